@@ -1,0 +1,1 @@
+"""One display: X server, screenshots, input, actions and its HTTP service."""

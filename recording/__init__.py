@@ -1,0 +1,1 @@
+"""Record a desktop as a short video: idle squeezed, crash-safe, capped."""

@@ -1,0 +1,1 @@
+"""Process and file core, agents and their tools, control plane, command line."""

@@ -1,0 +1,1 @@
+"""Chats and the loop that works in them."""

@@ -1,0 +1,117 @@
+"""What was said in a chat, in a form that belongs to no provider."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture kept in the file store."""
+
+    file_id: str
+    media_type: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """The model asks for a tool."""
+
+    id: str
+    name: str
+    arguments: Json
+    toolset: str | None = None
+    """The provider's toolset that ``name`` is a member of, as ``computer``."""
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What the call of that id gave."""
+
+    call_id: str
+    content: tuple[Text | Picture, ...]
+    is_error: bool = False
+    toolset: str | None = None
+
+
+Block = Text | Picture | ToolCall | ToolResult
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of one side."""
+
+    role: Literal["user", "assistant"]
+    content: tuple[Block, ...]
+
+
+def message_to_json(message: Message) -> Json:
+    """Return a JSON form that :func:`message_from_json` reads back."""
+    return {"role": message.role, "content": [_block_to_json(b) for b in message.content]}
+
+
+def message_from_json(data: Mapping[str, Any]) -> Message:
+    """Read what :func:`message_to_json` wrote."""
+    return Message(data["role"], tuple(_block_from_json(b) for b in data["content"]))
+
+
+def _block_to_json(block: Block) -> Json:
+    match block:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case Picture():
+            return {
+                "type": "picture",
+                "file_id": block.file_id,
+                "media_type": block.media_type,
+                "width": block.width,
+                "height": block.height,
+            }
+        case ToolCall():
+            return {
+                "type": "tool_call",
+                "id": block.id,
+                "name": block.name,
+                "arguments": block.arguments,
+                "toolset": block.toolset,
+            }
+        case ToolResult():
+            return {
+                "type": "tool_result",
+                "call_id": block.call_id,
+                "content": [_block_to_json(b) for b in block.content],
+                "is_error": block.is_error,
+                "toolset": block.toolset,
+            }
+
+
+def _block_from_json(data: Mapping[str, Any]) -> Block:
+    match data["type"]:
+        case "text":
+            return Text(data["text"])
+        case "picture":
+            return _picture(data)
+        case "tool_call":
+            return ToolCall(data["id"], data["name"], data["arguments"], data["toolset"])
+        case "tool_result":
+            content = tuple(
+                Text(b["text"]) if b["type"] == "text" else _picture(b) for b in data["content"]
+            )
+            return ToolResult(data["call_id"], content, data["is_error"], data["toolset"])
+        case other:
+            raise ValueError(f"unknown block type {other!r}")
+
+
+def _picture(data: Mapping[str, Any]) -> Picture:
+    return Picture(data["file_id"], data["media_type"], data["width"], data["height"])

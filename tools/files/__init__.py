@@ -1,0 +1,1 @@
+"""Read, write and edit files exactly and atomically."""

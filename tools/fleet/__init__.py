@@ -1,0 +1,1 @@
+"""Where desktop services run: start, find again, end."""

@@ -1,0 +1,87 @@
+"""What a tool is: its description for a model, and what a call of it gives back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool as a model is told of it."""
+
+    name: str
+    description: str
+    schema: Json
+    """JSON Schema of the arguments, an object."""
+
+
+@dataclass(frozen=True)
+class ToolOutcome:
+    """What a call gave: a JSON value for the model, or the text of an error."""
+
+    value: Json = field(default_factory=dict)
+    error: str | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the call failed."""
+        return self.error is not None
+
+
+class Machine(Protocol):
+    """The computer that a chat's tools work on: its desktop service's HTTP API.
+
+    ``path`` starts with ``/api/v0/``. Raises ``MachineRefused`` with status, message and detail
+    when the service says no, ``MachineUnavailable`` when it cannot be reached.
+    """
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+    ) -> Any:
+        """Send one request and return its JSON body; ``bytes`` if it is not JSON."""
+
+
+class MachineRefused(Exception):
+    """The machine answered no."""
+
+    def __init__(self, status: int, message: str, detail: str = "") -> None:
+        super().__init__(status, message, detail)
+        self.status = status
+        self.message = message
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.detail}".strip()
+
+
+class MachineUnavailable(Exception):
+    """The machine cannot be reached."""
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """Who calls, and on which machine."""
+
+    chat_id: str
+    tool_call_id: str
+    machine: Machine
+
+
+class Tool(Protocol):
+    """One callable tool."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told."""
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Do it. Cancelling stops waiting, not what was started."""

@@ -1,0 +1,1 @@
+"""Run commands: own sessions, bounded output, waits and signals."""

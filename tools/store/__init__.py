@@ -1,0 +1,1 @@
+"""Chats, messages, steps and files in a database."""

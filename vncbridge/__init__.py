@@ -1,0 +1,1 @@
+"""Show a desktop in a browser: RFB relay, credentials, viewer page."""
