@@ -1,0 +1,118 @@
+"""Everything this package raises on purpose; one class for each decision of the catcher.
+
+DesktopError
+├── InvalidAction       the caller's fault, nothing was done; the service answers 400
+├── QueueFull           too many actions wait; ask again later (429)
+├── ActionFailed        the action was begun and went wrong (500)
+├── UntypableText       the keyboard has no room for these characters
+├── DisplayNotReady     the X server did not come up
+├── DisplayGone         the X server, or the connection to it, is lost (503)
+├── MissingProgram      install a package first
+├── DesktopRefused      the client's side: the service answered no
+└── DesktopUnavailable  the client's side: the service cannot be reached
+"""
+
+
+class DesktopError(Exception):
+    """Base class of this package's exceptions."""
+
+
+class InvalidAction(DesktopError):
+    """The request is wrong; the text says how."""
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message, detail)
+        self.message = message
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.detail}".strip()
+
+
+class QueueFull(DesktopError):
+    """As many actions wait for this desktop as may."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return f"{self.limit} actions wait for this desktop already"
+
+
+class ActionFailed(DesktopError):
+    """The action was begun, and the display or its driver did not go along."""
+
+    def __init__(self, message: str, detail: str) -> None:
+        super().__init__(message, detail)
+        self.message = message
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.detail}".strip()
+
+
+class UntypableText(DesktopError):
+    """There is no way to type these characters on this display's keyboard."""
+
+    def __init__(self, characters: str) -> None:
+        super().__init__(characters)
+        self.characters = characters
+
+    def __str__(self) -> str:
+        return f"the keyboard cannot type {self.characters!r}"
+
+
+class DisplayNotReady(DesktopError):
+    """The X server did not answer in time, or ended while starting."""
+
+    def __init__(self, display: str, waited: float, log_tail: str = "") -> None:
+        super().__init__(display, waited, log_tail)
+        self.display = display
+        self.waited = waited
+        self.log_tail = log_tail
+
+    def __str__(self) -> str:
+        tail = f"; its log ends: {self.log_tail}" if self.log_tail else ""
+        return f"display {self.display} not ready after {self.waited:.1f} s{tail}"
+
+
+class DisplayGone(DesktopError):
+    """The X server died, or its connection broke."""
+
+    def __init__(self, display: str, reason: str = "") -> None:
+        super().__init__(display, reason)
+        self.display = display
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"display {self.display} is gone" + (f": {self.reason}" if self.reason else "")
+
+
+class MissingProgram(DesktopError):
+    """A program of the operating system is not installed."""
+
+    def __init__(self, name: str, package: str) -> None:
+        super().__init__(name, package)
+        self.name = name
+        self.package = package
+
+    def __str__(self) -> str:
+        return f"{self.name} is not installed; install the package {self.package}"
+
+
+class DesktopRefused(DesktopError):
+    """The desktop service answered with an error status."""
+
+    def __init__(self, status: int, message: str, detail: str = "") -> None:
+        super().__init__(status, message, detail)
+        self.status = status
+        self.message = message
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.detail}".strip()
+
+
+class DesktopUnavailable(DesktopError):
+    """The desktop service cannot be reached, or broke off its answer."""

@@ -1,0 +1,145 @@
+"""Points and rectangles on the screen, and on the smaller picture a model sees."""
+
+import math
+from typing import Literal, NamedTuple
+
+LONGEST_EDGE = 1568
+MOST_PIXELS = 1_150_000
+
+SpaceName = Literal["model", "native", "normalized_1000", "scaled"]
+
+
+class Point(NamedTuple):
+    """A pixel; ``x`` grows to the right, ``y`` grows down, from 0."""
+
+    x: int
+    y: int
+
+
+class Size(NamedTuple):
+    """Extent in pixels, at least 1 each way."""
+
+    width: int
+    height: int
+
+
+class Region(NamedTuple):
+    """A rectangle, half open: ``right`` and ``bottom`` are the first pixels outside."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def size(self) -> Size:
+        """Extent; zero or less where the rectangle is empty."""
+        return Size(self.right - self.left, self.bottom - self.top)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no pixel lies inside."""
+        return self.left >= self.right or self.top >= self.bottom
+
+    def intersection(self, other: "Region") -> "Region":
+        """The common part, which may be empty."""
+        return Region(
+            max(self.left, other.left),
+            max(self.top, other.top),
+            min(self.right, other.right),
+            min(self.bottom, other.bottom),
+        )
+
+    def covers(self, other: "Region") -> bool:
+        """Whether ``other`` lies inside completely."""
+        return (
+            self.left <= other.left
+            and self.top <= other.top
+            and self.right >= other.right
+            and self.bottom >= other.bottom
+        )
+
+
+class Space(NamedTuple):
+    """The pixels in which a request gives its points."""
+
+    name: SpaceName
+    size: Size
+    picture: Size
+    """Size of the pictures that go with it; differs for ``normalized_1000``, which is a grid
+    over a picture of any size."""
+
+
+def model_size(native: Size) -> Size:
+    """Size of the picture that models are shown of a screen of size ``native``."""
+    width, height = max(native.width, 1), max(native.height, 1)
+    if _fits(width, height):
+        return Size(width, height)
+    if width >= height:
+        for scaled_width in (1280, 1024):
+            scaled_height = max(1, scaled_width * height // width)
+            if scaled_width <= width and _fits(scaled_width, scaled_height):
+                return Size(scaled_width, scaled_height)
+    scale = min(LONGEST_EDGE / max(width, height), math.sqrt(MOST_PIXELS / (width * height)))
+    return Size(max(1, int(width * scale)), max(1, int(height * scale)))
+
+
+def space(name: SpaceName, native: Size, scaled: Size | None = None) -> Space:
+    """Return the space of that name on a screen; ``scaled`` only for the name ``scaled``."""
+    model = model_size(native)
+    match name:
+        case "native":
+            return Space(name, native, native)
+        case "normalized_1000":
+            return Space(name, Size(1000, 1000), model)
+        case "scaled" if scaled is not None:
+            return Space(name, scaled, scaled)
+        case "scaled":
+            raise ValueError("a scaled space needs its size")
+        case "model":
+            return Space(name, model, model)
+
+
+def convert(point: Point, from_: Size, to: Size) -> Point:
+    """Map a pixel of one size to the nearest pixel of another.
+
+    A point outside ``from_`` lands on the nearest edge of ``to``.
+    """
+    return Point(
+        _convert(point.x, from_.width, to.width),
+        _convert(point.y, from_.height, to.height),
+    )
+
+
+def convert_region(region: Region, from_: Size, to: Size) -> Region:
+    """Map a rectangle: put in order, clamped, and at least one pixel each way."""
+    left, right = sorted((region.left, region.right))
+    top, bottom = sorted((region.top, region.bottom))
+    start = convert(Point(left, top), from_, to)
+    # The last pixel inside is mapped, not the first one outside, so that a rectangle never
+    # takes in a pixel that its corner pixels do not show.
+    last = convert(Point(right - 1, bottom - 1), from_, to)
+    return Region(start.x, start.y, max(last.x, start.x) + 1, max(last.y, start.y) + 1)
+
+
+def contains(size: Size, point: Point) -> bool:
+    """Whether the point is a pixel of a picture of that size."""
+    return 0 <= point.x < size.width and 0 <= point.y < size.height
+
+
+def whole(size: Size) -> Region:
+    """The rectangle of all pixels."""
+    return Region(0, 0, size.width, size.height)
+
+
+def _fits(width: int, height: int) -> bool:
+    return max(width, height) <= LONGEST_EDGE and width * height <= MOST_PIXELS
+
+
+def _convert(c: int, from_: int, to: int) -> int:
+    if from_ == to:
+        return min(max(c, 0), to - 1)
+    # Pixel centres: floor(v + 0.5) of v = (c + 0.5) * to / from_ - 0.5, in whole numbers, which
+    # no coordinate is too large for. round() would take halves to the even side, and from 1920
+    # to 1280 that is another pixel in every third column.
+    return min(max((2 * c + 1) * to // (2 * from_), 0), to - 1)
