@@ -1,0 +1,145 @@
+"""What the rest of the program sees of chats, steps and files: values, and their JSON.
+
+Every ``…_at`` is a unix time in seconds; ``video_…`` are seconds of the recording's video.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class UsageView:
+    """Tokens of all turns of a chat."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class ChatView:
+    """One chat with the result of its newest turn."""
+
+    id: str
+    title: str
+    state: str
+    mode: str
+    model: str | None
+    parent_id: str | None
+    root_id: str
+    desktop_id: str | None
+    created_at: float
+    updated_at: float
+    archived: bool = False
+    turn: int = 0
+    started_at: float | None = None
+    ended_at: float | None = None
+    report: str = ""
+    outcome: str | None = None
+    outcome_source: str | None = None
+    last_error: str | None = None
+    last_error_kind: str | None = None
+    recording_status: str = "none"
+    recording_warning: str | None = None
+    end_reason: str | None = None
+    complete: bool | None = None
+    recording_file_ids: tuple[str, ...] = ()
+    thumbnail_file_id: str | None = None
+    step_count: int = 0
+    queue_length: int = 0
+    usage: UsageView = field(default_factory=UsageView)
+    children: tuple[str, ...] = ()
+    version: int = 0
+
+    @property
+    def recording_file_id(self) -> str | None:
+        """The first part's file."""
+        return self.recording_file_ids[0] if self.recording_file_ids else None
+
+    def to_json(self) -> Json:
+        """Return the chat as the HTTP API shows it, without steps and files."""
+        return {
+            **asdict(self),
+            "recording_file_id": self.recording_file_id,
+            "recording_file_ids": list(self.recording_file_ids),
+            "children": list(self.children),
+        }
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some chats, newest first, and where to go on."""
+
+    chats: tuple[ChatView, ...]
+    next_cursor: str | None = None
+
+    def to_json(self) -> Json:
+        """Return the page as the HTTP API shows it."""
+        return {"chats": [c.to_json() for c in self.chats], "next_cursor": self.next_cursor}
+
+
+@dataclass(frozen=True)
+class StepView:
+    """One tool call of a chat."""
+
+    id: str
+    chat_id: str
+    index: int
+    turn: int
+    tool_call_id: str
+    tool: str
+    title: str
+    action: str | None
+    arguments: Json
+    status: str
+    """``running``, ``done``, ``failed`` or ``interrupted``."""
+    error: str | None
+    started_at: float
+    ended_at: float | None
+    timings: Json
+    screenshot_file_id: str | None
+    video_start: float | None
+    video_end: float | None
+
+    def to_json(self) -> Json:
+        """Return the step as the HTTP API shows it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class MessageView:
+    """One message of a chat; a queued one has no position yet."""
+
+    id: int
+    chat_id: str
+    position: int | None
+    role: str
+    content: tuple[Json, ...]
+    created_at: float
+
+    def to_json(self) -> Json:
+        """Return the message as the HTTP API shows it."""
+        return {**asdict(self), "content": list(self.content), "queued": self.position is None}
+
+
+@dataclass(frozen=True)
+class FileView:
+    """One stored file; its bytes are in the file store under ``id``."""
+
+    id: str
+    chat_id: str | None
+    kind: str
+    """``attachment``, ``recording``, ``thumbnail`` or ``step``."""
+    name: str
+    media_type: str
+    size: int
+    sha256: str
+    created_at: float
+    metadata: Json = field(default_factory=dict)
+
+    def to_json(self) -> Json:
+        """Return the file as the HTTP API shows it."""
+        return asdict(self)
