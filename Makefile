@@ -1,0 +1,39 @@
+# Every target sets up what it needs; running one twice is quick.
+SHELL := /bin/bash
+PYTHON := .venv/bin/python
+STAMP := .venv/.deskhand-setup
+
+.PHONY: setup demo test unit system check bench format clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml deploy/bootstrap
+	./deploy/bootstrap
+	@touch $@
+
+demo: setup
+	.venv/bin/deskhand demo $(DEMO_ARGS)
+
+test: setup
+	$(PYTHON) -m pytest
+
+unit: setup
+	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system
+
+system: setup
+	$(PYTHON) -m pytest tests/system
+
+check: setup
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+
+format: setup
+	.venv/bin/ruff format .
+	.venv/bin/ruff check --fix .
+
+bench: setup
+	@for script in bench/*.py; do echo "== $$script"; $(PYTHON) "$$script" || exit 1; done
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
