@@ -103,7 +103,8 @@ def space(name: SpaceName, native: Size, scaled: Size | None = None) -> Space:
 def convert(point: Point, from_: Size, to: Size) -> Point:
     """Map a pixel of one size to the nearest pixel of another.
 
-    A point outside ``from_`` lands on the nearest edge of ``to``.
+    A point outside ``from_`` lands on the nearest edge of ``to``. A size that is not known, of
+    zero or less, is taken for the same as the other one.
     """
     return Point(
         _convert(point.x, from_.width, to.width),
@@ -137,9 +138,9 @@ def _fits(width: int, height: int) -> bool:
 
 
 def _convert(c: int, from_: int, to: int) -> int:
-    if from_ == to:
-        return min(max(c, 0), to - 1)
+    if from_ == to or from_ <= 0:
+        return max(min(c, to - 1), 0)
     # Pixel centres: floor(v + 0.5) of v = (c + 0.5) * to / from_ - 0.5, in whole numbers, which
     # no coordinate is too large for. round() would take halves to the even side, and from 1920
     # to 1280 that is another pixel in every third column.
-    return min(max((2 * c + 1) * to // (2 * from_), 0), to - 1)
+    return max(min((2 * c + 1) * to // (2 * from_), to - 1), 0)
