@@ -1,0 +1,24 @@
+"""Rows for tests."""
+
+from tools.store.schema import Chat
+
+
+def chat_row(name: str, *, parent: str | None = None, created: float = 1.0) -> Chat:
+    return Chat(
+        id=name,
+        parent_id=parent,
+        root_id=parent or name,
+        title=f"Chat {name}",
+        mode="general",
+        model=None,
+        state="waiting",
+        archived=False,
+        desktop_wish=None,
+        desktop_id=None,
+        token_name=None,
+        budget={},
+        turn=0,
+        version=0,
+        created_at=created,
+        updated_at=created,
+    )

@@ -1,0 +1,147 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from tests.tools.store.fakes import chat_row
+from tools.store import chats
+from tools.store.database import Store
+from tools.store.errors import StoreUnavailable
+from tools.store.schema import Base
+
+
+def test_the_migrated_schema_is_the_one_the_models_describe(tmp_path: Path) -> None:
+    def differences(connection: Connection) -> list[object]:
+        return list(compare_metadata(MigrationContext.configure(connection), Base.metadata))
+
+    async def scenario() -> list[object]:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+
+            async def compare(session: AsyncSession) -> list[object]:
+                return await (await session.connection()).run_sync(differences)
+
+            return await store.read(compare)
+
+    assert asyncio.run(scenario()) == []
+
+
+def test_opening_again_finds_what_was_written(tmp_path: Path) -> None:
+    async def scenario() -> str:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            await store.write(lambda session: _add(session, "a"))
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            return (await store.read(lambda session: chats.get(session, "a"))).title
+
+    assert asyncio.run(scenario()) == "Chat a"
+
+
+def test_every_connection_checks_foreign_keys_and_writes_ahead(tmp_path: Path) -> None:
+    async def scenario() -> list[object]:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+
+            async def pragmas(session: AsyncSession) -> list[object]:
+                names = ("foreign_keys", "journal_mode", "synchronous", "busy_timeout")
+                return [await session.scalar(text(f"PRAGMA {name}")) for name in names]
+
+            return await store.read(pragmas)
+
+    assert asyncio.run(scenario()) == [1, "wal", 1, 5000]
+
+
+def test_a_failed_transaction_leaves_nothing(tmp_path: Path) -> None:
+    async def add_and_fail(session: AsyncSession) -> None:
+        await _add(session, "a")
+        raise RuntimeError("no")
+
+    async def scenario() -> int:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            with pytest.raises(RuntimeError):
+                await store.write(add_and_fail)
+            return len(await store.read(lambda s: chats.in_states(s, ["waiting"])))
+
+    assert asyncio.run(scenario()) == 0
+
+
+def test_a_cancelled_caller_does_not_cut_a_transaction_in_half(tmp_path: Path) -> None:
+    async def scenario() -> list[str]:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            begun = asyncio.Event()
+
+            async def work(session: AsyncSession) -> None:
+                await _add(session, "a")
+                begun.set()
+                await asyncio.sleep(0)
+                await _add(session, "b")
+
+            task = asyncio.create_task(store.write(work))
+            await begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return [c.id for c in await store.read(lambda s: chats.in_states(s, ["waiting"]))]
+
+    assert asyncio.run(scenario()) == ["a", "b"]
+
+
+def test_many_writers_at_once_all_get_their_turn(tmp_path: Path) -> None:
+    async def scenario() -> int:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+
+            async def read_then_write(name: str) -> None:
+                async def work(session: AsyncSession) -> None:
+                    await chats.in_states(session, ["waiting"])
+                    await _add(session, name)
+
+                await store.write(work)
+
+            await asyncio.gather(*(read_then_write(str(n)) for n in range(20)))
+            return len(await store.read(lambda s: chats.in_states(s, ["waiting"])))
+
+    assert asyncio.run(scenario()) == 20
+
+
+def test_a_place_that_cannot_hold_a_database_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    async def scenario() -> str:
+        with pytest.raises(StoreUnavailable) as caught:
+            await Store.open(tmp_path / "file" / "deskhand.db")
+        return str(caught.value)
+
+    message = asyncio.run(scenario())
+    assert "cannot be opened" in message
+    assert "--data-dir" in message
+    assert "\n" not in message
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "deskhand.db").write_text("This is a letter, not a database." * 100)
+
+    async def scenario() -> None:
+        with pytest.raises(StoreUnavailable, match="not a database"):
+            await Store.open(tmp_path / "deskhand.db")
+
+    asyncio.run(scenario())
+
+
+def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+
+            async def pretend(session: AsyncSession) -> None:
+                await session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+            await store.write(pretend)
+        with pytest.raises(StoreUnavailable, match="9999"):
+            await Store.open(tmp_path / "deskhand.db")
+
+    asyncio.run(scenario())
+
+
+async def _add(session: AsyncSession, name: str) -> None:
+    session.add(chat_row(name))
+    await session.flush()

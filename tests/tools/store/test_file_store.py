@@ -1,0 +1,46 @@
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from tools.store.file_store import FileStore
+
+
+def test_a_saved_file_is_found_under_the_start_of_its_id(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    stored = store.save(b"pixels")
+    assert store.path(stored.id) == tmp_path / stored.id[:2] / stored.id
+    assert store.load(stored.id) == b"pixels"
+    assert (stored.size, stored.sha256) == (6, hashlib.sha256(b"pixels").hexdigest())
+
+
+def test_saving_leaves_no_unfinished_file(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    stored = store.save(b"pixels")
+    assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == [stored.id]
+
+
+def test_an_adopted_file_is_moved_not_copied(tmp_path: Path) -> None:
+    store = FileStore(tmp_path / "files")
+    source = store.incoming()
+    source.write_bytes(b"video")
+    inode = source.stat().st_ino
+    stored = store.adopt(source)
+    assert not source.exists()
+    assert store.path(stored.id).stat().st_ino == inode
+    assert (stored.size, stored.sha256) == (5, hashlib.sha256(b"video").hexdigest())
+
+
+def test_adopting_what_is_not_there_stores_nothing(tmp_path: Path) -> None:
+    store = FileStore(tmp_path / "files")
+    with pytest.raises(FileNotFoundError):
+        store.adopt(tmp_path / "gone")
+    assert not (tmp_path / "files").exists()
+
+
+def test_a_file_can_be_deleted_twice(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    stored = store.save(b"")
+    store.delete(stored.id)
+    store.delete(stored.id)
+    assert not store.path(stored.id).exists()

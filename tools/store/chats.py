@@ -1,0 +1,196 @@
+"""Rows of chats, and chats as they are shown."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from tools.agents.views import ChatView, Page, UsageView
+
+from .errors import UnknownRow
+from .schema import Chat, File, Message, Step, Turn
+
+
+async def get(session: AsyncSession, chat_id: str) -> Chat:
+    """Return the row.
+
+    Raises:
+        UnknownRow: If there is none.
+    """
+    chat = await session.get(Chat, chat_id)
+    if chat is None:
+        raise UnknownRow("chat", chat_id)
+    return chat
+
+
+async def is_descendant(session: AsyncSession, chat_id: str, ancestor_id: str) -> bool:
+    """Whether ``ancestor_id`` is above ``chat_id``; an unknown chat is below nobody."""
+    seen = {chat_id}
+    above = await session.scalar(select(Chat.parent_id).where(Chat.id == chat_id))
+    while above is not None and above not in seen:
+        if above == ancestor_id:
+            return True
+        seen.add(above)
+        above = await session.scalar(select(Chat.parent_id).where(Chat.id == above))
+    return False
+
+
+async def ancestors(session: AsyncSession, chat_id: str) -> tuple[str, ...]:
+    """Return the ids above a chat, the parent first."""
+    found: list[str] = []
+    above = await session.scalar(select(Chat.parent_id).where(Chat.id == chat_id))
+    while above is not None and above not in found:
+        found.append(above)
+        above = await session.scalar(select(Chat.parent_id).where(Chat.id == above))
+    return tuple(found)
+
+
+async def of_token(session: AsyncSession, token_name: str) -> Chat | None:
+    """Return the default chat of a token, if it has one already."""
+    return await session.scalar(select(Chat).where(Chat.token_name == token_name))
+
+
+async def in_states(session: AsyncSession, states: Sequence[str]) -> list[Chat]:
+    """Return the chats in one of these states, oldest first."""
+    query = select(Chat).where(Chat.state.in_(states)).order_by(Chat.created_at, Chat.id)
+    return list(await session.scalars(query))
+
+
+async def with_descendants(session: AsyncSession, chat_id: str) -> list[Chat]:
+    """Return a chat and all below it, parents before their children."""
+    found = [await get(session, chat_id)]
+    for chat in found:
+        found += await session.scalars(select(Chat).where(Chat.parent_id == chat.id))
+    return found
+
+
+async def delete_tree(session: AsyncSession, chat_id: str) -> list[str]:
+    """Delete a chat with all below it; return the ids of their files, which are gone too."""
+    chats = await with_descendants(session, chat_id)
+    ids = [chat.id for chat in chats]
+    files = list(await session.scalars(select(File).where(File.chat_id.in_(ids))))
+    for file in files:
+        await session.delete(file)
+    await session.flush()
+    await session.delete(chats[0])
+    return [file.id for file in files]
+
+
+async def page(
+    session: AsyncSession,
+    *,
+    parent: str | None,
+    state: str | None,
+    limit: int,
+    cursor: str | None,
+) -> Page:
+    """Return chats, newest first.
+
+    ``parent`` "" means those without a parent; the state ``archived`` shows what is otherwise
+    left out. ``cursor`` is the id of the last chat seen.
+    """
+    query = select(Chat).where(Chat.archived == (state == "archived"))
+    if parent is not None:
+        query = query.where(Chat.parent_id == parent if parent else Chat.parent_id.is_(None))
+    if state not in (None, "archived"):
+        query = query.where(Chat.state == state)
+    if cursor is not None:
+        last = await get(session, cursor)
+        older = and_(Chat.created_at == last.created_at, Chat.id < last.id)
+        query = query.where(or_(Chat.created_at < last.created_at, older))
+    query = query.order_by(Chat.created_at.desc(), Chat.id.desc()).limit(limit + 1)
+    rows = list(await session.scalars(query))
+    more = rows[limit - 1].id if len(rows) > limit else None
+    return Page(await views(session, rows[:limit]), more)
+
+
+async def view(session: AsyncSession, chat_id: str) -> ChatView:
+    """Return one chat as it is shown."""
+    return (await views(session, [await get(session, chat_id)]))[0]
+
+
+async def views(session: AsyncSession, rows: Sequence[Chat]) -> tuple[ChatView, ...]:
+    """Return chats as they are shown, in a fixed number of queries."""
+    ids = [row.id for row in rows]
+    turns = await _turns(session, ids)
+    steps = await _counts(session, Step.chat_id, ids)
+    queued = await _counts(session, Message.chat_id, ids, Message.position.is_(None))
+    children: dict[str, list[str]] = {}
+    below = select(Chat.id, Chat.parent_id).where(Chat.parent_id.in_(ids))
+    for child_id, parent_id in (await session.execute(below.order_by(Chat.created_at))).tuples():
+        children.setdefault(str(parent_id), []).append(child_id)
+    return tuple(
+        _view(
+            row,
+            [t for t in turns if t.chat_id == row.id],
+            steps.get(row.id, 0),
+            queued.get(row.id, 0),
+            tuple(children.get(row.id, ())),
+        )
+        for row in rows
+    )
+
+
+async def _turns(session: AsyncSession, ids: Sequence[str]) -> list[Turn]:
+    query = select(Turn).where(Turn.chat_id.in_(ids)).order_by(Turn.number)
+    return list(await session.scalars(query))
+
+
+async def _counts(
+    session: AsyncSession, column: Any, ids: Sequence[str], *conditions: Any
+) -> dict[str, int]:
+    query = select(column, func.count()).where(column.in_(ids), *conditions).group_by(column)
+    return dict((await session.execute(query)).tuples().all())
+
+
+def _view(
+    row: Chat, turns: Sequence[Turn], steps: int, queued: int, children: tuple[str, ...]
+) -> ChatView:
+    newest = next((turn for turn in turns if turn.number == row.turn), None)
+    shown = ChatView(
+        id=row.id,
+        title=row.title,
+        state=row.state,
+        mode=row.mode,
+        model=row.model,
+        parent_id=row.parent_id,
+        root_id=row.root_id,
+        desktop_id=row.desktop_id,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        archived=row.archived,
+        turn=row.turn,
+        step_count=steps,
+        queue_length=queued,
+        usage=UsageView(
+            sum(turn.input_tokens for turn in turns),
+            sum(turn.output_tokens for turn in turns),
+            sum(turn.cache_read_tokens for turn in turns),
+            sum(turn.cache_write_tokens for turn in turns),
+        ),
+        children=children,
+        version=row.version,
+    )
+    return shown if newest is None else _with_turn(shown, turns, newest)
+
+
+def _with_turn(shown: ChatView, turns: Sequence[Turn], newest: Turn) -> ChatView:
+    recorded = [turn.recording for turn in turns if turn.recording.get("file_ids")]
+    return replace(
+        shown,
+        started_at=newest.started_at,
+        ended_at=newest.ended_at,
+        report=newest.report,
+        outcome=newest.outcome,
+        outcome_source=newest.outcome_source,
+        last_error=newest.error,
+        last_error_kind=newest.error_kind,
+        recording_status=newest.recording.get("status", "none"),
+        recording_warning=newest.recording.get("warning"),
+        end_reason=newest.recording.get("end_reason"),
+        complete=newest.recording.get("complete"),
+        recording_file_ids=tuple(f for recording in recorded for f in recording["file_ids"]),
+        thumbnail_file_id=recorded[-1].get("thumbnail_file_id") if recorded else None,
+    )

@@ -1,0 +1,69 @@
+"""The bytes of stored files, one file each, found by id."""
+
+import hashlib
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What was put away."""
+
+    id: str
+    size: int
+    sha256: str
+
+
+class FileStore:
+    """Files under ``<root>/<first two of the id>/<id>``.
+
+    A file appears under its name only when it is whole. All calls block: use a thread.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def path(self, file_id: str) -> Path:
+        """Where the bytes of that file are, or would be."""
+        return self._root / file_id[:2] / file_id
+
+    def save(self, data: bytes) -> Stored:
+        """Store ``data`` under a new id."""
+        file_id = str(uuid.uuid4())
+        target = self._make_room(file_id)
+        unfinished = target.with_name(f".{file_id}.part")
+        try:
+            unfinished.write_bytes(data)
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        return Stored(file_id, len(data), hashlib.sha256(data).hexdigest())
+
+    def adopt(self, source: Path) -> Stored:
+        """Take over a file of the same file system by renaming it."""
+        with source.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            size = file.seek(0, 2)
+        file_id = str(uuid.uuid4())
+        source.replace(self._make_room(file_id))
+        return Stored(file_id, size, sha256)
+
+    def incoming(self) -> Path:
+        """Return a new name on the store's file system, for a file to be adopted."""
+        folder = self._root / "incoming"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / str(uuid.uuid4())
+
+    def load(self, file_id: str) -> bytes:
+        """Return the bytes of a stored file."""
+        return self.path(file_id).read_bytes()
+
+    def delete(self, file_id: str) -> None:
+        """Remove a file; one that is gone already is fine."""
+        self.path(file_id).unlink(missing_ok=True)
+
+    def _make_room(self, file_id: str) -> Path:
+        path = self.path(file_id)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path

@@ -1,0 +1,97 @@
+"""Rows of files, and which chat lists them."""
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from tools.agents.views import FileView
+
+from .errors import UnknownRow
+from .file_store import Stored
+from .schema import ChatFile, File
+
+Json = dict[str, Any]
+
+
+async def insert(
+    session: AsyncSession,
+    stored: Stored,
+    *,
+    chat_id: str | None,
+    kind: str,
+    name: str,
+    media_type: str,
+    now: float,
+    details: Json | None = None,
+) -> File:
+    """Write down a file whose bytes are stored already."""
+    file = File(
+        id=stored.id,
+        chat_id=chat_id,
+        kind=kind,
+        name=name,
+        media_type=media_type,
+        size=stored.size,
+        sha256=stored.sha256,
+        created_at=now,
+        details=details or {},
+    )
+    session.add(file)
+    await session.flush()
+    return file
+
+
+async def link(session: AsyncSession, chat_id: str, file_id: str, now: float) -> None:
+    """List a file with a chat."""
+    session.add(ChatFile(chat_id=chat_id, file_id=file_id, created_at=now))
+    await session.flush()
+
+
+async def get(session: AsyncSession, file_id: str) -> FileView:
+    """Return one file as it is shown.
+
+    Raises:
+        UnknownRow: If there is none.
+    """
+    file = await session.get(File, file_id)
+    if file is None:
+        raise UnknownRow("file", file_id)
+    return view(file)
+
+
+async def of_chat(session: AsyncSession, chat_id: str) -> tuple[FileView, ...]:
+    """Return the files listed with a chat and those it made, but for its steps' pictures."""
+    listed = select(ChatFile.file_id).where(ChatFile.chat_id == chat_id)
+    query = select(File).where(
+        (File.id.in_(listed)) | ((File.chat_id == chat_id) & (File.kind != "step"))
+    )
+    rows = await session.scalars(query.order_by(File.created_at, File.id))
+    return tuple(view(file) for file in rows)
+
+
+async def delete(session: AsyncSession, file_id: str) -> None:
+    """Forget a file.
+
+    Raises:
+        UnknownRow: If there is none.
+    """
+    file = await session.get(File, file_id)
+    if file is None:
+        raise UnknownRow("file", file_id)
+    await session.delete(file)
+
+
+def view(file: File) -> FileView:
+    """Return one file as it is shown."""
+    return FileView(
+        id=file.id,
+        chat_id=file.chat_id,
+        kind=file.kind,
+        name=file.name,
+        media_type=file.media_type,
+        size=file.size,
+        sha256=file.sha256,
+        created_at=file.created_at,
+        metadata=file.details,
+    )

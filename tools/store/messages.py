@@ -1,0 +1,76 @@
+"""Rows of messages: the history of a chat and the queue behind it."""
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from tools.agents.conversation import Message, message_from_json, message_to_json
+from tools.agents.views import MessageView
+
+from . import schema
+
+
+async def history(session: AsyncSession, chat_id: str) -> tuple[Message, ...]:
+    """Return what was said so far, without the queue."""
+    query = select(schema.Message).where(
+        schema.Message.chat_id == chat_id, schema.Message.position.is_not(None)
+    )
+    rows = await session.scalars(query.order_by(schema.Message.position))
+    return tuple(message_from_json({"role": r.role, "content": r.content}) for r in rows)
+
+
+async def append(session: AsyncSession, chat_id: str, message: Message, now: float) -> None:
+    """Add a message at the end of the history."""
+    row = _row(chat_id, message, now)
+    row.position = await _next_position(session, chat_id)
+    session.add(row)
+    await session.flush()
+
+
+async def enqueue(session: AsyncSession, chat_id: str, message: Message, now: float) -> None:
+    """Add a message at the end of the queue."""
+    session.add(_row(chat_id, message, now))
+    await session.flush()
+
+
+async def queue_length(session: AsyncSession, chat_id: str) -> int:
+    """Return how many messages wait for their turn."""
+    query = select(func.count()).where(
+        schema.Message.chat_id == chat_id, schema.Message.position.is_(None)
+    )
+    return await session.scalar(query) or 0
+
+
+async def promote(session: AsyncSession, chat_id: str) -> bool:
+    """Move the head of the queue to the end of the history; say whether there was one."""
+    query = select(schema.Message).where(
+        schema.Message.chat_id == chat_id, schema.Message.position.is_(None)
+    )
+    head = await session.scalar(query.order_by(schema.Message.id).limit(1))
+    if head is None:
+        return False
+    head.position = await _next_position(session, chat_id)
+    await session.flush()
+    return True
+
+
+async def views(session: AsyncSession, chat_id: str) -> tuple[MessageView, ...]:
+    """Return the history, then the queue, as they are shown."""
+    query = select(schema.Message).where(schema.Message.chat_id == chat_id)
+    order = (schema.Message.position.is_(None), schema.Message.position, schema.Message.id)
+    return tuple(
+        MessageView(r.id, r.chat_id, r.position, r.role, tuple(r.content), r.created_at)
+        for r in await session.scalars(query.order_by(*order))
+    )
+
+
+def _row(chat_id: str, message: Message, now: float) -> schema.Message:
+    content = message_to_json(message)["content"]
+    return schema.Message(
+        chat_id=chat_id, position=None, role=message.role, content=content, created_at=now
+    )
+
+
+async def _next_position(session: AsyncSession, chat_id: str) -> int:
+    query = select(func.max(schema.Message.position)).where(schema.Message.chat_id == chat_id)
+    last = await session.scalar(query)
+    return 0 if last is None else last + 1

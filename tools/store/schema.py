@@ -1,0 +1,154 @@
+"""The tables. A change here needs a migration; a test compares the two."""
+
+from typing import Any
+
+from sqlalchemy import JSON, ForeignKey, Index, MetaData, UniqueConstraint
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+Json = dict[str, Any]
+
+# Named constraints: SQLite can only change a table by copying it, and Alembic finds the
+# constraint to drop by its name.
+NAMES = {
+    "ix": "ix_%(column_0_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Base(DeclarativeBase):
+    """Base of the tables; every ``…_at`` is a unix time in seconds."""
+
+    metadata = MetaData(naming_convention=NAMES)
+    type_annotation_map = {Json: JSON, list[Json]: JSON}  # noqa: RUF012 - read once by SQLAlchemy
+
+
+class Chat(Base):
+    """A conversation; a child chat is a subagent."""
+
+    __tablename__ = "chats"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    parent_id: Mapped[str | None] = mapped_column(
+        ForeignKey("chats.id", ondelete="CASCADE"), index=True
+    )
+    root_id: Mapped[str] = mapped_column(index=True)
+    title: Mapped[str]
+    mode: Mapped[str]
+    model: Mapped[str | None]
+    state: Mapped[str] = mapped_column(index=True)
+    archived: Mapped[bool] = mapped_column(default=False)
+    desktop_wish: Mapped[str | None]
+    """``own``, ``shared`` or a desktop's id: what was asked for."""
+    desktop_id: Mapped[str | None]
+    token_name: Mapped[str | None] = mapped_column(unique=True)
+    """The token whose default chat this is."""
+    budget: Mapped[Json] = mapped_column(default=dict)
+    turn: Mapped[int] = mapped_column(default=0)
+    version: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[float] = mapped_column(index=True)
+    updated_at: Mapped[float]
+
+
+class Turn(Base):
+    """From a message to the rest that follows it; a wait's answer belongs to one turn."""
+
+    __tablename__ = "turns"
+    __table_args__ = (UniqueConstraint("chat_id", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    chat_id: Mapped[str] = mapped_column(ForeignKey("chats.id", ondelete="CASCADE"))
+    number: Mapped[int]
+    status: Mapped[str]
+    """``running``, ``done``, ``failed`` or ``interrupted``."""
+    started_at: Mapped[float]
+    ended_at: Mapped[float | None]
+    report: Mapped[str] = mapped_column(default="")
+    outcome: Mapped[str | None]
+    outcome_source: Mapped[str | None]
+    error: Mapped[str | None]
+    error_kind: Mapped[str | None]
+    input_tokens: Mapped[int] = mapped_column(default=0)
+    output_tokens: Mapped[int] = mapped_column(default=0)
+    cache_read_tokens: Mapped[int] = mapped_column(default=0)
+    cache_write_tokens: Mapped[int] = mapped_column(default=0)
+    recording: Mapped[Json] = mapped_column(default=dict)
+
+
+class Message(Base):
+    """One message; a queued one gets its position when its turn comes."""
+
+    __tablename__ = "messages"
+    __table_args__ = (UniqueConstraint("chat_id", "position"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    chat_id: Mapped[str] = mapped_column(ForeignKey("chats.id", ondelete="CASCADE"))
+    position: Mapped[int | None]
+    role: Mapped[str]
+    content: Mapped[list[Json]]
+    created_at: Mapped[float]
+
+
+class File(Base):
+    """What is known of a stored file; the bytes are in the file store under the same id."""
+
+    __tablename__ = "files"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    chat_id: Mapped[str | None] = mapped_column(
+        ForeignKey("chats.id", ondelete="SET NULL"), index=True
+    )
+    kind: Mapped[str]
+    name: Mapped[str]
+    media_type: Mapped[str]
+    size: Mapped[int]
+    sha256: Mapped[str]
+    created_at: Mapped[float]
+    details: Mapped[Json] = mapped_column(default=dict)
+
+
+class ChatFile(Base):
+    """A file listed with a chat; a recording is listed with the parent of the chat it shows."""
+
+    __tablename__ = "chat_files"
+
+    chat_id: Mapped[str] = mapped_column(
+        ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True
+    )
+    file_id: Mapped[str] = mapped_column(
+        ForeignKey("files.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    created_at: Mapped[float]
+
+
+class Step(Base):
+    """One tool call of a chat, with what came of it."""
+
+    __tablename__ = "steps"
+    __table_args__ = (
+        UniqueConstraint("chat_id", "index"),
+        Index("ix_steps_call", "chat_id", "tool_call_id"),
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    chat_id: Mapped[str] = mapped_column(ForeignKey("chats.id", ondelete="CASCADE"))
+    turn: Mapped[int]
+    index: Mapped[int]
+    tool_call_id: Mapped[str]
+    tool: Mapped[str]
+    title: Mapped[str]
+    action: Mapped[str | None]
+    arguments: Mapped[Json]
+    status: Mapped[str]
+    error: Mapped[str | None]
+    result: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
+    """The blocks the model was given, so that a call is answered again and never run twice."""
+    started_at: Mapped[float]
+    ended_at: Mapped[float | None]
+    timings: Mapped[Json] = mapped_column(default=dict)
+    screenshot_file_id: Mapped[str | None] = mapped_column(
+        ForeignKey("files.id", ondelete="SET NULL")
+    )
+    video_start: Mapped[float | None]
+    video_end: Mapped[float | None]

@@ -1,0 +1,143 @@
+"""Rows of steps: the tool calls of a chat."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from tools.agents.views import StepView
+
+from .errors import UnknownRow
+from .schema import Chat, Step
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What came of a step."""
+
+    status: str
+    result: Json
+    ended_at: float
+    error: str | None = None
+    timings: Json = field(default_factory=dict)
+    screenshot_file_id: str | None = None
+
+
+async def begin(
+    session: AsyncSession,
+    chat: Chat,
+    *,
+    tool_call_id: str,
+    tool: str,
+    title: str,
+    action: str | None,
+    arguments: Json,
+    now: float,
+) -> Step:
+    """Write down that a call starts, before anything is done for it."""
+    last = await session.scalar(select(func.max(Step.index)).where(Step.chat_id == chat.id))
+    step = Step(
+        id=str(uuid.uuid4()),
+        chat_id=chat.id,
+        turn=chat.turn,
+        index=0 if last is None else last + 1,
+        tool_call_id=tool_call_id,
+        tool=tool,
+        title=title,
+        action=action,
+        arguments=arguments,
+        status="running",
+        error=None,
+        result=None,
+        started_at=now,
+        ended_at=None,
+        timings={},
+        screenshot_file_id=None,
+        video_start=None,
+        video_end=None,
+    )
+    session.add(step)
+    await session.flush()
+    return step
+
+
+async def end(session: AsyncSession, step_id: str, ended: Ended) -> Step:
+    """Write down what came of a step.
+
+    Raises:
+        UnknownRow: If the step is gone with its chat.
+    """
+    step = await session.get(Step, step_id)
+    if step is None:
+        raise UnknownRow("step", step_id)
+    step.status = ended.status
+    step.result = ended.result
+    step.ended_at = ended.ended_at
+    step.error = ended.error
+    step.timings = ended.timings
+    step.screenshot_file_id = ended.screenshot_file_id
+    await session.flush()
+    return step
+
+
+async def of_call(session: AsyncSession, chat: Chat, tool_call_id: str) -> Step | None:
+    """Return the step of a call of this turn, the newest if the id was used twice."""
+    query = select(Step).where(
+        Step.chat_id == chat.id, Step.turn == chat.turn, Step.tool_call_id == tool_call_id
+    )
+    return await session.scalar(query.order_by(Step.index.desc()).limit(1))
+
+
+async def running(session: AsyncSession, chat_id: str) -> list[Step]:
+    """Return the steps that have no end yet."""
+    query = select(Step).where(Step.chat_id == chat_id, Step.status == "running")
+    return list(await session.scalars(query.order_by(Step.index)))
+
+
+async def of_turn(session: AsyncSession, chat_id: str, turn: int) -> list[Step]:
+    """Return the steps of one turn, in order."""
+    query = select(Step).where(Step.chat_id == chat_id, Step.turn == turn)
+    return list(await session.scalars(query.order_by(Step.index)))
+
+
+async def place_in_video(
+    session: AsyncSession, chat_id: str, turn: int, times: Mapping[str, tuple[float, float]]
+) -> None:
+    """Note where in the turn's video its calls are shown; ``times`` goes by tool-call id."""
+    for step in await of_turn(session, chat_id, turn):
+        if step.tool_call_id in times:
+            step.video_start, step.video_end = times[step.tool_call_id]
+
+
+async def views(session: AsyncSession, chat_id: str) -> tuple[StepView, ...]:
+    """Return all steps of a chat as they are shown."""
+    query = select(Step).where(Step.chat_id == chat_id).order_by(Step.index)
+    return tuple(view(step) for step in await session.scalars(query))
+
+
+def view(step: Step) -> StepView:
+    """Return one step as it is shown."""
+    return StepView(
+        id=step.id,
+        chat_id=step.chat_id,
+        index=step.index,
+        turn=step.turn,
+        tool_call_id=step.tool_call_id,
+        tool=step.tool,
+        title=step.title,
+        action=step.action,
+        arguments=step.arguments,
+        status=step.status,
+        error=step.error,
+        started_at=step.started_at,
+        ended_at=step.ended_at,
+        timings=step.timings,
+        screenshot_file_id=step.screenshot_file_id,
+        video_start=step.video_start,
+        video_end=step.video_end,
+    )

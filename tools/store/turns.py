@@ -1,0 +1,44 @@
+"""Rows of turns: from a message to the rest that follows it."""
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from .errors import UnknownRow
+from .schema import Chat, Turn
+
+
+async def begin(session: AsyncSession, chat: Chat, now: float) -> Turn:
+    """Start the next turn of a chat."""
+    chat.turn += 1
+    turn = Turn(
+        chat_id=chat.id,
+        number=chat.turn,
+        status="running",
+        started_at=now,
+        ended_at=None,
+        outcome=None,
+        outcome_source=None,
+        error=None,
+        error_kind=None,
+    )
+    session.add(turn)
+    await session.flush()
+    return turn
+
+
+async def current(session: AsyncSession, chat: Chat) -> Turn | None:
+    """Return the newest turn; a chat that was never sent anything has none."""
+    query = select(Turn).where(Turn.chat_id == chat.id, Turn.number == chat.turn)
+    return await session.scalar(query)
+
+
+async def running(session: AsyncSession, chat: Chat) -> Turn:
+    """Return the turn that is going on.
+
+    Raises:
+        UnknownRow: If the chat is at rest.
+    """
+    turn = await current(session, chat)
+    if turn is None or turn.status != "running":
+        raise UnknownRow("running turn", chat.id)
+    return turn
