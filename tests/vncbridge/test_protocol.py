@@ -1,0 +1,62 @@
+import asyncio
+
+import pytest
+from fastapi import APIRouter
+from starlette.websockets import WebSocket
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from tests.vncbridge.fakes import LIMIT, Service
+from vncbridge.protocol import EXTENSION
+
+
+def test_the_application_is_told_how_much_waits_and_may_drop_the_peer() -> None:
+    routes = APIRouter()
+    waited: list[int] = []
+
+    @routes.websocket("/stream")
+    async def stream(websocket: WebSocket) -> None:
+        extension = websocket.scope["extensions"][EXTENSION]
+        await websocket.accept()
+        await websocket.send_bytes(bytes(100_000))
+        waited.append(extension["waiting"]())
+        extension["drop"](4000, "enough")
+        extension["drop"](4001, "twice does nothing")
+
+    async def scenario() -> tuple[int | None, str | None]:
+        async with asyncio.timeout(LIMIT), Service(routes) as service:
+            url = f"ws://127.0.0.1:{service.port}/stream"
+            async with connect(url, compression=None) as browser:
+                assert len(await browser.recv()) == 100_000
+                with pytest.raises(ConnectionClosed):
+                    await browser.recv()
+                return browser.close_code, browser.close_reason
+
+    assert asyncio.run(scenario()) == (4000, "enough")
+    assert 0 <= waited[0] <= 100_020
+
+
+def test_a_connection_not_yet_accepted_is_refused_at_shutdown() -> None:
+    routes = APIRouter()
+    arrived = asyncio.Event()
+
+    @routes.websocket("/stream")
+    async def stream(websocket: WebSocket) -> None:
+        arrived.set()
+        await websocket.receive()
+        await websocket.receive()
+
+    async def scenario() -> int:
+        async with asyncio.timeout(LIMIT), Service(routes) as service:
+
+            async def ask() -> int:
+                with pytest.raises(InvalidStatus) as refused:
+                    await connect(f"ws://127.0.0.1:{service.port}/stream")
+                return refused.value.response.status_code
+
+            asking = asyncio.create_task(ask())
+            await arrived.wait()
+            await service.stop()
+            return await asking
+
+    assert asyncio.run(scenario()) == 500

@@ -1,0 +1,275 @@
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from tests.vncbridge.fakes import LIMIT, Behaviour, Service, rfb_server, short_folder
+from vncbridge.errors import BridgeError
+from vncbridge.relay import UnixUpstream, Watchers, router
+
+MiB = 1024 * 1024
+
+
+async def shout(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Greet, then answer in capitals, then hang up on 'bye'."""
+    writer.write(b"RFB 003.008\n")
+    while data := await reader.read(100):
+        writer.write(data.upper())
+        if data.endswith(b"bye"):
+            break
+    await writer.drain()
+    writer.close()
+
+
+class Flood:
+    """Send as fast as it is taken; remember how much was and when the other side left."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.taken = 0
+        self.ended = asyncio.Event()
+        self.connected = asyncio.Event()
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connected.set()
+        writer.transport.set_write_buffer_limits(high=0)
+        block = bytes(range(256)) * 256
+        try:
+            while self.taken < self.size:
+                writer.write(block)
+                await writer.drain()
+                self.taken += len(block)
+            writer.close()
+        finally:
+            self.ended.set()
+
+
+def served(
+    behaviour: Behaviour,
+    scenario: Callable[[Service, Watchers], Awaitable[Any]],
+    stuck_seconds: float = 30.0,
+) -> Any:
+    async def run() -> Any:
+        with short_folder() as folder:
+            watchers = Watchers(2)
+            async with rfb_server(folder / "rfb", behaviour) as path:
+                routes = router(UnixUpstream(path), lambda: False, watchers, stuck_seconds)
+                async with asyncio.timeout(LIMIT), Service(routes) as service:
+                    return await scenario(service, watchers)
+
+    return asyncio.run(run())
+
+
+def opened(service: Service, **options: Any) -> connect:
+    return connect(service.stream, compression=None, max_size=None, **options)
+
+
+async def everything(browser: ClientConnection) -> bytes:
+    received = bytearray()
+    try:
+        while True:
+            message = await browser.recv()
+            assert isinstance(message, bytes)
+            received += message
+    except ConnectionClosed:
+        return bytes(received)
+
+
+def test_bytes_travel_both_ways_and_the_server_closing_ends_the_stream() -> None:
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service) as browser:
+            await browser.send(b"hello ")
+            await browser.send(b"bye")
+            assert await everything(browser) == b"RFB 003.008\nHELLO BYE"
+            assert browser.close_code == 1000
+
+    served(shout, scenario)
+
+
+def test_a_megabyte_arrives_in_order_in_each_direction() -> None:
+    payload = bytes(range(256)) * 16 * 256
+
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service) as browser:
+
+            async def type_slowly() -> None:
+                for start in range(0, len(payload), 4099):
+                    await browser.send(payload[start : start + 4099])
+
+            typing = asyncio.create_task(type_slowly())
+            received = bytearray()
+            while len(received) < len(payload):
+                message = await browser.recv()
+                assert isinstance(message, bytes)
+                received += message
+            await typing
+            assert hashlib.sha256(received).digest() == hashlib.sha256(payload).digest()
+
+    served(echo, scenario)
+
+
+def test_the_watcher_closing_ends_the_connection_to_the_server() -> None:
+    ended = asyncio.Event()
+
+    async def until_eof(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert await reader.read() == b"last words"
+        ended.set()
+
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service) as browser:
+            await browser.send(b"last words")
+        await ended.wait()
+
+    served(until_eof, scenario)
+
+
+@pytest.mark.parametrize(
+    ("offered", "chosen"), [(["binary"], "binary"), (["base64", "binary"], "binary"), (None, None)]
+)
+def test_the_binary_subprotocol_is_accepted_but_not_needed(
+    offered: Any, chosen: str | None
+) -> None:
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service, subprotocols=offered) as browser:
+            assert browser.subprotocol == chosen
+            assert await browser.recv() == b"RFB 003.008\n"
+
+    served(shout, scenario)
+
+
+def test_text_is_refused() -> None:
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service) as browser:
+            await browser.send("hello")
+            await everything(browser)
+            assert browser.close_code == 1003
+
+    served(shout, scenario)
+
+
+def test_watchers_are_counted_and_one_too_many_is_refused() -> None:
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service) as first, opened(service) as second:
+            await first.recv()
+            await second.recv()
+            assert watchers.count == 2
+            with pytest.raises(InvalidStatus) as refused:
+                await opened(service)
+            assert refused.value.response.status_code == 429
+            await second.send(b"bye")
+            await everything(second)
+            await first.send(b"bye")
+            await everything(first)
+        await service.stop()
+        assert watchers.count == 0
+
+    served(shout, scenario)
+
+
+def test_a_missing_rfb_server_is_a_plain_http_error_before_the_upgrade() -> None:
+    async def scenario() -> tuple[int, bytes]:
+        routes = router(UnixUpstream(Path("/nowhere/rfb")), lambda: False, Watchers())
+        async with Service(routes) as service:
+            with pytest.raises(InvalidStatus) as refused:
+                await opened(service)
+            return refused.value.response.status_code, bytes(refused.value.response.body)
+
+    assert asyncio.run(scenario()) == (
+        500,
+        b'{"message":"Failed to connect to VNC server.","detail":"rfb: No such file or directory"}',
+    )
+
+
+def test_a_desktop_that_does_not_start_is_a_plain_http_error() -> None:
+    class Broken:
+        async def open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+            raise BridgeError("no display")
+
+    async def scenario() -> bytes:
+        async with Service(router(Broken(), lambda: False, Watchers())) as service:
+            with pytest.raises(InvalidStatus) as refused:
+                await opened(service)
+            assert refused.value.response.status_code == 500
+            return bytes(refused.value.response.body)
+
+    body = b'{"message":"Failed to start desktop session.","detail":"no display"}'
+    assert asyncio.run(scenario()) == body
+
+
+def test_a_closing_service_takes_no_more_watchers() -> None:
+    async def scenario() -> int:
+        routes = router(UnixUpstream(Path("/nowhere")), lambda: True, Watchers())
+        async with Service(routes) as service:
+            with pytest.raises(InvalidStatus) as refused:
+                await opened(service)
+            return refused.value.response.status_code
+
+    assert asyncio.run(scenario()) == 503
+
+
+def test_a_stuck_watcher_stops_the_reading_and_is_dropped_with_a_reason() -> None:
+    async def run() -> None:
+        flood = Flood(256 * MiB)
+        with short_folder() as folder:
+            async with (
+                asyncio.timeout(LIMIT),
+                rfb_server(folder / "rfb", flood) as path,
+                Service(
+                    router(UnixUpstream(path), lambda: False, Watchers(), stuck_seconds=0.3)
+                ) as service,
+                opened(service, max_queue=1, ping_interval=None) as browser,
+            ):
+                await flood.ended.wait()
+                # Beside ours the two kernel sockets hold some.
+                assert flood.taken < 32 * MiB
+                received = await everything(browser)
+                assert received[:65536] == bytes(range(256)) * 256
+                assert browser.close_code == 1013
+                assert browser.close_reason == "Nothing was read for 0.3 s."
+
+    asyncio.run(run())
+
+
+def test_a_long_stream_arrives_whole() -> None:
+    flood = Flood(24 * MiB)
+
+    async def scenario(service: Service, watchers: Watchers) -> int:
+        async with opened(service, max_queue=1, ping_interval=None) as browser:
+            return len(await everything(browser))
+
+    assert served(flood, scenario) == 24 * MiB
+
+
+def test_watchers_are_told_that_the_service_goes_away() -> None:
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service) as browser:
+            await browser.recv()
+            ending = asyncio.create_task(service.stop())
+            await everything(browser)
+            assert browser.close_code == 1001
+            await ending
+        assert watchers.count == 0
+
+    served(shout, scenario)
+
+
+def test_a_stuck_watcher_does_not_hold_up_the_end() -> None:
+    flood = Flood(256 * MiB)
+
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service, max_queue=1, ping_interval=None, close_timeout=0.1):
+            await flood.connected.wait()
+            await service.stop()
+            assert watchers.count == 0
+
+    served(flood, scenario)
