@@ -1,0 +1,128 @@
+"""What happens to chats, told to whoever listens.
+
+A listener subscribes first and reads the state second: what happened in between arrives
+twice (and is recognised by the chat's version), never not at all. Only the newest events are
+kept, for listeners that come back; the database is the truth.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event; ids rise over all chats."""
+
+    id: int
+    kind: str
+    """``created``, ``status``, ``message``, ``text``, ``step``, ``queue``, ``files``,
+    ``deleted``; ``lost`` tells a listener that it must read everything again."""
+    chat_id: str
+    data: Json = field(default_factory=dict)
+
+
+class Subscription(AsyncIterator[Event]):
+    """The events of one chat, or of all; it ends when it or the hub is closed."""
+
+    def __init__(self, hub: "EventHub", chat_id: str | None) -> None:
+        self._hub = hub
+        self._chat_id = chat_id
+        self._waiting: deque[Event] = deque()
+        self._woken = asyncio.Event()
+        self._closed = False
+
+    async def __anext__(self) -> Event:
+        while not self._waiting:
+            if self._closed:
+                raise StopAsyncIteration
+            self._woken.clear()
+            await self._woken.wait()
+        return self._waiting.popleft()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def aclose(self) -> None:
+        """Stop listening, as an asynchronous generator does."""
+        self.close()
+
+    def close(self) -> None:
+        """Stop listening; closing twice is fine."""
+        self._closed = True
+        self._woken.set()
+        self._hub.forget(self)
+
+    def offer(self, event: Event) -> None:
+        """Take an event if it is about what this subscription listens to."""
+        if self._chat_id not in (None, event.chat_id):
+            return
+        newest = self._waiting[-1] if self._waiting else None
+        if newest and newest.kind == event.kind == "text" and newest.chat_id == event.chat_id:
+            # A text event carries the whole text so far.
+            self._waiting.pop()
+        if len(self._waiting) >= self._hub.limit:
+            self._waiting.clear()
+            event = Event(event.id, "lost", self._chat_id or "")
+        self._waiting.append(event)
+        self._woken.set()
+
+
+class EventHub:
+    """Hands events to the subscriptions without ever waiting for one."""
+
+    def __init__(self, first_id: int = 1, limit: int = 1000) -> None:
+        self.limit = limit
+        """Most events that wait for one listener, and that are kept for those who come back."""
+        self._next_id = first_id
+        self._recent: deque[Event] = deque(maxlen=limit)
+        self._subscriptions: set[Subscription] = set()
+        self._closed = False
+
+    def publish(self, kind: str, chat_id: str, data: Json | None = None) -> Event:
+        """Tell all who listen."""
+        event = Event(self._next_id, kind, chat_id, data or {})
+        self._next_id += 1
+        if kind != "text":
+            self._recent.append(event)
+        for subscription in tuple(self._subscriptions):
+            subscription.offer(event)
+        return event
+
+    def subscribe(self, chat_id: str | None = None, after: int | None = None) -> Subscription:
+        """Listen from now on, or to all that came after the event of that id."""
+        subscription = Subscription(self, chat_id)
+        if self._closed:
+            subscription.close()
+            return subscription
+        if after is not None:
+            self._catch_up(subscription, chat_id, after)
+        self._subscriptions.add(subscription)
+        return subscription
+
+    def forget(self, subscription: Subscription) -> None:
+        """Offer it nothing any more."""
+        self._subscriptions.discard(subscription)
+
+    def close(self) -> None:
+        """End all subscriptions, now and later."""
+        self._closed = True
+        for subscription in tuple(self._subscriptions):
+            subscription.close()
+
+    def _catch_up(self, subscription: Subscription, chat_id: str | None, after: int) -> None:
+        last = self._next_id - 1
+        oldest = self._recent[0].id if self._recent else self._next_id
+        if not oldest - 1 <= after <= last:
+            subscription.offer(Event(last, "lost", chat_id or ""))
+            return
+        for event in self._recent:
+            if event.id > after:
+                subscription.offer(event)
