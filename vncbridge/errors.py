@@ -1,7 +1,8 @@
 """Everything this package raises on purpose.
 
 BridgeError
-└── UpstreamUnavailable   the RFB server cannot be reached
+├── UpstreamUnavailable   the RFB server cannot be reached
+└── CannotListen          the address is taken, or not ours to use
 """
 
 
@@ -11,3 +12,15 @@ class BridgeError(Exception):
 
 class UpstreamUnavailable(BridgeError):
     """The RFB server cannot be reached."""
+
+
+class CannotListen(BridgeError):
+    """A service cannot listen where it should."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(address, reason)
+        self.address = address
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"cannot listen on {self.address}: {self.reason}"

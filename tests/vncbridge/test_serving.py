@@ -1,0 +1,80 @@
+import asyncio
+import os
+import signal
+import socket
+import stat
+from pathlib import Path
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from vncbridge.errors import CannotListen
+from vncbridge.serving import Address, Serving, listening, parse_address
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("127.0.0.1:0", Address("127.0.0.1", 0)),
+        ("[::1]:7777", Address("::1", 7777)),
+        ("localhost:80", Address("localhost", 80)),
+        ("unix:/run/x.sock", Address(path=Path("/run/x.sock"))),
+    ],
+)
+def test_addresses_are_read(text: str, address: Address) -> None:
+    assert parse_address(text) == address
+
+
+@pytest.mark.parametrize("text", ["", "7777", ":7777", "127.0.0.1", "127.0.0.1:x", "h:70000"])
+def test_other_texts_say_what_would_be_right(text: str) -> None:
+    with pytest.raises(CannotListen, match=r"HOST:PORT.*unix:PATH"):
+        parse_address(text)
+
+
+def test_a_taken_port_is_named() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(CannotListen, match=str(port)), listening(Address("127.0.0.1", port)):
+            pytest.fail("must not listen")
+
+
+def test_a_unix_socket_is_private_and_gone_afterwards(tmp_path: Path) -> None:
+    path = tmp_path / "api.sock"
+    with listening(Address(path=path)):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert not path.exists()
+
+
+def test_a_folder_that_is_missing_is_an_error_in_words(tmp_path: Path) -> None:
+    with (
+        pytest.raises(CannotListen, match="No such file"),
+        listening(Address(path=tmp_path / "none" / "api.sock")),
+    ):
+        pytest.fail("must not listen")
+
+
+def test_sigterm_ends_it_with_a_clean_return() -> None:
+    told: list[str] = []
+    app = FastAPI()
+
+    @app.get("/")
+    async def hello() -> str:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return "hello"
+
+    async def scenario() -> None:
+        with listening(Address("127.0.0.1", 0)) as (bound, address):
+            ready = asyncio.Event()
+            server = Serving(app, ready.set, lambda: told.append("closing"))
+            task = asyncio.create_task(server.run_until_asked(bound))
+            await asyncio.wait_for(ready.wait(), 20)
+            async with httpx2.AsyncClient() as client:
+                assert (await client.get(address.url)).json() == "hello"
+            await asyncio.wait_for(task, 20)
+            server.ask_to_end()
+
+    asyncio.run(scenario())
+    assert told == ["closing"]

@@ -1,0 +1,169 @@
+"""Serve an application on one bound socket until somebody asks for the end."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from .errors import CannotListen
+
+CLOSING_SECONDS = 2
+"""How long open requests may take to end; watchers get 1 s of it, then the socket goes."""
+
+BACKLOG = 512
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a service listens: a host and port, or a unix socket's path."""
+
+    host: str = ""
+    port: int = 0
+    path: Path | None = None
+
+    @property
+    def url(self) -> str:
+        """How a client names it."""
+        if self.path is not None:
+            return f"unix:{self.path}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+
+def parse_address(text: str) -> Address:
+    """Read ``HOST:PORT`` or ``unix:PATH``.
+
+    Raises:
+        CannotListen: If it is neither.
+    """
+    if text.startswith("unix:"):
+        return Address(path=Path(text.removeprefix("unix:")))
+    host, _, port = text.rpartition(":")
+    host = host.strip("[]")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise CannotListen(text, "give HOST:PORT, as 127.0.0.1:0, or unix:PATH")
+    return Address(host, int(port))
+
+
+@contextlib.contextmanager
+def listening(wanted: Address) -> Iterator[tuple[socket.socket, Address]]:
+    """Bind, listen, and yield the socket with the address it really got.
+
+    A unix socket is made for this user alone and removed at the end: uvicorn would make it
+    world-writable and leave it behind.
+
+    Raises:
+        CannotListen: If the address is taken, or not ours to use.
+    """
+    try:
+        bound = _bind_unix(wanted.path) if wanted.path is not None else _bind_tcp(wanted)
+    except OSError as error:
+        raise CannotListen(wanted.url, error.strerror or str(error)) from error
+    try:
+        if wanted.path is not None:
+            yield bound, wanted
+        else:
+            yield bound, Address(wanted.host, bound.getsockname()[1])
+    finally:
+        bound.close()
+        if wanted.path is not None:
+            # Its folder may have become somebody else's: privileges are dropped in between.
+            with contextlib.suppress(PermissionError):
+                wanted.path.unlink(missing_ok=True)
+
+
+def _bind_unix(path: Path) -> socket.socket:
+    bound = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o077)
+    try:
+        path.unlink(missing_ok=True)
+        bound.bind(str(path))
+        path.chmod(0o600)
+        bound.listen(BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    finally:
+        os.umask(before)
+    return bound
+
+
+def _bind_tcp(wanted: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in wanted.host else socket.AF_INET
+    bound = socket.socket(family)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((wanted.host, wanted.port))
+        bound.listen(BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    return bound
+
+
+class Serving(uvicorn.Server):
+    """A uvicorn server whose signals are ours: the end is a clean return, exit status 0.
+
+    ``ready`` is called once requests are answered, ``closing`` as soon as the end is asked for.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        ready: Callable[[], None] = lambda: None,
+        closing: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                ws="websockets-sansio",
+                ws_per_message_deflate=False,
+                ws_ping_interval=15,
+                log_config=None,
+                access_log=False,
+                lifespan="on",
+                server_header=False,
+                timeout_graceful_shutdown=CLOSING_SECONDS,
+            )
+        )
+        # Loads the protocol classes now: once privileges are dropped their files may be unreadable.
+        self.config.load()
+        self._ready = ready
+        self._closing = closing
+
+    async def run_until_asked(self, bound: socket.socket) -> None:
+        """Serve until SIGTERM, SIGINT or :meth:`ask_to_end`."""
+        loop = asyncio.get_running_loop()
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, self.ask_to_end)
+        try:
+            await self.serve(sockets=[bound])
+        finally:
+            for number in STOP_SIGNALS:
+                loop.remove_signal_handler(number)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start as uvicorn does, then tell."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    def ask_to_end(self) -> None:
+        """Begin the end; asking twice is fine."""
+        if not self.should_exit:
+            self._closing()
+        self.should_exit = True
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to :meth:`run_until_asked`: uvicorn would raise them again at the end."""
+        yield
