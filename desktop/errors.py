@@ -8,6 +8,7 @@ DesktopError
 ├── DisplayNotReady     the X server did not come up
 ├── DisplayGone         the X server, or the connection to it, is lost (503)
 ├── MissingProgram      install a package first
+├── AccountUnavailable  no user to work as
 ├── DesktopRefused      the client's side: the service answered no
 └── DesktopUnavailable  the client's side: the service cannot be reached
 """
@@ -99,6 +100,10 @@ class MissingProgram(DesktopError):
 
     def __str__(self) -> str:
         return f"{self.name} is not installed; install the package {self.package}"
+
+
+class AccountUnavailable(DesktopError):
+    """The user to work as does not exist, or cannot be made or become."""
 
 
 class DesktopRefused(DesktopError):

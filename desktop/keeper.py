@@ -1,0 +1,88 @@
+"""Stand over the desktop service and leave nothing behind when it ends, however it ends.
+
+Run as ``python -S -E keeper.py COMMAND...``: the standard library only, so that it stays
+small. As a child subreaper (prctl(2)) it inherits every orphan of the service, double ``setsid``
+included, and kills them all once the service is gone.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+PR_SET_CHILD_SUBREAPER = 36
+"""<linux/prctl.h>."""
+
+GRACE_SECONDS = 5.0
+"""How long the service may take to end after SIGTERM; product.md promises 5 s to the caller."""
+
+
+def keep(command: list[str]) -> int:
+    """Run the service until it ends; return the exit status to end with."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    service = os.posix_spawn(
+        command[0], command, os.environ, setsigmask=[], setsigdef=[signal.SIGINT]
+    )
+    status = _watch(service, wanted)
+    _sweep()
+    return os.waitstatus_to_exitcode(status)
+
+
+def _watch(service: int, wanted: set[signal.Signals]) -> int:
+    deadline: float | None = None
+    while True:
+        status = _reap(service)
+        if status is not None:
+            return status
+        left = 3600.0 if deadline is None else max(0.0, deadline - time.monotonic())
+        caught = signal.sigtimedwait(wanted, left)
+        if caught is None and deadline is not None:
+            os.kill(service, signal.SIGKILL)
+            deadline = None
+        elif caught is not None and caught.si_signo != signal.SIGCHLD:
+            os.kill(service, signal.SIGTERM)
+            deadline = time.monotonic() + GRACE_SECONDS
+
+
+def _reap(service: int) -> int | None:
+    """Reap what has ended; return the service's status if it is among them."""
+    found = None
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return found
+        if pid == 0:
+            return found
+        if pid == service:
+            found = status
+
+
+def _sweep() -> None:
+    """Kill every descendant: each round turns grandchildren into children of ours."""
+    while True:
+        for pid in _children():
+            os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _children() -> Iterator[int]:
+    for task in Path("/proc/self/task").iterdir():
+        yield from map(int, (task / "children").read_text().split())
+
+
+def exit_code(status: int) -> int:
+    """Return a shell's exit code for a status: 128+n for an ending signal."""
+    return 128 - status if status < 0 else status
+
+
+if __name__ == "__main__":
+    sys.exit(exit_code(keep(sys.argv[1:])))

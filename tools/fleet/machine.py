@@ -1,0 +1,80 @@
+"""One chat's way to its computer: the desktop service's HTTP API with the chat's headers."""
+
+import json as jsonlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from desktop.client import DesktopClient
+from desktop.errors import DesktopRefused, DesktopUnavailable
+from tools.kit.spec import MachineRefused, MachineUnavailable
+
+from .errors import UnknownDesktop
+
+
+class DesktopMachine:
+    """The computer of a chat; its address is looked up at each call, so that it may restart."""
+
+    def __init__(
+        self,
+        client: Callable[[], DesktopClient],
+        chat_id: str,
+        ancestors: tuple[str, ...] = (),
+        tool_call_id: str | None = None,
+    ) -> None:
+        self._client = client
+        self._chat_id = chat_id
+        self._ancestors = ancestors
+        self._tool_call_id = tool_call_id
+
+    def for_call(self, tool_call_id: str) -> "DesktopMachine":
+        """Return the same computer, its requests marked with a tool call's id."""
+        return DesktopMachine(self._client, self._chat_id, self._ancestors, tool_call_id)
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+    ) -> Any:
+        """Send one request and return its JSON body; ``bytes`` if it is not JSON.
+
+        Raises:
+            MachineRefused: The service said no.
+            MachineUnavailable: It cannot be reached.
+        """
+        try:
+            return await self._client().request(
+                method,
+                path,
+                json=json,
+                content=content,
+                params=params,
+                headers=self._headers(),
+                timeout=timeout,
+            )
+        except DesktopRefused as error:
+            raise MachineRefused(error.status, error.message, error.detail) from error
+        except (DesktopUnavailable, UnknownDesktop) as error:
+            raise MachineUnavailable(str(error)) from error
+
+    async def download(self, path: str, to: Path) -> int:
+        """Stream a response's body into a file and return its length in bytes."""
+        try:
+            return await self._client().download(path, to)
+        except DesktopRefused as error:
+            raise MachineRefused(error.status, error.message, error.detail) from error
+        except (DesktopUnavailable, UnknownDesktop) as error:
+            raise MachineUnavailable(str(error)) from error
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Deskhand-Chat-Id": self._chat_id}
+        if self._ancestors:
+            headers["Deskhand-Ancestor-Chat-Ids"] = jsonlib.dumps(list(self._ancestors))
+        if self._tool_call_id:
+            headers["Deskhand-Tool-Call-Id"] = self._tool_call_id
+        return headers
