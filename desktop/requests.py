@@ -1,0 +1,201 @@
+"""From the body of a request to what is to be done, checked in full before any of it is."""
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, cast
+
+from .actions import ACTIONS, Action, Values, picture_options, point_of
+from .errors import InvalidAction
+from .fields import FIELDS, UNREADABLE, Json, flag, items, region, text, within, wrong
+from .geometry import Point, Size, Space, SpaceName, convert_region, space
+from .settle import SettleRule
+from .views import PictureOptions
+
+SPACES: tuple[SpaceName, ...] = ("model", "native", "normalized_1000")
+SMALLEST_PICTURE = 16
+LONGEST_BATCH = 100
+LONGEST_SETTLE = 30_000
+MOST_IGNORED = 100
+
+_SPACE_FIELDS = ("coordinate_space", "scaled_width", "scaled_height")
+_PICTURE_FIELDS = ("format", "quality", "cursor", "since")
+
+
+@dataclass(frozen=True)
+class Observe:
+    """How to look at the screen after acting."""
+
+    screenshot: bool
+    settle: SettleRule | None
+    """Its regions are native pixels."""
+    options: PictureOptions
+
+
+@dataclass(frozen=True)
+class ActionRequest:
+    """One action, and in which pixels it is given."""
+
+    name: str
+    action: Action
+    space: Space
+    text: str | None
+    point: Point | None
+    observe: Observe | None = None
+
+
+@dataclass(frozen=True)
+class BatchRequest:
+    """Actions in order, with one look at the end."""
+
+    actions: tuple[ActionRequest, ...]
+    space: Space
+    observe: Observe | None
+
+
+def decode(body: bytes) -> Json:
+    """Read the JSON object of a request's body.
+
+    Raises:
+        InvalidAction: If it is none.
+    """
+    try:
+        value = json.loads(body, parse_constant=_no_constant)
+        if b"\\u" in body:
+            # Half a surrogate pair is a character to JSON, and to nobody who must answer it.
+            json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise InvalidAction(UNREADABLE, str(error)) from error
+    if not isinstance(value, dict):
+        raise InvalidAction(UNREADABLE, "The body must be a JSON object.")
+    return value
+
+
+def action_request(data: Json, native: Size) -> ActionRequest:
+    """Read ``{"action": ..., ...}`` for a screen of size ``native``.
+
+    Raises:
+        InvalidAction: If anything about it is wrong.
+    """
+    return _action(data, native, _space(data, native), _observe(data, native))
+
+
+def batch_request(data: Json, native: Size) -> BatchRequest:
+    """Read ``{"actions": [...], ...}``; actions without a space of their own have the batch's.
+
+    Raises:
+        InvalidAction: If anything about it is wrong; its detail says in which action.
+    """
+    _known(data, ("actions", "observe", *_SPACE_FIELDS))
+    if data.get("actions") is None:
+        raise InvalidAction('Missing "actions".')
+    common = _space(data, native)
+    actions = []
+    for index, item in enumerate(items("actions", data["actions"], 1, LONGEST_BATCH)):
+        try:
+            actions.append(_member(item, native, common))
+        except InvalidAction as error:
+            detail = f"In actions[{index}]. {error.detail}".strip()
+            raise InvalidAction(error.message, detail) from error
+    return BatchRequest(tuple(actions), common, _observe(data, native))
+
+
+def _member(item: Any, native: Size, common: Space) -> ActionRequest:
+    if not isinstance(item, dict):
+        raise wrong("actions", "a list of objects")
+    if item.get("observe") is not None:
+        raise InvalidAction('"observe" belongs to the batch, not to one of its actions.')
+    own = any(item.get(name) is not None for name in _SPACE_FIELDS)
+    return _action(item, native, _space(item, native) if own else common, None)
+
+
+def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) -> ActionRequest:
+    name = text("action", data.get("action") or "")
+    kind = ACTIONS.get(name)
+    if kind is None:
+        raise InvalidAction(f"Unknown action: {name}")
+    _known(data, ("action", "observe", *_SPACE_FIELDS, *FIELDS))
+    values = _values(data, (*kind.needs, *kind.takes))
+    for needed in kind.needs:
+        # An empty text can be typed; as the name of a key it is none.
+        if needed not in values or (name != "type" and values[needed] == ""):
+            raise InvalidAction(f'Missing "{needed}" for {name} action.')
+    action = kind.build(values)
+    return ActionRequest(name, action, in_space, values.get("text"), point_of(action), observe)
+
+
+def _space(data: Json, native: Size) -> Space:
+    name, width, height = (data.get(field) for field in _SPACE_FIELDS)
+    if width is None and height is None:
+        if name is not None and name not in SPACES:
+            raise InvalidAction(f'"coordinate_space" must be one of {", ".join(SPACES)}.')
+        return space(cast(SpaceName, name or "model"), native)
+    if width is None or height is None:
+        raise InvalidAction('Give both "scaled_width" and "scaled_height", or neither.')
+    if name is not None:
+        raise InvalidAction('Give "coordinate_space" or a scaled size, not both.')
+    scaled = Size(
+        within(SMALLEST_PICTURE, native.width)("scaled_width", width),
+        within(SMALLEST_PICTURE, native.height)("scaled_height", height),
+    )
+    return space("scaled", native, scaled)
+
+
+def _observe(data: Json, native: Size) -> Observe | None:
+    value = data.get("observe")
+    if value is None or value is False:
+        return None
+    if value is True:
+        value = {}
+    if not isinstance(value, dict):
+        raise wrong("observe", "an object")
+    _known(value, ("screenshot", "settle", *_PICTURE_FIELDS))
+    wanted = value.get("screenshot")
+    return Observe(
+        True if wanted is None else flag("screenshot", wanted),
+        _settle(value.get("settle"), _space(data, native), native),
+        picture_options(_values(value, _PICTURE_FIELDS)),
+    )
+
+
+def _settle(value: Any, in_space: Space, native: Size) -> SettleRule | None:
+    if value is False:
+        return None
+    if value is None or value is True:
+        value = {}
+    if not isinstance(value, dict):
+        raise wrong("settle", "an object")
+    _known(value, ("quiet_ms", "max_ms", "ignore"))
+    milliseconds = {
+        name: within(0, LONGEST_SETTLE)(name, value[name])
+        for name in ("quiet_ms", "max_ms")
+        if value.get(name) is not None
+    }
+    ignored = value.get("ignore")
+    regions = [] if ignored is None else items("ignore", ignored, 0, MOST_IGNORED)
+    return SettleRule(
+        quiet=milliseconds.get("quiet_ms", 100) / 1000,
+        longest=milliseconds.get("max_ms", 3000) / 1000,
+        ignore=tuple(
+            convert_region(region("ignore", item), in_space.size, native) for item in regions
+        ),
+    )
+
+
+def _values(data: Json, names: tuple[str, ...]) -> Values:
+    return {
+        name: FIELDS[name].read(name, data[name]) for name in names if data.get(name) is not None
+    }
+
+
+def _known(data: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    for name in data:
+        if name not in names:
+            close = difflib.get_close_matches(name, names, n=1)
+            hint = f'Did you mean "{close[0]}"?' if close else ""
+            raise InvalidAction(f'Unknown field "{name}".', hint)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")

@@ -1,0 +1,123 @@
+"""When the screen has come to rest after an action."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .frames import Damage
+from .geometry import Region
+
+Verdict = Literal["quiet", "ceiling", "no_change"]
+
+# A screen that is painted all over all the time is not worth more work than this.
+_CONSIDERED = 64
+
+
+@dataclass(frozen=True)
+class SettleRule:
+    """What counts as rest. All times in seconds."""
+
+    quiet: float = 0.1
+    """So long nothing may be painted."""
+    longest: float = 3.0
+    """Longest wait."""
+    grace: float = 0.25
+    """So long the first paint may take; then the action is taken to change nothing."""
+    ignore: tuple[Region, ...] = ()
+    """Regions whose paints do not count."""
+
+
+@dataclass
+class Settle:
+    """Judge from what is painted after an action whether the screen rests again.
+
+    Regions that were repainted twice or more just before the action (a blinking caret, a
+    spinner) do not count. Times are seconds on one monotonic clock, given by the caller.
+    """
+
+    rule: SettleRule
+    started: float
+    recent: Sequence[Damage] = ()
+    """What was painted in the second before the action."""
+    counted: list[Region] = field(default_factory=list, init=False)
+    """Regions painted since, without those that do not count."""
+    _last: float | None = field(default=None, init=False)
+    _restless: tuple[Region, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        self._restless = (*self.rule.ignore, *restless(self.recent))
+
+    def painted(self, damage: Damage) -> None:
+        """Take note of a paint."""
+        counting = [
+            region
+            for region in damage.regions
+            if not any(still.covers(region) for still in self._restless)
+        ]
+        if counting:
+            self.counted += counting
+            self._last = damage.time if self._last is None else max(self._last, damage.time)
+
+    def remaining(self, now: float) -> float:
+        """Seconds until :meth:`verdict` has to be asked again if nothing is painted."""
+        return max(0.0, self._due() - now)
+
+    def verdict(self, now: float) -> Verdict | None:
+        """How the wait ended; ``None`` while it has not."""
+        if now < self._due():
+            return None
+        if self._last is None:
+            return "no_change"
+        return "quiet" if now >= self._rested(self._last) else "ceiling"
+
+    def _due(self) -> float:
+        first = self.started + self.rule.grace if self._last is None else self._rested(self._last)
+        return min(first, self.started + self.rule.longest)
+
+    def _rested(self, last: float) -> float:
+        # Painted while the action was under way: the action's end still has to show itself.
+        return max(last, self.started) + self.rule.quiet
+
+
+def restless(recent: Sequence[Damage]) -> tuple[Region, ...]:
+    """Boxes around the pixels that were painted by two or more of the damages."""
+    once: list[Region] = []
+    twice: list[Region] = []
+    for damage in recent[-_CONSIDERED:]:
+        boxes = joined(damage.regions[:_CONSIDERED])
+        common = (box.intersection(other) for box in boxes for other in once)
+        twice += [region for region in common if not region.is_empty]
+        once = joined((*once, *boxes))
+    return tuple(joined(twice))
+
+
+def joined(regions: Iterable[Region]) -> list[Region]:
+    """Boxes that do not overlap, around regions that do."""
+    boxes: list[Region] = []
+    for region in regions:
+        box = region
+        while True:
+            apart = [other for other in boxes if not touching(box, other)]
+            if len(apart) == len(boxes):
+                break
+            for other in boxes:
+                if touching(box, other):
+                    box = around(box, other)
+            boxes = apart
+        boxes.append(box)
+    return boxes
+
+
+def touching(one: Region, other: Region) -> bool:
+    """Whether two regions have a pixel in common."""
+    return not one.intersection(other).is_empty
+
+
+def around(one: Region, other: Region) -> Region:
+    """The smallest region that covers both."""
+    return Region(
+        min(one.left, other.left),
+        min(one.top, other.top),
+        max(one.right, other.right),
+        max(one.bottom, other.bottom),
+    )
