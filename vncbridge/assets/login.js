@@ -1,0 +1,57 @@
+// Trades the code of the printed link (it travels in the fragment: no server ever logs it) for a
+// session cookie.
+
+const words = document.getElementById("words");
+const form = document.getElementById("form");
+
+/** Where to go afterwards: a page of this very service, whatever the address says. */
+function next() {
+  const wanted = new URLSearchParams(location.search).get("next") || "/";
+  const root = new URL(".", location.href);
+  const target = new URL(wanted.replace(/^\/+/, ""), root);
+  return target.href.startsWith(root.href) ? target.href : root.href;
+}
+
+function say(text, bad) {
+  words.textContent = text;
+  words.toggleAttribute("data-bad", bad);
+}
+
+async function signIn(code) {
+  say("Signing in …", false);
+  form.inert = true;
+  try {
+    const answer = await fetch("api/v0/login", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ code }),
+    });
+    if (answer.ok) {
+      location.replace(next());
+      return;
+    }
+    const body = await answer.json().catch(() => ({}));
+    say(body.message || `Signing in failed (${answer.status}).`, true);
+  } catch {
+    say("The service does not answer.", true);
+  }
+  form.inert = false;
+  form.code.focus();
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  signIn(form.code.value.trim());
+});
+
+function fromFragment() {
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (code) {
+    // Out of the address bar and the history: a code works once, but still.
+    history.replaceState(null, "", location.pathname + location.search);
+    signIn(code);
+  }
+}
+
+window.addEventListener("hashchange", fromFragment);
+fromFragment();

@@ -1,0 +1,111 @@
+"""Pages and their files, served from memory."""
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+FOLDER = Path(__file__).parent / "assets"
+MEDIA_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+PLAIN = "text/plain; charset=utf-8"
+PAGE_POLICY = (
+    "default-src 'self'; img-src 'self' data: blob:; frame-ancestors 'self'; "
+    "base-uri 'none'; form-action 'self'"
+)
+"""noVNC shows pictures and the pointer's shape from data addresses."""
+METHODS = ["GET", "HEAD"]
+
+
+class Asset(NamedTuple):
+    """One file."""
+
+    data: bytes
+    media_type: str
+    etag: str
+
+
+class Assets:
+    """The files of a folder, read when this is made.
+
+    A desktop service gives up its rights before it serves: afterwards it may be unable to read
+    its own package.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._assets = {
+            path.relative_to(folder).as_posix(): _read(path)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+
+    def get(self, name: str) -> Asset:
+        """Return a file by its path in the folder; ``KeyError`` when there is none."""
+        return self._assets[name]
+
+    def page(self, name: str, request: Request) -> Response:
+        """Answer with a page: it may load and run what comes from this service only."""
+        response = _answer(self.get(name), request)
+        response.headers["Content-Security-Policy"] = PAGE_POLICY
+        response.headers["Referrer-Policy"] = "same-origin"
+        return response
+
+    def router(self, prefix: str) -> APIRouter:
+        """Return the route of all files below ``prefix``, pages excepted: they have their own."""
+        routes = APIRouter()
+
+        @routes.api_route(prefix + "/{name:path}", methods=METHODS, include_in_schema=False)
+        async def asset(name: str, request: Request) -> Response:
+            found = self._assets.get(name)
+            if found is None or name.endswith(".html"):
+                raise HTTPException(404, "File not found.")
+            return _answer(found, request)
+
+        return routes
+
+
+def router() -> APIRouter:
+    """Return the routes of a desktop service's pages: the viewer at ``/``, signing in."""
+    assets = Assets(FOLDER)
+    routes = shared_router(assets)
+
+    @routes.api_route("/", methods=METHODS, include_in_schema=False)
+    async def viewer(request: Request) -> Response:
+        return assets.page("viewer.html", request)
+
+    return routes
+
+
+def shared_router(assets: Assets) -> APIRouter:
+    """Return what every service with a viewer has: its files, and the page to sign in."""
+    routes = assets.router("/viewer")
+
+    @routes.api_route("/login", methods=METHODS, include_in_schema=False)
+    async def login(request: Request) -> Response:
+        return assets.page("login.html", request)
+
+    return routes
+
+
+def _read(path: Path) -> Asset:
+    data = path.read_bytes()
+    digest = hashlib.sha256(data).hexdigest()[:20]
+    return Asset(data, MEDIA_TYPES.get(path.suffix, PLAIN), f'"{digest}"')
+
+
+def _answer(asset: Asset, request: Request) -> Response:
+    headers = {
+        "ETag": asset.etag,
+        # Ask each time, get 304: after an upgrade no page meets another version's module.
+        "Cache-Control": "no-cache",
+        "X-Content-Type-Options": "nosniff",
+    }
+    known = [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
+    if asset.etag in known or "*" in known:
+        return Response(status_code=304, headers=headers)
+    return Response(asset.data, media_type=asset.media_type, headers=headers)
