@@ -1,8 +1,6 @@
 """What the chats may raise.
 
 ChatError
-├── UnknownChat       no such chat
-├── UnknownFile       no such file
 ├── UnknownTool       no such tool
 ├── BadRequest        an argument is missing or wrong
 ├── NoModel           no model can answer; the sentence says what to do
@@ -10,33 +8,13 @@ ChatError
 └── Conflict          not in this state
     ├── IllegalMove   the table of states has no such move
     └── QueueFull     too many messages wait already
+
+An unknown chat or file is the store's ``UnknownRow``.
 """
 
 
 class ChatError(Exception):
     """Base of the chats' errors."""
-
-
-class UnknownChat(ChatError):
-    """No such chat."""
-
-    def __init__(self, chat_id: str) -> None:
-        super().__init__(chat_id)
-        self.chat_id = chat_id
-
-    def __str__(self) -> str:
-        return f"no chat has the id {self.chat_id}"
-
-
-class UnknownFile(ChatError):
-    """No such file."""
-
-    def __init__(self, file_id: str) -> None:
-        super().__init__(file_id)
-        self.file_id = file_id
-
-    def __str__(self) -> str:
-        return f"no file has the id {self.file_id}"
 
 
 class UnknownTool(ChatError):

@@ -1,5 +1,6 @@
 """Rows of files, and which chat lists them."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import select
@@ -14,38 +15,39 @@ from .schema import ChatFile, File
 Json = dict[str, Any]
 
 
-async def insert(
-    session: AsyncSession,
-    stored: Stored,
-    *,
-    chat_id: str | None,
-    kind: str,
-    name: str,
-    media_type: str,
-    now: float,
-    details: Json | None = None,
-) -> File:
+@dataclass(frozen=True)
+class About:
+    """What a file is, apart from its bytes."""
+
+    chat_id: str | None
+    """The chat that made it."""
+    kind: str
+    name: str
+    media_type: str
+    details: Json = field(default_factory=dict)
+    listed_with: str | None = None
+    """The chat that shows it among its own."""
+
+
+async def insert(session: AsyncSession, stored: Stored, about: About, now: float) -> File:
     """Write down a file whose bytes are stored already."""
     file = File(
         id=stored.id,
-        chat_id=chat_id,
-        kind=kind,
-        name=name,
-        media_type=media_type,
+        chat_id=about.chat_id,
+        kind=about.kind,
+        name=about.name,
+        media_type=about.media_type,
         size=stored.size,
         sha256=stored.sha256,
         created_at=now,
-        details=details or {},
+        details=about.details,
     )
     session.add(file)
     await session.flush()
+    if about.listed_with is not None:
+        session.add(ChatFile(chat_id=about.listed_with, file_id=file.id, created_at=now))
+        await session.flush()
     return file
-
-
-async def link(session: AsyncSession, chat_id: str, file_id: str, now: float) -> None:
-    """List a file with a chat."""
-    session.add(ChatFile(chat_id=chat_id, file_id=file_id, created_at=now))
-    await session.flush()
 
 
 async def get(session: AsyncSession, file_id: str) -> FileView:

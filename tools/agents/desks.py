@@ -1,0 +1,92 @@
+"""Own desktops of chats: at most so many, given out in order, taken back from those at rest."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from .ports import Machines
+
+
+class Desks:
+    """Who has a desktop, and who waits for one.
+
+    ``released`` is told of a chat whose desktop was taken back.
+    """
+
+    def __init__(
+        self, machines: Machines, limit: int, released: Callable[[str], Awaitable[None]]
+    ) -> None:
+        self._machines = machines
+        self._limit = limit
+        self._released = released
+        self._desktops: dict[str, str | None] = {}
+        """By chat; ``None`` while it starts."""
+        self._resting: dict[str, None] = {}
+        """Chats that could do without, the longest at rest first."""
+        self._waiting: dict[str, asyncio.Event] = {}
+
+    def place(self, chat_id: str) -> int | None:
+        """Return a chat's place in the queue, from 1, or ``None`` when it does not wait."""
+        return list(self._waiting).index(chat_id) + 1 if chat_id in self._waiting else None
+
+    def adopt(self, chat_id: str, desktop_id: str) -> None:
+        """Note what a chat had before the control plane was started again."""
+        self._desktops[chat_id] = desktop_id
+
+    async def acquire(self, chat_id: str, name: str) -> str:
+        """Return the chat's desktop, started when there is room for one more."""
+        self._resting.pop(chat_id, None)
+        held = self._desktops.get(chat_id)
+        if held is not None and self._machines.known(held):
+            return held
+        await self._wait_for_room(chat_id)
+        self._desktops[chat_id] = None
+        try:
+            desktop_id = await self._machines.acquire(chat_id, name=name)
+        except BaseException:
+            self._forget(chat_id)
+            raise
+        self._desktops[chat_id] = desktop_id
+        return desktop_id
+
+    def rest(self, chat_id: str) -> None:
+        """Note that the desktop may be taken back when another chat needs one."""
+        if self._desktops.get(chat_id):
+            self._resting[chat_id] = None
+            self._wake()
+
+    async def release(self, chat_id: str) -> None:
+        """End the chat's desktop, if it has one of its own."""
+        desktop_id = self._desktops.get(chat_id)
+        if desktop_id is None:
+            return
+        # Forgotten first: a message that comes now must not get the desktop that ends.
+        self._resting.pop(chat_id, None)
+        self._forget(chat_id)
+        await self._released(chat_id)
+        await self._machines.release(desktop_id)
+
+    async def _wait_for_room(self, chat_id: str) -> None:
+        self._desktops.pop(chat_id, None)
+        self._waiting[chat_id] = asyncio.Event()
+        try:
+            while not await self._room(chat_id):
+                self._waiting[chat_id].clear()
+                await self._waiting[chat_id].wait()
+        finally:
+            del self._waiting[chat_id]
+            self._wake()
+
+    async def _room(self, chat_id: str) -> bool:
+        if self.place(chat_id) != 1:
+            return False
+        if len(self._desktops) >= self._limit and self._resting:
+            await self.release(next(iter(self._resting)))
+        return len(self._desktops) < self._limit
+
+    def _forget(self, chat_id: str) -> None:
+        self._desktops.pop(chat_id, None)
+        self._wake()
+
+    def _wake(self) -> None:
+        for waiting in self._waiting.values():
+            waiting.set()

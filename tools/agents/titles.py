@@ -1,0 +1,28 @@
+"""Short names for chats and steps."""
+
+from collections.abc import Mapping
+from typing import Any
+
+LONGEST = 80
+NEW = "New Chat"
+WORDS = 6
+# What a reader recognises a call by, in this order.
+_TELLING = ("title", "action", "command", "path", "prompt", "message", "chat_id", "process_id")
+
+
+def chat_title(title: str | None, prompt: str | None) -> str:
+    """Return the title asked for, or the first words of the prompt."""
+    wanted = (title or "").strip()
+    if not wanted:
+        words = (prompt or "").split()
+        wanted = " ".join(words[:WORDS]) + ("..." if len(words) > WORDS else "")
+    return wanted[:LONGEST] or NEW
+
+
+def step_title(tool: str, arguments: Mapping[str, Any]) -> str:
+    """Return a line for a list of steps."""
+    for name in _TELLING:
+        value = arguments.get(name)
+        if isinstance(value, str) and value.strip():
+            return f"{tool}: {' '.join(value.split())}"[:LONGEST]
+    return tool[:LONGEST]
