@@ -1,0 +1,145 @@
+"""Between our conversation and the JSON of Anthropic's Messages protocol."""
+
+import base64
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tools.agents.conversation import (
+    Block,
+    Message,
+    Picture,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from tools.agents.providers.port import Prompt
+from tools.kit.spec import ToolSpec
+
+Json = dict[str, Any]
+
+COMPUTER = "computer"
+COMPUTER_TOOLSET = "computer_toolset_20260801"
+MARKED_MESSAGES = 2
+"""Ends of messages that carry a cache mark, counted from the last. Two, so that the end of
+the previous request is found again and that of this one is kept."""
+
+
+def request(prompt: Prompt, pictures: Mapping[str, bytes]) -> Json:
+    """Return the body for ``prompt``; ``pictures`` holds the bytes of each file id in it."""
+    messages = [_message(m, pictures) for m in _merged(prompt.messages)]
+    messages = [m for m in messages if m["content"]]
+    for message in messages[-MARKED_MESSAGES:]:
+        _mark(message["content"][-1])
+    body: Json = {
+        "model": prompt.model,
+        "max_tokens": prompt.max_tokens,
+        "messages": messages,
+    }
+    if prompt.system.strip():
+        system = _text(prompt.system)
+        _mark(system)
+        body["system"] = [system]
+    tools = [_tool(spec) for spec in prompt.tools]
+    if prompt.computer:
+        tools.insert(0, {"type": COMPUTER_TOOLSET})
+    if tools:
+        body["tools"] = tools
+    return body
+
+
+def picture_ids(messages: Iterable[Message]) -> tuple[str, ...]:
+    """The file ids whose bytes :func:`request` will want, each once, in order."""
+    found: dict[str, None] = {}
+    for message in messages:
+        for block in message.content:
+            inner = block.content if isinstance(block, ToolResult) else (block,)
+            found.update((b.file_id, None) for b in inner if isinstance(b, Picture))
+    return tuple(found)
+
+
+def reply_block(block: Mapping[str, Any]) -> Text | ToolCall | None:
+    """Read one content block of a reply; ``None`` for a kind we have no use for."""
+    if block["type"] == "text":
+        return Text(block["text"]) if block["text"] else None
+    if block["type"] == "tool_use":
+        given = block["input"]
+        arguments = given if isinstance(given, dict) else {}
+        return ToolCall(block["id"], block["name"], arguments, block.get("toolset_name"))
+    return None
+
+
+def _merged(messages: Iterable[Message]) -> list[Message]:
+    """Join neighbours of one role, as the provider would, so that the marks fall on true ends."""
+    merged: list[Message] = []
+    for message in messages:
+        if merged and merged[-1].role == message.role:
+            merged[-1] = Message(message.role, merged[-1].content + message.content)
+        else:
+            merged.append(message)
+    return merged
+
+
+def _message(message: Message, pictures: Mapping[str, bytes]) -> Json:
+    results = [b for b in message.content if isinstance(b, ToolResult)]
+    others = [b for b in message.content if not isinstance(b, ToolResult)]
+    content = [_block(b, pictures) for b in (*results, *others) if not _blank(b)]
+    return {"role": message.role, "content": content}
+
+
+def _blank(block: Block) -> bool:
+    return isinstance(block, Text) and not block.text.strip()
+
+
+def _block(block: Block, pictures: Mapping[str, bytes]) -> Json:
+    match block:
+        case Text(text):
+            return _text(text)
+        case Picture():
+            return _picture(block, pictures)
+        case ToolCall():
+            return _with_toolset(
+                {
+                    "type": "tool_use",
+                    "id": block.id,
+                    "name": block.name,
+                    "input": block.arguments,
+                },
+                block.toolset,
+            )
+        case ToolResult():
+            return _result(block, pictures)
+
+
+def _result(result: ToolResult, pictures: Mapping[str, bytes]) -> Json:
+    content = [b for b in result.content if not _blank(b)]
+    if result.is_error:
+        # The provider takes words only in a failed result.
+        content = [b for b in content if isinstance(b, Text)] or [Text("The tool failed.")]
+    data: Json = {"type": "tool_result", "tool_use_id": result.call_id}
+    if content:
+        data["content"] = [_block(b, pictures) for b in content]
+    if result.is_error:
+        data["is_error"] = True
+    return _with_toolset(data, result.toolset)
+
+
+def _with_toolset(data: Json, toolset: str | None) -> Json:
+    return data if toolset is None else {**data, "toolset_name": toolset}
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def _picture(picture: Picture, pictures: Mapping[str, bytes]) -> Json:
+    data = base64.b64encode(pictures[picture.file_id]).decode("ascii")
+    source = {"type": "base64", "media_type": picture.media_type, "data": data}
+    return {"type": "image", "source": source}
+
+
+def _tool(spec: ToolSpec) -> Json:
+    return {"name": spec.name, "description": spec.description, "input_schema": spec.schema}
+
+
+def _mark(block: Json) -> None:
+    block["cache_control"] = {"type": "ephemeral"}

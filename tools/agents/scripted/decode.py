@@ -1,0 +1,33 @@
+"""Reading the pictures that a request carries, with Pillow."""
+
+import io
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
+
+from tools.agents.scripted.protocol import Measured
+
+MEDIA_TYPES = {
+    "PNG": "image/png",
+    "JPEG": "image/jpeg",
+    "GIF": "image/gif",
+    "WEBP": "image/webp",
+}
+
+
+def measure(data: bytes) -> Measured | None:
+    """What the bytes really are; ``None`` if they are no picture we know."""
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            media_type = MEDIA_TYPES.get(picture.format or "")
+            width, height = picture.size
+    except (UnidentifiedImageError, OSError, ValueError):
+        return None
+    return Measured(media_type, width, height) if media_type else None
+
+
+def pixels(data: bytes) -> NDArray[np.uint8]:
+    """The picture as an array of shape (height, width, 3), RGB."""
+    with Image.open(io.BytesIO(data)) as picture:
+        return np.asarray(picture.convert("RGB"), dtype=np.uint8)

@@ -1,0 +1,53 @@
+"""What a scripted server was asked, kept for the one who wrote the script."""
+
+import json
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Self, TextIO
+
+from tools.agents.scripted.protocol import Measured
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """One request and how it was answered."""
+
+    model: str
+    status: int
+    messages: int
+    pictures: tuple[Measured, ...]
+    """Type and size of each picture it carried, as decoded from the bytes."""
+    step: int | None = None
+    fault: str | None = None
+    error: str | None = None
+
+
+class RequestLog:
+    """A list in memory and, when a path is given, one JSON object a line in a file."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.entries: list[LogEntry] = []
+        self._path = path
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> Self:
+        if self._path is not None:
+            self._file = self._path.open("a", encoding="utf-8", buffering=1)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def add(self, entry: LogEntry) -> None:
+        """Keep ``entry``."""
+        self.entries.append(entry)
+        if self._file is not None:
+            line = {
+                "time": time.time(),
+                "picture_count": len(entry.pictures),
+                **asdict(entry),
+            }
+            self._file.write(json.dumps(line) + "\n")

@@ -1,0 +1,256 @@
+"""What a script replies to a conversation.
+
+Nothing is remembered between requests: the position in the script is written into the ids of
+the tool calls, which come back with every request.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tools.agents.scripted.protocol import Request
+from tools.agents.scripted.script import Call, Fault, Needs, Patch, Script, Step
+from tools.agents.scripted.vision import Pixels, changed_fraction, find_blob, find_nearest
+
+Json = dict[str, Any]
+
+CALL_ID = re.compile(r"toolu_r(\d+)s(\d+)t(\d+)([cw])_.*")
+SUBSTITUTION = re.compile(r"\{(prompt|result)(?::([\w.-]+))?((?:\|(?:sh|line))*)\}")
+URL = re.compile(r"https?://[^\s\"'<>)\]}]+[^\s\"'<>)\]}.,;:!?]")
+WAIT_SECONDS = 1
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One reply, and how its first deliveries shall fail."""
+
+    content: tuple[Json, ...]
+    stop_reason: str
+    step: int
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True)
+class _Position:
+    round: int
+    """How often the script was begun anew, by a message after its end."""
+    step: int
+    tries: int = 0
+
+
+class _Stuck(Exception):
+    """The script cannot go on; the text says why."""
+
+
+Look = Callable[[bytes], Pixels]
+
+
+def play(script: Script, request: Request, look: Look, nonce: str) -> Turn:
+    """Return the reply. ``nonce`` makes the ids of its calls unlike those of other chats."""
+    position = _position(script, request)
+    if position.step >= len(script.steps):
+        return Turn((_text("The script ends here."),), "end_turn", position.step)
+    step = script.steps[position.step]
+    player = _Player(request, look, position, nonce)
+    try:
+        return player.reply(step)
+    except _Stuck as stuck:
+        return player.give_up(str(stuck))
+
+
+class _Player:
+    def __init__(self, request: Request, look: Look, position: _Position, nonce: str) -> None:
+        self._request = request
+        self._look = look
+        self._position = position
+        self._nonce = nonce
+
+    def reply(self, step: Step) -> Turn:
+        if step.needs is not None and not self._shows(step.needs):
+            if self._position.tries < step.needs.tries:
+                return self._turn("", (self._waiting(),), "w", None, step.fault)
+            if step.needs.otherwise == "fail":
+                raise _Stuck("what the next step needs did not appear on the screen")
+        return self._turn(self._fill(step.say), step.calls, "c", step.stop_reason, step.fault)
+
+    def give_up(self, why: str) -> Turn:
+        said = f"The script cannot go on: {why}."
+        if "report" not in self._request.tools:
+            return Turn((_text(said),), "end_turn", self._position.step)
+        call = Call("report", {"summary": said, "outcome": "blocked", "evidence": []})
+        return self._turn("", (call,), "c", None, None)
+
+    def _shows(self, needs: Needs) -> bool:
+        if not self._request.computer:
+            raise _Stuck("it needs the computer tool, and none is offered")
+        pictures = self._request.pictures
+        if not pictures:
+            return False
+        newest = self._look(pictures[-1].data)
+        if needs.blob is not None:
+            blob = find_blob(newest, needs.blob.colour, needs.blob.tolerance)
+            return blob is not None and blob.pixels >= needs.at_least
+        oldest = self._look(pictures[0].data)
+        return changed_fraction(oldest, newest) >= (needs.changed or 0.0)
+
+    def _waiting(self) -> Call:
+        if not self._request.pictures:
+            return Call("screenshot", {}, "computer")
+        return Call("wait", {"duration": WAIT_SECONDS}, "computer")
+
+    def _turn(
+        self,
+        say: str,
+        calls: tuple[Call, ...],
+        kind: str,
+        stop_reason: str | None,
+        fault: Fault | None,
+    ) -> Turn:
+        content = [_text(say)] if say else []
+        content += [self._call(call, kind, index) for index, call in enumerate(calls)]
+        usual = "tool_use" if calls else "end_turn"
+        return Turn(tuple(content), stop_reason or usual, self._position.step, fault)
+
+    def _call(self, call: Call, kind: str, index: int) -> Json:
+        at = self._position
+        data: Json = {
+            "type": "tool_use",
+            "id": f"toolu_r{at.round}s{at.step}t{at.tries}{kind}_{index}_{self._nonce}",
+            "name": call.name,
+            "input": self._value(call.input),
+        }
+        return data if call.toolset is None else {**data, "toolset_name": call.toolset}
+
+    def _value(self, value: object) -> Any:
+        if isinstance(value, Patch):
+            return self._point(value)
+        if isinstance(value, dict):
+            return {key: self._value(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._value(item) for item in value]
+        if isinstance(value, str):
+            whole = SUBSTITUTION.fullmatch(value)
+            return self._found(whole) if whole else self._fill(value)
+        return value
+
+    def _point(self, patch: Patch) -> list[int]:
+        pictures = self._request.pictures
+        newest = self._look(pictures[-1].data) if pictures else None
+        blob = None if newest is None else find_nearest(newest, patch.colour, patch.tolerance)
+        if blob is None:
+            raise _Stuck(f"no blob of the colour {patch.colour} is on the screen")
+        return [blob.x, blob.y]
+
+    def _fill(self, text: str) -> str:
+        return SUBSTITUTION.sub(lambda match: _as_text(self._found(match)), text)
+
+    def _found(self, match: re.Match[str]) -> object:
+        source, path, forms = match.groups()
+        value = self._prompt(path) if source == "prompt" else self._result(path)
+        for form in forms.split("|")[1:]:
+            text = _as_text(value)
+            value = shlex.quote(text) if form == "sh" else text.strip().partition("\n")[0]
+        return value
+
+    def _prompt(self, form: str | None) -> str:
+        said = list(_said(self._request))
+        if form is None and said:
+            return said[-1]
+        if form == "url":
+            for text in reversed(said):
+                found = URL.findall(text)
+                if found:
+                    return str(found[-1])
+        raise _Stuck(f"nothing was said that fits {{prompt:{form or ''}}}")
+
+    def _result(self, path: str | None) -> object:
+        for result in _results(self._request.messages):
+            value = _at(result, path or "")
+            if value is not None:
+                return value
+        raise _Stuck(f"no tool gave a {path!r}")
+
+
+def _position(script: Script, request: Request) -> _Position:
+    said = 0
+    for message in reversed(request.messages):
+        if message["role"] != "assistant":
+            continue
+        last = _last_call(message)
+        if last is None:
+            said += 1
+            continue
+        return _after(script, request, last, said)
+    return _wrapped(script, request, _Position(0, said))
+
+
+def _last_call(message: Json) -> re.Match[str] | None:
+    ids = [b["id"] for b in message["content"] if b["type"] == "tool_use"]
+    found = [match for match in map(CALL_ID.fullmatch, ids) if match]
+    return found[-1] if found else None
+
+
+def _after(script: Script, request: Request, call: re.Match[str], said: int) -> _Position:
+    round_, step, tries = (int(group) for group in call.groups()[:3])
+    played = script.steps[step] if step < len(script.steps) else Step()
+    newest = next(_results(request.messages[-1:]), {})
+    if call[4] == "w" or (played.again_while and _at(newest, played.again_while)):
+        return _Position(round_, step, tries + 1)
+    return _wrapped(script, request, _Position(round_, step + 1 + said))
+
+
+def _wrapped(script: Script, request: Request, position: _Position) -> _Position:
+    """Begin anew when somebody said something after the end."""
+    fresh = any(b["type"] == "text" for b in request.messages[-1]["content"])
+    if position.step >= len(script.steps) and fresh:
+        return _Position(position.round + 1, 0)
+    return position
+
+
+def _said(request: Request) -> Iterator[str]:
+    """The texts of the user's side, oldest first, without tool results."""
+    for message in request.messages:
+        if message["role"] == "user":
+            yield from (b["text"] for b in message["content"] if b["type"] == "text")
+
+
+def _results(messages: tuple[Json, ...]) -> Iterator[Json]:
+    """The JSON objects that tools gave, newest first."""
+    for message in reversed(messages):
+        for block in reversed(message["content"]):
+            if block["type"] == "tool_result":
+                yield from _objects(block.get("content", ""))
+
+
+def _objects(content: str | list[Json]) -> Iterator[Json]:
+    texts = [content] if isinstance(content, str) else [b.get("text", "") for b in content]
+    for text in reversed(texts):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
+def _at(value: object, path: str) -> object:
+    """Follow ``a.0.b`` through dictionaries and lists; ``None`` where it leads nowhere."""
+    for part in path.split("."):
+        if isinstance(value, dict):
+            value = value.get(part)
+        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None
+    return value
+
+
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}

@@ -1,0 +1,337 @@
+"""The Messages protocol as its strictest reader takes it.
+
+A provider forgives some of what is refused here, as results in another order than their calls.
+The scripted server forgives nothing, so that what passes it passes everywhere.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = dict[str, Any]
+
+LONGEST_EDGE = 1568
+MOST_PIXELS = 1_150_000
+MOST_PICTURES = 100
+MOST_MARKS = 4
+MOST_TOKENS = 1_000_000
+COMPUTER = "computer"
+COMPUTER_TOOLSET = "computer_toolset_20260801"
+MEMBERS = frozenset(
+    [
+        "key",
+        "hold_key",
+        "type",
+        "cursor_position",
+        "mouse_move",
+        "left_mouse_down",
+        "left_mouse_up",
+        "left_click",
+        "left_click_drag",
+        "right_click",
+        "middle_click",
+        "double_click",
+        "triple_click",
+        "scroll",
+        "wait",
+        "screenshot",
+        "zoom",
+    ]
+)
+TOP_KEYS = frozenset(
+    [
+        "model",
+        "max_tokens",
+        "messages",
+        "system",
+        "tools",
+        "stream",
+        "tool_choice",
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop_sequences",
+        "metadata",
+    ]
+)
+BLOCK_KEYS = {
+    "text": frozenset({"text"}),
+    "image": frozenset({"source"}),
+    "tool_use": frozenset({"id", "name", "input", "toolset_name"}),
+    "tool_result": frozenset({"tool_use_id", "content", "is_error", "toolset_name"}),
+}
+WHO_MAY_SAY = {
+    "user": ("text", "image", "tool_result"),
+    "assistant": ("text", "tool_use"),
+    "result": ("text", "image"),
+    "failed result": ("text",),
+}
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a picture's bytes say of themselves."""
+
+    media_type: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class SeenPicture:
+    """A picture of a request, in the order of the conversation."""
+
+    data: bytes = field(repr=False)
+    measured: Measured
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request that follows the protocol."""
+
+    model: str
+    stream: bool
+    messages: tuple[Json, ...]
+    tools: frozenset[str]
+    """Names of the custom tools that are offered."""
+    computer: bool
+    pictures: tuple[SeenPicture, ...]
+
+
+class InvalidRequest(Exception):
+    """The request breaks the protocol; ``where`` is a path in its JSON."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(where, problem)
+        self.where = where
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}"
+
+
+Measure = Callable[[bytes], Measured | None]
+
+
+def read_request(body: object, measure: Measure) -> Request:
+    """Check everything and return what a player wants to know of it.
+
+    Raises:
+        InvalidRequest: At the first thing that is not as it must be.
+    """
+    data = _object(body, "request")
+    _only(data, TOP_KEYS, "request")
+    model = _string(data, "model", "request")
+    _whole_number(data, "max_tokens", 1, MOST_TOKENS)
+    stream = data.get("stream", False)
+    _check(isinstance(stream, bool), "stream", "must be true or false")
+    reader = _Reader(measure)
+    reader.tools(data.get("tools", []))
+    reader.system(data.get("system", []))
+    messages = reader.messages(_list(data.get("messages"), "messages"))
+    return Request(
+        model,
+        stream,
+        messages,
+        frozenset(reader.custom),
+        reader.computer,
+        tuple(reader.pictures),
+    )
+
+
+class _Reader:
+    """Walks one request; counts what is limited over the whole of it."""
+
+    def __init__(self, measure: Measure) -> None:
+        self._measure = measure
+        self._marks = 0
+        self._ids: set[str] = set()
+        self.custom: set[str] = set()
+        self.computer = False
+        self.pictures: list[SeenPicture] = []
+
+    def tools(self, value: object) -> None:
+        for index, item in enumerate(_list(value, "tools")):
+            where = f"tools.{index}"
+            tool = _object(item, where)
+            self._mark(tool, where)
+            if "type" in tool and tool["type"] != "custom":
+                self._toolset(tool, where)
+            else:
+                self._custom_tool(tool, where)
+
+    def _toolset(self, tool: Json, where: str) -> None:
+        _check(tool["type"] == COMPUTER_TOOLSET, f"{where}.type", "is no tool type we know")
+        _only(tool, {"type", "configs", "cache_control"}, where)
+        _check(not self.computer, where, "the computer toolset is there twice")
+        for member, config in _object(tool.get("configs", {}), f"{where}.configs").items():
+            _check(member in MEMBERS, f"{where}.configs.{member}", "is no member")
+            _only(_object(config, where), {"enabled", "defer_loading"}, f"{where}.configs.{member}")
+        self.computer = True
+
+    def _custom_tool(self, tool: Json, where: str) -> None:
+        _only(tool, {"type", "name", "description", "input_schema", "cache_control"}, where)
+        name = _string(tool, "name", where)
+        _check(NAME.fullmatch(name) is not None, f"{where}.name", "has characters not allowed")
+        _check(name not in self.custom, f"{where}.name", "tool names must be unique")
+        schema = _object(tool.get("input_schema"), f"{where}.input_schema")
+        _check(schema.get("type") == "object", f"{where}.input_schema.type", "must be object")
+        self.custom.add(name)
+
+    def system(self, value: object) -> None:
+        if isinstance(value, str):
+            return
+        for index, item in enumerate(_list(value, "system")):
+            self._blocks([item], f"system.{index}", ("text",))
+
+    def messages(self, items: list[object]) -> tuple[Json, ...]:
+        _check(bool(items), "messages", "at least one message is required")
+        messages = [self._message(item, f"messages.{i}") for i, item in enumerate(items)]
+        _check(messages[0]["role"] == "user", "messages.0.role", "the first must be of the user")
+        open_calls: list[Json] = []
+        for index, message in enumerate(messages):
+            where = f"messages.{index}"
+            if index:
+                turn = message["role"] != messages[index - 1]["role"]
+                _check(turn, f"{where}.role", "roles must alternate")
+            _answered(open_calls, message["content"], where)
+            open_calls = [b for b in message["content"] if b["type"] == "tool_use"]
+        _check(not open_calls, "messages", "the last calls have no results")
+        return tuple(messages)
+
+    def _message(self, item: object, where: str) -> Json:
+        message = _object(item, where)
+        _only(message, {"role", "content"}, where)
+        role = message.get("role")
+        _check(role in ("user", "assistant"), f"{where}.role", "must be user or assistant")
+        content = message.get("content")
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        kinds = WHO_MAY_SAY[str(role)]
+        return {"role": role, "content": self._blocks(content, f"{where}.content", kinds)}
+
+    def _blocks(self, value: object, where: str, kinds: tuple[str, ...]) -> list[Json]:
+        items = _list(value, where)
+        _check(bool(items), where, "must not be empty")
+        return [self._block(item, f"{where}.{i}", kinds) for i, item in enumerate(items)]
+
+    def _block(self, item: object, where: str, kinds: tuple[str, ...]) -> Json:
+        block = _object(item, where)
+        kind = block.get("type")
+        _check(kind in kinds, f"{where}.type", f"must be one of {', '.join(kinds)}")
+        _only(block, {"type", "cache_control", *BLOCK_KEYS[str(kind)]}, where)
+        self._mark(block, where)
+        if kind == "text":
+            _check(bool(_string(block, "text", where).strip()), where, "text must not be blank")
+        elif kind == "image":
+            self._picture(block, where)
+        elif kind == "tool_use":
+            self._call(block, where)
+        else:
+            self._result(block, where)
+        return block
+
+    def _picture(self, block: Json, where: str) -> None:
+        source = _object(block.get("source"), f"{where}.source")
+        _only(source, {"type", "media_type", "data"}, f"{where}.source")
+        _check(source.get("type") == "base64", f"{where}.source.type", "must be base64")
+        try:
+            data = base64.b64decode(_string(source, "data", f"{where}.source"), validate=True)
+        except binascii.Error:
+            raise InvalidRequest(f"{where}.source.data", "is not base64") from None
+        measured = self._measure(data)
+        if measured is None:
+            raise InvalidRequest(f"{where}.source.data", "is no picture")
+        given = source.get("media_type")
+        _check(given == measured.media_type, f"{where}.source.media_type", "is not what it is")
+        fits = max(measured.width, measured.height) <= LONGEST_EDGE
+        small = measured.width * measured.height <= MOST_PIXELS
+        size = f"{measured.width}x{measured.height}"
+        _check(fits and small, where, f"a picture of {size} is too large")
+        self.pictures.append(SeenPicture(data, measured))
+        _check(len(self.pictures) <= MOST_PICTURES, where, f"more than {MOST_PICTURES} pictures")
+
+    def _call(self, block: Json, where: str) -> None:
+        call_id = _string(block, "id", where)
+        _check(NAME.fullmatch(call_id) is not None, f"{where}.id", "has characters not allowed")
+        _check(call_id not in self._ids, f"{where}.id", "ids must be unique")
+        self._ids.add(call_id)
+        name = _string(block, "name", where)
+        _object(block.get("input"), f"{where}.input")
+        toolset = block.get("toolset_name")
+        if toolset is None:
+            return
+        known = toolset == COMPUTER and self.computer
+        _check(known, f"{where}.toolset_name", "no such toolset is offered")
+        _check(name in MEMBERS, f"{where}.name", "is no member of the toolset")
+
+    def _result(self, block: Json, where: str) -> None:
+        _string(block, "tool_use_id", where)
+        failed = block.get("is_error", False)
+        _check(isinstance(failed, bool), f"{where}.is_error", "must be true or false")
+        content = block.get("content", "")
+        if not isinstance(content, str):
+            kinds = WHO_MAY_SAY["failed result" if failed else "result"]
+            self._blocks(content, f"{where}.content", kinds)
+
+    def _mark(self, data: Json, where: str) -> None:
+        mark = data.get("cache_control")
+        if mark is None:
+            return
+        where = f"{where}.cache_control"
+        _check(_object(mark, where).get("type") == "ephemeral", where, "must be ephemeral")
+        _only(mark, {"type", "ttl"}, where)
+        self._marks += 1
+        _check(self._marks <= MOST_MARKS, where, f"more than {MOST_MARKS} cache marks")
+
+
+def _answered(calls: list[Json], content: list[Json], where: str) -> None:
+    """Check that a message begins with exactly the results of ``calls``, in their order."""
+    results = [b for b in content if b["type"] == "tool_result"]
+    for index, call in enumerate(calls):
+        at = f"{where}.content.{index}"
+        block = content[index] if index < len(content) else {}
+        answered = block.get("tool_use_id") == call["id"]
+        _check(answered, at, f"the result of {call['id']} is missing or out of order")
+        same = block.get("toolset_name") == call.get("toolset_name")
+        _check(same, f"{at}.toolset_name", "must be that of the call")
+    _check(len(results) == len(calls), where, "a result without a call before it")
+
+
+def _check(good: bool, where: str, problem: str) -> None:
+    if not good:
+        raise InvalidRequest(where, problem)
+
+
+def _object(value: object, where: str) -> Json:
+    if not isinstance(value, dict):
+        raise InvalidRequest(where, "must be an object")
+    return value
+
+
+def _list(value: object, where: str) -> list[object]:
+    if not isinstance(value, list):
+        raise InvalidRequest(where, "must be a list")
+    return value
+
+
+def _string(data: Mapping[str, Any], key: str, where: str) -> str:
+    value = data.get(key)
+    if not isinstance(value, str) or not value:
+        raise InvalidRequest(f"{where}.{key}", "must be a text")
+    return value
+
+
+def _whole_number(data: Mapping[str, Any], key: str, least: int, most: int) -> None:
+    value = data.get(key)
+    good = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    _check(good, key, f"must be a whole number from {least} to {most}")
+
+
+def _only(data: Mapping[str, Any], allowed: frozenset[str] | set[str], where: str) -> None:
+    for key in data:
+        _check(key in allowed, f"{where}.{key}", "is not a key of this object")

@@ -1,0 +1,216 @@
+"""A model that plays scripts, behind the real protocol on a loopback port."""
+
+import asyncio
+import hashlib
+import json
+import secrets
+import socket
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Self
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from tools.agents.scripted import decode, sse
+from tools.agents.scripted.library import packaged_scripts
+from tools.agents.scripted.log import LogEntry, RequestLog
+from tools.agents.scripted.player import Turn, play
+from tools.agents.scripted.protocol import InvalidRequest, Request, read_request
+from tools.agents.scripted.script import Fault, Script
+
+PREFIX = "scripted:"
+LARGEST_BODY = 32 * 1024 * 1024
+REFUSALS = {
+    "rate_limit": (429, "rate_limit_error", "too many requests, says the script"),
+    "overloaded": (529, "overloaded_error", "overloaded, says the script"),
+    "server_error": (500, "api_error", "something broke, says the script"),
+}
+FAULTS_REMEMBERED = 1000
+
+
+class ScriptedModelServer:
+    """Serves ``POST /v1/messages`` while it is entered; the model's name is the script's.
+
+    Only requests with :attr:`api_key` are answered: other users of this machine can reach the
+    port too.
+    """
+
+    def __init__(
+        self,
+        scripts: Iterable[Script] = (),
+        *,
+        log_file: Path | None = None,
+        port: int = 0,
+    ) -> None:
+        self._scripts = {script.name: script for script in (*packaged_scripts(), *scripts)}
+        self._log = RequestLog(log_file)
+        self._port = port
+        self._seen: dict[str, int] = {}
+        self._closing = asyncio.Event()
+        self._releases = ExitStack()
+        self._server: _Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self.api_key = secrets.token_urlsafe(24)
+        self.url = ""
+
+    @property
+    def log(self) -> Sequence[LogEntry]:
+        """Every request so far."""
+        return self._log.entries
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The scripts that can be played."""
+        return tuple(sorted(self._scripts))
+
+    async def __aenter__(self) -> Self:
+        with ExitStack() as releases:
+            releases.enter_context(self._log)
+            listening = releases.enter_context(socket.create_server(("127.0.0.1", self._port)))
+            self._releases = releases.pop_all()
+        app = Starlette(routes=[Route("/v1/messages", self._messages, methods=["POST"])])
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            timeout_keep_alive=600,
+            timeout_graceful_shutdown=5,
+        )
+        self._server = _Server(config)
+        self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        self._serving = asyncio.create_task(self._server.serve(sockets=[listening]))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._closing.set()
+        if self._server is not None:
+            self._server.should_exit = True
+        if self._serving is not None:
+            await self._serving
+        self._releases.close()
+
+    async def _messages(self, http: HttpRequest) -> Response:
+        body = await http.body()
+        refusal = self._refused_by_its_head(http, body)
+        if refusal is not None:
+            return refusal
+        try:
+            request = read_request(json.loads(body), decode.measure)
+        except ValueError:
+            return self._refuse(400, "invalid_request_error", "the body is not JSON")
+        except InvalidRequest as error:
+            return self._refuse(400, "invalid_request_error", str(error))
+        script = self._scripts.get(request.model.removeprefix(PREFIX))
+        if script is None:
+            known = ", ".join(self.names)
+            problem = f"no script {request.model!r}; there are {known}"
+            return self._refuse(404, "not_found_error", problem, request)
+        turn = await asyncio.to_thread(play, script, request, decode.pixels, secrets.token_hex(6))
+        return await self._deliver(turn, request, self._due(turn.fault, body))
+
+    def _refused_by_its_head(self, http: HttpRequest, body: bytes) -> Response | None:
+        bearer = http.headers.get("authorization", "").removeprefix("Bearer ")
+        given = http.headers.get("x-api-key", bearer)
+        if not secrets.compare_digest(given.encode(), self.api_key.encode()):
+            return self._refuse(401, "authentication_error", "the key is not this server's")
+        if "anthropic-version" not in http.headers:
+            return self._refuse(400, "invalid_request_error", "anthropic-version: is missing")
+        if len(body) > LARGEST_BODY:
+            return self._refuse(413, "request_too_large", "the body is larger than 32 MB")
+        return None
+
+    def _due(self, fault: Fault | None, body: bytes) -> Fault | None:
+        """The fault, if this request was not yet met by it often enough."""
+        if fault is None:
+            return None
+        key = hashlib.sha256(body).hexdigest()
+        met = self._seen.get(key, 0)
+        self._seen[key] = met + 1
+        while len(self._seen) > FAULTS_REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        return fault if met < fault.times else None
+
+    async def _deliver(self, turn: Turn, request: Request, fault: Fault | None) -> Response:
+        kind = fault.kind if fault else None
+        if kind in REFUSALS:
+            status, name, problem = REFUSALS[kind]
+            return self._refuse(status, name, problem, request, turn.step, kind)
+        self._note(200, request, turn.step, kind)
+        if fault is not None and kind == "slow":
+            await self._pause(fault.seconds)
+        message_id = f"msg_{secrets.token_hex(12)}"
+        if not request.stream:
+            return JSONResponse(sse.whole(turn, request, message_id))
+        spoilt = sse.malformed if kind == "malformed" else sse.events
+        events = list(spoilt(turn, request, message_id))
+        if kind == "cut":
+            return _CutResponse(events[: max(2, len(events) // 2)])
+        return StreamingResponse(_each(events), media_type="text/event-stream")
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._closing.wait()
+        except TimeoutError:
+            return
+
+    def _refuse(
+        self,
+        status: int,
+        kind: str,
+        problem: str,
+        request: Request | None = None,
+        step: int | None = None,
+        fault: str | None = None,
+    ) -> Response:
+        self._note(status, request, step, fault, problem)
+        error = {"type": kind, "message": problem}
+        return JSONResponse({"type": "error", "error": error}, status_code=status)
+
+    def _note(
+        self,
+        status: int,
+        request: Request | None,
+        step: int | None = None,
+        fault: str | None = None,
+        error: str | None = None,
+    ) -> None:
+        model = request.model if request else ""
+        messages = len(request.messages) if request else 0
+        pictures = tuple(p.measured for p in request.pictures) if request else ()
+        self._log.add(LogEntry(model, status, messages, pictures, step, fault, error))
+
+
+class _Server(uvicorn.Server):
+    """Leaves the process's signals to the program it runs in."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class _CutResponse(Response):
+    """Ends without the end that the protocol asks for, as a broken connection does."""
+
+    def __init__(self, events: list[bytes]) -> None:
+        super().__init__()
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"content-type", b"text/event-stream")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for event in self._events:
+            await send({"type": "http.response.body", "body": event, "more_body": True})
+
+
+async def _each(events: list[bytes]) -> AsyncIterator[bytes]:
+    for event in events:
+        yield event

@@ -1,0 +1,95 @@
+"""A reply as the Messages protocol delivers it: one JSON object, or server-sent events."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tools.agents.scripted.player import Turn
+from tools.agents.scripted.protocol import Request
+
+Json = dict[str, Any]
+
+PIXELS_PER_TOKEN = 750
+CHARACTERS_PER_TOKEN = 4
+
+
+def whole(turn: Turn, request: Request, message_id: str) -> Json:
+    """The reply in one piece."""
+    return {
+        "id": message_id,
+        "type": "message",
+        "role": "assistant",
+        "model": request.model,
+        "content": list(turn.content),
+        "stop_reason": turn.stop_reason,
+        "stop_sequence": None,
+        "usage": usage(turn, request),
+    }
+
+
+def events(turn: Turn, request: Request, message_id: str) -> Iterator[bytes]:
+    """The reply as events, in the order the official client needs them."""
+    start = whole(turn, request, message_id)
+    counted = start["usage"]
+    start |= {"content": [], "stop_reason": None, "usage": {**counted, "output_tokens": 1}}
+    yield _event("message_start", {"message": start})
+    for index, block in enumerate(turn.content):
+        yield from _block(index, block)
+    ended = {"stop_reason": turn.stop_reason, "stop_sequence": None}
+    output = {"output_tokens": counted["output_tokens"]}
+    yield _event("message_delta", {"delta": ended, "usage": output})
+    yield _event("message_stop", {})
+
+
+def malformed(turn: Turn, request: Request, message_id: str) -> Iterator[bytes]:
+    """The same events with the input of every call spoilt, so that it is no JSON."""
+    for event in events(turn, request, message_id):
+        yield event.replace(b'"partial_json": "', b'"partial_json": "]')
+
+
+def usage(turn: Turn, request: Request) -> Json:
+    """A rough count of tokens, so that budgets have something to count."""
+    sent = _characters(request.messages) // CHARACTERS_PER_TOKEN
+    seen = sum(p.measured.width * p.measured.height for p in request.pictures)
+    said = sum(len(json.dumps(block)) for block in turn.content)
+    return {
+        "input_tokens": sent + seen // PIXELS_PER_TOKEN,
+        "output_tokens": 1 + said // CHARACTERS_PER_TOKEN,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+    }
+
+
+def _block(index: int, block: Json) -> Iterator[bytes]:
+    if block["type"] == "text":
+        empty, deltas = {**block, "text": ""}, _halves(block["text"], "text_delta", "text")
+    else:
+        given = json.dumps(block["input"], ensure_ascii=False)
+        empty = {**block, "input": {}}
+        deltas = _halves(given, "input_json_delta", "partial_json")
+    yield _event("content_block_start", {"index": index, "content_block": empty})
+    for delta in deltas:
+        yield _event("content_block_delta", {"index": index, "delta": delta})
+    yield _event("content_block_stop", {"index": index})
+
+
+def _halves(text: str, kind: str, key: str) -> Iterator[Json]:
+    """Two deltas, so that a client that reads only one is found out."""
+    middle = len(text) // 2
+    yield {"type": kind, key: text[:middle]}
+    yield {"type": kind, key: text[middle:]}
+
+
+def _event(kind: str, data: Json) -> bytes:
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
+
+
+def _characters(value: object) -> int:
+    """Length of all texts in ``value`` apart from the pictures' data."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(_characters(item) for key, item in value.items() if key != "data")
+    if isinstance(value, list | tuple):
+        return sum(_characters(item) for item in value)
+    return 0
