@@ -16,6 +16,9 @@ from pathlib import Path
 PR_SET_CHILD_SUBREAPER = 36
 """<linux/prctl.h>."""
 
+KEEPER = "DESKHAND_KEEPER"
+"""Tells the service that its parent is a keeper: that one's pid is the service's to the world."""
+
 GRACE_SECONDS = 5.0
 """How long the service may take to end after SIGTERM; product.md promises 5 s to the caller."""
 
@@ -25,8 +28,9 @@ def keep(command: list[str]) -> int:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    environment = os.environ | {KEEPER: str(os.getpid())}
     service = os.posix_spawn(
-        command[0], command, os.environ, setsigmask=[], setsigdef=[signal.SIGINT]
+        command[0], command, environment, setsigmask=[], setsigdef=[signal.SIGINT]
     )
     status = _watch(service, wanted)
     _sweep()

@@ -1,0 +1,68 @@
+"""The process of one desktop service, as the keeper starts it."""
+
+import asyncio
+import os
+import secrets
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+from vncbridge.errors import CannotListen
+from vncbridge.serving import listening, parse_address
+
+from . import service
+from .account import become, claimed, end_with_parent
+from .errors import DesktopError
+from .folder import Folder, open_root, run_root
+from .keeper import KEEPER
+from .settings import DesktopSettings, parse
+
+NOT_STARTED = 4
+
+
+def main() -> int:
+    """Run the service until it is asked to end; return the exit status."""
+    settings = parse(sys.argv[1:])
+    try:
+        return _serve(settings, os.getppid())
+    except (DesktopError, CannotListen, OSError) as error:
+        print(f"deskhand: {error}", file=sys.stderr)  # noqa: T201 - this is a command line
+        return NOT_STARTED
+
+
+def _serve(settings: DesktopSettings, parent: int) -> int:
+    instance = secrets.token_hex(8)
+    root = run_root(os.geteuid(), os.environ)
+    folder = Folder(settings.folder or root / instance[:8])
+    with ExitStack() as stack:
+        open_root(folder.path.parent) if settings.folder is None else None
+        account = stack.enter_context(claimed(settings.user, root.parent / "users"))
+        folder.make(account)
+        stack.callback(folder.clear)
+        bound, address = stack.enter_context(listening(parse_address(settings.listen)))
+        token = _token(settings.token_file)
+        # From here on nothing of ours may have to be read from disk: the checkout may lie where
+        # the desktop's user cannot look.
+        service.preload()
+        become(account)
+        end_with_parent(parent)
+        os.chdir(folder.path)
+        os.umask(0o077)
+        kept = os.environ.get(KEEPER) == str(parent)
+        process = parent if kept else os.getpid()
+        desk = service.Service(settings, folder, account, instance, token, process)
+        asyncio.run(desk.run(bound, address))
+    return 0
+
+
+def _token(file: Path | None) -> str:
+    if file is None:
+        return service.new_token()
+    token = file.read_text().strip()
+    if not token:
+        raise OSError(f"{file} holds no token")
+    return token
+
+
+if __name__ == "__main__":
+    sys.exit(main())

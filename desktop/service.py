@@ -1,0 +1,251 @@
+"""One desktop service: every part of one display, composed and served."""
+
+import asyncio
+import encodings.idna  # noqa: F401 - loaded at the first host name otherwise, see preload()
+import json
+import os
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+from fastapi import FastAPI
+from PIL import Image
+
+from recording.api import router as recording_router
+from recording.catalogue import Catalogue
+from recording.recorder import Recorder
+from recording.steps import Step
+from tools.files.api import router as files_router
+from tools.processes.api import router as processes_router
+from tools.processes.registry import Registry
+from vncbridge.border import install
+from vncbridge.credentials import Credentials, new_token
+from vncbridge.gate import Gate, Principal
+from vncbridge.idleness import Idleness
+from vncbridge.relay import UnixUpstream, Watchers
+from vncbridge.relay import router as relay_router
+from vncbridge.serving import Address, Serving
+from vncbridge.viewer import router as pages_router
+
+from .account import Account
+from .actions import ActionRecord
+from .api import router as desktop_router
+from .computer import Computer
+from .environment import built
+from .folder import Folder
+from .footage import Footage
+from .framebuffer import Framebuffer
+from .geometry import model_size
+from .input import XTestHands
+from .pictures import Pictures
+from .session import DesktopSession
+from .settings import DesktopSettings
+from .spawn import Spawner
+from .xserver import XServer
+
+__all__ = ["Service", "new_token", "preload"]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is open while a desktop is served."""
+
+    xserver: XServer
+    framebuffer: Framebuffer
+    session: DesktopSession
+    computer: Computer
+    recorder: Recorder
+    catalogue: Catalogue
+    registry: Registry
+
+
+def preload() -> None:
+    """Load what libraries load at first use: their files may be unreadable later."""
+    Image.init()
+    Serving(FastAPI())
+
+
+class Service:
+    """One display with everything that is served of it."""
+
+    def __init__(
+        self,
+        settings: DesktopSettings,
+        folder: Folder,
+        account: Account,
+        instance: str,
+        token: str,
+        process: int,
+    ) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._account = account
+        self._instance = instance
+        self._token = token
+        self._process = process
+        self._started = time.monotonic()
+        self._acted: float | None = None
+        self._closing = False
+        self._watchers = Watchers()
+        self._pages = pages_router()
+        self._credentials = Credentials(instance, time.time)
+        self._credentials.accept_token(token, Principal("owner"))
+        self._environment = built(
+            folder.path,
+            account.name,
+            instance,
+            inherited=os.environ,
+            inherit=settings.inherit_env,
+        )
+
+    async def run(self, bound: socket, address: Address) -> None:
+        """Serve until SIGTERM; everything that was opened is closed when this returns."""
+        async with AsyncExitStack() as stack:
+            parts = await self._open(stack)
+            app = self._application(parts)
+            idleness = Idleness(app, time.monotonic)
+            server = Serving(idleness, lambda: self._tell(address, parts), self._close)
+            if self._settings.linger is not None:
+                task = asyncio.create_task(self._linger(server, idleness), name="linger")
+                stack.push_async_callback(_cancelled, task)
+            await server.run_until_asked(bound)
+
+    async def _open(self, stack: AsyncExitStack) -> Parts:
+        settings, path = self._settings, self._folder.path
+        spawner = stack.enter_context(Spawner())
+        xserver = stack.enter_context(XServer(path, settings.size, self._environment, spawner))
+        self._environment |= {"DISPLAY": xserver.display, "XAUTHORITY": str(xserver.xauthority)}
+        framebuffer = stack.enter_context(Framebuffer(xserver.display, xserver.xauthority))
+        hands = stack.enter_context(XTestHands(xserver.display, xserver.xauthority))
+        session = stack.enter_context(
+            DesktopSession(path, xserver.display, xserver.xauthority, self._environment, spawner)
+        )
+        self._environment |= session.environment
+        catalogue = Catalogue(self._folder.recordings)
+        await asyncio.to_thread(catalogue.recover)
+        recorder = stack.enter_context(Recorder(Footage(framebuffer), self._folder.recordings))
+        registry = await stack.enter_async_context(Registry(self))
+        computer = await stack.enter_async_context(
+            Computer(
+                framebuffer,
+                hands,
+                Pictures(),
+                observer=lambda record: self._note(record, recorder),
+                instance_id=self._instance,
+            )
+        )
+        return Parts(xserver, framebuffer, session, computer, recorder, catalogue, registry)
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment that a command starts from."""
+        return dict(self._environment)
+
+    def workdir(self) -> Path | None:
+        """Where commands run that name no directory."""
+        return self._settings.workdir or self._folder.work
+
+    def _application(self, parts: Parts) -> FastAPI:
+        app = FastAPI(title="Deskhand desktop", version=version("deskhand"), docs_url=None,
+                      redoc_url=None, redirect_slashes=False)  # fmt: skip
+        upstream = UnixUpstream(parts.xserver.rfb_socket)
+        for routes in (
+            desktop_router(parts.computer, lambda: self._status(parts)),
+            recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
+            relay_router(upstream, lambda: self._closing, self._watchers),
+            processes_router(parts.registry),
+            files_router(),
+            self._pages,
+        ):
+            app.include_router(routes)
+
+        @app.get("/healthz", include_in_schema=False)
+        async def healthz() -> dict[str, str]:
+            return {"status": "ok"}
+
+        @app.get("/readyz", include_in_schema=False)
+        async def readyz() -> dict[str, str]:
+            return {"status": "ready"}
+
+        install(app, Gate(frozenset(self._settings.allowed_hosts)), self._credentials)
+        return app
+
+    def _status(self, parts: Parts) -> dict[str, Any]:
+        size = parts.framebuffer.size
+        now = time.monotonic()
+        return {
+            "instance_id": self._instance,
+            "display": parts.xserver.display,
+            "size": {"width": size.width, "height": size.height},
+            "model_size": dict(zip(("width", "height"), model_size(size), strict=True)),
+            "uptime_s": round(now - self._started, 3),
+            "xserver": {"running": parts.xserver.pid is not None, "pid": parts.xserver.pid},
+            "session": parts.session.status(),
+            "capture": "mit-shm" if parts.framebuffer.shared_memory else "core",
+            "watchers": self._watchers.count,
+            "recording_ids": list(parts.recorder.active()),
+            "last_activity_s": None if self._acted is None else round(now - self._acted, 3),
+            "level": self._account.level,
+            "user": self._account.name,
+            "version": version("deskhand"),
+        }
+
+    def _note(self, record: ActionRecord, recorder: Recorder) -> None:
+        self._acted = record.ended
+        recorder.note(
+            Step(
+                tool_call_id=record.tool_call_id or "",
+                chat_id=record.chat_id or "",
+                tool="computer",
+                action=record.action,
+                text=record.text or "",
+                model_point=record.model_point,
+                native_point=record.native_point,
+                started=record.started,
+                ended=record.ended,
+                changed_fraction=record.changed_fraction,
+                error=record.error,
+            )
+        )
+
+    def _tell(self, address: Address, parts: Parts) -> None:
+        if self._settings.as_json:
+            ready = {
+                "url": address.url,
+                "token": self._token,
+                "pid": self._process,
+                "display": parts.xserver.display,
+                "size": list(parts.framebuffer.size),
+                "level": self._account.level,
+                "version": version("deskhand"),
+            }
+            _print(json.dumps(ready))
+        elif address.path is not None:
+            _print(f"Desktop {parts.xserver.display} is served at {address.url}")
+        else:
+            code = self._credentials.new_code()
+            _print(f"Desktop {parts.xserver.display}: {address.url}/login#code={code}")
+            if self._settings.token_file is None:
+                _print(f"Token for programs: {self._token}")
+
+    def _close(self) -> None:
+        self._closing = True
+
+    async def _linger(self, server: Serving, idleness: Idleness) -> None:
+        longest = self._settings.linger or 0.0
+        # Every call puts the end off, and none of them is worth an event.
+        while (left := longest - idleness.seconds) > 0:  # noqa: ASYNC110
+            await asyncio.sleep(left)
+        server.ask_to_end()
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)  # noqa: T201 - whoever started us waits for this line

@@ -1,0 +1,65 @@
+"""How one desktop service is set up."""
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .geometry import Size
+
+DEFAULT_SIZE = Size(1920, 1080)
+LARGEST_SIDE = 7680
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesktopSettings:
+    """Everything that may be set; see ``deskhand desktop --help``."""
+
+    listen: str = "127.0.0.1:0"
+    token_file: Path | None = None
+    as_json: bool = False
+    folder: Path | None = None
+    user: str | None = None
+    size: Size = DEFAULT_SIZE
+    allowed_hosts: tuple[str, ...] = ()
+    inherit_env: tuple[str, ...] = ()
+    workdir: Path | None = None
+    linger: float | None = None
+    """Seconds without a call after which the service ends by itself."""
+
+
+def parse(arguments: Sequence[str]) -> DesktopSettings:
+    """Read the command line; as argparse does, a mistake ends the process with status 2."""
+    parser = argparse.ArgumentParser(
+        prog="deskhand desktop", description="Serve one desktop: display, tools, recordings."
+    )
+    parser.add_argument("--listen", default="127.0.0.1:0", metavar="WHERE", help="HOST:PORT "
+                        "(port 0: any free one) or unix:PATH (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--token-file", type=Path, help="file with the access token to use")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON line")
+    parser.add_argument("--folder", type=Path, help="private folder for sockets, logs, recordings")
+    parser.add_argument("--user", help="user to work as (root only; default: one of our own)")
+    parser.add_argument("--size", type=_size, default=DEFAULT_SIZE, metavar="WxH",
+                        help="size of the display (default: 1920x1080)")  # fmt: skip
+    parser.add_argument("--allow-host", action="append", default=[], dest="allowed_hosts",
+                        metavar="NAME", help="accept this Host besides loopback")  # fmt: skip
+    parser.add_argument("--inherit-env", action="append", default=[], metavar="NAME",
+                        help="pass this variable on to commands")  # fmt: skip
+    parser.add_argument("--workdir", type=Path, help="directory of commands that name none")
+    parser.add_argument("--linger", type=float, metavar="SECONDS",
+                        help="end after this long without a call")  # fmt: skip
+    found = vars(parser.parse_args(arguments))
+    found["allowed_hosts"] = tuple(found["allowed_hosts"])
+    found["inherit_env"] = tuple(found["inherit_env"])
+    return DesktopSettings(**found)
+
+
+def _size(text: str) -> Size:
+    match = re.fullmatch(r"(\d+)x(\d+)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1920x1080")
+    size = Size(int(match[1]), int(match[2]))
+    if not all(16 <= side <= LARGEST_SIDE for side in size):
+        raise argparse.ArgumentTypeError(f"sides must be 16 to {LARGEST_SIDE} pixels")
+    return size

@@ -1,0 +1,70 @@
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from desktop.keeper import exit_code
+
+KEEPER = Path(__file__).parents[2] / "desktop" / "keeper.py"
+PATIENCE = 20.0
+
+
+def start(script: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-S", "-E", str(KEEPER), "/bin/sh", "-c", script]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def open_until_gone(keeper: subprocess.Popen[str]) -> None:
+    """Wait until nobody holds the pipe: every descendant inherited it, so all have ended."""
+    assert keeper.stdout is not None
+    keeper.stdout.read()
+    keeper.stdout.close()
+
+
+def test_the_exit_status_is_the_services() -> None:
+    keeper = start("exit 7")
+    assert keeper.wait(PATIENCE) == 7
+    open_until_gone(keeper)
+
+
+def test_a_killed_service_leaves_nothing_behind_not_even_double_setsid() -> None:
+    orphan = "setsid sh -c 'setsid sleep 1000 & sleep 1000'"
+    keeper = start(f"{orphan} & echo $$; exec sleep 1000")
+    assert keeper.stdout is not None
+    os.kill(int(keeper.stdout.readline()), signal.SIGKILL)
+    assert keeper.wait(PATIENCE) == 128 + signal.SIGKILL
+    open_until_gone(keeper)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_being_asked_to_end_is_passed_on(number: signal.Signals) -> None:
+    keeper = start("trap 'exit 3' TERM; echo ready; while :; do sleep 0.05; done")
+    assert keeper.stdout is not None
+    assert keeper.stdout.readline() == "ready\n"
+    keeper.send_signal(number)
+    assert keeper.wait(PATIENCE) == 3
+    open_until_gone(keeper)
+
+
+def test_a_service_that_will_not_end_is_killed() -> None:
+    keeper = start("trap '' TERM; echo ready; while :; do sleep 0.05; done")
+    assert keeper.stdout is not None
+    assert keeper.stdout.readline() == "ready\n"
+    keeper.terminate()
+    assert keeper.wait(PATIENCE) == 128 + signal.SIGKILL
+    open_until_gone(keeper)
+
+
+def test_orphans_that_end_by_themselves_are_reaped_while_the_service_runs() -> None:
+    keeper = start("(setsid true &); echo gone; read line < /dev/null; exit 0")
+    assert keeper.wait(PATIENCE) == 0
+    open_until_gone(keeper)
+
+
+def test_a_signal_becomes_a_shells_exit_code() -> None:
+    assert exit_code(-9) == 137
+    assert exit_code(0) == 0
+    assert exit_code(4) == 4

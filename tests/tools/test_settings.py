@@ -1,0 +1,56 @@
+from pathlib import Path
+
+import pytest
+
+from tools.settings import BadSetting, load
+
+HOME = Path("/home/somebody/.local/share/deskhand")
+
+
+def test_defaults_are_usable() -> None:
+    settings = load({}, {}, "", HOME)
+    assert settings.data_dir == HOME
+    assert settings.listen == "127.0.0.1:7777"
+    assert settings.model is None
+
+
+def test_flags_beat_environment_beats_file_beats_defaults() -> None:
+    file = 'listen = "127.0.0.1:1"\nmodel = "from-file"\nmost_desktops = 3\n'
+    environment = {"DESKHAND_LISTEN": "127.0.0.1:2", "DESKHAND_MODEL": "from-environment"}
+    settings = load({"listen": "127.0.0.1:3", "model": None}, environment, file, HOME)
+    assert settings.listen == "127.0.0.1:3"
+    assert settings.model == "from-environment"
+    assert settings.most_desktops == 3
+
+
+def test_values_get_the_type_of_their_setting() -> None:
+    environment = {
+        "DESKHAND_MOST_DESKTOPS": "2",
+        "DESKHAND_KEEP_DESKTOPS": "yes",
+        "DESKHAND_ALLOWED_HOSTS": "a.example, b.example,",
+        "DESKHAND_DATA_DIR": "/srv/deskhand",
+    }
+    settings = load({}, environment, "", HOME)
+    assert settings.most_desktops == 2
+    assert settings.keep_desktops is True
+    assert settings.allowed_hosts == ("a.example", "b.example")
+    assert settings.data_dir == Path("/srv/deskhand")
+
+
+def test_lists_in_the_file_become_tuples() -> None:
+    file = 'allowed_origins = ["https://a.example"]\n'
+    assert load({}, {}, file, HOME).allowed_origins == ("https://a.example",)
+
+
+@pytest.mark.parametrize(
+    ("environment", "file", "said"),
+    [
+        ({"DESKHAND_MOST_DESKTOPS": "many"}, "", "DESKHAND_MOST_DESKTOPS: 'many' is not a whole"),
+        ({"DESKHAND_KEEP_DESKTOPS": "maybe"}, "", "DESKHAND_KEEP_DESKTOPS: 'maybe' is not a sw"),
+        ({}, "lissten = 1", "deskhand.toml: 'lissten' is none of"),
+        ({}, "listen = ", "deskhand.toml: "),
+    ],
+)
+def test_a_mistake_names_its_place(environment: dict[str, str], file: str, said: str) -> None:
+    with pytest.raises(BadSetting, match=said):
+        load({}, environment, file, HOME)

@@ -1,0 +1,122 @@
+"""The command line. Each command's module is loaded when the command is given."""
+
+import importlib
+import importlib.metadata
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+OK, FAILED, USAGE, NOT_STARTED = 0, 1, 2, 4
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="A computer for software agents, and a window on it for people.",
+)
+
+Listen = Annotated[
+    str | None, typer.Option(help="HOST:PORT (port 0: any free one) or unix:PATH.", metavar="WHERE")
+]
+TokenFile = Annotated[
+    Path | None, typer.Option(help="File with the access token to use, mode 0600.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
+DataDir = Annotated[
+    Path | None, typer.Option(help="Where chats, files and tokens are kept (DESKHAND_DATA_DIR).")
+]
+Model = Annotated[
+    str | None, typer.Option(help="A provider's model, or scripted:NAME.", metavar="MODEL")
+]
+Url = Annotated[str | None, typer.Option(help="A running control plane (DESKHAND_URL).")]
+
+
+def _module(name: str) -> Any:
+    # A provider's SDK alone takes two seconds to import: `deskhand version` must not.
+    return importlib.import_module(f"tools.commands.{name}")
+
+
+@app.command()
+def up(
+    listen: Listen = None,
+    token_file: TokenFile = None,
+    data_dir: DataDir = None,
+    model: Model = None,
+    keep_desktops: Annotated[
+        bool | None, typer.Option("--keep-desktops", help="Leave desktops running at the end.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start the control plane and print the dashboard's address."""
+    flags = {
+        "listen": listen,
+        "data_dir": data_dir,
+        "model": model,
+        "keep_desktops": keep_desktops,
+    }
+    raise typer.Exit(_module("up").main(flags, token_file, as_json))
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def desktop(context: typer.Context) -> None:
+    """Serve one desktop: a display, its tools and its recordings."""
+    command = _module("desktop").command(context.args)
+    os.execv(command[0], command)  # noqa: S606 - the keeper takes our place, pid included
+
+
+@app.command()
+def run(
+    task: Annotated[str, typer.Argument(help="What to do, in words.")],
+    model: Model = None,
+    url: Url = None,
+    data_dir: DataDir = None,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait at most.", min=1)] = 1800.0,
+    as_json: AsJson = False,
+) -> None:
+    """Give one task to an agent with a desktop of its own; show progress and the result."""
+    raise typer.Exit(_module("run").main(task, model, url, data_dir, timeout, as_json))
+
+
+@app.command()
+def demo(
+    model: Model = None,
+    data_dir: DataDir = None,
+    listen: Listen = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the main job end to end; needs no key. DEMO_EXIT=1 ends it when the job is done."""
+    raise typer.Exit(_module("demo").main(model, data_dir, listen, as_json))
+
+
+@app.command()
+def doctor(as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """Check what this machine needs, and say how to mend what is missing."""
+    raise typer.Exit(_module("doctor").main(as_json, data_dir))
+
+
+@app.command()
+def url(data_dir: DataDir = None, url: Url = None) -> None:
+    """Print a fresh sign-in link of the running control plane."""
+    raise typer.Exit(_module("url").main(data_dir, url))
+
+
+@app.command()
+def version(as_json: AsJson = False) -> None:
+    """Print the version."""
+    number = importlib.metadata.version("deskhand")
+    typer.echo(json.dumps({"version": number}) if as_json else f"deskhand {number}")
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)

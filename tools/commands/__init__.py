@@ -1,0 +1,1 @@
+"""The subcommands of `deskhand`, loaded when they are asked for."""

@@ -1,0 +1,58 @@
+"""What the commands print, and how they end when something is wrong."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from tools.settings import Settings, load
+
+CONFIG_FILE = Path("deskhand.toml")
+
+
+def say(text: str) -> None:
+    """Print one line for people, at once."""
+    print(text, flush=True)  # noqa: T201 - this is the command line
+
+
+def say_json(value: Mapping[str, Any]) -> None:
+    """Print one line for programs, at once."""
+    print(json.dumps(value), flush=True)  # noqa: T201 - this is the command line
+
+
+def complain(text: str) -> None:
+    """Print one line about what went wrong."""
+    print(f"deskhand: {text}", file=sys.stderr, flush=True)  # noqa: T201 - this is the command line
+
+
+def settings(flags: Mapping[str, Any]) -> Settings:
+    """Return the settings of this process.
+
+    Raises:
+        BadSetting: With the place of the mistake.
+    """
+    text = CONFIG_FILE.read_text() if CONFIG_FILE.is_file() else ""
+    return load(flags, os.environ, text, default_data_dir())
+
+
+def default_data_dir() -> Path:
+    """Return where this user's data is kept: the platform's place, or as root the system's."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/deskhand/data")
+    return Path(platformdirs.user_data_dir("deskhand"))
+
+
+def check_data_dir(path: Path) -> None:
+    """Make sure that the data directory can be used.
+
+    Raises:
+        OSError: Naming the directory.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=path):
+        pass

@@ -1,0 +1,10 @@
+"""`deskhand desktop`: becomes the keeper of one desktop service."""
+
+from collections.abc import Sequence
+
+from desktop.launch import service_command
+
+
+def command(arguments: Sequence[str]) -> list[str]:
+    """Return what to run in our place."""
+    return service_command(*arguments)

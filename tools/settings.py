@@ -1,0 +1,88 @@
+"""How a control plane is set up: flags, then environment, then ``deskhand.toml``, then defaults."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+PREFIX = "DESKHAND_"
+
+
+class BadSetting(Exception):
+    """A setting has a name or a value that is not understood."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        super().__init__(source, reason)
+        self.source = source
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.reason}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Everything that may be set."""
+
+    data_dir: Path
+    """Where chats, files and tokens are kept."""
+    listen: str = "127.0.0.1:7777"
+    """Where the control plane listens: ``HOST:PORT`` or ``unix:PATH``."""
+    model: str | None = None
+    """Model of new agents; by default the provider's whose key is set, else the scripted one."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names, besides loopback, by which browsers may call."""
+    allowed_origins: tuple[str, ...] = ()
+    """Origins, besides its own, that may call."""
+    most_desktops: int = 8
+    """Desktops at once on this machine."""
+    keep_desktops: bool = False
+    """Whether ending the control plane leaves its desktops to the next one."""
+
+
+def load(
+    flags: Mapping[str, Any], environment: Mapping[str, str], file_text: str, default_data_dir: Path
+) -> Settings:
+    """Return the settings; ``file_text`` is the content of ``deskhand.toml``, empty if none.
+
+    Raises:
+        BadSetting: With the place of the mistake.
+    """
+    known = {field.name: field.default for field in fields(Settings)}
+    values: dict[str, Any] = {"data_dir": default_data_dir}
+    values |= _from_file(file_text, known)
+    for name in known:
+        text = environment.get(PREFIX + name.upper())
+        if text is not None:
+            values[name] = _read(text, known[name], PREFIX + name.upper())
+    values |= {name: value for name, value in flags.items() if value is not None}
+    values["data_dir"] = Path(values["data_dir"]).expanduser().absolute()
+    return Settings(**values)
+
+
+def _from_file(text: str, known: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadSetting("deskhand.toml", str(error)) from error
+    for name in found:
+        if name not in known:
+            raise BadSetting("deskhand.toml", f"{name!r} is none of {', '.join(sorted(known))}")
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in found.items()
+    }
+
+
+def _read(text: str, default: Any, source: str) -> Any:
+    if isinstance(default, bool):
+        if text.lower() not in ("1", "0", "true", "false", "yes", "no"):
+            raise BadSetting(source, f"{text!r} is not a switch; give 1 or 0")
+        return text.lower() in ("1", "true", "yes")
+    if isinstance(default, int):
+        if not text.isdigit():
+            raise BadSetting(source, f"{text!r} is not a whole number")
+        return int(text)
+    if isinstance(default, tuple):
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    return text

@@ -1,0 +1,32 @@
+"""How long a service has not been called."""
+
+from collections.abc import Callable
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class Idleness:
+    """ASGI middleware that knows when the last call ended; ``now`` in seconds, monotonic."""
+
+    def __init__(self, app: ASGIApp, now: Callable[[], float]) -> None:
+        self._app = app
+        self._now = now
+        self._open = 0
+        self._last = now()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the last call ended; 0 while one is being answered."""
+        return 0.0 if self._open else self._now() - self._last
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a call on, and count it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        self._open += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._open -= 1
+            self._last = self._now()
