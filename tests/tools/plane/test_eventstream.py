@@ -1,0 +1,37 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tools.agents.events import Event
+from tools.plane.eventstream import HEARTBEAT, OPENING, event_bytes
+
+
+def test_an_event_is_written_byte_for_byte() -> None:
+    event = Event(7, "status", "c1", {"state": "running", "title": "ü\n2"})
+    assert event_bytes(event) == (
+        b"id: 7\n"
+        b"event: status\n"
+        b'data: {"id":7,"kind":"status","chat_id":"c1",'
+        b'"data":{"state":"running","title":"\xc3\xbc\\n2"}}\n'
+        b"\n"
+    )
+
+
+def test_opening_and_heartbeat_are_whole_blocks_without_an_event() -> None:
+    assert OPENING == b"retry: 2000\n\n"
+    assert HEARTBEAT == b": still here\n\n"
+
+
+@given(st.dictionaries(st.text(), st.text()))
+def test_whatever_is_told_stays_in_one_line_of_data(data: dict[str, str]) -> None:
+    lines = event_bytes(Event(1, "text", "c1", data)).decode().split("\n")
+    assert len(lines) == 5
+    assert json.loads(lines[2].removeprefix("data: "))["data"] == data
+
+
+@pytest.mark.parametrize("kind", ["a\nb", "a\rb"])
+def test_a_kind_with_a_line_break_is_refused(kind: str) -> None:
+    with pytest.raises(ValueError, match="not a name of an event"):
+        event_bytes(Event(1, kind, "c1"))

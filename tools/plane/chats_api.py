@@ -1,0 +1,168 @@
+"""The routes of chats."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse, Response
+
+from tools.agents.views import ChatView
+
+from .bodies import Json, flag, json_object, needed_text, only, text
+from .errors import BadBody, NoDesktop
+from .events_api import EventStreams
+from .ports import Chats
+
+LONGEST_TEXT = 100_000
+LONGEST_TITLE = 200
+LONGEST_NAME = 200
+Limit = Annotated[int, Query(ge=1, le=100)]
+MODES = ("general", "computer_use", "explore")
+
+_TEXT = {"type": "string"}
+_NEW_CHAT = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "prompt": {**_TEXT, "maxLength": LONGEST_TEXT},
+        "title": {**_TEXT, "maxLength": LONGEST_TITLE},
+        "mode": {"enum": list(MODES)},
+        "model": _TEXT,
+    },
+}
+_NEW_MESSAGE = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["message"],
+    "properties": {
+        "message": {**_TEXT, "minLength": 1, "maxLength": LONGEST_TEXT},
+        "interrupt": {"type": "boolean"},
+    },
+}
+
+
+def router(chats: Chats, streams: EventStreams) -> APIRouter:
+    """Return the routes under ``/api/v0/chats``."""
+    made = APIRouter(prefix="/api/v0/chats", tags=["chats"])
+    made.include_router(_looking(chats, streams))
+    made.include_router(_acting(chats))
+    return made
+
+
+def _looking(chats: Chats, streams: EventStreams) -> APIRouter:
+    made = APIRouter()
+
+    @made.get("")
+    async def listing(
+        parent: Annotated[str | None, Query(description="Empty: chats without a parent.")] = None,
+        state: str | None = None,
+        limit: Limit = 50,
+        cursor: str | None = None,
+    ) -> JSONResponse:
+        """List chats, newest first; ``next_cursor`` asks for the next page."""
+        page = await chats.list(parent=parent, state=state, limit=limit, cursor=cursor)
+        return JSONResponse(page.to_json())
+
+    @made.get("/{chat_id}")
+    async def one(chat_id: str) -> JSONResponse:
+        """Show a chat with its steps and files."""
+        return JSONResponse(await whole(chats, chat_id))
+
+    @made.get("/{chat_id}/messages")
+    async def messages(chat_id: str) -> JSONResponse:
+        """Show what was said, oldest first."""
+        await chats.get(chat_id)
+        said = await chats.messages(chat_id)
+        return JSONResponse({"messages": [message.to_json() for message in said]})
+
+    @made.get("/{chat_id}/events")
+    async def events(chat_id: str) -> Response:
+        """Stream what happens to it from now on (server-sent events)."""
+        await chats.get(chat_id)
+        return streams.open(lambda: chats.events(chat_id))
+
+    @made.get("/{chat_id}/desktop")
+    async def desktop(chat_id: str) -> Response:
+        """Tell a client that did not ask for a WebSocket what is here."""
+        chat = await chats.get(chat_id)
+        if chat.desktop_id is None:
+            raise NoDesktop
+        text = {"message": "Open this path as a WebSocket."}
+        return JSONResponse(text, 426, {"Upgrade": "websocket"})
+
+    return made
+
+
+def _acting(chats: Chats) -> APIRouter:
+    made = APIRouter()
+
+    @made.post("", status_code=201, openapi_extra=body_of(_NEW_CHAT))
+    async def create(request: Request) -> JSONResponse:
+        """Make a chat; with a prompt it starts to work."""
+        wanted = _new_chat(json_object(await request.body()))
+        return JSONResponse((await chats.create(**wanted)).to_json(), 201)
+
+    @made.post("/{chat_id}/messages", openapi_extra=body_of(_NEW_MESSAGE))
+    async def send(chat_id: str, request: Request) -> JSONResponse:
+        """Say something; a chat at work hears it when its turn ends, or at once."""
+        body = json_object(await request.body())
+        only(body, "message", "interrupt")
+        message = needed_text(body, "message", longest=LONGEST_TEXT)
+        await chats.send(chat_id, message, interrupt=flag(body, "interrupt"))
+        return await _shown(chats, chat_id)
+
+    @made.post("/{chat_id}/interrupt")
+    async def interrupt(chat_id: str) -> JSONResponse:
+        """Stop the turn it is in."""
+        await chats.interrupt(chat_id)
+        return await _shown(chats, chat_id)
+
+    @made.post("/{chat_id}/archive")
+    async def archive(chat_id: str) -> JSONResponse:
+        """Put it away; its recordings stay."""
+        await chats.archive(chat_id)
+        return await _shown(chats, chat_id)
+
+    @made.delete("/{chat_id}", status_code=204)
+    async def delete(chat_id: str) -> Response:
+        """Remove it with its children, files and recordings."""
+        await chats.delete(chat_id)
+        return Response(status_code=204)
+
+    return made
+
+
+async def whole(chats: Chats, chat_id: str) -> Json:
+    """Return a chat with its steps and files."""
+    chat: ChatView = await chats.get(chat_id)
+    steps, files = await asyncio.gather(chats.steps(chat_id), chats.files(chat_id))
+    return {
+        **chat.to_json(),
+        "steps": [step.to_json() for step in steps],
+        "files": [file.to_json() for file in files],
+    }
+
+
+def body_of(schema: Json) -> Json:
+    """Return what the API's description says of a body that a route reads by itself."""
+    return {"requestBody": {"content": {"application/json": {"schema": schema}}}}
+
+
+async def _shown(chats: Chats, chat_id: str) -> JSONResponse:
+    return JSONResponse((await chats.get(chat_id)).to_json())
+
+
+def _new_chat(body: Json) -> dict[str, Any]:
+    only(body, "prompt", "title", "mode", "model")
+    mode = text(body, "mode", longest=LONGEST_NAME) or "general"
+    if mode not in MODES:
+        raise BadBody(f"Unknown mode: {mode}.", f"Modes: {', '.join(MODES)}.")
+    prompt = text(body, "prompt", longest=LONGEST_TEXT)
+    if prompt is not None and not prompt.strip():
+        raise BadBody("prompt is required.", "Leave it out for a chat that only holds messages.")
+    return {
+        "prompt": prompt,
+        "title": text(body, "title", longest=LONGEST_TITLE),
+        "mode": mode,
+        "model": text(body, "model", longest=LONGEST_NAME),
+    }

@@ -1,0 +1,87 @@
+"""Everything the routes refuse on purpose; one class for each decision of the catcher.
+
+PlaneError
+├── PathRefused      the path could be read in two ways (400)
+├── PathNotServed    no such path passes to a desktop (404)
+├── BadBody          the body is not what the route takes (400)
+├── BadCaller        the header that names the calling chat cannot be read (400)
+├── NoDesktop        the chat has no desktop to show (400)
+├── TooManyStreams   all event streams are taken (429)
+└── ClientGone       nobody is left to answer
+"""
+
+
+class PlaneError(Exception):
+    """Base of all errors of the control plane's routes."""
+
+
+class PathRefused(PlaneError):
+    """The path is written in a way that may not pass to a desktop service."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"the path {self.reason}"
+
+
+class PathNotServed(PlaneError):
+    """The path is clean, but nothing of that name passes to a desktop service."""
+
+    def __init__(self, prefix: str, served: tuple[str, ...]) -> None:
+        super().__init__(prefix, served)
+        self.prefix = prefix
+        self.served = served
+
+    def __str__(self) -> str:
+        return f'"{self.prefix}" does not pass to a desktop; these do: {", ".join(self.served)}'
+
+
+class BadBody(PlaneError):
+    """A request body is not what the route takes."""
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message, detail)
+        self.message = message
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.detail}".strip()
+
+
+class BadCaller(PlaneError):
+    """A header that names the calling chat cannot be read."""
+
+    def __init__(self, header: str, value: str) -> None:
+        super().__init__(header, value)
+        self.header = header
+        self.value = value
+
+    def __str__(self) -> str:
+        return f"{self.header} must be a UUID, not {self.value[:80]!r}."
+
+
+class NoDesktop(PlaneError):
+    """The chat works without a desktop, or has none now."""
+
+    def __str__(self) -> str:
+        return "Chat has no desktop."
+
+
+class TooManyStreams(PlaneError):
+    """All event streams of this service are taken."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return f"All {self.limit} event streams are in use; close one and try again."
+
+
+class ClientGone(PlaneError):
+    """The client went away before it was answered."""
+
+    def __str__(self) -> str:
+        return "the client went away"

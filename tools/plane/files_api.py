@@ -1,0 +1,63 @@
+"""The routes of stored files."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import FileResponse, JSONResponse, Response
+
+from tools.agents.views import FileView
+from tools.store.errors import UnknownRow
+
+from .errors import BadBody
+from .etags import matches
+from .ports import Chats, Files
+from .safety import content_type, untrusted
+
+# Private: the answer is for this person's browser. The bytes of an id never change.
+_CACHE = "private, max-age=31536000, immutable"
+
+
+def router(chats: Chats, files: Files) -> APIRouter:
+    """Return the routes under ``/api/v0/files``."""
+    made = APIRouter(prefix="/api/v0/files", tags=["files"])
+
+    @made.get("")
+    async def listing(chat: str = "") -> JSONResponse:
+        """List a chat's files."""
+        if not chat:
+            raise BadBody("chat is required.", "Ask for /api/v0/files?chat=ID.")
+        await chats.get(chat)
+        found = await chats.files(chat)
+        return JSONResponse({"files": [file.to_json() for file in found]})
+
+    @made.api_route("/{file_id}", methods=["GET", "HEAD"])
+    async def content(
+        file_id: str,
+        request: Request,
+        download: Annotated[bool, Query(description="Save it instead of showing it.")] = False,
+    ) -> Response:
+        """Send a file's bytes; answers ranges and ``If-None-Match``."""
+        file = await files.get(file_id)
+        headers = _headers(file, download=download)
+        if matches(request.headers.get("if-none-match"), headers["ETag"]):
+            return Response(status_code=304, headers=headers)
+        path = files.path(file_id)
+        if not path.is_file():
+            raise UnknownRow("file", file_id)
+        return FileResponse(path, headers=headers, media_type=content_type(file.media_type))
+
+    @made.delete("/{file_id}", status_code=204)
+    async def delete(file_id: str) -> Response:
+        """Remove a file."""
+        await files.delete(file_id)
+        return Response(status_code=204)
+
+    return made
+
+
+def _headers(file: FileView, *, download: bool) -> dict[str, str]:
+    return {
+        "ETag": f'"{file.sha256 or file.id}"',
+        "Cache-Control": _CACHE,
+        **untrusted(file.media_type, file.name, download=download),
+    }

@@ -1,0 +1,161 @@
+"""What the routes need of the rest of the program."""
+
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+import httpx2
+from websockets.asyncio.client import ClientConnection
+
+from tools.agents.views import ChatView, FileView, MessageView, Page, StepView
+from tools.kit.spec import ToolOutcome, ToolSpec
+
+from .eventstream import Event
+
+Json = dict[str, Any]
+
+
+class DesktopView(Protocol):
+    """One desktop as the pages show it."""
+
+    @property
+    def id(self) -> str:
+        """Stays the same while its service lives."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+
+    @property
+    def status(self) -> str:
+        """``starting``, ``ready`` or ``lost``."""
+
+    @property
+    def chat_id(self) -> str | None:
+        """The chat that works on it."""
+
+    @property
+    def created_at(self) -> float:
+        """Unix time."""
+
+    @property
+    def live_url(self) -> str:
+        """The page to watch it, relative to the control plane."""
+
+    @property
+    def level(self) -> str:
+        """How it is isolated: ``shared``, ``user`` or ``container``."""
+
+    @property
+    def pid(self) -> int | None:
+        """Its service's process."""
+
+
+class Service(Protocol):
+    """The HTTP API of one desktop service."""
+
+    def stream(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: AsyncIterable[bytes] | None = None,
+    ) -> AbstractAsyncContextManager[httpx2.Response]:
+        """Send a request and give the answer before its body was read; no read time-out.
+
+        Raises ``DesktopUnavailable`` when the service cannot be reached.
+        """
+
+    def websocket(
+        self, path: str, subprotocols: Sequence[str] = ()
+    ) -> AbstractAsyncContextManager[ClientConnection]:
+        """Open a WebSocket. Raises ``DesktopUnavailable`` and ``DesktopRefused``."""
+
+
+class Desktops(Protocol):
+    """All desktops of this control plane."""
+
+    async def list(self) -> Sequence[DesktopView]:
+        """Return them, newest first."""
+
+    async def start(self, name: str | None) -> DesktopView:
+        """Start one and return when it is ready."""
+
+    async def stop(self, desktop_id: str) -> None:
+        """End one with all that runs on it. Raises ``UnknownDesktop``."""
+
+    def client(self, desktop_id: str) -> Service:
+        """Return its API. Raises ``UnknownDesktop``."""
+
+
+class Chats(Protocol):
+    """The chats and their tools; ``tools.agents.chats.Chats`` outside of tests."""
+
+    async def create(
+        self,
+        *,
+        prompt: str | None,
+        title: str | None,
+        mode: str = "general",
+        model: str | None = None,
+        parent_id: str | None = None,
+    ) -> ChatView:
+        """Make a chat and start its first turn if there is a prompt."""
+
+    async def list(
+        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
+    ) -> Page:
+        """Return some chats, newest first."""
+
+    async def get(self, chat_id: str) -> ChatView:
+        """Return one chat."""
+
+    async def messages(self, chat_id: str) -> Sequence[MessageView]:
+        """Return what was said, oldest first."""
+
+    async def steps(self, chat_id: str) -> Sequence[StepView]:
+        """Return its tool calls, oldest first."""
+
+    async def files(self, chat_id: str) -> Sequence[FileView]:
+        """Return the files that are listed with it."""
+
+    async def send(self, chat_id: str, message: str, interrupt: bool = False) -> Any:
+        """Say something to it."""
+
+    async def interrupt(self, chat_id: str) -> Any:
+        """Stop its turn."""
+
+    async def archive(self, chat_id: str) -> Any:
+        """Put it away."""
+
+    async def delete(self, chat_id: str) -> Any:
+        """Remove it with its children, files and recordings."""
+
+    async def default_chat(self, token_name: str) -> ChatView:
+        """Return the chat of callers that name none."""
+
+    def tool_specs(self) -> tuple[ToolSpec, ...]:
+        """Return the tools that callers may use."""
+
+    async def call_tool(
+        self, name: str, arguments: Json, caller_chat_id: str, tool_call_id: str
+    ) -> ToolOutcome:
+        """Use one; cancelling stops waiting, not what was started."""
+
+    def events(self, chat_id: str | None) -> AsyncIterator[Event]:
+        """Return what happens from now on, to one chat or to all."""
+
+
+class Files(Protocol):
+    """The stored files."""
+
+    async def get(self, file_id: str) -> FileView:
+        """Return what is known of a file."""
+
+    async def delete(self, file_id: str) -> None:
+        """Remove a file."""
+
+    def path(self, file_id: str) -> Path:
+        """Return where its bytes are."""

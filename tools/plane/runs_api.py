@@ -1,0 +1,117 @@
+"""The routes of what was recorded: the library's list, and all that a run's page shows."""
+
+import asyncio
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from tools.agents.views import ChatView, FileView
+from tools.store.errors import UnknownRow
+
+from .bodies import Json
+from .chats_api import Limit, whole
+from .ports import Chats, Files
+
+PAGE = 100
+
+
+def router(chats: Chats, files: Files) -> APIRouter:
+    """Return the routes of recordings and runs."""
+    made = APIRouter(prefix="/api/v0", tags=["recordings"])
+
+    @made.get("/recordings")
+    async def recordings(limit: Limit = 20, cursor: str | None = None) -> JSONResponse:
+        """List the chats that have recordings, newest first, each with its video's length."""
+        found, following = await _recorded(chats, limit, cursor)
+        listed = await asyncio.gather(*(_summary(files, chat) for chat in found))
+        return JSONResponse({"recordings": listed, "next_cursor": following})
+
+    @made.get("/runs/{chat_id}")
+    async def run(chat_id: str) -> JSONResponse:
+        """Show a chat with its steps, files, recordings and children in one answer."""
+        body = await whole(chats, chat_id)
+        videos = await _videos(files, tuple(body["recording_file_ids"]))
+        below = await asyncio.gather(*(chats.get(child) for child in body["children"]))
+        return JSONResponse(
+            {
+                "chat": body,
+                "recordings": [_video_json(video) for video in videos],
+                "thumbnail_url": _address(body["thumbnail_file_id"]),
+                "children": [child.to_json() for child in below],
+            }
+        )
+
+    return made
+
+
+async def _recorded(
+    chats: Chats, limit: int, cursor: str | None
+) -> tuple[list[ChatView], str | None]:
+    found: list[ChatView] = []
+    while True:
+        page = await chats.list(parent=None, state=None, limit=PAGE, cursor=cursor)
+        for chat in page.chats:
+            if len(found) == limit:
+                return found, found[-1].id
+            if chat.recording_file_ids:
+                found.append(chat)
+        cursor = page.next_cursor
+        if cursor is None:
+            return found, None
+
+
+async def _summary(files: Files, chat: ChatView) -> Json:
+    videos = await _videos(files, chat.recording_file_ids)
+    return {
+        "chat_id": chat.id,
+        "parent_id": chat.parent_id,
+        "title": chat.title,
+        "outcome": chat.outcome,
+        "recording_status": chat.recording_status,
+        "end_reason": chat.end_reason,
+        "complete": chat.complete,
+        "created_at": chat.created_at,
+        "step_count": chat.step_count,
+        "recording_file_id": chat.recording_file_id,
+        "recording_file_ids": list(chat.recording_file_ids),
+        "thumbnail_file_id": chat.thumbnail_file_id,
+        "thumbnail_url": _address(chat.thumbnail_file_id),
+        "run_url": f"runs/{chat.id}",
+        "bytes": sum(video.size for video in videos),
+        "video_s": _total(videos, "video_s"),
+        "duration_s": _total(videos, "duration_s"),
+    }
+
+
+async def _videos(files: Files, ids: tuple[str, ...]) -> list[FileView]:
+    found: list[FileView] = []
+    for file_id in ids:
+        try:
+            found.append(await files.get(file_id))
+        except UnknownRow:
+            # A person removed this part; the others can still be shown.
+            continue
+    return found
+
+
+def _total(videos: list[FileView], field: str) -> float | None:
+    """Add up what the parts' metadata say; ``None`` when none says anything."""
+    known = [v.metadata[field] for v in videos if isinstance(v.metadata.get(field), int | float)]
+    return round(sum(known), 3) if known else None
+
+
+def _video_json(video: FileView) -> Json:
+    return {
+        "file_id": video.id,
+        "url": _address(video.id),
+        "name": video.name,
+        "media_type": video.media_type,
+        "bytes": video.size,
+        "created_at": video.created_at,
+        "metadata": video.metadata,
+    }
+
+
+def _address(file_id: str | None) -> str | None:
+    """Return where a file is, relative to the control plane's root."""
+    return f"api/v0/files/{file_id}" if file_id else None
