@@ -346,12 +346,12 @@ def output(name: str) -> str:
     return name if name in ("screenshot", "zoom") else f"{name} action performed"
 
 
-def point_of(action: Action) -> Point | None:
-    """The point an action is about, in the pixels of its request."""
+def points_of(action: Action) -> tuple[Point, ...]:
+    """The points an action names, in the pixels of its request; it ends at the last one."""
     match action:
         case MouseMove(to=point) | Click(at=point) | Scroll(at=point):
-            return point
+            return (point,)
         case Drag(path=path):
-            return path[-1]
+            return path
         case _:
-            return None
+            return ()

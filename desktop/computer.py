@@ -1,52 +1,26 @@
-"""A computer with a screen, a mouse and a keyboard: its ports."""
+"""A computer with a screen, a mouse and a keyboard."""
 
-from collections.abc import Sequence
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
-from .frames import Damage, Frame, Pointer
-from .geometry import Point, Region, Size
-from .strokes import Stroke
-from .views import PictureFormat
+from .actions import ACTIONS, ActionRecord, CursorPosition, MouseMove, Screenshot, output, points_of
+from .errors import ActionFailed, DesktopError, QueueFull, UntypableText
+from .eyes import Eyes, Pictures, Screen, Stages
+from .geometry import Point, Size, contains, convert, model_size
+from .outcomes import BatchOutcome, Caller, Outcome, Shot
+from .plan import batches, plan
+from .requests import ActionRequest, BatchRequest
+from .strokes import Pause, Stroke
+from .views import PictureOptions, View, view
 
-
-class DamageWatch(Protocol):
-    """What was painted around one action; opened before acting, closed after looking."""
-
-    def recent(self) -> tuple[Damage, ...]:
-        """Damages of the second before the watch was opened."""
-
-    async def next(self, timeout: float) -> Damage | None:
-        """The next damage since the watch was opened; ``None`` after ``timeout`` seconds."""
-
-    def close(self) -> None:
-        """Stop watching."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-
-class Screen(Protocol):
-    """What is seen. All but ``watch`` block for some milliseconds; any thread may call."""
-
-    @property
-    def size(self) -> Size:
-        """Native size."""
-
-    def frame(self) -> Frame:
-        """The newest pixels."""
-
-    def pointer(self) -> Pointer:
-        """The mouse pointer, which is not part of a frame."""
-
-    def watch(self) -> DamageWatch:
-        """Watch what is painted from now on; call it on the event loop."""
+T = TypeVar("T")
 
 
 class Hands(Protocol):
@@ -66,17 +40,265 @@ class Hands(Protocol):
         """Where the mouse pointer is."""
 
 
-class Pictures(Protocol):
-    """What turns frames into files. Blocking; called from one thread only."""
+class Computer:
+    """Performs actions one at a time, in the order in which they arrive, and looks at the result.
 
-    def render(
+    Cancelling an action lets go of every key and button. An async context manager; it owns two
+    threads, one for the hands and one for pictures.
+    """
+
+    def __init__(
         self,
-        frame: Frame,
+        screen: Screen,
+        hands: Hands,
+        pictures: Pictures,
+        observer: Callable[[ActionRecord], None],
         *,
-        size: Size,
-        region: Region | None = None,
-        pointer: Pointer | None = None,
-        format: PictureFormat = "png",
-        quality: int = 85,
-    ) -> bytes:
-        """Return the picture of ``region``, the whole screen if none, scaled to ``size``."""
+        instance_id: str,
+        boot: str | None = None,
+        queue: int = 32,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.instance_id = instance_id
+        self._eyes = Eyes(screen, pictures, boot or instance_id, clock)
+        self._hands = hands
+        self._observer = observer
+        self._queue = queue
+        self._clock, self._sleep = clock, sleep
+        self._turns = asyncio.Lock()
+        self._waiting = 0
+        self._thread = ThreadPoolExecutor(1, "hands")
+        self.last_activity: float | None = None
+        """When the last action ended, in seconds on the monotonic clock."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    @property
+    def size(self) -> Size:
+        """Native size of the screen."""
+        return self._eyes.size
+
+    async def close(self) -> None:
+        """Let go of everything and end the threads; twice is fine."""
+        try:
+            with suppress(DesktopError, RuntimeError):
+                await self.release_all()
+        finally:
+            self._thread.shutdown(wait=False)
+            self._eyes.close()
+
+    async def release_all(self) -> None:
+        """Let go of every key and button, after what the hands do just now."""
+        await asyncio.shield(self._do(self._hands.release_all))
+
+    async def act(self, request: ActionRequest, caller: Caller) -> Outcome:
+        """Perform one action when its turn has come.
+
+        Raises:
+            QueueFull: If too many wait already.
+            ActionFailed: If it was begun and went wrong; then nothing stays pressed.
+            DisplayGone: If there is no display to act on.
+        """
+        stages = Stages(self._clock)
+        async with self._turn():
+            with self._recorded(request, caller, stages) as note:
+                act = partial(self._perform, request, stages)
+                if request.observe is None:
+                    return await act()
+                picture = picture_of(request, self.size)
+                outcome, seen = await self._eyes.watched(act, request.observe, picture, stages)
+                note.changed_fraction = seen.changes.fraction
+                return replace(outcome, observation=seen)
+
+    async def batch(self, batch: BatchRequest, caller: Caller) -> BatchOutcome:
+        """Perform actions in order up to the first that fails, and look once at the end.
+
+        Raises:
+            QueueFull: If too many wait already.
+            DisplayGone: If there is no display to act on.
+        """
+        stages = Stages(self._clock)
+        async with self._turn():
+            act = partial(self._perform_all, batch, caller, stages)
+            seen = None
+            if batch.observe is None:
+                results = await act()
+            else:
+                picture = view(batch.observe.options, batch.space, self.size)
+                results, seen = await self._eyes.watched(act, batch.observe, picture, stages)
+            return BatchOutcome(
+                results=results,
+                skipped=len(batch.actions) - len(results),
+                space=batch.space,
+                native=self.size,
+                frame_id=seen.frame_id if seen else await self._eyes.frame_id(),
+                timings=stages.taken,
+                observation=seen,
+            )
+
+    async def picture(self, wanted: View, known: frozenset[str] = frozenset()) -> Shot:
+        """Take a picture without waiting for actions; ``known`` are ETags the caller has."""
+        return await self._eyes.picture(wanted, Stages(self._clock), known)
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        if self._waiting >= self._queue:
+            raise QueueFull(self._queue)
+        self._waiting += 1
+        try:
+            await self._turns.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._turns.release()
+
+    @contextmanager
+    def _recorded(
+        self, request: ActionRequest, caller: Caller, stages: Stages
+    ) -> Iterator["_Note"]:
+        note = _Note()
+        started = self._clock()
+        try:
+            yield note
+        except DesktopError as error:
+            note.error = str(error)
+            raise
+        except asyncio.CancelledError:
+            note.error = "cancelled"
+            raise
+        finally:
+            self.last_activity = self._clock()
+            native_point = self._native(request)
+            self._observer(
+                ActionRecord(
+                    tool_call_id=caller.tool_call_id,
+                    chat_id=caller.chat_id,
+                    action=request.name,
+                    model_point=self._model(native_point),
+                    native_point=native_point,
+                    text=request.text,
+                    started=started,
+                    ended=self.last_activity,
+                    changed_fraction=note.changed_fraction,
+                    error=note.error,
+                    timings=dict(stages.taken),
+                )
+            )
+
+    async def _perform_all(
+        self, batch: BatchRequest, caller: Caller, stages: Stages
+    ) -> list[Outcome | ActionFailed]:
+        results: list[Outcome | ActionFailed] = []
+        for request in batch.actions:
+            own = Stages(self._clock)
+            try:
+                with self._recorded(request, caller, own):
+                    results.append(await self._perform(request, own))
+            except ActionFailed as error:
+                results.append(error)
+                break
+            finally:
+                stages.taken["act"] = stages.taken.get("act", 0.0) + sum(own.taken.values())
+        return results
+
+    async def _perform(self, request: ActionRequest, stages: Stages) -> Outcome:
+        with stages.stage("act"):
+            try:
+                await self._strokes(request)
+                position = await self._position(request)
+            except UntypableText as error:
+                raise ActionFailed(ACTIONS[request.name].failed, str(error)) from error
+        self._eyes.stirred()
+        shot = None
+        if isinstance(request.action, Screenshot) and request.observe is None:
+            shot = await self._eyes.picture(picture_of(request, self.size), stages)
+        return self._outcome(request, position, shot, await self._eyes.frame_id(), stages)
+
+    async def _strokes(self, request: ActionRequest) -> None:
+        action = request.action
+        position = Point(0, 0)
+        if isinstance(action, MouseMove) and action.seconds:
+            position = await self._do(self._hands.position)
+        try:
+            for batch in batches(plan(action, request.space, self.size, position)):
+                if isinstance(batch, Pause):
+                    await self._sleep(batch.seconds)
+                else:
+                    await self._do(partial(self._hands.perform, batch))
+        except BaseException:
+            with suppress(DesktopError):
+                await self.release_all()
+            raise
+
+    async def _position(self, request: ActionRequest) -> Point | None:
+        if isinstance(request.action, CursorPosition):
+            return await self._do(self._hands.position)
+        return self._native(request)
+
+    def _native(self, request: ActionRequest) -> Point | None:
+        if request.point is None:
+            return None
+        return convert(request.point, request.space.size, self.size)
+
+    def _model(self, native_point: Point | None) -> Point | None:
+        if native_point is None:
+            return None
+        return convert(native_point, self.size, model_size(self.size))
+
+    def _outcome(
+        self,
+        request: ActionRequest,
+        native_point: Point | None,
+        shot: Shot | None,
+        shown: str,
+        stages: Stages,
+    ) -> Outcome:
+        space = request.space.size
+        point = request.point
+        if point is not None:
+            point = convert(point, space, space)
+        elif native_point is not None:
+            point = convert(native_point, self.size, space)
+        words = output(request.name)
+        if isinstance(request.action, CursorPosition) and point is not None:
+            words = f"x={point.x},y={point.y}"
+        return Outcome(
+            output=words,
+            space=request.space,
+            native=self.size,
+            frame_id=shown,
+            timings=stages.taken,
+            point=point,
+            native_point=native_point,
+            clamped=not all(contains(space, at) for at in points_of(request.action)),
+            shot=shot,
+        )
+
+    async def _do(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+@dataclass
+class _Note:
+    changed_fraction: float | None = None
+    error: str | None = None
+
+
+def picture_of(request: ActionRequest, native: Size) -> View:
+    """The picture a request asks for: its own, or the one of its observation."""
+    if isinstance(request.action, Screenshot):
+        return view(request.action.options, request.space, native, request.action.region)
+    options = request.observe.options if request.observe else PictureOptions()
+    return view(options, request.space, native)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
-from .actions import ACTIONS, Action, Values, picture_options, point_of
+from .actions import ACTIONS, Action, Values, picture_options, points_of
 from .errors import InvalidAction
 from .fields import FIELDS, UNREADABLE, Json, flag, items, region, text, within, wrong
 from .geometry import Point, Size, Space, SpaceName, convert_region, space
@@ -40,9 +40,14 @@ class ActionRequest:
     name: str
     action: Action
     space: Space
-    text: str | None
-    point: Point | None
+    text: str | None = None
     observe: Observe | None = None
+
+    @property
+    def point(self) -> Point | None:
+        """Where the action happens, or ends."""
+        points = points_of(self.action)
+        return points[-1] if points else None
 
 
 @dataclass(frozen=True)
@@ -121,8 +126,7 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
         # An empty text can be typed; as the name of a key it is none.
         if needed not in values or (name != "type" and values[needed] == ""):
             raise InvalidAction(f'Missing "{needed}" for {name} action.')
-    action = kind.build(values)
-    return ActionRequest(name, action, in_space, values.get("text"), point_of(action), observe)
+    return ActionRequest(name, kind.build(values), in_space, values.get("text"), observe)
 
 
 def _space(data: Json, native: Size) -> Space:

@@ -70,6 +70,10 @@ class Settle:
             return "no_change"
         return "quiet" if now >= self._rested(self._last) else "ceiling"
 
+    def overdue(self, now: float) -> bool:
+        """Whether the longest wait is over, whatever is still being painted."""
+        return now >= self.started + self.rule.longest
+
     def _due(self) -> float:
         first = self.started + self.rule.grace if self._last is None else self._rested(self._last)
         return min(first, self.started + self.rule.longest)

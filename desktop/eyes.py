@@ -1,0 +1,206 @@
+"""Looks at the screen: takes pictures, and waits until it rests."""
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+
+from .changes import changes
+from .frames import Damage, Frame, Pointer
+from .geometry import Region, Size
+from .outcomes import Observation, Shot, etag, frame_id
+from .requests import Observe
+from .settle import Settle, SettleRule, Verdict
+from .views import PictureFormat, View
+
+T = TypeVar("T")
+
+# Paints this soon after an action nobody watched are most likely its effect, not an animation.
+_STIRS_SECONDS = 0.25
+
+
+class DamageWatch(Protocol):
+    """What was painted around one action; opened before acting, closed after looking."""
+
+    def recent(self) -> tuple[Damage, ...]:
+        """Damages of the second before the watch was opened."""
+
+    async def next(self, timeout: float) -> Damage | None:
+        """The next damage since the watch was opened; ``None`` after ``timeout`` seconds."""
+
+    def close(self) -> None:
+        """Stop watching."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class Screen(Protocol):
+    """What is seen. All but ``watch`` block for some milliseconds; any thread may call."""
+
+    @property
+    def size(self) -> Size:
+        """Native size."""
+
+    def frame(self) -> Frame:
+        """The newest pixels."""
+
+    def pointer(self) -> Pointer:
+        """The mouse pointer, which is not part of a frame."""
+
+    def watch(self) -> DamageWatch:
+        """Watch what is painted from now on; call it on the event loop."""
+
+
+class Pictures(Protocol):
+    """What turns frames into files. Blocking; called from one thread only."""
+
+    def render(
+        self,
+        frame: Frame,
+        *,
+        size: Size,
+        region: Region | None = None,
+        pointer: Pointer | None = None,
+        format: PictureFormat = "png",
+        quality: int = 85,
+    ) -> bytes:
+        """Return the picture of ``region``, the whole screen if none, scaled to ``size``."""
+
+
+@dataclass
+class Stages:
+    """How long each stage of a request took, in milliseconds."""
+
+    clock: Callable[[], float]
+    taken: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time of the body to a stage."""
+        began = self.clock()
+        try:
+            yield
+        finally:
+            self.taken[name] = self.taken.get(name, 0.0) + (self.clock() - began) * 1000
+
+
+class Eyes:
+    """One screen and its pictures, read in a thread of their own."""
+
+    def __init__(
+        self,
+        screen: Screen,
+        pictures: Pictures,
+        boot: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._screen = screen
+        self._pictures = pictures
+        self._boot = boot
+        self._clock = clock
+        self._stirred = -math.inf
+        self._thread = ThreadPoolExecutor(1, "eyes")
+
+    @property
+    def size(self) -> Size:
+        """Native size of the screen."""
+        return self._screen.size
+
+    def close(self) -> None:
+        """End the thread; twice is fine."""
+        self._thread.shutdown(wait=False)
+
+    def stirred(self) -> None:
+        """Take note that something was just done to the screen."""
+        self._stirred = self._clock() + _STIRS_SECONDS
+
+    async def frame_id(self) -> str:
+        """Name of what the screen shows now."""
+        return frame_id(self._boot, await self._see(self._screen.frame))
+
+    async def picture(
+        self, wanted: View, stages: Stages, known: frozenset[str] = frozenset()
+    ) -> Shot:
+        """Take a picture, unless its ETag is one that the caller has."""
+        return await self._see(lambda: self._shoot(wanted, stages, known))
+
+    async def watched(
+        self, act: Callable[[], Awaitable[T]], observe: Observe, wanted: View, stages: Stages
+    ) -> tuple[T, Observation]:
+        """Act, wait until the screen rests, and say what became of it."""
+        with self._screen.watch() as watch:
+            before = await self._see(self._screen.frame)
+            recent = [damage for damage in watch.recent() if damage.time >= self._stirred]
+            result = await act()
+            with stages.stage("settle"):
+                rule = observe.settle or SettleRule(grace=0.0, longest=0.0)
+                settle = Settle(rule, self._clock(), recent)
+                verdict = await self._settled(settle, watch)
+        self._stirred = self._clock()
+        picture = wanted if observe.screenshot else None
+        seen = await self._see(lambda: self._compare(before, settle.counted, picture, stages))
+        return result, replace(seen, settled=verdict if observe.settle else None)
+
+    async def _settled(self, settle: Settle, watch: DamageWatch) -> Verdict:
+        while True:
+            damage = await watch.next(settle.remaining(self._clock()))
+            if damage is not None:
+                settle.painted(damage)
+            now = self._clock()
+            # What has been painted but not been taken yet must not pass for rest, so a verdict
+            # is asked for only when there is no more, or no more time.
+            if damage is None or settle.overdue(now):
+                verdict = settle.verdict(now)
+                if verdict is not None:
+                    return verdict
+
+    def _compare(
+        self, before: Frame, painted: Sequence[Region], wanted: View | None, stages: Stages
+    ) -> Observation:
+        with stages.stage("capture"):
+            frame = self._screen.frame()
+            changed = changes(before, frame, painted)
+        shot = self._shoot(wanted, stages, frame=frame) if wanted else None
+        return Observation(frame_id(self._boot, frame), None, changed, shot)
+
+    def _shoot(
+        self,
+        wanted: View,
+        stages: Stages,
+        known: frozenset[str] = frozenset(),
+        frame: Frame | None = None,
+    ) -> Shot:
+        with stages.stage("capture"):
+            frame = frame or self._screen.frame()
+            pointer = self._screen.pointer() if wanted.options.cursor else None
+        shown = frame_id(self._boot, frame)
+        tag = etag(shown, wanted, pointer)
+        data = None
+        if tag not in known and wanted.options.since != shown:
+            with stages.stage("encode"):
+                data = self._pictures.render(
+                    frame,
+                    size=wanted.size,
+                    region=wanted.region,
+                    pointer=pointer,
+                    format=wanted.options.format,
+                    quality=wanted.options.quality,
+                )
+        return Shot(
+            shown, tag, wanted.options.format, wanted.size, self.size, data, dict(stages.taken)
+        )
+
+    async def _see(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)

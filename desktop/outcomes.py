@@ -1,0 +1,175 @@
+"""What became of a request, and how that is answered in JSON."""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .changes import Changes
+from .errors import ActionFailed
+from .frames import Frame, Pointer
+from .geometry import Point, Region, Size, Space, convert_region
+from .settle import Verdict
+from .views import PictureFormat, View
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks, in the words of the chat headers; empty if not said."""
+
+    tool_call_id: str = ""
+    chat_id: str = ""
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture, or the word that the caller has it already."""
+
+    frame_id: str
+    etag: str
+    format: PictureFormat
+    size: Size
+    native: Size
+    """Of the screen."""
+    data: bytes | None
+    """``None`` when nothing has changed since the frame that the caller named."""
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds by stage."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What was seen after acting."""
+
+    frame_id: str
+    settled: Verdict | None
+    changes: Changes
+    shot: Shot | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one action gave."""
+
+    output: str
+    space: Space
+    native: Size
+    frame_id: str
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds by stage."""
+    point: Point | None = None
+    native_point: Point | None = None
+    clamped: bool = False
+    shot: Shot | None = None
+    observation: Observation | None = None
+
+
+@dataclass(frozen=True)
+class BatchOutcome:
+    """What the actions of a batch gave, up to the first that failed."""
+
+    results: Sequence[Outcome | ActionFailed]
+    skipped: int
+    space: Space
+    native: Size
+    frame_id: str
+    timings: Mapping[str, float]
+    observation: Observation | None
+
+
+def frame_id(boot: str, frame: Frame) -> str:
+    """Name of the pixels that a frame shows; ``boot`` names the display's life."""
+    return f"{boot}-{frame.counter}"
+
+
+def etag(shown: str, view: View, pointer: Pointer | None) -> str:
+    """Name of the bytes of a picture: of the frame, the view, and the pointer drawn on it."""
+    drawn = None if pointer is None else (pointer.position, pointer.serial)
+    described = repr((view.size, view.region, view.options.format, view.options.quality, drawn))
+    return f"{shown}-{hashlib.blake2s(described.encode(), digest_size=8).hexdigest()}"
+
+
+def outcome_json(outcome: Outcome, instance_id: str) -> Json:
+    """The body of the answer to one action."""
+    return {
+        **_result_json(outcome),
+        **_observation_json(outcome.observation, outcome.space, outcome.native),
+        "space": _space_json(outcome.space),
+        "timings": _timings_json(outcome.timings),
+        "instance_id": instance_id,
+    }
+
+
+def batch_json(outcome: BatchOutcome, instance_id: str) -> Json:
+    """The body of the answer to a batch."""
+    results: list[Json] = []
+    for result in outcome.results:
+        if isinstance(result, ActionFailed):
+            error = {"message": result.message, "detail": result.detail}
+            results.append({"output": str(result), "error": error})
+        else:
+            results.append({**_result_json(result), "timings": _timings_json(result.timings)})
+    results += [{"skipped": True}] * outcome.skipped
+    return {
+        "results": results,
+        "skipped": outcome.skipped,
+        "frame_id": outcome.frame_id,
+        **_observation_json(outcome.observation, outcome.space, outcome.native),
+        "space": _space_json(outcome.space),
+        "timings": _timings_json(outcome.timings),
+        "instance_id": instance_id,
+    }
+
+
+def _result_json(outcome: Outcome) -> Json:
+    body: Json = {"output": outcome.output, "frame_id": outcome.frame_id}
+    if outcome.point is not None and outcome.native_point is not None:
+        body["point"] = list(outcome.point)
+        body["native_point"] = list(outcome.native_point)
+        body["clamped"] = outcome.clamped
+    if outcome.shot is not None:
+        body |= _shot_json(outcome.shot)
+    return body
+
+
+def _observation_json(seen: Observation | None, space: Space, native: Size) -> Json:
+    if seen is None:
+        return {}
+    body: Json = {"frame_id": seen.frame_id}
+    if seen.settled is not None:
+        body["settled"] = seen.settled
+    body["changed_fraction"] = seen.changes.fraction
+    body["changed_regions"] = [
+        list(convert_region(Region(*region), native, space.size)) for region in seen.changes.regions
+    ]
+    if seen.shot is not None:
+        body |= _shot_json(seen.shot)
+    return body
+
+
+def _shot_json(shot: Shot) -> Json:
+    body: Json = {
+        "frame_id": shot.frame_id,
+        "screenshot_width": shot.size.width,
+        "screenshot_height": shot.size.height,
+        "screenshot_media_type": f"image/{shot.format}",
+    }
+    if shot.data is None:
+        body["unchanged"] = True
+    else:
+        body["screenshot_data"] = base64.b64encode(shot.data).decode()
+    return body
+
+
+def _space_json(space: Space) -> Json:
+    return {"name": space.name, "width": space.size.width, "height": space.size.height}
+
+
+def _timings_json(timings: Mapping[str, float]) -> Json:
+    return {f"{stage}_ms": round(timings.get(stage, 0.0), 3) for stage in STAGES}
+
+
+STAGES = ("act", "settle", "capture", "encode")

@@ -1,0 +1,91 @@
+"""The requests of the HTTP interface as JSON Schema, made from the table of actions."""
+
+from .actions import ACTIONS, Kind
+from .fields import FIELDS, Json
+from .requests import LONGEST_BATCH, LONGEST_SETTLE, MOST_IGNORED, SMALLEST_PICTURE, SPACES
+
+_SCALED: Json = {"type": "integer", "minimum": SMALLEST_PICTURE}
+_SPACE: Json = {
+    "coordinate_space": {
+        "type": "string",
+        "enum": list(SPACES),
+        "description": "Pixels of all points, regions and pictures of this request.",
+    },
+    "scaled_width": {**_SCALED, "description": "Own size instead; goes with scaled_height."},
+    "scaled_height": _SCALED,
+}
+_PICTURE: Json = {name: FIELDS[name].schema for name in ("format", "quality", "cursor", "since")}
+_MILLISECONDS: Json = {"type": "integer", "minimum": 0, "maximum": LONGEST_SETTLE}
+_OBSERVE: Json = {
+    "type": "object",
+    "description": "Wait until the screen rests after the action, and answer with its picture.",
+    "additionalProperties": False,
+    "properties": {
+        "screenshot": {"type": "boolean", "default": True},
+        "settle": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "quiet_ms": {**_MILLISECONDS, "default": 100},
+                "max_ms": {**_MILLISECONDS, "default": 3000},
+                "ignore": {
+                    "type": "array",
+                    "items": FIELDS["region"].schema,
+                    "maxItems": MOST_IGNORED,
+                    "description": "Regions whose repainting does not count.",
+                },
+            },
+        },
+        **_PICTURE,
+    },
+}
+
+
+def action_schema() -> Json:
+    """Schema of the body of ``POST /action``."""
+    return {"oneOf": [_variant(name, kind, {"observe": _OBSERVE}) for name, kind in _kinds()]}
+
+
+def batch_schema() -> Json:
+    """Schema of the body of ``POST /actions``."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["actions"],
+        "properties": {
+            "actions": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": LONGEST_BATCH,
+                "items": {"oneOf": [_variant(name, kind, {}) for name, kind in _kinds()]},
+            },
+            "observe": _OBSERVE,
+            **_SPACE,
+        },
+    }
+
+
+def screenshot_parameters() -> list[Json]:
+    """Query parameters of ``GET /screenshot``."""
+    region = {"type": "string", "pattern": "^-?\\d+(,-?\\d+){3}$", "description": "x1,y1,x2,y2"}
+    schemas = {"region": region, **_PICTURE, **_SPACE}
+    return [
+        {"name": name, "in": "query", "required": False, "schema": schema}
+        for name, schema in schemas.items()
+    ]
+
+
+def _kinds() -> list[tuple[str, Kind]]:
+    return list(ACTIONS.items())
+
+
+def _variant(name: str, kind: Kind, extra: Json) -> Json:
+    fields = {field: FIELDS[field].schema for field in (*kind.needs, *kind.takes)}
+    return {
+        "type": "object",
+        "title": name,
+        "description": kind.summary,
+        "additionalProperties": False,
+        "required": ["action", *kind.needs],
+        "properties": {"action": {"const": name}, **fields, **extra, **_SPACE},
+    }

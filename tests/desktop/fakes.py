@@ -1,0 +1,187 @@
+"""Stand-ins for the ports of the desktop package."""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from desktop.frames import Damage, Frame, Pointer
+from desktop.geometry import Point, Region, Size
+from desktop.strokes import Move, Stroke
+from desktop.views import PictureFormat
+
+NATIVE = Size(1920, 1080)
+SMALL = Size(64, 48)
+
+
+def frame(size: Size = SMALL, counter: int = 0, *painted: Region) -> Frame:
+    """A black frame with some regions in white."""
+    pixels = np.zeros((size.height, size.width, 4), np.uint8)
+    for region in painted:
+        pixels[region.top : region.bottom, region.left : region.right] = 255
+    pixels.flags.writeable = False
+    return Frame(pixels, counter, 0.0)
+
+
+def pointer(x: int = 3, y: int = 4, serial: int = 1) -> Pointer:
+    return Pointer(Point(x, y), Point(0, 0), np.zeros((2, 2, 4), np.uint8), serial)
+
+
+@dataclass
+class FakeClock:
+    """Time that passes when somebody waits."""
+
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+class FakeWatch:
+    """Gives the damages it was made with at their times, as seen on the fake clock."""
+
+    def __init__(self, screen: "FakeScreen") -> None:
+        self._screen = screen
+        self.closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def recent(self) -> tuple[Damage, ...]:
+        return self._screen.recent
+
+    async def next(self, timeout: float) -> Damage | None:
+        await asyncio.sleep(0)
+        clock, coming = self._screen.clock, self._screen.coming
+        until = clock.now + timeout
+        if coming and coming[0].time <= until:
+            clock.now = max(clock.now, coming[0].time)
+            damage = coming.popleft()
+            self._screen.paint(*damage.regions)
+            return damage
+        clock.now = until
+        return None
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class FakeScreen:
+    """A screen that is painted as told."""
+
+    def __init__(self, clock: FakeClock | None = None, size: Size = NATIVE) -> None:
+        self.clock = clock or FakeClock()
+        self.shown = frame(size)
+        self.drawn = pointer()
+        self.recent: tuple[Damage, ...] = ()
+        self.coming: deque[Damage] = deque()
+        self.watches: list[FakeWatch] = []
+        self.broken: Exception | None = None
+
+    @property
+    def size(self) -> Size:
+        height, width = self.shown.pixels.shape[:2]
+        return Size(width, height)
+
+    def paint(self, *regions: Region) -> None:
+        """Turn the pixels of regions into the opposite."""
+        pixels = self.shown.pixels.copy()
+        for region in regions:
+            pixels[region.top : region.bottom, region.left : region.right] ^= 255
+        self.shown = Frame(pixels, self.shown.counter + 1, self.clock.now)
+
+    def frame(self) -> Frame:
+        if self.broken:
+            raise self.broken
+        return self.shown
+
+    def pointer(self) -> Pointer:
+        return self.drawn
+
+    def watch(self) -> FakeWatch:
+        if self.broken:
+            raise self.broken
+        self.watches.append(FakeWatch(self))
+        return self.watches[-1]
+
+
+@dataclass
+class FakeHands:
+    """Remember what was done, and in which thread."""
+
+    done: list[Stroke] = field(default_factory=list)
+    at: Point = field(default_factory=lambda: Point(10, 20))
+    releases: int = 0
+    threads: set[str] = field(default_factory=set)
+    refuse: Callable[[Stroke], Exception | None] = lambda stroke: None
+    gate: threading.Event | None = None
+    """If there is one, nothing is done before it is set."""
+
+    def perform(self, strokes: Sequence[Stroke]) -> None:
+        self.threads.add(threading.current_thread().name)
+        if self.gate is not None:
+            assert self.gate.wait(20)
+        for stroke in strokes:
+            error = self.refuse(stroke)
+            if error is not None:
+                raise error
+            if isinstance(stroke, Move):
+                self.at = stroke.to
+            self.done.append(stroke)
+
+    def release_all(self) -> None:
+        self.threads.add(threading.current_thread().name)
+        self.releases += 1
+
+    def position(self) -> Point:
+        return self.at
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """What a picture was asked to be."""
+
+    counter: int
+    size: Size
+    region: Region | None
+    pointer: Pointer | None
+    format: PictureFormat
+    quality: int
+
+
+@dataclass
+class FakePictures:
+    """Pictures that say what they would show."""
+
+    asked: list[Rendered] = field(default_factory=list)
+
+    def render(
+        self,
+        frame: Frame,
+        *,
+        size: Size,
+        region: Region | None = None,
+        pointer: Pointer | None = None,
+        format: PictureFormat = "png",
+        quality: int = 85,
+    ) -> bytes:
+        rendered = Rendered(frame.counter, size, region, pointer, format, quality)
+        self.asked.append(rendered)
+        return f"{format} {size.width}x{size.height} of {frame.counter}".encode()
