@@ -1,0 +1,149 @@
+"""The provider's computer tool, done on a desktop: each action is answered with what is seen."""
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tools.agents.conversation import Picture, Text, ToolCall, ToolResult
+from tools.kit.computer_calls import SETTLE_MS, BadCall, DesktopCall, desktop_call
+from tools.kit.spec import Machine, MachineRefused, MachineUnavailable
+
+Json = dict[str, Any]
+
+ACTION = "/api/v0/desktop/action"
+TOOLSET = "computer"
+PATIENCE = 30.0
+"""Seconds that the service has beyond what the action and settling take."""
+
+
+class PictureStore(Protocol):
+    """Where pictures that a model has seen are kept."""
+
+    async def save(self, data: bytes, media_type: str, width: int, height: int) -> Picture:
+        """Keep a picture of that size in pixels."""
+
+
+@dataclass(frozen=True)
+class ComputerOutcome:
+    """What a call gave: the model's result, and figures for the list of steps."""
+
+    result: ToolResult
+    picture: Picture | None = None
+    point: tuple[int, int] | None = None
+    """Where it acted, in the pixels of the picture."""
+    native_point: tuple[int, int] | None = None
+    changed_fraction: float | None = None
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds by stage."""
+
+    @property
+    def error(self) -> str | None:
+        """What went wrong, in words."""
+        if not self.result.is_error:
+            return None
+        return " ".join(b.text for b in self.result.content if isinstance(b, Text))
+
+
+class ComputerTool:
+    """Runs the toolset's calls of one chat, one at a time.
+
+    ``machine`` gives the chat's machine, its requests marked with a tool call's id.
+    """
+
+    def __init__(self, machine: Callable[[str], Machine], pictures: PictureStore) -> None:
+        self._machine = machine
+        self._pictures = pictures
+        self._seen: str | None = None
+        """The frame that the newest picture of the whole screen showed."""
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Do it and return what the model is told."""
+        return (await self.act(call)).result
+
+    async def act(self, call: ToolCall) -> ComputerOutcome:
+        """Do it; failures come back as a result that says so."""
+        try:
+            wanted = desktop_call(call.name, call.arguments)
+            reply = await self._send(wanted, call.id)
+        except BadCall as error:
+            return _failed(call, str(error))
+        except MachineRefused as error:
+            return _failed(call, str(error))
+        except MachineUnavailable as error:
+            return _failed(call, f"The desktop cannot be reached: {error}")
+        picture = await self._picture(wanted, reply)
+        content: list[Text | Picture] = [Text(text) for text in _words(wanted, reply, picture)]
+        if picture is not None:
+            content.append(picture)
+        return ComputerOutcome(
+            ToolResult(call.id, tuple(content), toolset=call.toolset),
+            picture,
+            _point(reply.get("point")),
+            _point(reply.get("native_point")),
+            reply.get("changed_fraction"),
+            reply.get("timings", {}),
+        )
+
+    async def _send(self, wanted: DesktopCall, call_id: str) -> Json:
+        payload = wanted.payload
+        if wanted.needs_pointer:
+            # Under an id of its own: the service answers a repeated id from its records.
+            position = await self._post({"action": "cursor_position"}, f"{call_id}.pointer")
+            payload = {**payload, "coordinate": position["point"]}
+        return await self._post(self._with_since(payload), call_id, wanted.seconds)
+
+    def _with_since(self, payload: Json) -> Json:
+        """Name the frame the model has seen, so that the service sends no second picture of it."""
+        if self._seen is None:
+            return payload
+        if payload["action"] == "screenshot":
+            return {**payload, "since": self._seen}
+        if "observe" in payload:
+            return {**payload, "observe": {**payload["observe"], "since": self._seen}}
+        return payload
+
+    async def _post(self, payload: Json, call_id: str, seconds: float = 0.0) -> Json:
+        timeout = PATIENCE + SETTLE_MS / 1000 + seconds
+        machine = self._machine(call_id)
+        reply: Json = await machine.request("POST", ACTION, json=payload, timeout=timeout)
+        return reply
+
+    async def _picture(self, wanted: DesktopCall, reply: Json) -> Picture | None:
+        data = reply.get("screenshot_data")
+        zoomed = "region" in wanted.payload
+        if not data or (reply["frame_id"] == self._seen and not zoomed):
+            return None
+        picture = await self._pictures.save(
+            base64.b64decode(data),
+            reply["screenshot_media_type"],
+            reply["screenshot_width"],
+            reply["screenshot_height"],
+        )
+        # After a zoom "as in the last picture" would mean the wrong one.
+        self._seen = None if zoomed else reply["frame_id"]
+        return picture
+
+
+def _words(wanted: DesktopCall, reply: Json, picture: Picture | None) -> list[str]:
+    if wanted.kind == "position":
+        x, y = reply["point"]
+        return [f"X={x},Y={y}"]
+    words = [wanted.said] if wanted.said else []
+    if reply.get("clamped"):
+        x, y = reply["point"]
+        words.append(f"The point was off the screen; ({x}, {y}) was used.")
+    if reply.get("settled") == "ceiling":
+        words.append(f"After {SETTLE_MS / 1000:g} s the screen was still moving.")
+    if picture is None:
+        words.append("The screen looks exactly as in the last picture.")
+    return [" ".join(words)] if words else []
+
+
+def _failed(call: ToolCall, text: str) -> ComputerOutcome:
+    result = ToolResult(call.id, (Text(text),), is_error=True, toolset=call.toolset)
+    return ComputerOutcome(result)
+
+
+def _point(value: Any) -> tuple[int, int] | None:
+    return None if value is None else (value[0], value[1])
