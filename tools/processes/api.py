@@ -1,0 +1,184 @@
+"""HTTP routes of the process core."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.routing import APIRoute
+
+from .chat import chat_of, header
+from .errors import BadRequest, CallRefused, NotRunning, ProcessError, StartFailed, UnknownProcess
+from .registry import Record, Registry
+from .requests import number, output_request, signal_request, start_request
+
+Json = dict[str, Any]
+
+
+class _Route(APIRoute):
+    """Turns what the core refuses into an HTTP answer."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def refusing(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except ProcessError as error:
+                raise _refusal(error) from error
+
+        return refusing
+
+
+def router(registry: Registry) -> APIRouter:
+    """Return the routes over ``registry``."""
+    routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["processes"])
+
+    @routes.post("/processes/start")
+    async def start(request: Request) -> Json:
+        """Start ``sh -c command``; answers as soon as it runs."""
+        chat = chat_of(request.headers)
+        call_id = header(request.headers, "tool-call-id")
+        asked = start_request(await request.body(), call_id)
+        process_id, fresh = await registry.start(asked, chat)
+        answer: Json = {"id": process_id, "started": True, "attached": not fresh}
+        with suppress(UnknownProcess):  # attached to one that was forgotten meanwhile
+            record = registry.find(process_id, chat)
+            answer |= {"age_ms": _age_ms(registry, record), "workdir": str(record.workdir)}
+        return answer
+
+    @routes.get("/processes/list")
+    async def listed(request: Request) -> Json:
+        """List processes: running ones first, then the newest."""
+        offset = number(request.query_params, "offset", 0)
+        limit = min(number(request.query_params, "limit", 10) or 10, 200)
+        page = registry.listing(chat_of(request.headers), offset, limit)
+        return {
+            "processes": [_listed(record) for record in page.records],
+            "total": page.total,
+            "has_more": offset + len(page.records) < page.total,
+        }
+
+    @routes.get("/processes/{process_id}/output")
+    async def output(process_id: str, request: Request) -> Json:
+        """Return what a process wrote, at once or when it has exited."""
+        record = registry.find(process_id, chat_of(request.headers))
+        asked = output_request(request.query_params)
+        if asked.wait_for:
+            await _while_wanted(request, registry.wait(record, asked))
+        # State before output: an answer that says "exited" carries all that the shell wrote.
+        state = _state(record) | {"age_ms": _age_ms(registry, record)}
+        if asked.cursor is None:
+            return state | _snapshot(record)
+        chunk = record.process.buffer.read(asked.cursor, asked.limit)
+        return state | {
+            "output": chunk.data.decode("utf-8", "replace"),
+            "truncated": None,
+            "cursor": chunk.cursor,
+            "next_cursor": chunk.next_cursor,
+            "gap_bytes": chunk.gap_bytes,
+            "has_more": chunk.has_more,
+        }
+
+    @routes.post("/processes/{process_id}/signal")
+    async def signal(process_id: str, request: Request) -> Json:
+        """Signal a process with everything that it started; does not wait for its end."""
+        record = registry.find(process_id, chat_of(request.headers))
+        asked = signal_request(await request.body())
+        await registry.signal(record, asked)
+        return {"message": f"Signal {asked.signal} was sent to process {record.id}."}
+
+    @routes.post("/tool-calls/{call_id}/cancel")
+    async def cancel(call_id: str, request: Request) -> Json:
+        """Keep a tool call from starting a process, and kill the one it started."""
+        chat = chat_of(request.headers)
+        if chat is None:
+            raise BadRequest("A tool call is canceled for a chat: its header is missing.")
+        record = await registry.cancel(call_id, chat)
+        if record is None:
+            return {"received": False, "started": False, "canceled": False}
+        state = _state(record) | {"age_ms": _age_ms(registry, record)}
+        return {"received": True, "started": True} | state | _snapshot(record)
+
+    return routes
+
+
+async def _while_wanted(request: Request, work: Coroutine[Any, Any, None]) -> None:
+    """Do ``work`` until it is done or the client has gone."""
+
+    async def gone() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    tasks = {asyncio.ensure_future(work), asyncio.ensure_future(gone())}
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _age_ms(registry: Registry, record: Record) -> int:
+    return int((registry.now() - record.started) * 1000)
+
+
+def _ending(record: Record) -> Json:
+    ending = record.process.exit
+    if ending is None:
+        return {}
+    named = {"signal": ending.signal} if ending.signal else {}
+    return {"exit_code": ending.code} | named
+
+
+def _state(record: Record) -> Json:
+    return {
+        "id": record.id,
+        "command": record.request.command,
+        "running": record.running,
+        "canceled": record.canceled,
+    } | _ending(record)
+
+
+def _snapshot(record: Record) -> Json:
+    shown = record.process.buffer.snapshot()
+    return {
+        "output": shown.text,
+        "truncated": asdict(shown.truncated) if shown.truncated else None,
+        "total_bytes": record.process.buffer.total,
+    }
+
+
+def _listed(record: Record) -> Json:
+    fields: Json = {
+        "id": record.id,
+        "command": record.request.command,
+        "workdir": str(record.workdir),
+        "background": record.request.background,
+        "running": record.running,
+        "started_at_unix": int(record.started_at),
+    }
+    if record.name:
+        fields["name"] = record.name
+    if record.exited_at is not None:
+        fields["exited_at_unix"] = int(record.exited_at)
+    return fields | _ending(record)
+
+
+def _refusal(error: ProcessError) -> HTTPException:
+    match error:
+        case BadRequest():
+            detail = {"detail": error.detail} if error.detail else {}
+            return HTTPException(400, {"message": error.message} | detail)
+        case UnknownProcess():
+            return HTTPException(404, {"message": "Process not found.", "detail": str(error)})
+        case NotRunning():
+            return HTTPException(409, {"message": "Process is not running.", "detail": str(error)})
+        case CallRefused():
+            return HTTPException(409, {"message": str(error), "code": error.code})
+        case StartFailed():
+            return HTTPException(500, {"message": "Failed to start process.", "detail": str(error)})
+        case _:
+            return HTTPException(500, {"message": str(error)})

@@ -1,0 +1,87 @@
+"""Run a tool call once, however often its request arrives.
+
+An answer that got lost on the way leaves the caller in doubt; with an id it simply asks again.
+An entry is kept for an hour after it was last asked for.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from .errors import CallRefused
+
+KEPT_SECONDS = 3600.0
+KEPT_COUNT = 1000
+
+T = TypeVar("T")
+Key = tuple[str, str]
+"""Chat and tool-call id: another chat's id of the same text is another call."""
+
+
+@dataclass
+class _Entry(Generic[T]):
+    digest: str | None
+    result: T | None
+    canceled: bool
+    touched: float
+
+
+class CallTable(Generic[T]):
+    """What became of recent tool calls. ``now`` is seconds on one monotonic clock."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Key, _Entry[T]] = {}
+
+    def run(self, key: Key, digest: str, now: float, begin: Callable[[], T]) -> tuple[T, bool]:
+        """Return the call's result and whether ``begin`` was called for it just now.
+
+        Raises:
+            CallRefused: If the id was used for another input, or the call was canceled before.
+        """
+        entry = self._touch(key, now)
+        if entry is None:
+            self._entries[key] = entry = _Entry(digest, begin(), False, now)
+            self._shrink(now)
+            return self._result(entry), True
+        if entry.result is None:
+            raise CallRefused("tool_call_canceled", "The tool call was canceled before it began.")
+        if entry.digest != digest:
+            raise CallRefused(
+                "input_mismatch", "The tool call's id was used before with different input."
+            )
+        return self._result(entry), False
+
+    def cancel(self, key: Key, now: float) -> T | None:
+        """Let the call never begin, or return the result of one that has."""
+        entry = self._touch(key, now)
+        if entry is None:
+            self._entries[key] = entry = _Entry(None, None, True, now)
+            self._shrink(now)
+        entry.canceled = True
+        return entry.result
+
+    def canceled(self, key: Key) -> bool:
+        """Whether the call was canceled, before or after it began."""
+        entry = self._entries.get(key)
+        return entry is not None and entry.canceled
+
+    @staticmethod
+    def _result(entry: _Entry[T]) -> T:
+        if entry.result is None:
+            raise TypeError("begin() returned None")
+        return entry.result
+
+    def _touch(self, key: Key, now: float) -> _Entry[T] | None:
+        entry = self._entries.pop(key, None)
+        if entry is None or now - entry.touched > KEPT_SECONDS:
+            return None
+        entry.touched = now
+        self._entries[key] = entry
+        return entry
+
+    def _shrink(self, now: float) -> None:
+        # The dict is in order of use, so what is too old or too much stands in front.
+        for key, entry in list(self._entries.items()):
+            if len(self._entries) <= KEPT_COUNT and now - entry.touched <= KEPT_SECONDS:
+                break
+            del self._entries[key]

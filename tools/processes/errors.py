@@ -1,0 +1,76 @@
+"""Why the process core says no.
+
+ProcessError
+├── BadRequest          the caller's fault: 400
+│   └── MalformedChat
+├── UnknownProcess      no such process, or none of this chat's: 404
+├── NotRunning          it has ended, nothing to signal: 409
+├── CallRefused         the tool call's id forbids it: 409
+└── StartFailed         the system would not start it: 500
+"""
+
+
+class ProcessError(Exception):
+    """Base of what this package raises."""
+
+
+class BadRequest(ProcessError):
+    """The request cannot be understood."""
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message, detail)
+        self.message = message
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.detail}".strip()
+
+
+class MalformedChat(BadRequest):
+    """A chat header is there but is no chat: nothing is shown rather than everything."""
+
+
+class UnknownProcess(ProcessError):
+    """No process of that id is visible to the caller."""
+
+    def __init__(self, process_id: str) -> None:
+        super().__init__(process_id)
+        self.process_id = process_id
+
+    def __str__(self) -> str:
+        return f"Process {self.process_id!r} was not found."
+
+
+class NotRunning(ProcessError):
+    """The process has exited already."""
+
+    def __init__(self, process_id: str) -> None:
+        super().__init__(process_id)
+        self.process_id = process_id
+
+    def __str__(self) -> str:
+        return f"Process {self.process_id!r} is not running any more."
+
+
+class CallRefused(ProcessError):
+    """The tool call of that id must not start anything (any more)."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        """``input_mismatch`` or ``tool_call_canceled``."""
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class StartFailed(ProcessError):
+    """The system refused to start the process."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason

@@ -1,0 +1,339 @@
+"""All processes of one machine: start, look up, signal, forget, and end them all at the close."""
+
+import asyncio
+import hashlib
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+from uuid import UUID, uuid4, uuid5
+
+from . import groups
+from .calls import CallTable
+from .chat import Chat
+from .errors import NotRunning, ProcessError, StartFailed, UnknownProcess
+from .process import Process
+from .requests import OutputRequest, SignalRequest, StartRequest
+from .spawn import Limits, Order, Spawner
+
+CALL_IDS = UUID("5e0f3a52-0c1b-5f0e-9a34-0d8a4b9f6c11")
+"""Namespace of the ids of processes that a tool call started."""
+
+_SIGNALS = {
+    "terminate": signal.SIGTERM,
+    "kill": signal.SIGKILL,
+    "interrupt": signal.SIGINT,
+}
+
+
+class Surroundings(Protocol):
+    """Where commands run, as the service has arranged it."""
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment that a command starts from."""
+
+    def workdir(self) -> Path | None:
+        """The directory set for commands that name none; None or absent: the home directory."""
+
+
+@dataclass(frozen=True)
+class ProcessSettings:
+    """How long what is kept."""
+
+    keep_exited: int = 200
+    keep_seconds: float = 3600.0
+    close_grace: float = 2.0
+    """Seconds between asking everything to end and killing it."""
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass
+class Record:
+    """A process and what is known about its start."""
+
+    id: str
+    request: StartRequest
+    name: str
+    workdir: Path
+    chat: Chat | None
+    process: Process
+    started_at: float
+    """Unix time."""
+    started: float
+    """On the registry's clock."""
+    number: int
+    """Counts the starts: two in the same tick have an order too."""
+    exited_at: float | None = None
+    canceled: bool = False
+
+    @property
+    def running(self) -> bool:
+        """Whether its shell lives."""
+        return self.process.exit is None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A page of processes out of ``total``."""
+
+    records: tuple[Record, ...]
+    total: int
+
+
+class Registry:
+    """Owns every process it started. Lives in one event loop; use as ``async with``."""
+
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        settings: ProcessSettings | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._surroundings = surroundings
+        self._settings = settings or ProcessSettings()
+        self._clock = clock
+        self._wall = wall
+        self._spawner = Spawner()
+        self._marker = f"DESKHAND_PROCESS={uuid4()}"
+        self._records: dict[str, Record] = {}
+        self._calls: CallTable[asyncio.Task[str]] = CallTable()
+        self._tasks: set[asyncio.Task[str]] = set()
+        self._timers: set[asyncio.TimerHandle] = set()
+        self._sweeps: set[asyncio.Task[int]] = set()
+        self._unseen: list[Process] = []
+        self._starts = 0
+        self._closed = False
+        self._closing: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Start the thread that forks."""
+        self._spawner.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End everything."""
+        await self.close()
+
+    def now(self) -> float:
+        """Seconds on the registry's clock."""
+        return self._clock()
+
+    async def start(self, request: StartRequest, chat: Chat | None) -> tuple[str, bool]:
+        """Start a command, or find the one that the same tool call started before.
+
+        Once asked for, it is started even if the caller is cancelled meanwhile.
+
+        Returns:
+            The process's id, and whether it was started by this call.
+
+        Raises:
+            StartFailed: If it cannot be started.
+            CallRefused: If the tool call was canceled, or was made before with other input.
+        """
+        if self._closed:
+            raise StartFailed("the process manager is closed")
+        if not request.tool_call_id:
+            return await asyncio.shield(self._begin(str(uuid4()), request, chat)), True
+        key = (chat.id if chat else "", request.tool_call_id)
+        digest = hashlib.sha256(repr(sorted(asdict(request).items())).encode()).hexdigest()
+        process_id = str(uuid5(CALL_IDS, "/".join(key)))
+        task, fresh = self._calls.run(
+            key, digest, self._clock(), lambda: self._begin(process_id, request, chat)
+        )
+        return await asyncio.shield(task), fresh
+
+    def find(self, process_id: str, chat: Chat | None) -> Record:
+        """Return a process that the caller may see.
+
+        Raises:
+            UnknownProcess: Also if it is another chat's: that one exists is nobody's business.
+        """
+        record = self._records.get(process_id)
+        if record is None or (chat and record.chat and record.chat.id != chat.id):
+            raise UnknownProcess(process_id)
+        return record
+
+    def listing(self, chat: Chat | None, offset: int = 0, limit: int = 10) -> Listing:
+        """Return running ones first, then the newest; with a chat, only that chat's own."""
+        visible = [
+            r for r in self._records.values() if not chat or (r.chat and r.chat.id == chat.id)
+        ]
+        visible.sort(key=lambda r: (not r.running, -r.number))
+        return Listing(tuple(visible[offset : offset + limit]), len(visible))
+
+    async def wait(self, record: Record, request: OutputRequest) -> None:
+        """Wait as the request says, not longer than it says. Cancelling is harmless."""
+        patience = request.wait_ms / 1000
+        if request.from_execute and record.request.timeout_ms:
+            deadline = record.started + record.request.timeout_ms / 1000
+            patience = min(patience, max(deadline - self._clock(), 0.0))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                if request.wait_for == "exit":
+                    await record.process.wait_exit()
+                elif request.wait_for == "output":
+                    seen = record.process.buffer.total
+                    await record.process.wait_output(
+                        seen if request.cursor is None else request.cursor
+                    )
+
+    async def signal(self, record: Record, request: SignalRequest) -> None:
+        """Signal a process and everything that it started, its group or not.
+
+        Raises:
+            NotRunning: If it has exited.
+        """
+        number = _SIGNALS[request.signal]
+        if not record.running:
+            raise NotRunning(record.id)
+        record.process.signal(number)
+        outsiders = groups.Family(
+            markers=(self._mark(record.id),), spared=frozenset({record.process.group})
+        )
+        if request.escalate_after_ms and request.signal != "kill":
+            self._later(request.escalate_after_ms / 1000, lambda: self._kill(record))
+        await asyncio.to_thread(groups.send, outsiders, number)
+
+    async def cancel(self, call_id: str, chat: Chat) -> Record | None:
+        """Keep a tool call from starting anything; kill what it has started.
+
+        Returns what it had started, None if nothing.
+        """
+        task = self._calls.cancel((chat.id, call_id), self._clock())
+        if task is None:
+            return None
+        try:
+            record = self.find(await asyncio.shield(task), chat)
+        except ProcessError:
+            return None
+        if record.running:
+            record.canceled = True
+            await self.signal(record, SignalRequest("kill"))
+            await record.process.wait_exit()
+        return record
+
+    async def close(self) -> None:
+        """End every process and all of their children. What they said can still be read.
+
+        No orphan is left: first all are asked, after a grace they are killed.
+        """
+        if self._closing is None:
+            self._closed = True
+            self._closing = asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        running = [r for r in self._records.values() if r.running]
+        family = groups.Family(
+            groups=frozenset(r.process.group for r in running),
+            markers=(self._marker.encode(),),
+        )
+        await asyncio.to_thread(groups.end, family, self._settings.close_grace, self._clock)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(5.0):
+                await asyncio.gather(*(r.process.wait_exit() for r in running))
+        await asyncio.gather(*self._sweeps, return_exceptions=True)
+        for timer in self._timers:
+            timer.cancel()
+        for process in [*self._unseen, *(r.process for r in self._records.values())]:
+            process.close()
+        await asyncio.to_thread(self._spawner.close)
+
+    def _begin(
+        self, process_id: str, request: StartRequest, chat: Chat | None
+    ) -> asyncio.Task[str]:
+        task = asyncio.create_task(self._started(process_id, request, chat))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _started(self, process_id: str, request: StartRequest, chat: Chat | None) -> str:
+        environment = self._surroundings.environment() | dict(request.env)
+        if chat:
+            environment |= {"DESKHAND_CHAT_ID": chat.id, "CODER_CHAT_ID": chat.id}
+        # Last: by this a child is found that has left the group.
+        name, value = self._mark(process_id).decode().split("=", 1)
+        environment[name] = value
+        self._starts += 1
+        number = self._starts
+        workdir = await asyncio.to_thread(self._place, request.workdir, environment)
+        order = Order(request.command, workdir, environment, self._settings.limits, request.stdin)
+        spawned = await self._spawner.spawn(order)
+        record = Record(
+            id=process_id,
+            request=request,
+            name=self._unique(request.name),
+            workdir=workdir,
+            chat=chat,
+            process=Process(spawned, lambda: self._exited(record)),
+            started_at=self._wall(),
+            started=self._clock(),
+            number=number,
+        )
+        self._records[process_id] = record
+        return process_id
+
+    def _place(self, asked: str, environment: dict[str, str]) -> Path:
+        if asked:
+            return Path(asked)
+        configured = self._surroundings.workdir()
+        if configured is not None and configured.is_dir():
+            return configured
+        return Path(environment.get("HOME", os.sep))
+
+    def _unique(self, name: str) -> str:
+        taken = {record.name for record in self._records.values()}
+        unique, count = name, 1
+        while unique and unique in taken:
+            count += 1
+            unique = f"{name}-{count}"
+        return unique
+
+    def _exited(self, record: Record) -> None:
+        record.exited_at = self._wall()
+        self._later(self._settings.keep_seconds, lambda: self._forget(record.id))
+        exited = [r for r in self._records.values() if not r.running]
+        exited.sort(key=lambda r: r.exited_at or 0.0)
+        for old in exited[: max(len(exited) - self._settings.keep_exited, 0)]:
+            self._forget(old.id)
+
+    def _forget(self, process_id: str) -> None:
+        record = self._records.pop(process_id, None)
+        if record is not None:
+            # Read on, unseen: a server that it left behind must not hit a closed pipe.
+            self._unseen = [p for p in self._unseen if p.open]
+            self._unseen.append(record.process)
+
+    def _kill(self, record: Record) -> None:
+        with suppress(ProcessError):
+            record.process.signal(signal.SIGKILL)
+        family = groups.Family(markers=(self._mark(record.id),))
+        sweep = asyncio.create_task(asyncio.to_thread(groups.send, family, signal.SIGKILL))
+        self._sweeps.add(sweep)
+        sweep.add_done_callback(self._sweeps.discard)
+
+    def _later(self, seconds: float, act: Callable[[], None]) -> None:
+        if self._closed:
+            return
+
+        def due() -> None:
+            self._timers.discard(timer)
+            act()
+
+        timer = asyncio.get_running_loop().call_later(seconds, due)
+        self._timers.add(timer)
+
+    def _mark(self, process_id: str) -> bytes:
+        return f"{self._marker}/{process_id}".encode()

@@ -1,0 +1,140 @@
+"""What callers may ask of the process core, read from JSON bodies and query strings."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from .errors import BadRequest
+
+SIGNALS = ("terminate", "kill", "interrupt")
+LONGEST_WAIT_MS = 300_000
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class StartRequest:
+    """A command to run by ``sh -c``."""
+
+    command: str
+    workdir: str = ""
+    env: tuple[tuple[str, str], ...] = ()
+    background: bool = False
+    timeout_ms: int = 0
+    """How long the caller means to wait; recorded, never enforced."""
+    name: str = ""
+    stdin: bool = False
+    tool_call_id: str = ""
+
+
+@dataclass(frozen=True)
+class SignalRequest:
+    """A signal for a whole process group."""
+
+    signal: str
+    escalate_after_ms: int = 0
+    """After a terminate: kill what is left of the group then. 0 = never."""
+
+
+@dataclass(frozen=True)
+class OutputRequest:
+    """Which output to give, and what to wait for before."""
+
+    wait_for: str | None = None
+    """``exit``, ``output``, or None to answer at once."""
+    wait_ms: int = LONGEST_WAIT_MS
+    from_execute: bool = False
+    cursor: int | None = None
+    limit: int = 32_768
+
+
+def body_of(data: bytes) -> dict[str, Any]:
+    """Return the JSON object in ``data``."""
+    try:
+        body = json.loads(data)
+        json.dumps(body, ensure_ascii=False).encode()
+    except ValueError as error:
+        raise BadRequest("Request body must be valid JSON.", str(error)) from error
+    if not isinstance(body, dict):
+        raise BadRequest("Request body must be valid JSON.", "It has to be an object.")
+    return body
+
+
+def start_request(data: bytes, call_id: str = "") -> StartRequest:
+    """Read the body of a start; ``call_id`` is the header's, which goes before the body's."""
+    body = body_of(data)
+    env = _field(body, "env", dict, {})
+    if not all(isinstance(v, str) and _plain(k) and "\0" not in v for k, v in env.items()):
+        raise BadRequest("Request body must be valid JSON.", "env maps names to texts.")
+    request = StartRequest(
+        command=_field(body, "command", str, ""),
+        workdir=_field(body, "workdir", str, ""),
+        env=tuple(env.items()),
+        background=_field(body, "background", bool, False),
+        timeout_ms=_field(body, "timeout_ms", int, 0),
+        name=_field(body, "name", str, ""),
+        stdin=_field(body, "stdin", bool, False),
+        tool_call_id=call_id or _field(body, "tool_call_id", str, ""),
+    )
+    if not request.command:
+        raise BadRequest("Command is required.")
+    if "\0" in request.command or "\0" in request.workdir:
+        raise BadRequest("Command and workdir must not contain NUL.")
+    if request.background and request.timeout_ms:
+        raise BadRequest("Background processes take no timeout_ms: nobody waits for them.")
+    return request
+
+
+def signal_request(data: bytes) -> SignalRequest:
+    """Read the body of a signal."""
+    body = body_of(data)
+    name = _field(body, "signal", str, "")
+    if not name:
+        raise BadRequest("Signal is required.")
+    if name not in SIGNALS:
+        raise BadRequest(
+            f"Unsupported signal {name!r}.", "It must be one of terminate, kill, interrupt."
+        )
+    return SignalRequest(name, max(_field(body, "escalate_after_ms", int, 0), 0))
+
+
+def output_request(query: Mapping[str, str]) -> OutputRequest:
+    """Read the query of an output call."""
+    wait_for = query.get("wait_for")
+    if wait_for not in (None, "", "exit", "output"):
+        raise BadRequest("Query parameters are invalid.", "wait_for is either exit or output.")
+    if not wait_for and query.get("wait") == "true":
+        wait_for = "exit"
+    return OutputRequest(
+        wait_for=wait_for or None,
+        wait_ms=min(number(query, "timeout_ms", LONGEST_WAIT_MS), LONGEST_WAIT_MS),
+        from_execute=query.get("timeout_from_execute") == "true",
+        cursor=number(query, "cursor", 0) if "cursor" in query else None,
+        limit=min(max(number(query, "limit", 32_768), 1), 65_536),
+    )
+
+
+def number(query: Mapping[str, str], name: str, default: int) -> int:
+    """Return a query parameter that must be a whole number from 0 on."""
+    text = query.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit()) or len(text) > 18:
+        raise BadRequest("Query parameters are invalid.", f"{name} must be a number from 0 on.")
+    return int(text)
+
+
+def _field(body: Mapping[str, Any], name: str, kind: type[T], default: T) -> T:
+    value = body.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise BadRequest(
+            "Request body must be valid JSON.", f"{name} has to be of type {kind.__name__}."
+        )
+    return value
+
+
+def _plain(name: str) -> bool:
+    return bool(name) and "=" not in name and "\0" not in name
