@@ -1,0 +1,60 @@
+"""Lines of a text with all that belongs to them, so that they can be put together again exactly."""
+
+import re
+from typing import NamedTuple
+
+BLANKS = " \t"
+
+_LINE = re.compile(r"([^\n]*?)(\r?\n|\Z)")
+_BREAK = re.compile(r"\r?\n")
+
+
+class Line(NamedTuple):
+    """One line in four parts; joined they are the line."""
+
+    lead: str
+    text: str
+    trail: str
+    end: str
+    """``\\n``, ``\\r\\n``, or nothing for a last line without one."""
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing to see on it."""
+        return not self.text
+
+    def __str__(self) -> str:
+        return self.lead + self.text + self.trail + self.end
+
+
+def lines_of(text: str) -> list[Line]:
+    """Split a text; a final newline begins no further line."""
+    return [_line(m[1], m[2]) for m in _LINE.finditer(text) if m[0]]
+
+
+def joined(lines: list[Line]) -> str:
+    """Put lines together again."""
+    return "".join(map(str, lines))
+
+
+def endings(text: str) -> set[str]:
+    """Return which line endings a text uses."""
+    return set(_BREAK.findall(text))
+
+
+def dominant(text: str) -> str:
+    """Return the ending that most lines have; a tie is for the newline alone."""
+    with_return = text.count("\r\n")
+    return "\r\n" if with_return > text.count("\n") - with_return else "\n"
+
+
+def converted(text: str, ending: str) -> str:
+    """Give every line of a text this ending."""
+    return _BREAK.sub(ending, text)
+
+
+def _line(body: str, end: str) -> Line:
+    middle = body.lstrip(BLANKS)
+    lead = body[: len(body) - len(middle)]
+    text = middle.rstrip(BLANKS)
+    return Line(lead, text, middle[len(text) :], end)

@@ -1,0 +1,108 @@
+"""Say what may have gone wrong when a text to replace is not in the file."""
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from itertools import islice
+
+from .endings import Line
+from .match import Key, trimmed, without_trail
+
+MOST_LINES = 5
+MOST_HINTS = 3
+MOST_COMPARED = 5_000
+"""Lines of a file that are searched for a similar one: the comparison is slow."""
+
+
+def hints(text: str, lines: Sequence[Line], search: Sequence[Line], new: str) -> str:
+    """Return sentences that help the caller, nothing if there is nothing to say."""
+    said = [*_miscounts(lines, search), *_swap(text, lines, new)]
+    return " ".join(said or _closest(lines, search))
+
+
+def _miscounts(lines: Sequence[Line], search: Sequence[Line]) -> list[str]:
+    found = []
+    for wanted in search:
+        counts: dict[tuple[str, int], list[str]] = {}
+        for number, line in enumerate(lines, 1):
+            if difference := miscount(wanted.text, line.text):
+                char, expected, actual = difference
+                counts.setdefault((char, expected), []).append(f"{actual} at line {number}")
+        for (char, expected), places in counts.items():
+            found.append(
+                f'A line of the old text has {expected} "{char}" (U+{ord(char):04X}) where '
+                f"the file has {', '.join(places[:MOST_LINES])}."
+            )
+    if len(found) > MOST_HINTS:
+        found[MOST_HINTS:] = [f"And {len(found) - MOST_HINTS} more such lines."]
+    return found
+
+
+def miscount(wanted: str, actual: str) -> tuple[str, int, int] | None:
+    """Return the character whose run is of another length, and both lengths.
+
+    None if the lines differ in anything else, or by one single character.
+    """
+    start = 0
+    shorter = min(len(wanted), len(actual))
+    while start < shorter and wanted[start] == actual[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and wanted[-1 - end] == actual[-1 - end]:
+        end += 1
+    extra = max(wanted, actual, key=len)[start : max(len(wanted), len(actual)) - end]
+    if start + end != shorter or len(set(extra)) != 1:
+        return None
+    char = extra[0]
+    runs = _run(wanted, start, char), _run(actual, start, char)
+    return (char, *runs) if max(runs) >= 2 else None
+
+
+def _run(text: str, at: int, char: str) -> int:
+    before = text[:at]
+    after = text[at:]
+    return len(before) - len(before.rstrip(char)) + len(after) - len(after.lstrip(char))
+
+
+def _swap(text: str, lines: Sequence[Line], new: str) -> list[str]:
+    if not new.strip():
+        return []
+    numbers = list(dict.fromkeys(_standing(text, lines, new)))
+    if not numbers:
+        return []
+    rest = f" and {len(numbers) - MOST_LINES} more" if len(numbers) > MOST_LINES else ""
+    places = ", ".join(map(str, numbers[:MOST_LINES])) + rest
+    return [f"The new text appears at line {places}: old and new may be swapped."]
+
+
+def _standing(text: str, lines: Sequence[Line], new: str) -> Iterator[int]:
+    at, number, counted = text.find(new), 1, 0
+    if at >= 0:
+        while at >= 0:
+            number += text.count("\n", counted, at)
+            counted = at
+            yield number
+            at = text.find(new, at + 1)
+        return
+    body = new.removesuffix("\n").split("\n")
+    for key in (without_trail, trimmed):
+        places = _overlapping(lines, body, key)
+        if places:
+            yield from places
+            return
+
+
+def _overlapping(lines: Sequence[Line], body: Sequence[str], key: Key) -> list[int]:
+    wanted = [text.rstrip() if key is without_trail else text.strip() for text in body]
+    given = [key(line) for line in lines]
+    span = len(wanted)
+    return [at + 1 for at in range(len(given) - span + 1) if given[at : at + span] == wanted]
+
+
+def _closest(lines: Sequence[Line], search: Sequence[Line]) -> Iterator[str]:
+    wanted = next((line.text for line in search if line.text), "")
+    texts = [line.text for line in islice(lines, MOST_COMPARED)]
+    similar = get_close_matches(wanted, [text for text in texts if text], n=1, cutoff=0.6)
+    if similar:
+        yield f"The closest is line {texts.index(similar[0]) + 1}: {similar[0][:200]!r}."
+    else:
+        yield "No line is similar to it."
