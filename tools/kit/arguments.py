@@ -1,0 +1,67 @@
+"""Read the arguments that a model gave a tool."""
+
+from typing import Any
+
+from .duration import seconds_of
+from .spec import Json
+
+
+class BadArguments(Exception):
+    """The arguments cannot be used; the text says why, for the model."""
+
+
+def text(arguments: Json, name: str) -> str:
+    """Return a text that must be there and not be blank."""
+    value = optional_text(arguments, name)
+    if not value.strip():
+        raise BadArguments(f"{name} is required")
+    return value
+
+
+def optional_text(arguments: Json, name: str) -> str:
+    """Return a text, an empty one if it is not there."""
+    value = arguments.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadArguments(f"{name} must be a text")
+    return value
+
+
+def flag(arguments: Json, name: str) -> bool:
+    """Return a switch; models write the words now and then."""
+    value = arguments.get(name, False)
+    if isinstance(value, str) and value.lower() in ("true", "false", ""):
+        return value.lower() == "true"
+    if not isinstance(value, bool | None):
+        raise BadArguments(f"{name} must be true or false")
+    return bool(value)
+
+
+def number(arguments: Json, name: str) -> int:
+    """Return a whole number from 0 on, 0 if it is not there."""
+    value: Any = arguments.get(name, 0)
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if value is None:
+        return 0
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise BadArguments(f"{name} must be a whole number from 0 on")
+    return value
+
+
+def duration(arguments: Json, name: str, default: str) -> float:
+    """Return a duration in seconds."""
+    value = arguments.get(name)
+    if value is None or value == "":
+        value = default
+    try:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise ValueError(value)
+        return seconds_of(value)
+    except ValueError as error:
+        raise BadArguments(
+            f'invalid {name} "{value}": write a duration as 30s, 5m or 1h30m'
+        ) from error

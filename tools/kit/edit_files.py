@@ -1,0 +1,135 @@
+"""The tool that replaces texts in files."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from .output import Unreachable
+from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+
+NOTHING = "No edits were applied."
+
+_SPEC = ToolSpec(
+    "edit_files",
+    "Replace texts in one or more files on this chat's machine: all edits are made or none. "
+    "old_text must stand in the file exactly once, as read_file shows it without the line "
+    "numbers; add surrounding lines to make it unique, or set replace_all. Edits of one file "
+    "apply one after the other. The result shows the diffs.",
+    {
+        "type": "object",
+        "properties": {
+            "edits": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "path": {"type": "string", "description": "Absolute path of the file."},
+                        "old_text": {"type": "string", "description": "What to replace."},
+                        "new_text": {
+                            "type": "string",
+                            "description": "What to put there; empty to delete.",
+                        },
+                        "replace_all": {
+                            "type": "boolean",
+                            "description": "Replace every occurrence. Default false.",
+                        },
+                    },
+                    "required": ["path", "old_text", "new_text"],
+                },
+            }
+        },
+        "required": ["edits"],
+    },
+)
+
+
+class _Unusable(Exception):
+    """Why the arguments are no edits."""
+
+
+@dataclass(frozen=True)
+class _Grouped:
+    files: list[Json]
+    labels: dict[str, str]
+    """From the machine's name of an edit to the model's."""
+
+
+class EditFilesTool:
+    """Groups a flat list of edits by file and has them made at once."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told."""
+        return _SPEC
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Make the edits."""
+        try:
+            grouped = _grouped(_edits(arguments))
+        except _Unusable as error:
+            return ToolOutcome(error=f"{error} {NOTHING}")
+        body = {"files": grouped.files, "include_diff": True}
+        try:
+            answer = await context.machine.request("POST", "/api/v0/edit-files", json=body)
+        except Unreachable as error:
+            return ToolOutcome(error=f"{_renamed(str(error), grouped.labels)} {NOTHING}")
+        files = answer.get("files") if isinstance(answer, dict) else None
+        return ToolOutcome({"ok": True} | ({"files": files} if files is not None else {}))
+
+
+def _edits(arguments: Any) -> list[Any]:
+    if not isinstance(arguments, dict):
+        raise _Unusable("The input must be an object with edits, not a JSON array or a value.")
+    edits = arguments.get("edits")
+    if isinstance(edits, str):
+        try:
+            edits = json.loads(edits)
+        except ValueError as error:
+            raise _Unusable(f"edits must be an array: {error}.") from error
+    if not edits and "files" in arguments:
+        raise _Unusable(
+            "The files form is gone: give edits, a flat list in which each entry has "
+            "path, old_text and new_text."
+        )
+    if not isinstance(edits, list) or not edits:
+        raise _Unusable("edits is required: a list with at least one entry.")
+    return edits
+
+
+def _grouped(edits: list[Any]) -> _Grouped:
+    for number, edit in enumerate(edits):
+        if not isinstance(edit, dict):
+            raise _Unusable(f"edits[{number}] must be an object.")
+    nowhere = [f"edits[{n}]" for n, edit in enumerate(edits) if not _path(edit)]
+    if nowhere:
+        raise _Unusable(f"path is required: it is missing in {', '.join(nowhere)}.")
+    files: dict[str, list[Json]] = {}
+    places: dict[str, tuple[str, int]] = {}
+    for number, edit in enumerate(edits):
+        path = _path(edit)
+        entries = files.setdefault(path, [])
+        places[f"edits[{number}]"] = (path, len(entries))
+        old, new = edit.get("old_text"), edit.get("new_text")
+        if old is None and new is None:
+            old, new = edit.get("search"), edit.get("replace")
+        entries.append(
+            {"old_text": old, "new_text": new, "replace_all": edit.get("replace_all") or False}
+        )
+    order = list(files)
+    labels = {
+        f"files[{order.index(path)}].edits[{index}]": label
+        for label, (path, index) in places.items()
+    }
+    return _Grouped([{"path": path, "edits": files[path]} for path in order], labels)
+
+
+def _path(edit: Json) -> str:
+    path = edit.get("path")
+    return path.strip() if isinstance(path, str) else ""
+
+
+def _renamed(message: str, labels: dict[str, str]) -> str:
+    return re.sub(
+        r"files\[\d+\]\.edits\[\d+\]", lambda found: labels.get(found[0], found[0]), message
+    )

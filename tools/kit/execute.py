@@ -1,0 +1,244 @@
+"""The tool that runs shell commands."""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .ampersand import in_background
+from .arguments import BadArguments, duration, flag, optional_text, text
+from .duration import shown
+from .output import SNAPSHOT_TIMEOUT, Unreachable, snapshot, told, waited
+from .spec import (
+    Json,
+    MachineRefused,
+    MachineUnavailable,
+    ToolContext,
+    ToolOutcome,
+    ToolSpec,
+)
+
+ENVIRONMENT = {
+    "CODER_CHAT_AGENT": "true",
+    "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "true",
+    "EDITOR": "true",
+    "VISUAL": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "NO_COLOR": "1",
+    "TERM": "dumb",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+}
+"""Keeps programs from asking a person who is not there."""
+
+LONGEST_WAIT = 300.0
+"""Seconds that one request to the machine waits at most."""
+
+_FILE_DUMP = re.compile(r"cat\s|(?:rg|grep)\s.*--include-all|(?:rg|grep)\s+-l\s", re.DOTALL)
+
+_SPEC = ToolSpec(
+    "execute",
+    "Run a shell command (sh -c) on this chat's machine and get its output and exit code. "
+    "Use it to build, test, install, search and inspect. Give a long command a long timeout "
+    "rather than running it in the background; the background is for servers and watchers. "
+    "A command that takes longer than its timeout is not stopped: the result says "
+    "timed_out and names the process, to be looked at with process_output or ended with "
+    "process_signal. Nobody can answer prompts: pass flags such as -y. To read or change "
+    "files prefer read_file, write_file and edit_files.",
+    {
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "description": "The command line, run by sh -c."},
+            "timeout": {
+                "type": "string",
+                "description": "How long to wait for it, as 30s, 5m or 1h30m. Default 10s.",
+            },
+            "workdir": {
+                "type": "string",
+                "description": "Absolute directory to run it in; default: the chat's directory.",
+            },
+            "run_in_background": {
+                "type": "boolean",
+                "description": "Return at once with a process id. For servers and watchers.",
+            },
+            "model_intent": {
+                "type": "string",
+                "description": "What this is for, in a few words; shown to the user.",
+            },
+        },
+        "required": ["command"],
+    },
+)
+
+
+@dataclass(frozen=True)
+class _Run:
+    command: str
+    workdir: str
+    background: bool
+    timeout: float
+    note: str
+
+
+class ExecuteTool:
+    """Starts a process, and waits for it unless it belongs into the background."""
+
+    def __init__(
+        self,
+        longest_timeout: float = 4 * 3600.0,
+        clock: Callable[[], float] = time.monotonic,
+        output_tool: str = "process_output",
+    ) -> None:
+        self._longest = longest_timeout
+        self._clock = clock
+        self._output_tool = output_tool
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told."""
+        return _SPEC
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Run the command. Cancelling leaves it running."""
+        try:
+            run = self._read(arguments)
+        except BadArguments as error:
+            return ToolOutcome(error=str(error))
+        began = self._clock()
+        try:
+            started = await self._start(run, context)
+        except MachineUnavailable as error:
+            return ToolOutcome(
+                error=f"{error} It is not known whether the command was started: "
+                "look with process_list before running it again."
+            )
+        except MachineRefused as error:
+            return ToolOutcome(_not_started(error, run))
+        process_id = str(started["id"])
+        if run.background:
+            result: Json = {
+                "success": True,
+                "exit_code": 0,
+                "background_process_id": process_id,
+                "backgrounded": True,
+            }
+        else:
+            age = max(float(started.get("age_ms") or 0), 0.0) / 1000
+            result = await self._watched(run, context, process_id, began - age)
+            if took := int((self._clock() - began) * 1000):
+                result["wall_duration_ms"] = took
+        if run.note:
+            result["note"] = f"{result['note']} {run.note}" if "note" in result else run.note
+        return ToolOutcome(result)
+
+    def _read(self, arguments: Json) -> _Run:
+        command = text(arguments, "command")
+        workdir = optional_text(arguments, "workdir")
+        if flag(arguments, "run_in_background"):
+            return _Run(command, workdir, True, 0.0, "")
+        plain = in_background(command)
+        if plain is not None:
+            return _Run(plain, workdir, True, 0.0, "The trailing & made it a background process.")
+        timeout = duration(arguments, "timeout", "10s")
+        if timeout > self._longest:
+            raise BadArguments(
+                f"a timeout of {shown(timeout)} is over the maximum of {shown(self._longest)}: "
+                f"set run_in_background and look at it with {self._output_tool}"
+            )
+        return _Run(command, workdir, False, timeout, _dump_note(command))
+
+    async def _start(self, run: _Run, context: ToolContext) -> Json:
+        body: Json = {
+            "command": run.command,
+            "workdir": run.workdir,
+            "env": ENVIRONMENT,
+            "background": run.background,
+            "tool_call_id": context.tool_call_id,
+        }
+        if not run.background:
+            body["timeout_ms"] = int(run.timeout * 1000)
+        try:
+            return await _post(context, body)
+        except MachineUnavailable:
+            # With the call's id asking again is safe: the machine runs a call once.
+            if not context.tool_call_id:
+                raise
+            return await _post(context, body)
+
+    async def _watched(
+        self, run: _Run, context: ToolContext, process_id: str, began: float
+    ) -> Json:
+        deadline = began + run.timeout
+        lost: Exception | None = None
+        answer: Json | None = None
+        while (left := deadline - self._clock()) > 0:
+            try:
+                answer = await waited(context, process_id, min(left, LONGEST_WAIT))
+            except Unreachable as error:
+                lost = error
+                break
+            if not answer.get("running"):
+                return told(answer)
+        if lost or answer is None:
+            try:
+                answer = await snapshot(context, process_id)
+            except Unreachable as error:
+                return self._lost(process_id, lost or error)
+        if not answer.get("running"):
+            return told(answer)
+        return self._unfinished(run, process_id, answer, lost)
+
+    def _unfinished(self, run: _Run, process_id: str, answer: Json, lost: Exception | None) -> Json:
+        result = told(answer) | {
+            "success": False,
+            "exit_code": -1,
+            "background_process_id": process_id,
+        }
+        if lost:
+            result["error"] = (
+                f"process still running, but the connection was lost ({lost}): "
+                f"use {self._output_tool} with process_id {process_id}"
+            )
+            return result
+        # A state rather than a failure: nothing went wrong, it is just not over.
+        return result | {
+            "timed_out": True,
+            "note": f"Still running after {shown(run.timeout)}; it goes on. Use "
+            f"{self._output_tool} with process_id {process_id} to wait for it.",
+        }
+
+    def _lost(self, process_id: str, error: Exception) -> Json:
+        return {
+            "success": False,
+            "exit_code": -1,
+            "background_process_id": process_id,
+            "error": f"{error}: the process was started, what became of it is not known; "
+            f"use {self._output_tool} with process_id {process_id}",
+        }
+
+
+async def _post(context: ToolContext, body: Json) -> Json:
+    answer = await context.machine.request(
+        "POST", "/api/v0/processes/start", json=body, timeout=SNAPSHOT_TIMEOUT
+    )
+    if not isinstance(answer, dict) or "id" not in answer:
+        raise MachineUnavailable("the machine's answer to the start cannot be read")
+    return answer
+
+
+def _not_started(error: MachineRefused, run: _Run) -> Json:
+    what = "start background process" if run.background else "start process"
+    said = f"{what}: {error}"
+    if '"sh"' in str(error) and "not found" in str(error):
+        said += (
+            " Commands need a POSIX shell, as they are run by sh -c: install one, or put the "
+            "directory that holds sh into PATH."
+        )
+    return {"success": False, "exit_code": -1, "error": said}
+
+
+def _dump_note(command: str) -> str:
+    if not _FILE_DUMP.match(command):
+        return ""
+    return "To read whole files use read_file: it numbers the lines and pages."

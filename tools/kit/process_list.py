@@ -1,0 +1,30 @@
+"""The tool that lists a chat's processes."""
+
+from .output import Unreachable
+from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+
+_SPEC = ToolSpec(
+    "process_list",
+    "List the processes that this chat started on its machine, running ones first, with ids, "
+    "commands and exit codes. Use it when an id is lost or to see what still runs.",
+    {"type": "object", "properties": {}},
+)
+
+
+class ProcessListTool:
+    """Passes on what the machine lists."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told."""
+        return _SPEC
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """List them."""
+        try:
+            answer = await context.machine.request(
+                "GET", "/api/v0/processes/list", params={"limit": "50"}
+            )
+        except Unreachable as error:
+            return ToolOutcome(error=f"list processes: {error}")
+        return ToolOutcome(answer)

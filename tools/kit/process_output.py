@@ -1,0 +1,61 @@
+"""The tool that looks at a process started before."""
+
+from .arguments import BadArguments, duration, text
+from .output import Unreachable, snapshot, told, waited
+from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+
+_SPEC = ToolSpec(
+    "process_output",
+    "Get the output and the state of a process that execute left running. It waits for the "
+    "process to exit, 10s by default; give a longer wait_timeout instead of asking again and "
+    "again, or 0s to look without waiting.",
+    {
+        "type": "object",
+        "properties": {
+            "process_id": {"type": "string", "description": "The id that execute gave."},
+            "wait_timeout": {
+                "type": "string",
+                "description": "How long to wait for its exit, as 30s or 5m. Default 10s.",
+            },
+            "model_intent": {
+                "type": "string",
+                "description": "What this is for, in a few words; shown to the user.",
+            },
+        },
+        "required": ["process_id"],
+    },
+)
+
+
+class ProcessOutputTool:
+    """Waits for a process, not longer than it is told to."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told."""
+        return _SPEC
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Look at the process."""
+        try:
+            process_id = text(arguments, "process_id").strip()
+            seconds = min(duration(arguments, "wait_timeout", "10s"), 300.0)
+        except BadArguments as error:
+            return ToolOutcome(error=str(error))
+        try:
+            answer = await self._answer(context, process_id, seconds)
+        except Unreachable as error:
+            return ToolOutcome({"success": False, "error": f"get process output: {error}"})
+        result = told(answer)
+        if answer.get("running"):
+            result["note"] = "process is still running"
+        return ToolOutcome(result)
+
+    @staticmethod
+    async def _answer(context: ToolContext, process_id: str, seconds: float) -> Json:
+        if not seconds:
+            return await snapshot(context, process_id)
+        try:
+            return await waited(context, process_id, seconds)
+        except Unreachable:
+            return await snapshot(context, process_id)

@@ -1,0 +1,58 @@
+"""The tool that ends a process."""
+
+from urllib.parse import quote
+
+from .arguments import BadArguments, number, text
+from .output import Unreachable
+from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+
+SIGNALS = ("terminate", "kill", "interrupt")
+
+_SPEC = ToolSpec(
+    "process_signal",
+    "End a process that execute left running, with everything that it started. terminate asks "
+    "it to end, kill forces it, interrupt is Ctrl+C. Prefer terminate, and kill what does not "
+    "end by it.",
+    {
+        "type": "object",
+        "properties": {
+            "process_id": {"type": "string", "description": "The id that execute gave."},
+            "signal": {"type": "string", "enum": list(SIGNALS)},
+            "escalate_after_ms": {
+                "type": "integer",
+                "description": "After a terminate: kill what is left so much later.",
+            },
+        },
+        "required": ["process_id", "signal"],
+    },
+)
+
+
+class ProcessSignalTool:
+    """Sends a signal to a whole process tree."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told."""
+        return _SPEC
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Send it; does not wait for the end."""
+        try:
+            process_id = text(arguments, "process_id").strip()
+            name = text(arguments, "signal").strip()
+            if name not in SIGNALS:
+                raise BadArguments(f'signal must be terminate, kill or interrupt, not "{name}"')
+            body: Json = {"signal": name}
+            if later := number(arguments, "escalate_after_ms"):
+                body["escalate_after_ms"] = later
+        except BadArguments as error:
+            return ToolOutcome(error=str(error))
+        try:
+            answer = await context.machine.request(
+                "POST", f"/api/v0/processes/{quote(process_id, safe='')}/signal", json=body
+            )
+        except Unreachable as error:
+            return ToolOutcome({"success": False, "error": f"signal process: {error}"})
+        message = answer.get("message", "") if isinstance(answer, dict) else ""
+        return ToolOutcome({"success": True, "message": message})

@@ -1,0 +1,87 @@
+"""The tool that reads text files and lists directories."""
+
+from .arguments import BadArguments, number, text
+from .output import Unreachable
+from .spec import Json, MachineUnavailable, ToolContext, ToolOutcome, ToolSpec
+
+MOST_ENTRIES = 1_000
+
+_SPEC = ToolSpec(
+    "read_file",
+    "Read a text file on this chat's machine with numbered lines, or list a directory. What "
+    "does not fit in one answer is left out and the note says at which line to continue: page "
+    "with offset and limit, files of any size. Read before you edit.",
+    {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Absolute path."},
+            "offset": {"type": "integer", "description": "First line, from 1 on. Default 1."},
+            "limit": {"type": "integer", "description": "How many lines. Default: what fits."},
+        },
+        "required": ["path"],
+    },
+)
+
+
+class ReadFileTool:
+    """Reads ranges of lines."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told."""
+        return _SPEC
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Read it."""
+        try:
+            path = text(arguments, "path").strip()
+            offset, limit = number(arguments, "offset"), number(arguments, "limit")
+        except BadArguments as error:
+            return ToolOutcome(error=str(error))
+        params = {"path": path, "partial": "true"}
+        params |= {"offset": str(offset)} if offset else {}
+        params |= {"limit": str(limit)} if limit else {}
+        try:
+            answer = _object(
+                await context.machine.request("GET", "/api/v0/read-file-lines", params=params)
+            )
+            if answer.get("success"):
+                return ToolOutcome({k: v for k, v in answer.items() if k != "success"})
+            error_text = str(answer.get("error") or "the file could not be read")
+            if "not a file" in error_text:
+                listing = _object(
+                    await context.machine.request(
+                        "POST", "/api/v0/list-directory", params={"path": path}, json={}
+                    )
+                )
+                return _listed(listing, offset or 1, limit or MOST_ENTRIES)
+        except Unreachable as error:
+            return ToolOutcome(error=str(error))
+        return ToolOutcome(error=error_text)
+
+
+def _listed(listing: Json, offset: int, limit: int) -> ToolOutcome:
+    entries = listing.get("contents") or []
+    if offset > max(len(entries), 1):
+        return ToolOutcome(
+            error=f"offset {offset} is beyond the end: the directory has {len(entries)} entries"
+        )
+    page = entries[offset - 1 : offset - 1 + limit]
+    names = [f"{entry['name']}{'/' if entry['is_dir'] else ''}" for entry in page]
+    return ToolOutcome(
+        {
+            "is_directory": True,
+            "absolute_path": listing.get("absolute_path"),
+            "absolute_path_string": listing.get("absolute_path_string"),
+            "content": "".join(f"{n}\t{name}\n" for n, name in enumerate(names, offset)),
+            "entries_read": len(page),
+            "total_entries": len(entries),
+            "truncated": len(page) < len(entries),
+        }
+    )
+
+
+def _object(answer: object) -> Json:
+    if not isinstance(answer, dict):
+        raise MachineUnavailable("the machine's answer is not JSON")
+    return answer

@@ -1,0 +1,43 @@
+"""The tool that writes whole files."""
+
+from .arguments import BadArguments, optional_text, text
+from .output import Unreachable
+from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+
+_SPEC = ToolSpec(
+    "write_file",
+    "Write a file on this chat's machine: a new one, or all of an old one anew. Missing "
+    "directories are made. To change parts of a file use edit_files.",
+    {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Absolute path."},
+            "content": {"type": "string", "description": "The whole content."},
+        },
+        "required": ["path", "content"],
+    },
+)
+
+
+class WriteFileTool:
+    """Replaces files as a whole."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told."""
+        return _SPEC
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Write it."""
+        try:
+            path = text(arguments, "path").strip()
+            content = optional_text(arguments, "content").encode()
+        except (BadArguments, UnicodeEncodeError) as error:
+            return ToolOutcome(error=str(error))
+        try:
+            await context.machine.request(
+                "POST", "/api/v0/write-file", params={"path": path}, content=content
+            )
+        except Unreachable as error:
+            return ToolOutcome(error=str(error))
+        return ToolOutcome({"ok": True})
