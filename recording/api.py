@@ -1,0 +1,193 @@
+"""The routes under ``/api/v0/desktop`` that start, stop, list and serve recordings."""
+
+import json
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from anyio import to_thread
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
+from pydantic import BaseModel, Field
+
+from .catalogue import Catalogue, checked
+from .errors import (
+    InvalidRecordingId,
+    RecorderClosed,
+    RecordingError,
+    StillRecording,
+    TooManyRecordings,
+    UnknownRecording,
+)
+from .multipart import Mixed, piece
+from .recorder import Recorder, Stored
+from .steps import Step
+
+PREFIX = "/api/v0/desktop"
+
+# What a desktop shows may be anybody's: a browser must take these bytes for nothing but media.
+SAFE = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+Result = TypeVar("Result")
+
+
+class StepReport(BaseModel):
+    """A step that another service made; times in seconds since 1970."""
+
+    tool_call_id: str = Field(default="", max_length=200)
+    chat_id: str = Field(default="", max_length=200)
+    tool: str = Field(default="", max_length=200)
+    title: str = Field(default="", max_length=2000)
+    started: float = Field(allow_inf_nan=False)
+    ended: float = Field(allow_inf_nan=False)
+    error: str | None = Field(default=None, max_length=10_000)
+
+
+def router(recorder: Recorder, catalogue: Catalogue, closing: Callable[[], bool]) -> APIRouter:
+    """The routes; once ``closing`` says so, nothing is started or stopped any more."""
+    routes = _Routes(recorder, catalogue, closing)
+    api = APIRouter(prefix=PREFIX, tags=["recording"])
+    api.add_api_route("/recording/start", routes.start, methods=["POST"])
+    api.add_api_route("/recording/stop", routes.stop, methods=["POST"], response_model=None)
+    api.add_api_route("/recordings", routes.list, methods=["GET"])
+    one = "/recordings/{recording_id}"
+    api.add_api_route(one, routes.get, methods=["GET"])
+    api.add_api_route(one, routes.delete, methods=["DELETE"], status_code=204)
+    api.add_api_route(f"{one}/steps", routes.note, methods=["POST"], status_code=204)
+    # HEAD: players ask for the length and for byte ranges before they read.
+    media: dict[str, Any] = {"methods": ["GET", "HEAD"], "response_class": FileResponse}
+    api.add_api_route(f"{one}/video", routes.video, **media)
+    api.add_api_route(f"{one}/thumbnail", routes.thumbnail, **media)
+    api.add_api_route(f"{one}/steps.vtt", routes.steps_vtt, methods=["GET"])
+    return api
+
+
+class _Routes:
+    def __init__(
+        self, recorder: Recorder, catalogue: Catalogue, closing: Callable[[], bool]
+    ) -> None:
+        self._recorder = recorder
+        self._catalogue = catalogue
+        self._closing = closing
+
+    async def start(self, request: Request) -> dict[str, str]:
+        """Begin to record; a recording that runs already goes on."""
+        recording_id, label = await self._asked(request)
+        await _answer("Failed to start recording.", self._recorder.start, recording_id, label)
+        return {"message": "Recording started."}
+
+    async def stop(self, request: Request) -> Response:
+        """End a recording; the answer has the places of its files, or on request the files."""
+        recording_id, _ = await self._asked(request)
+        failed = "Failed to stop recording."
+        stored = await _answer(failed, self._recorder.stop, recording_id)
+        if "multipart/mixed" in request.headers.get("accept", ""):
+            body = await _answer(failed, _files, stored)
+            return StreamingResponse(
+                body.chunks(),
+                media_type=body.media_type,
+                headers=SAFE | {"Content-Length": str(body.length)},
+            )
+        facts = await _answer(failed, self._catalogue.get, recording_id)
+        return JSONResponse({"message": "Recording stopped."} | facts)
+
+    async def list(self) -> dict[str, Any]:
+        """All recordings of this desktop, newest first."""
+        return {"recordings": await _answer("Failed to list recordings.", self._catalogue.list)}
+
+    async def get(self, recording_id: str) -> dict[str, Any]:
+        """A recording with its steps and its map of real to video time."""
+        return await _answer("Failed to read recording.", self._catalogue.get, recording_id)
+
+    async def delete(self, recording_id: str) -> None:
+        """Remove a recording that has ended."""
+        await _answer("Failed to delete recording.", self._recorder.delete, recording_id)
+
+    async def note(self, recording_id: str, report: StepReport, request: Request) -> None:
+        """Add a step that this desktop did not see itself."""
+        headers = request.headers
+        chat = headers.get("deskhand-chat-id") or headers.get("coder-chat-id") or ""
+        step = Step(**report.model_dump() | {"chat_id": report.chat_id or chat})
+        failed = "Failed to add step."
+        await _answer(failed, self._catalogue.take, recording_id)
+        await _answer(failed, self._recorder.note_from_elsewhere, step)
+
+    async def video(self, recording_id: str, part: int | None = None) -> FileResponse:
+        """The video, or one part of it; byte ranges are served."""
+        path = await _answer("Failed to read recording.", self._catalogue.video, recording_id, part)
+        return _media(path, "video/mp4", "recording")
+
+    async def thumbnail(self, recording_id: str) -> FileResponse:
+        """A small picture of the most telling moment."""
+        failed = "Failed to read thumbnail."
+        path = await _answer(failed, self._catalogue.thumbnail, recording_id)
+        return _media(path, "image/jpeg", "thumbnail")
+
+    async def steps_vtt(self, recording_id: str) -> Response:
+        """The steps as chapters of the video."""
+        failed = "Failed to read steps."
+        text = await _answer(failed, self._catalogue.steps_vtt, recording_id)
+        return Response(text, media_type="text/vtt", headers=SAFE)
+
+    async def _asked(self, request: Request) -> tuple[str, str]:
+        if self._closing():
+            _refuse(503, "Desktop API is shutting down.")
+        try:
+            body = json.loads(await request.body())
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            _refuse(400, "Failed to decode request body.")
+        recording_id, label = body.get("recording_id"), body.get("label", "")
+        if not recording_id:
+            _refuse(400, "Missing recording_id.")
+        if not isinstance(recording_id, str) or not isinstance(label, str):
+            _refuse(400, "Failed to decode request body.")
+        try:
+            return checked(recording_id), label
+        except InvalidRecordingId as error:
+            _refuse(400, "Invalid recording_id format.", str(error))
+
+
+async def _answer(failed: str, work: Callable[..., Result], *arguments: object) -> Result:
+    """Do blocking work in a thread and say in HTTP what goes wrong."""
+    try:
+        return await to_thread.run_sync(work, *arguments)
+    except InvalidRecordingId as error:
+        _refuse(400, "Invalid recording_id format.", str(error))
+    except UnknownRecording as error:
+        _refuse(404, "Recording not found.", str(error))
+    except (TooManyRecordings, StillRecording) as error:
+        _refuse(409, failed, str(error))
+    except RecorderClosed:
+        _refuse(503, "Desktop API is shutting down.")
+    except (RecordingError, OSError) as error:
+        _refuse(500, failed, str(error))
+
+
+def _refuse(status: int, message: str, detail: str | None = None) -> NoReturn:
+    content = {"message": message} | ({"detail": detail} if detail else {})
+    raise HTTPException(status, detail=content)
+
+
+def _files(stored: Stored) -> Mixed:
+    """What a recording consists of for a caller who takes two parts at most."""
+    pieces = [piece("video/mp4", stored.videos[0])]
+    if stored.thumbnail is not None:
+        pieces.append(piece("image/jpeg", stored.thumbnail))
+    return Mixed(pieces, uuid.uuid4().hex)
+
+
+def _media(path: Path, media_type: str, kind: str) -> FileResponse:
+    return FileResponse(
+        path,
+        media_type=media_type,
+        filename=f"{kind}-{path.parent.name}-{path.name}",
+        content_disposition_type="inline",
+        headers=SAFE,
+    )

@@ -1,0 +1,70 @@
+"""How a recording stays below its largest size without being dropped.
+
+Quality falls in rungs. Each rung may spend half of what is left when it is entered, so the last
+one is reached long before the cap; the cap itself is met with a new file, never with a loss.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One quality of encoding."""
+
+    crf: int
+    fps: int
+    blurred: bool = False
+    """Half the detail at the same size."""
+
+
+LADDER = (Rung(23, 15), Rung(28, 15), Rung(33, 10), Rung(38, 5), Rung(43, 2, blurred=True))
+
+NEXT_PART = 2
+"""Where a part begins whose predecessor reached the cap: what filled one file fills another."""
+
+FULL = 0.98
+"""Share of the cap at which a file ends; the rest is room for frames on their way."""
+
+INDEX_ENTRY = 40
+"""Bytes that the index at the end of a file takes for one frame, rounded up generously."""
+
+INDEX_HEAD = 65_536
+"""Bytes of a file that do not depend on the number of frames."""
+
+
+class Budget:
+    """Watches one file grow."""
+
+    def __init__(self, cap: int, rung: int = 0) -> None:
+        self._cap = cap
+        self._rung = rung
+        self._spent = 0
+        self._until = self._allowance()
+
+    @property
+    def rung(self) -> int:
+        """Index in ``LADDER``."""
+        return self._rung
+
+    @property
+    def full(self) -> bool:
+        """Whether the file must end now."""
+        return self._spent >= FULL * self._cap
+
+    def spent(self, size: int, frames: int) -> None:
+        """The file is ``size`` bytes long now and holds ``frames``."""
+        self._spent = size + frames * INDEX_ENTRY + INDEX_HEAD
+        while self._spent >= self._until and self._rung < len(LADDER) - 1:
+            self._rung += 1
+            self._until = self._allowance()
+
+    def _allowance(self) -> float:
+        return (self._spent + self._cap) / 2
+
+
+def together(rungs: list[int]) -> int:
+    """The rung of an encoder that several recordings share: the best that any of them needs.
+
+    Quality falls only when all agree; who cannot wait gets a new part.
+    """
+    return min(rungs, default=0)

@@ -1,0 +1,209 @@
+"""The recordings on disk: ``<folder>/<id>/<n>.mp4``, with ``.json``, ``.jpg`` and ``.vtt`` words.
+
+A part that is still recorded has a ``.journal`` instead of the ``.json``.
+"""
+
+import logging
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import container, parts, stills
+from .errors import InvalidRecordingId, UnknownRecording, UnreadableFilm
+from .parts import Part
+
+logger = logging.getLogger(__name__)
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+ADDRESS = "/api/v0/desktop/recordings"
+
+
+def checked(recording_id: str) -> str:
+    """The id in its one spelling.
+
+    Raises:
+        InvalidRecordingId: If it is no UUID; it becomes a path name.
+    """
+    spelled = recording_id.lower()
+    if _UUID.fullmatch(spelled) is None:
+        raise InvalidRecordingId
+    return spelled
+
+
+class Paths(NamedTuple):
+    """The files of one part."""
+
+    video: Path
+    document: Path
+    journal: Path
+    thumbnail: Path
+
+
+class Catalogue:
+    """Finds recordings, also those of an earlier service."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def folder(self) -> Path:
+        """Where the recordings lie."""
+        return self._folder
+
+    def paths(self, recording_id: str, index: int) -> Paths:
+        """The names of a part's files, whether they exist or not."""
+        stem = self._folder / checked(recording_id) / str(index)
+        return Paths(*(stem.with_suffix(f".{end}") for end in ("mp4", "json", "journal", "jpg")))
+
+    def parts(self, recording_id: str) -> tuple[Part, ...]:
+        """All parts of all takes, oldest first; empty for an unknown id."""
+        found = (self._part(recording_id, index) for index in self._indices(recording_id))
+        return tuple(part for part in found if part is not None)
+
+    def take(self, recording_id: str) -> tuple[Part, ...]:
+        """The parts of the newest take.
+
+        Raises:
+            UnknownRecording: If there is none.
+        """
+        found = self.parts(recording_id)
+        if not found:
+            raise UnknownRecording(recording_id)
+        return parts.latest_take(found)
+
+    def next_index(self, recording_id: str) -> int:
+        """The number of the next file under the id."""
+        return max(self._indices(recording_id), default=0) + 1
+
+    def get(self, recording_id: str) -> dict[str, Any]:
+        """What is known of the newest take, for JSON.
+
+        Raises:
+            UnknownRecording: If there is none.
+        """
+        return parts.metadata(self.take(recording_id), f"{ADDRESS}/{checked(recording_id)}")
+
+    def list(self) -> Sequence[dict[str, Any]]:
+        """All recordings, newest first, without steps and times."""
+        found = [self.get(name) for name in self._ids() if self.parts(name)]
+        for one in found:
+            del one["steps"], one["time_map"]
+        return sorted(found, key=lambda one: float(one["started_at"]), reverse=True)
+
+    def video(self, recording_id: str, index: int | None = None) -> Path:
+        """The file of a part, by default of the first of the newest take.
+
+        Raises:
+            UnknownRecording: If there is none.
+        """
+        wanted = self.take(recording_id)[0].index if index is None else index
+        return self._existing(recording_id, self.paths(recording_id, wanted).video)
+
+    def thumbnail(self, recording_id: str) -> Path:
+        """The picture that stands for the newest take.
+
+        Raises:
+            UnknownRecording: If there is none.
+        """
+        drawn = [self.paths(recording_id, part.index).thumbnail for part in self.take(recording_id)]
+        return self._existing(
+            recording_id, next((path for path in drawn if path.exists()), drawn[0])
+        )
+
+    def steps_vtt(self, recording_id: str) -> str:
+        """The chapters of the newest take.
+
+        Raises:
+            UnknownRecording: If there is none.
+        """
+        return parts.vtt(self.take(recording_id))
+
+    def save(self, part: Part) -> None:
+        """Write the description of a closed part; its journal is not needed any more."""
+        paths = self.paths(part.recording_id, part.index)
+        text = parts.document(part)
+        draft = paths.document.with_suffix(".draft")
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(paths.document)
+        paths.journal.unlink(missing_ok=True)
+
+    def delete(self, recording_id: str) -> None:
+        """Remove all files of all takes.
+
+        Raises:
+            UnknownRecording: If there are none.
+        """
+        self.take(recording_id)
+        shutil.rmtree(self._folder / checked(recording_id))
+
+    def recover(self) -> tuple[str, ...]:
+        """Make whole what a dead service left; the ids it found. Blocks, and reads whole files.
+
+        Only for the time before a recorder works in the folder.
+        """
+        rescued = []
+        for journal in sorted(self._folder.glob("*/*.journal")):
+            part = parts.replayed(_lines(journal))
+            paths = Paths(
+                *(journal.with_suffix(f".{e}") for e in ("mp4", "json", "journal", "jpg"))
+            )
+            if part is not None and self._rescue(part, paths):
+                rescued.append(part.recording_id)
+            else:
+                journal.unlink()
+                paths.video.unlink(missing_ok=True)
+        return tuple(rescued)
+
+    def _rescue(self, part: Part, paths: Paths) -> bool:
+        try:
+            left = container.rescue(paths.video)
+        except UnreadableFilm as error:
+            logger.warning("a recording was lost: %s", error)
+            return False
+        # The journal may lag behind the video; what it did not tell of was activity.
+        missing = max(0.0, left.video_s - part.video_s)
+        end = (part.real_s + missing, part.video_s + missing)
+        part = replace(
+            part,
+            knots=parts.straightened([*part.knots, end]),
+            size=paths.video.stat().st_size,
+            end_reason="service_lost",
+        )
+        if not paths.thumbnail.exists():
+            paths.thumbnail.write_bytes(stills.jpeg(stills.shrunk(left.last_key)))
+        self.save(part)
+        return True
+
+    def _part(self, recording_id: str, index: int) -> Part | None:
+        paths = self.paths(recording_id, index)
+        try:
+            return parts.read(paths.document.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            pass
+        try:
+            part = parts.replayed(_lines(paths.journal))
+            return part and replace(part, size=paths.video.stat().st_size)
+        except FileNotFoundError:
+            return None
+
+    def _existing(self, recording_id: str, path: Path) -> Path:
+        if not path.exists():
+            raise UnknownRecording(recording_id)
+        return path
+
+    def _ids(self) -> Iterator[str]:
+        for path in sorted(self._folder.glob("*/")):
+            if _UUID.fullmatch(path.name):
+                yield path.name
+
+    def _indices(self, recording_id: str) -> Sequence[int]:
+        videos = (self._folder / checked(recording_id)).glob("*.mp4")
+        return sorted(int(path.stem) for path in videos if path.stem.isdecimal())
+
+
+def _lines(journal: Path) -> list[str]:
+    return journal.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -1,0 +1,67 @@
+"""``multipart/mixed`` bodies made of files, of known length and never wholly in memory."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One file of a body."""
+
+    media_type: str
+    path: Path
+    size: int
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A body of several files. The boundary must not occur in any of them."""
+
+    pieces: Sequence[Piece]
+    boundary: str
+
+    @property
+    def media_type(self) -> str:
+        """For the header ``Content-Type``."""
+        return f'multipart/mixed; boundary="{self.boundary}"'
+
+    @property
+    def length(self) -> int:
+        """Bytes of the whole body."""
+        heads = sum(len(self._head(piece)) + piece.size + 2 for piece in self.pieces)
+        return heads + len(self._tail())
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body. Blocks while it reads."""
+        for piece in self.pieces:
+            yield self._head(piece)
+            yield from _content(piece)
+            yield b"\r\n"
+        yield self._tail()
+
+    def _head(self, piece: Piece) -> bytes:
+        lines = (
+            f"--{self.boundary}",
+            f"Content-Type: {piece.media_type}",
+            f"Content-Length: {piece.size}",
+        )
+        return "".join(f"{line}\r\n" for line in (*lines, "")).encode()
+
+    def _tail(self) -> bytes:
+        return f"--{self.boundary}--\r\n".encode()
+
+
+def piece(media_type: str, path: Path) -> Piece:
+    """A file as it is now."""
+    return Piece(media_type, path, path.stat().st_size)
+
+
+def _content(piece: Piece) -> Iterator[bytes]:
+    left = piece.size
+    with piece.path.open("rb") as file:
+        while left and (chunk := file.read(min(CHUNK, left))):
+            left -= len(chunk)
+            yield chunk

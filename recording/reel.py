@@ -1,0 +1,117 @@
+"""One file of a recording while it grows: video, journal and the best picture so far."""
+
+import logging
+from dataclasses import replace
+
+import numpy as np
+from av.video.stream import VideoStream
+from numpy.typing import NDArray
+from PIL.Image import Image
+
+from . import parts, stills, thumbnail
+from .budget import Budget
+from .catalogue import Catalogue
+from .container import Film, describe
+from .encoder import Coded
+from .errors import RecordingError
+from .parts import EndReason, Part
+from .steps import Step, merged
+from .timeline import Knot, TimeMap
+
+logger = logging.getLogger(__name__)
+
+
+class Reel:
+    """Takes coded frames from its first keyframe on. Times are seconds on one monotonic clock."""
+
+    def __init__(
+        self,
+        part: Part,
+        catalogue: Catalogue,
+        template: VideoStream,
+        *,
+        origin: float,
+        cap: int,
+        rung: int,
+    ) -> None:
+        self.part = part
+        self.origin = origin
+        self.marked = origin
+        """Up to here it knows the map of times."""
+        self.budget = Budget(cap, rung)
+        self._catalogue = catalogue
+        self._paths = catalogue.paths(part.recording_id, part.index)
+        self._paths.video.parent.mkdir(parents=True, exist_ok=True)
+        self._film = Film(self._paths.video, template)
+        self._journal = self._paths.journal.open("a", encoding="utf-8", buffering=1)
+        self._journal.write(parts.opening(part))
+        self._first_stamp: int | None = None
+        self._steps: list[Step] = []
+        self._knots: list[Knot] = [(0.0, 0.0)]
+        self._contest = thumbnail.Contest()
+        self._still: Image | None = None
+
+    def write(self, coded: Coded, stamp: int) -> None:
+        """Append a frame; stamps are milliseconds of the desktop's whole video.
+
+        Raises:
+            DiskFull: If there is no room.
+            RecordingFailed: If FFmpeg refuses it.
+        """
+        if coded.at < self.origin:
+            return
+        if self._first_stamp is None:
+            self._first_stamp = stamp
+        self._film.write(coded.data, key=coded.key, at=stamp - self._first_stamp)
+        self.budget.spent(self._film.size, self._film.frames)
+
+    def note(self, step: Step) -> None:
+        """Remember a step, also for after a crash."""
+        step = step.moved(-self.origin)
+        self._steps.append(step)
+        self._journal.write(parts.noted(step))
+
+    def mark(self, times: TimeMap, until: float) -> None:
+        """Take over how the map of times went on since the last mark, up to ``until``."""
+        real, video = self._knots[-1]
+        knots = [(real + knot[0], video + knot[1]) for knot in times.knots[1:]]
+        if knots:
+            self._journal.write(parts.seen(knots))
+            self._knots += knots
+        self.marked = until
+
+    def looks_for_still(self, now: float) -> bool:
+        """Whether ``offer`` would look at a frame now."""
+        return self._contest.due(now)
+
+    def offer(self, pixels: NDArray[np.uint8], score: float, now: float) -> None:
+        """A candidate for the thumbnail."""
+        if self._contest.wins(score, now):
+            self._still = stills.shrunk(pixels)
+
+    def sync(self) -> None:
+        """Wait until the video is on the disk."""
+        self._film.sync()
+
+    def close(self, end_reason: EndReason) -> Part:
+        """Make the file whole and describe it; it plays when this returns.
+
+        No room is no error any more: the file then plays as far as it goes.
+        """
+        self._journal.close()
+        part = replace(
+            self.part,
+            knots=parts.straightened(self._knots),
+            steps=merged(self._steps),
+            end_reason=end_reason,
+        )
+        try:
+            self._film.close()
+            describe(self._paths.video, parts.document(part))
+            if self._still is not None:
+                self._paths.thumbnail.write_bytes(stills.jpeg(self._still))
+            part = replace(part, size=self._paths.video.stat().st_size)
+            self._catalogue.save(part)
+        except (OSError, RecordingError) as error:
+            logger.warning("recording %s is not whole: %s", part.recording_id, error)
+        return part

@@ -1,0 +1,50 @@
+"""Where pictures come from: the ports that a display implements for the recorder."""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rectangle = tuple[int, int, int, int]
+"""Left, top, right, bottom in pixels; right and bottom do not belong to it."""
+
+
+class Shot(NamedTuple):
+    """What the screen showed at one moment, pointer drawn.
+
+    ``pixels``: ``uint8``, shape ``(height, width, 4)``, bytes B, G, R and one ignored. Nobody
+    changes them afterwards: the recorder may keep them for a while.
+    """
+
+    pixels: NDArray[np.uint8]
+    time: float
+    """Seconds on the monotonic clock."""
+    regions: tuple[Rectangle, ...]
+    """What was painted since the shot before; empty when only the pointer moved."""
+
+
+class Feed(Protocol):
+    """A stream of shots for one taker."""
+
+    def take(self, timeout: float) -> Shot | None:
+        """Block until the picture differs from the last one taken; None after ``timeout``.
+
+        The first call returns the current picture at once.
+
+        Raises:
+            FeedEnded: If the display is gone.
+        """
+
+    def close(self) -> None:
+        """End the feed; a ``take`` that blocks in another thread may return None."""
+
+
+class Source(Protocol):
+    """A screen that can be recorded."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+
+    def subscribe(self) -> Feed:
+        """Open a feed of its own."""

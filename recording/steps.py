@@ -1,0 +1,130 @@
+"""What was done while a recording ran, placed on the video's clock."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from .timeline import TimeMap
+
+SHORTEST_CUE = 0.2
+"""A chapter shorter than this could not be read or clicked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One action or tool call. Times are seconds on the clock of whoever holds the step:
+    monotonic when it is given to the recorder, from the start of the file when it is stored.
+    """
+
+    tool_call_id: str = ""
+    chat_id: str = ""
+    tool: str = ""
+    title: str = ""
+    action: str = ""
+    text: str = ""
+    """What was typed or pressed; secrets are masked by the giver."""
+    model_point: tuple[float, float] | None = None
+    native_point: tuple[int, int] | None = None
+    started: float = 0.0
+    ended: float = 0.0
+    changed_fraction: float | None = None
+    error: str | None = None
+
+    def moved(self, by: float) -> "Step":
+        """The same step on a clock that shows ``by`` seconds more."""
+        return replace(self, started=self.started + by, ended=self.ended + by)
+
+
+def merged(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Steps in order of time, reports of one tool call from two sides made one.
+
+    The display knows the action, the caller knows tool and title. Two *actions* of one call
+    (a batch) stay two steps.
+    """
+    result: list[Step] = []
+    for step in steps:
+        twin = next((i for i, other in enumerate(result) if _same_call(other, step)), None)
+        if twin is None:
+            result.append(step)
+        else:
+            result[twin] = _joined(result[twin], step)
+    return tuple(sorted(result, key=lambda step: step.started))
+
+
+def told(steps: Iterable[Step], times: TimeMap, started_at: float) -> list[dict[str, Any]]:
+    """Steps for JSON, with times of the day and of the video.
+
+    Times of ``steps`` count from the start of the recording, which was at ``started_at``
+    (seconds since 1970).
+    """
+    rows = []
+    for index, step in enumerate(steps):
+        row = asdict(step)
+        begun, ended = row.pop("started"), row.pop("ended")
+        row |= {
+            "index": index,
+            "started_at": round(started_at + begun, 3),
+            "ended_at": round(started_at + ended, 3),
+            "video_start": round(times.video(begun), 3),
+            "video_end": round(times.video(ended), 3),
+        }
+        rows.append(row)
+    return rows
+
+
+def chapters(steps: Iterable[Step], times: TimeMap) -> str:
+    """WebVTT with one cue a step, each until the next step begins or its own end if later."""
+    cues = [(times.video(step.started), times.video(step.ended), step) for step in steps]
+    lines = ["WEBVTT", ""]
+    for index, (start, end, step) in enumerate(cues):
+        following = cues[index + 1][0] if index + 1 < len(cues) else times.end[1]
+        until = max(following, end, start + SHORTEST_CUE)
+        lines += [str(index + 1), f"{_clock(start)} --> {_clock(until)}", _caption(step), ""]
+    return "\n".join(lines)
+
+
+def stored(step: Step) -> dict[str, Any]:
+    """The step as it is kept on disk; what is not known is left out."""
+    return {name: value for name, value in asdict(step).items() if value not in ("", None)}
+
+
+def restored(data: dict[str, Any]) -> Step:
+    """The inverse of ``stored``; keys of later versions are ignored."""
+    known = {field.name for field in fields(Step)}
+    values = {name: value for name, value in data.items() if name in known}
+    for point in ("model_point", "native_point"):
+        if point in values:
+            values[point] = tuple(values[point])
+    return Step(**values)
+
+
+def _same_call(a: Step, b: Step) -> bool:
+    one_action_at_most = not a.action or not b.action
+    return bool(a.tool_call_id) and a.tool_call_id == b.tool_call_id and one_action_at_most
+
+
+def _joined(known: Step, news: Step) -> Step:
+    told_now = {
+        field.name: getattr(news, field.name)
+        for field in fields(Step)
+        if getattr(news, field.name) not in ("", None)
+    }
+    # The narrower span is the display's own; the caller's includes the way there and back.
+    narrow = known if known.action else news
+    return replace(known, **told_now | {"started": narrow.started, "ended": narrow.ended})
+
+
+def _caption(step: Step) -> str:
+    words = step.title or " ".join(filter(None, (step.action or step.tool or "step", step.text)))
+    if step.error:
+        words = f"{words} (failed)"
+    # One line, for an empty one would end the cue; the three signs are WebVTT's markup.
+    flat = " ".join(words.split())
+    return flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _clock(seconds: float) -> str:
+    thousandths = round(seconds * 1000)
+    minutes, rest = divmod(thousandths, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02}:{minutes:02}:{rest // 1000:02}.{rest % 1000:03}"

@@ -1,0 +1,307 @@
+"""What the recorder's thread does: shots, steps and the time to files on disk.
+
+One thread calls all this, and tells the time; nothing here waits for anything but the encoder
+and the disk.
+"""
+
+import logging
+import shutil
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .budget import LADDER, NEXT_PART, together
+from .catalogue import Catalogue
+from .change import Toggling
+from .container import no_room
+from .encoder import Coded
+from .errors import DiskFull, RecordingError, RecordingFailed
+from .exposure import Exposure, Stamped
+from .parts import EndReason, Part
+from .reel import Reel
+from .settings import RecordingSettings
+from .shots import Shot
+from .steps import Step
+from .table import Table
+from .thumbnail import telling
+
+logger = logging.getLogger(__name__)
+
+MARK_EVERY = 1.0
+"""Seconds between two notes about the map of times in the journals."""
+
+
+class _Opening(NamedTuple):
+    """A file that begins with the next keyframe."""
+
+    recording_id: str
+    label: str
+    take: int
+    rung: int
+
+
+class Studio:
+    """Records one desktop. Times are seconds on the monotonic clock of the shots."""
+
+    def __init__(
+        self, catalogue: Catalogue, settings: RecordingSettings, since_1970: float
+    ) -> None:
+        self._catalogue = catalogue
+        self._settings = settings
+        self._since_1970 = since_1970
+        self._table = Table(settings.most_at_once, settings.rest_after)
+        self._toggling = Toggling()
+        self._exposure: Exposure | None = None
+        self._openings: list[_Opening] = []
+        self._reels: dict[str, Reel] = {}
+        self._labels: dict[str, str] = {}
+        self._synced = float("-inf")
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """Ids of the recordings that run, oldest first."""
+        return self._table.active()
+
+    @property
+    def needs_shot(self) -> bool:
+        """Whether a recording cannot begin before ``shot`` is called."""
+        return bool(self._openings) and self._exposure is None
+
+    @property
+    def fps(self) -> int:
+        """How many shots a second are wanted at most."""
+        return LADDER[self._exposure.rung if self._exposure is not None else 0].fps
+
+    def knows(self, recording_id: str) -> bool:
+        """Whether the id was started since this studio exists."""
+        return self._table.state(recording_id) is not None
+
+    def start(self, recording_id: str, label: str, now: float) -> None:
+        """Begin a recording; nothing happens if it runs already.
+
+        Raises:
+            TooManyRecordings: If all places are taken.
+            DiskFull: If there is too little room to begin.
+            RecordingFailed: If the encoder or the file cannot be opened.
+        """
+        if recording_id not in self.active:
+            self._require_room()
+        if not self._table.start(recording_id, now):
+            return
+        self._labels[recording_id] = label
+        earlier = self._catalogue.parts(recording_id)
+        take = 1 + max((part.take for part in earlier), default=0)
+        self._openings.append(_Opening(recording_id, label, take, 0))
+        self._join(now)
+
+    def stop(self, recording_id: str, now: float, reason: EndReason) -> None:
+        """End a recording; nothing happens if it has ended.
+
+        Raises:
+            UnknownRecording: If it was never started here.
+        """
+        if self._table.stop(recording_id):
+            self._end((recording_id,), now, reason)
+
+    def stop_all(self, now: float, reason: EndReason) -> None:
+        """End all recordings that run."""
+        names = self.active
+        for name in names:
+            self._table.stop(name)
+        self._end(names, now, reason)
+
+    def forget(self, recording_id: str) -> None:
+        """The recording was deleted."""
+        self._table.forget(recording_id)
+
+    def note(self, step: Step, now: float) -> None:
+        """A step of all recordings; the resting ones go on with it."""
+        self._acted(now)
+        self._toggling.input(step.started)
+        self._toggling.input(step.ended)
+        if self._exposure is not None:
+            self._exposure.activity(step.started)
+            self._exposure.activity(step.ended, step=True)
+        for name, reel in list(self._reels.items()):
+            try:
+                reel.note(step)
+            except OSError as error:
+                self._broke(name, error)
+
+    def touch(self, at: float) -> None:
+        """Human input at ``at``."""
+        self._acted(at)
+        self._toggling.input(at)
+        if self._exposure is not None:
+            self._exposure.activity(at)
+
+    def shot(self, shot: Shot) -> None:
+        """A new picture of the desktop.
+
+        Raises:
+            RecordingFailed: If the encoder fails; all recordings have ended then.
+        """
+        if not self.active:
+            return
+        if not shot.regions:
+            self.touch(shot.time)
+        tells = not shot.regions or self._toggling.significant(shot.regions, shot.time)
+        try:
+            exposure = self._exposing(shot)
+            rung = together([reel.budget.rung for reel in self._reels.values()])
+            if self._reels and rung != exposure.rung:
+                exposure.set_rung(rung)
+            coded = exposure.show(shot, tells=tells, key=bool(self._openings))
+        except RecordingFailed:
+            self.stop_all(shot.time, "failed")
+            raise
+        if coded is not None:
+            self._open(coded)
+            self._offer(shot)
+
+    def tick(self, now: float) -> None:
+        """Write what is due; close what has rested, is full or finds no room."""
+        if self._exposure is None:
+            return
+        self._deliver(self._exposure.due(now))
+        self._end(self._table.rest(now), now, "idle")
+        for name, reel in list(self._reels.items()):
+            if reel.budget.full:
+                self._next_part(name, reel, now)
+        self._mark()
+        if now >= self._synced + self._settings.sync_every:
+            self._sync(now)
+
+    def deadline(self) -> float | None:
+        """When ``tick`` is worth calling if nothing else happens."""
+        exposed = self._exposure.deadline() if self._exposure is not None else None
+        moments = [m for m in (exposed, self._table.next_rest()) if m is not None]
+        return min(moments, default=None)
+
+    def _acted(self, now: float) -> None:
+        for name in self._table.activity(now):
+            take = self._catalogue.take(name)[-1].take
+            self._openings.append(_Opening(name, self._labels[name], take, 0))
+        self._join(now)
+
+    def _join(self, now: float) -> None:
+        if self._openings and self._exposure is not None:
+            coded = self._exposure.again(now, key=True)
+            if coded is not None:
+                self._open(coded)
+
+    def _exposing(self, shot: Shot) -> Exposure:
+        if self._exposure is None:
+            height, width = shot.pixels.shape[:2]
+            rung = min((opening.rung for opening in self._openings), default=0)
+            self._exposure = Exposure(self._settings, (width, height), rung)
+            self._exposure.open()
+            self._synced = shot.time
+        return self._exposure
+
+    def _open(self, coded: Coded) -> None:
+        openings, self._openings = self._openings, []
+        for opening in openings:
+            try:
+                self._reels[opening.recording_id] = self._reel(opening, coded.at)
+            except (OSError, RecordingFailed) as error:
+                self._table.forget(opening.recording_id)
+                logger.error("recording %s cannot be written: %s", opening.recording_id, error)
+
+    def _reel(self, opening: _Opening, origin: float) -> Reel:
+        if self._exposure is None:
+            raise RecordingFailed("no picture yet")
+        part = Part(
+            recording_id=opening.recording_id,
+            index=self._catalogue.next_index(opening.recording_id),
+            take=opening.take,
+            label=opening.label,
+            started_at=self._since_1970 + origin,
+        )
+        return Reel(
+            part,
+            self._catalogue,
+            self._exposure.template,
+            origin=origin,
+            cap=self._settings.largest_file,
+            rung=opening.rung,
+        )
+
+    def _deliver(self, frames: Iterable[Stamped]) -> None:
+        for frame in frames:
+            for name, reel in list(self._reels.items()):
+                try:
+                    reel.write(frame.coded, frame.stamp)
+                except (OSError, RecordingError) as error:
+                    self._broke(name, error)
+
+    def _broke(self, name: str, error: Exception) -> None:
+        logger.error("recording %s ended: %s", name, error)
+        self._table.stop(name)
+        full = isinstance(error, DiskFull) or no_room(error)
+        self._close(name, "disk_full" if full else "failed")
+        self._rest_exposure()
+
+    def _end(self, names: tuple[str, ...], now: float, reason: EndReason) -> None:
+        self._openings = [o for o in self._openings if o.recording_id not in names]
+        if names:
+            self._finish(names, now, reason)
+            self._rest_exposure()
+
+    def _finish(self, names: tuple[str, ...], now: float, reason: EndReason) -> None:
+        if self._exposure is None:
+            return
+        try:
+            self._exposure.again(now)
+        except RecordingFailed as error:
+            logger.error("the last picture is missing: %s", error)
+        self._deliver(self._exposure.finish(now))
+        for name in names:
+            self._close(name, reason)
+
+    def _close(self, name: str, reason: EndReason) -> None:
+        reel = self._reels.pop(name, None)
+        if reel is not None and self._exposure is not None:
+            reel.mark(*self._exposure.times(reel.marked))
+            reel.close(reason)
+
+    def _next_part(self, name: str, reel: Reel, now: float) -> None:
+        self._finish((name,), now, "cap")
+        if name in self.active:
+            self._openings.append(_Opening(name, reel.part.label, reel.part.take, NEXT_PART))
+            self._join(now)
+
+    def _rest_exposure(self) -> None:
+        if not self._reels and not self._openings and self._exposure is not None:
+            self._exposure.close()
+            self._exposure = None
+            self._toggling = Toggling()
+
+    def _offer(self, shot: Shot) -> None:
+        looking = [r for r in self._reels.values() if r.looks_for_still(shot.time)]
+        if looking:
+            score = telling(shot.pixels)
+            for reel in looking:
+                reel.offer(shot.pixels, score, shot.time)
+
+    def _mark(self) -> None:
+        if self._exposure is None:
+            return
+        for reel in self._reels.values():
+            times, until = self._exposure.times(reel.marked)
+            if until >= reel.marked + MARK_EVERY:
+                reel.mark(times, until)
+        self._exposure.forget(min((r.marked for r in self._reels.values()), default=0.0))
+
+    def _sync(self, now: float) -> None:
+        self._synced = now
+        for reel in self._reels.values():
+            reel.sync()
+        free = shutil.disk_usage(self._catalogue.folder).free
+        if self._reels and free < self._settings.free_to_go_on:
+            self.stop_all(now, "disk_full")
+
+    def _require_room(self) -> None:
+        self._catalogue.folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(self._catalogue.folder).free
+        if free < self._settings.free_to_start:
+            raise DiskFull(free, self._settings.free_to_start)

@@ -1,0 +1,115 @@
+"""A screen that shows what a test says, when it says so."""
+
+import threading
+import time
+from collections import deque
+from pathlib import Path
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from recording.errors import FeedEnded
+from recording.shots import Rectangle, Shot
+
+WAIT = 20.0
+"""Seconds after which a test that waits has failed."""
+
+Picture = NDArray[np.uint8]
+
+
+def plain(width: int = 320, height: int = 240, grey: int = 200) -> Picture:
+    return np.full((height, width, 4), grey, np.uint8)
+
+
+def marked(number: int, width: int = 320, height: int = 240) -> Picture:
+    """A picture from which ``number_of`` reads the number, also after encoding."""
+    picture = plain(width, height)
+    for bit in range(16):
+        shade = 255 if number >> bit & 1 else 0
+        picture[32:64, 16 * bit : 16 * bit + 16, :3] = shade
+    return picture
+
+
+def number_of(frame: av.VideoFrame) -> int:
+    grey = frame.to_ndarray(format="gray")
+    return sum(int(grey[48, 16 * bit + 8] > 127) << bit for bit in range(16))
+
+
+class FakeFeed:
+    """Gives out queued shots; the first take returns the current picture at once."""
+
+    def __init__(self, first: Shot) -> None:
+        self._shots = deque([first])
+        self._news = threading.Condition()
+        self._lost = False
+        self.closed = False
+        self.taken = 0
+
+    def put(self, shot: Shot) -> None:
+        with self._news:
+            self._shots.append(shot)
+            self._news.notify_all()
+
+    def lose(self) -> None:
+        with self._news:
+            self._lost = True
+            self._news.notify_all()
+
+    def take(self, timeout: float) -> Shot | None:
+        with self._news:
+            self._news.wait_for(lambda: self._shots or self._lost or self.closed, timeout)
+            if self._shots:
+                self.taken += 1
+                self._news.notify_all()
+                return self._shots.popleft()
+            if self._lost:
+                raise FeedEnded
+            return None
+
+    def close(self) -> None:
+        with self._news:
+            self.closed = True
+            self._news.notify_all()
+
+    def wait_until_taken(self) -> None:
+        with self._news:
+            assert self._news.wait_for(lambda: not self._shots, WAIT)
+
+
+class FakeSource:
+    """A screen; ``show`` changes it for all feeds."""
+
+    def __init__(self, picture: Picture | None = None) -> None:
+        self.picture = plain() if picture is None else picture
+        self.feeds: list[FakeFeed] = []
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.picture.shape[1], self.picture.shape[0]
+
+    def subscribe(self) -> FakeFeed:
+        width, height = self.size
+        feed = FakeFeed(Shot(self.picture, time.monotonic(), ((0, 0, width, height),)))
+        self.feeds.append(feed)
+        return feed
+
+    def show(self, picture: Picture, *regions: Rectangle) -> float:
+        """Change the screen and wait until every feed has taken it; the time of the change."""
+        now = time.monotonic()
+        self.picture = picture
+        for feed in self.feeds:
+            if not feed.closed:
+                feed.put(Shot(picture, now, regions or ((0, 0, *self.size),)))
+                feed.wait_until_taken()
+        return now
+
+    def lose(self) -> None:
+        for feed in self.feeds:
+            feed.lose()
+
+
+def decoded(path: Path) -> list[tuple[float, int]]:
+    """Time and number of every picture in a video made of ``marked`` pictures."""
+    with av.open(str(path)) as film:
+        return [(float(frame.time), number_of(frame)) for frame in film.decode(video=0)]
