@@ -201,6 +201,11 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
         )
         return response
 
+    @router.post("/api/v0/login/codes", tags=["sign in"])
+    async def new_code() -> dict[str, str]:
+        """Make a one-time login code, for a link that signs a browser in."""
+        return {"code": credentials.new_code()}
+
     @router.post("/logout", tags=["sign in"])
     async def sign_out(request: Request) -> Response:
         """End this browser's session."""

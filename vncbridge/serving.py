@@ -13,6 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from .errors import CannotListen
+from .protocol import StreamProtocol
 
 CLOSING_SECONDS = 2
 """How long open requests may take to end; watchers get 1 s of it, then the socket goes."""
@@ -125,7 +126,7 @@ class Serving(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                ws="websockets-sansio",
+                ws=StreamProtocol,
                 ws_per_message_deflate=False,
                 ws_ping_interval=15,
                 log_config=None,
@@ -137,6 +138,8 @@ class Serving(uvicorn.Server):
         )
         # Loads the protocol classes now: once privileges are dropped their files may be unreadable.
         self.config.load()
+        self.asked = asyncio.Event()
+        """Set when the end was asked for."""
         self._ready = ready
         self._closing = closing
 
@@ -162,6 +165,7 @@ class Serving(uvicorn.Server):
         if not self.should_exit:
             self._closing()
         self.should_exit = True
+        self.asked.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

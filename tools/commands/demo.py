@@ -1,0 +1,154 @@
+"""`deskhand demo`: the main job end to end, on a page of our own."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from desktop.client import DesktopClient
+from tools.demo.site import Findings, demo_site
+from tools.settings import Settings
+
+from .console import complain, default_data_dir, say, say_json
+from .console import settings as read_settings
+from .run import FAILED, NOT_STARTED
+from .up import START_ERRORS, Running, running
+
+PARENT = "scripted:demo-parent"
+SQUARES = 5
+AT_REST = ("waiting", "error", "requires_action")
+
+Json = dict[str, Any]
+Say = Callable[[str], None]
+
+TASK = (
+    "Use an agent with a desktop of its own for this. Open {url} in the browser, full screen "
+    "(`browser --kiosk`). Five coloured squares of 4x4 pixels appear one after another, in the "
+    "corners and in the centre: click each of them once and nothing else. Then fill in the form "
+    "with a name and a comment, send it, and report."
+)
+
+
+def main(model: str | None, data_dir: Path | None, listen: str | None, as_json: bool) -> int:
+    """Show the job; return 0 when it was done right."""
+    try:
+        settings = read_settings(
+            {"data_dir": data_dir or default_data_dir() / "demo", "listen": listen}
+        )
+        return asyncio.run(_demo(settings, model, listen is None, as_json))
+    except START_ERRORS as error:
+        complain(str(error))
+        return NOT_STARTED
+
+
+async def _demo(settings: Settings, model: str | None, any_port: bool, as_json: bool) -> int:
+    told: Say = (lambda _: None) if as_json else say
+    started = time.monotonic()
+    async with demo_site() as (page, findings), running(settings, None, any_port) as found:
+        told(f"Deskhand is at {found.link}")
+        told(f"  the link signs you in once; {time.monotonic() - started:.1f} s to start")
+        async with DesktopClient(found.address.url, found.plane.token) as client:
+            parent, child = await _job(client, model or PARENT, page, found, told)
+            result = await _result(client, parent, child, findings, found)
+        if as_json:
+            say_json(result)
+        else:
+            _tell(result, told)
+        if os.environ.get("DEMO_EXIT") != "1":
+            told("The demo stays up for your browser; Ctrl-C ends it.")
+            await found.server.asked.wait()
+    return 0 if result["ok"] else FAILED
+
+
+async def _job(
+    client: DesktopClient, model: str, page: str, found: Running, told: Say
+) -> tuple[Json, Json]:
+    body = {"prompt": TASK.format(url=f"{page}/"), "title": "Demo", "model": model}
+    parent_id = (await client.request("POST", "/api/v0/chats", json=body))["id"]
+    child: Json = {}
+    shown = 0
+    # One stream tells of parent and child; it is opened before their state is read.
+    async with client.stream("GET", "/api/v0/events") as events:
+        lines = events.aiter_lines()
+        while True:
+            parent = await client.request("GET", f"/api/v0/chats/{parent_id}")
+            if parent["children"]:
+                fresh = await client.request("GET", f"/api/v0/chats/{parent['children'][0]}")
+                if fresh["desktop_id"] and not child.get("desktop_id"):
+                    told(f"Watch it live: {found.address.url}/desktops/{fresh['desktop_id']}")
+                child = fresh
+                ended = [step for step in child["steps"] if step["ended_at"]]
+                for step in ended[shown:]:
+                    told(_line(step))
+                shown = len(ended)
+            if parent["state"] in AT_REST:
+                return parent, child
+            await _next_event(lines)
+
+
+async def _next_event(lines: Any) -> None:
+    async for line in lines:
+        if line.startswith("data:"):
+            return
+
+
+def _line(step: Json) -> str:
+    timings = step.get("timings") or {}
+    seen = sum(timings.get(name, 0.0) for name in ("act", "settle", "capture", "encode"))
+    whole = 1000 * (step["ended_at"] - step["started_at"])
+    settled = f"action -> settled picture {seen:.0f} ms" if seen else f"{whole:.0f} ms"
+    title = step.get("title") or step.get("action") or step["tool"]
+    failed = f"  FAILED: {step['error']}" if step.get("error") else ""
+    return f"  {step['index']:>3}  {title}  ({settled}){failed}"
+
+
+async def _result(
+    client: DesktopClient, parent: Json, child: Json, findings: Findings, found: Running
+) -> Json:
+    base = found.address.url
+    recording = None
+    if child.get("recording_file_ids"):
+        run = await client.request("GET", f"/api/v0/runs/{child['id']}")
+        video = run["recordings"][0]
+        recording = {
+            "bytes": video["bytes"],
+            "video_s": video["metadata"].get("video_s"),
+            "duration_s": video["metadata"].get("duration_s"),
+        }
+    right = findings.hits == SQUARES and findings.misses == 0 and len(findings.answers) == 1
+    return {
+        "ok": right and child.get("outcome") == "done" and recording is not None,
+        "url": base,
+        "token": found.plane.token,
+        "parent_chat_id": parent["id"],
+        "child_chat_id": child.get("id"),
+        "report": child.get("report"),
+        "parent_report": parent.get("report"),
+        "last_error": child.get("last_error") or parent.get("last_error"),
+        "recording_file_id": (child.get("recording_file_ids") or [None])[0],
+        "thumbnail_file_id": child.get("thumbnail_file_id"),
+        "recording": recording,
+        "hits": findings.hits,
+        "misses": findings.misses,
+        "clicks": [click.model_dump() for click in findings.clicks],
+        "answers": [answer.model_dump() for answer in findings.answers],
+        "run_url": f"{base}/runs/{child['id']}" if child else None,
+        "steps": child.get("steps", []),
+    }
+
+
+def _tell(result: Json, told: Say) -> None:
+    if result["last_error"]:
+        told(f"Error: {result['last_error']}")
+    told(f"Squares: {result['hits']} hit, {result['misses']} missed")
+    told(f"Report: {result['report']}")
+    if result["recording"]:
+        film = result["recording"]
+        told(
+            f"Recording {result['recording_file_id']}: {film['video_s']:.1f} s of video for "
+            f"{film['duration_s']:.1f} s of work, {film['bytes'] / 1000:.0f} kB"
+        )
+    if result["run_url"]:
+        told(f"Replay it: {result['run_url']}")

@@ -1,0 +1,146 @@
+"""`deskhand doctor`: what this machine has and lacks."""
+
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from tools.settings import BadSetting, Settings
+
+from .console import check_data_dir, complain, say, say_json
+from .console import settings as read_settings
+
+PROGRAMS = {
+    "Xvnc": ("tigervnc-standalone-server", "fail"),
+    "openbox": ("openbox", "fail"),
+    "setpriv": ("util-linux", "fail"),
+    "dbus-daemon": ("dbus", "fail"),
+    "xterm": ("xterm", "warn"),
+    "chromium": ("chromium", "warn"),
+    "tint2": ("tint2", "warn"),
+    "hsetroot": ("hsetroot", "warn"),
+}
+FONTS = {"DejaVu": "fonts-dejavu-core", "WenQuanYi": "fonts-wqy-zenhei",
+         "Noto Color Emoji": "fonts-noto-color-emoji"}  # fmt: skip
+LIBRARIES = ("av", "numpy", "PIL", "xcffib", "anthropic", "sqlalchemy", "websockets")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was checked."""
+
+    name: str
+    status: Literal["ok", "warn", "fail"]
+    detail: str
+    mend: str = ""
+
+
+def main(as_json: bool, data_dir: Path | None) -> int:
+    """Print the findings; status 1 when something that is needed is missing."""
+    try:
+        settings = read_settings({"data_dir": data_dir})
+    except BadSetting as error:
+        complain(str(error))
+        return 2
+    findings = list(_examine(settings))
+    healthy = all(finding.status != "fail" for finding in findings)
+    if as_json:
+        say_json({"healthy": healthy, "findings": [asdict(finding) for finding in findings],
+                  "settings": {k: str(v) for k, v in asdict(settings).items()}})  # fmt: skip
+    else:
+        for finding in findings:
+            mend = f"  -> {finding.mend}" if finding.mend else ""
+            say(f"{finding.status:>4}  {finding.name}: {finding.detail}{mend}")
+        say("Settings:")
+        for name, value in asdict(settings).items():
+            say(f"      {name} = {value}")
+    return 0 if healthy else 1
+
+
+def _examine(settings: Settings) -> Iterator[Finding]:
+    yield from _programs()
+    yield from _fonts()
+    yield from _libraries()
+    yield _isolation()
+    yield _data(settings)
+    yield _port(settings)
+    yield _key()
+
+
+def _programs() -> Iterator[Finding]:
+    for name, (package, severity) in PROGRAMS.items():
+        found = shutil.which(name)
+        if found is not None:
+            yield Finding(name, "ok", found)
+        elif severity == "fail":
+            yield Finding(name, "fail", "not installed", f"apt-get install {package}")
+        else:
+            yield Finding(name, "warn", "not installed", f"apt-get install {package}")
+
+
+def _fonts() -> Iterator[Finding]:
+    listing = shutil.which("fc-list")
+    known = ""
+    if listing is not None:
+        known = subprocess.run([listing], capture_output=True, text=True, check=False).stdout
+    for name, package in FONTS.items():
+        if name in known:
+            yield Finding(f"font {name}", "ok", "installed")
+        else:
+            yield Finding(f"font {name}", "warn", "not found", f"apt-get install {package}")
+
+
+def _libraries() -> Iterator[Finding]:
+    for name in LIBRARIES:
+        if importlib.util.find_spec(name) is None:
+            yield Finding(f"library {name}", "fail", "not installed", "run make setup")
+    if importlib.util.find_spec("isal") is None:
+        yield Finding("library isal", "warn", "pictures are packed more slowly", "pip install isal")
+
+
+def _isolation() -> Finding:
+    if os.geteuid() == 0:
+        return Finding("isolation", "ok", "user: each desktop works as a user of its own")
+    return Finding(
+        "isolation",
+        "warn",
+        "shared: agents run as you and can do what you can",
+        "start Deskhand as root, so that desktops get users of their own",
+    )
+
+
+def _data(settings: Settings) -> Finding:
+    try:
+        check_data_dir(settings.data_dir)
+    except OSError as error:
+        return Finding("data directory", "fail", str(error), "choose another with --data-dir")
+    free = shutil.disk_usage(settings.data_dir).free
+    detail = f"{settings.data_dir}, {free / 1e9:.1f} GB free"
+    if free < 1e9:
+        return Finding("data directory", "warn", detail, "below 1 GB no recording starts")
+    return Finding("data directory", "ok", detail)
+
+
+def _port(settings: Settings) -> Finding:
+    host, _, port = settings.listen.rpartition(":")
+    if settings.listen.startswith("unix:") or not port.isdigit():
+        return Finding("address", "ok", settings.listen)
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host.strip("[]"), int(port)))
+        except OSError as error:
+            return Finding("address", "warn", f"{settings.listen}: {error.strerror}",
+                           "the next free port is taken, or give --listen")  # fmt: skip
+    return Finding("address", "ok", f"{settings.listen} is free")
+
+
+def _key() -> Finding:
+    if os.environ.get("ANTHROPIC_API_KEY"):
+        return Finding("model", "ok", "ANTHROPIC_API_KEY is set")
+    return Finding("model", "warn", "no key: scripted models play", "set ANTHROPIC_API_KEY")

@@ -1,0 +1,155 @@
+"""`deskhand run`: one task, its progress in the terminal."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from desktop.client import DesktopClient
+from desktop.errors import DesktopRefused, DesktopUnavailable
+
+from .client import Found, NoPlane, connected
+from .console import complain, say, say_json
+from .console import settings as read_settings
+from .up import START_ERRORS
+
+DONE, FAILED, USAGE, OVER_BUDGET, NOT_STARTED, NO_MODEL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+
+Json = dict[str, Any]
+
+
+def main(
+    task: str,
+    model: str | None,
+    url: str | None,
+    data_dir: Path | None,
+    timeout: float,
+    as_json: bool,
+) -> int:
+    """Run the task; return the exit code that tells its outcome."""
+    if not task.strip():
+        complain('the task is blank; say what to do, as in: deskhand run "open a terminal"')
+        return USAGE
+    try:
+        return asyncio.run(_run(task, model, url, data_dir, timeout, as_json))
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return INTERRUPTED
+    except (*START_ERRORS, NoPlane) as error:
+        complain(str(error))
+        return NOT_STARTED
+
+
+async def _run(
+    task: str,
+    model: str | None,
+    url: str | None,
+    data_dir: Path | None,
+    timeout: float,
+    as_json: bool,
+) -> int:
+    async with connected(read_settings({"data_dir": data_dir}), url) as plane:
+        quiet = (lambda _: None) if as_json else say
+        if model is None:
+            status = await plane.client.request("GET", "/api/v0/status")
+            quiet(_model_line(status))
+        arguments = {"prompt": task} | ({"model": model} if model else {})
+        spawned = await call(plane.client, "spawn_computer_use_agent", arguments)
+        if "error" in spawned:
+            complain(spawned["error"])
+            return NO_MODEL
+        chat_id = spawned["result"]["chat_id"]
+        quiet(f"Run:  {plane.url}/runs/{chat_id}")
+        if plane.sign_in is not None:
+            quiet(f"Sign in: {plane.sign_in}")
+        showing = asyncio.create_task(_show(plane.client, chat_id, quiet), name="progress")
+        try:
+            result = await wait(plane.client, chat_id, timeout)
+        finally:
+            showing.cancel()
+            await asyncio.gather(showing, return_exceptions=True)
+        _tell(result, plane, as_json)
+        return exit_code(result)
+
+
+def _model_line(status: Json) -> str:
+    name = str(status.get("model", ""))
+    if name.startswith("scripted:"):
+        return (
+            f"No model key is set, so the example script {name} plays instead of your task's "
+            "model.\nSet ANTHROPIC_API_KEY for a real one."
+        )
+    return f"Model: {name}"
+
+
+async def call(client: DesktopClient, tool: str, arguments: Json, timeout: float = 60.0) -> Json:
+    """Use one tool of the control plane."""
+    answer: Json = await client.request(
+        "POST", f"/api/v0/tools/{tool}", json=arguments, timeout=timeout
+    )
+    return answer
+
+
+async def wait(client: DesktopClient, chat_id: str, timeout: float) -> Json:
+    """Wait for a child; return what ``wait_agent`` tells."""
+    arguments = {"chat_id": chat_id, "timeout_seconds": int(timeout)}
+    answer = await call(client, "wait_agent", arguments, timeout + 120.0)
+    result: Json = answer.get("result") or {"status": "error", "last_error": answer.get("error")}
+    return result
+
+
+async def _show(client: DesktopClient, chat_id: str, quiet: Any) -> None:
+    shown = 0
+    try:
+        async for _ in _events(client, chat_id):
+            chat = await client.request("GET", f"/api/v0/chats/{chat_id}")
+            ended = [step for step in chat["steps"] if step.get("ended_at")]
+            for step in ended[shown:]:
+                quiet(_step_line(step))
+            shown = len(ended)
+    except (DesktopRefused, DesktopUnavailable) as error:
+        # The result does not depend on showing the way to it.
+        quiet(f"  (progress is not shown: {error})")
+
+
+async def _events(client: DesktopClient, chat_id: str) -> AsyncIterator[str]:
+    path = f"/api/v0/chats/{chat_id}/events"
+    async with client.stream("GET", path) as response:
+        async for line in response.aiter_lines():
+            if line.startswith("data:"):
+                yield line
+
+
+def _step_line(step: Json) -> str:
+    took = 1000 * (step["ended_at"] - step["started_at"])
+    mark = "x" if step.get("error") else "-"
+    title = step.get("title") or step.get("action") or step.get("tool")
+    return f"  {mark} {step['index']:>3}  {title}  ({took:.0f} ms)"
+
+
+def _tell(result: Json, plane: Found, as_json: bool) -> None:
+    if as_json:
+        say_json(result)
+        return
+    if result.get("timed_out"):
+        say(f"Still working after {result.get('elapsed_ms', 0) / 1000:.0f} s; watch: "
+            f"{result.get('live_url')}")  # fmt: skip
+        return
+    if result.get("last_error"):
+        say(f"Error: {result['last_error']}")
+    if result.get("report"):
+        say(f"Report: {result['report']}")
+    outcome = result.get("outcome") or result.get("status")
+    say(f"Outcome: {outcome} after {result.get('steps', 0)} steps")
+    if result.get("recording_file_id"):
+        say(f"Recording: {plane.url}/api/v0/files/{result['recording_file_id']}")
+
+
+def exit_code(result: Json) -> int:
+    """Return the code of ``web.md``: 0 done, 1 failed or blocked, 3 budget, 5 model or key."""
+    kind = str(result.get("last_error_kind") or "")
+    if kind.startswith("model") or kind == "no_model":
+        return NO_MODEL
+    if kind in ("budget", "watchdog") or result.get("timed_out"):
+        return OVER_BUDGET
+    return DONE if result.get("outcome") == "done" else FAILED

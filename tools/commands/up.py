@@ -1,0 +1,137 @@
+"""`deskhand up`: the control plane."""
+
+import asyncio
+import contextlib
+import json
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+from desktop.errors import DesktopError
+from tools.lock import AlreadyRunning, held
+from tools.settings import BadSetting, Settings
+from tools.store.errors import StoreError
+from tools.wiring import Plane, plane
+from vncbridge.errors import CannotListen
+from vncbridge.serving import Address, Serving, listening, parse_address
+
+from .console import check_data_dir, complain, say, say_json
+from .console import settings as read_settings
+
+NOT_STARTED = 4
+PORTS_TRIED = 20
+START_ERRORS = (CannotListen, AlreadyRunning, BadSetting, StoreError, DesktopError, OSError)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A control plane that answers."""
+
+    plane: Plane
+    address: Address
+    server: Serving
+
+    @property
+    def link(self) -> str:
+        """A sign-in link that works once."""
+        return f"{self.address.url}/login#code={self.plane.credentials.new_code()}"
+
+
+def main(flags: Mapping[str, Any], token_file: Path | None, as_json: bool) -> int:
+    """Serve until asked to end; return the exit status."""
+    try:
+        asyncio.run(_serve(flags, token_file, as_json))
+    except START_ERRORS as error:
+        complain(str(error))
+        return NOT_STARTED
+    return 0
+
+
+async def _serve(flags: Mapping[str, Any], token_file: Path | None, as_json: bool) -> None:
+    async with running(read_settings(flags), token_file, flags.get("listen") is None) as found:
+        if as_json:
+            token = found.plane.token
+            say_json({"url": found.address.url, "token": token, "pid": os.getpid(),
+                      "version": version("deskhand")})  # fmt: skip
+        elif found.address.path is not None:
+            say(f"Deskhand is served at {found.address.url}")
+        else:
+            say(f"Deskhand is at {found.link}")
+            say(f"  model: {found.plane.models.usual()}; Ctrl-C ends it and its desktops")
+        await _until_asked(found.server)
+
+
+@asynccontextmanager
+async def running(
+    settings: Settings, token_file: Path | None = None, any_port: bool = False
+) -> AsyncIterator[Running]:
+    """Serve a control plane while the block runs; it is answering when the block begins.
+
+    ``any_port``: when the port is taken, the next free one will do.
+
+    Raises:
+        OSError: If the data directory cannot be written.
+        AlreadyRunning: If another control plane uses it.
+        CannotListen: If the address is taken.
+    """
+    check_data_dir(settings.data_dir)
+    for part in ("logs", "run"):
+        (settings.data_dir / part).mkdir(mode=0o700, exist_ok=True)
+    with held(settings.data_dir), _bound(settings, any_port) as (bound, address):
+        async with plane(settings, address, token_file) as opened:
+            ready = asyncio.Event()
+            server = Serving(opened.app, ready.set, opened.closing.set)
+            serving = asyncio.create_task(server.run_until_asked(bound), name="serve")
+            try:
+                await _either(ready.wait(), serving)
+                with _announced(settings.data_dir, address):
+                    yield Running(opened, address, server)
+            finally:
+                server.ask_to_end()
+                await serving
+
+
+async def _either(event: Any, serving: asyncio.Task[None]) -> None:
+    waiting = asyncio.ensure_future(event)
+    await asyncio.wait({waiting, serving}, return_when=asyncio.FIRST_COMPLETED)
+    if not waiting.done():
+        waiting.cancel()
+        serving.result()
+
+
+async def _until_asked(server: Serving) -> None:
+    await server.asked.wait()
+
+
+@contextlib.contextmanager
+def _bound(settings: Settings, any_port: bool) -> Any:
+    wanted = parse_address(settings.listen)
+    for attempt in range(PORTS_TRIED):
+        tried = Address(wanted.host, wanted.port + attempt, wanted.path)
+        with contextlib.ExitStack() as stack:
+            try:
+                found: tuple[socket, Address] = stack.enter_context(listening(tried))
+            except CannotListen:
+                if not any_port or wanted.path is not None or attempt == PORTS_TRIED - 1:
+                    raise
+                continue
+            yield found
+            return
+
+
+@contextlib.contextmanager
+def _announced(data_dir: Path, address: Address) -> Any:
+    """Tell client commands where we are, while we are there."""
+    file = data_dir / "run" / "plane.json"
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as out:
+        json.dump({"url": address.url, "pid": os.getpid()}, out)
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)

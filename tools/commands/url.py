@@ -1,0 +1,33 @@
+"""`deskhand url`: a fresh sign-in link."""
+
+import asyncio
+import os
+from pathlib import Path
+
+from desktop.client import DesktopClient
+from desktop.errors import DesktopRefused, DesktopUnavailable
+from tools.settings import BadSetting
+
+from .client import NoPlane, located, token_of
+from .console import complain, say
+from .console import settings as read_settings
+
+
+def main(data_dir: Path | None, url: str | None) -> int:
+    """Print the link; return the exit status."""
+    try:
+        say(asyncio.run(_link(data_dir, url)))
+    except (NoPlane, BadSetting, DesktopRefused, DesktopUnavailable, OSError) as error:
+        complain(str(error))
+        return 4
+    return 0
+
+
+async def _link(data_dir: Path | None, url: str | None) -> str:
+    settings = read_settings({"data_dir": data_dir})
+    address = located(settings, url, os.environ)
+    if address is None:
+        raise NoPlane("no control plane runs here; start one with `deskhand up`")
+    async with DesktopClient(address, token_of(settings, os.environ)) as client:
+        code = (await client.request("POST", "/api/v0/login/codes", json={}))["code"]
+    return f"{address}/login#code={code}"

@@ -1,0 +1,194 @@
+"""The control plane, put together."""
+
+import asyncio
+import contextlib
+import importlib
+import json
+import os
+import secrets
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from desktop.folder import open_root, run_root
+from tools.agents.chats import Chats
+from tools.agents.ports import ChatSettings
+from tools.agents.providers.port import Model
+from tools.agents.scripted.server import ScriptedModelServer
+from tools.fleet.entries import Entries
+from tools.fleet.fleet import Fleet
+from tools.fleet.machines import FleetMachines
+from tools.models import Models
+from tools.plane.app import create_app
+from tools.plane.pages import router as pages_router
+from tools.plane.status_api import About
+from tools.settings import Settings
+from tools.store.database import Store
+from tools.store.file_store import FileStore
+from tools.store.stored_files import StoredFiles
+from vncbridge.border import install
+from vncbridge.credentials import Credentials, Session, new_token
+from vncbridge.gate import Gate, Principal
+from vncbridge.serving import Address
+
+OWNER = "owner"
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A running control plane, before it is served."""
+
+    app: FastAPI
+    chats: Chats
+    fleet: Fleet
+    models: Models
+    scripted: ScriptedModelServer
+    credentials: Credentials
+    token: str
+    closing: asyncio.Event
+
+
+@asynccontextmanager
+async def plane(
+    settings: Settings,
+    address: Address,
+    token_file: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> AsyncIterator[Plane]:
+    """Open everything, resume what an earlier control plane left, and close it all at the end.
+
+    ``address`` is where it will be served. Ending leaves desktops alone if the settings say so.
+    """
+    data = settings.data_dir
+    token = _token(token_file or data / "token")
+    closing = asyncio.Event()
+    async with AsyncExitStack() as stack:
+        scripted = await stack.enter_async_context(
+            ScriptedModelServer(log_file=data / "logs" / "scripted.jsonl")
+        )
+        store = await Store.open(data / "deskhand.db")
+        stack.push_async_callback(store.close)
+        files = StoredFiles(store, FileStore(data / "files"), time.time)
+        fleet = await _fleet(settings, address, environment, stack)
+        models = _models(settings, environment, scripted, files)
+        base_url = "" if address.path is not None else address.url
+        chats = Chats(
+            store,
+            models,
+            FleetMachines(fleet),
+            files,
+            ChatSettings(base_url=base_url, desktops=settings.most_desktops),
+        )
+        stack.push_async_callback(chats.close)
+        credentials = _credentials(data, token)
+        app = create_app(
+            chats=chats,
+            desktops=fleet,
+            files=files,
+            about=lambda: About(version("deskhand"), models.usual(), models.has_key, data),
+            closing=closing,
+            pages=[pages_router()],
+        )
+        gate = Gate(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
+        install(app, gate, credentials)
+        preloading = asyncio.create_task(asyncio.to_thread(_provider), name="preload provider")
+        stack.push_async_callback(_finished, preloading)
+        await chats.resume()
+        yield Plane(app, chats, fleet, models, scripted, credentials, token, closing)
+
+
+async def _fleet(
+    settings: Settings, address: Address, environment: Mapping[str, str], stack: AsyncExitStack
+) -> Fleet:
+    root = run_root(os.geteuid(), environment)
+    open_root(root)
+    base = "" if address.path is not None else address.url
+    fleet = Fleet(
+        Entries(settings.data_dir / "run" / "desktops"),
+        root,
+        settings.data_dir / "logs",
+        lambda desktop_id: f"{base}/desktops/{desktop_id}",
+    )
+    await fleet.open()
+
+    async def close() -> None:
+        await fleet.close(keep=settings.keep_desktops)
+
+    stack.push_async_callback(close)
+    return fleet
+
+
+def _models(
+    settings: Settings,
+    environment: Mapping[str, str],
+    scripted: ScriptedModelServer,
+    files: StoredFiles,
+) -> Models:
+    def provider() -> Model:
+        return _model(
+            files, environment.get("ANTHROPIC_API_KEY", ""), environment.get("ANTHROPIC_BASE_URL")
+        )
+
+    return Models(
+        chosen=settings.model,
+        has_key=bool(environment.get("ANTHROPIC_API_KEY")),
+        scripts=lambda: scripted.names,
+        provider=provider,
+        scripted=lambda: _model(files, scripted.api_key, scripted.url),
+    )
+
+
+def _provider() -> type[Model]:
+    # The SDK takes two seconds to import: it is loaded beside the start, not before it.
+    module = importlib.import_module("tools.agents.providers.anthropic")
+    found: type[Model] = module.AnthropicModel
+    return found
+
+
+def _model(files: StoredFiles, api_key: str, base_url: str | None) -> Model:
+    return _provider()(files, api_key=api_key, base_url=base_url)  # type: ignore[call-arg]
+
+
+def _credentials(data: Path, token: str) -> Credentials:
+    """Return what is accepted; sessions and the instance outlive a restart."""
+    file = data / "sessions.json"
+    kept = json.loads(file.read_text()) if file.exists() else {}
+    instance = kept.get("instance") or secrets.token_hex(8)
+    sessions = {key: Session(**value) for key, value in kept.get("sessions", {}).items()}
+
+    def keep(sessions: Mapping[str, Session]) -> None:
+        value = {"instance": instance, "sessions": {k: asdict(s) for k, s in sessions.items()}}
+        _write_private(file, json.dumps(value))
+
+    keep(sessions)
+    credentials = Credentials(instance, time.time, sessions=sessions, kept=keep)
+    credentials.accept_token(token, Principal(OWNER))
+    return credentials
+
+
+def _token(file: Path) -> str:
+    """Return the access token; made at the first start, so that scripts go on working."""
+    if not file.exists():
+        _write_private(file, new_token() + "\n")
+    token = file.read_text().strip()
+    if not token:
+        raise OSError(f"{file} holds no token")
+    return token
+
+
+def _write_private(file: Path, text: str) -> None:
+    fresh = file.with_suffix(".new")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as out:
+        out.write(text)
+    fresh.replace(file)
+
+
+async def _finished(task: asyncio.Task[type[Model]]) -> None:
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
