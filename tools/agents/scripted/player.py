@@ -18,7 +18,7 @@ from tools.agents.scripted.vision import Pixels, changed_fraction, find_blob, fi
 Json = dict[str, Any]
 
 CALL_ID = re.compile(r"toolu_r(\d+)s(\d+)t(\d+)([cw])_.*")
-SUBSTITUTION = re.compile(r"\{(prompt|result)(?::([\w.-]+))?((?:\|(?:sh|line))*)\}")
+SUBSTITUTION = re.compile(r"\{(prompt|result|calls)(?::([\w.-]+))?((?:\|(?:sh|line))*)\}")
 URL = re.compile(r"https?://[^\s\"'<>)\]}]+[^\s\"'<>)\]}.,;:!?]")
 WAIT_SECONDS = 1
 
@@ -67,6 +67,11 @@ class _Player:
         self._look = look
         self._position = position
         self._nonce = nonce
+        self._sources: dict[str, Callable[[str | None], object]] = {
+            "prompt": self._prompt,
+            "result": self._result,
+            "calls": lambda _: sum(map(_call_count, request.messages)),
+        }
 
     def reply(self, step: Step) -> Turn:
         if step.needs is not None and not self._shows(step.needs):
@@ -149,7 +154,7 @@ class _Player:
 
     def _found(self, match: re.Match[str]) -> object:
         source, path, forms = match.groups()
-        value = self._prompt(path) if source == "prompt" else self._result(path)
+        value = self._sources[source](path)
         for form in forms.split("|")[1:]:
             text = _as_text(value)
             value = shlex.quote(text) if form == "sh" else text.strip().partition("\n")[0]
@@ -185,6 +190,10 @@ def _position(script: Script, request: Request) -> _Position:
             continue
         return _after(script, request, last, said)
     return _wrapped(script, request, _Position(0, said))
+
+
+def _call_count(message: Json) -> int:
+    return sum(block["type"] == "tool_use" for block in message["content"])
 
 
 def _last_call(message: Json) -> re.Match[str] | None:

@@ -21,8 +21,8 @@ first ``times`` answers: ``rate_limit``, ``overloaded``, ``server_error``, ``cut
 or ``slow`` with ``seconds``.
 
 In every text ``{prompt}`` is the newest thing a person said, ``{prompt:url}`` the newest address
-in it, and ``{result:a.b}`` the newest value a tool gave under that path. ``|sh`` quotes for a
-shell, ``|line`` keeps the first line.
+in it, ``{result:a.b}`` the newest value a tool gave under that path, and ``{calls}`` how many
+calls were made so far. ``|sh`` quotes for a shell, ``|line`` keeps the first line.
 """
 
 from collections.abc import Callable

@@ -4,13 +4,11 @@ import asyncio
 import hashlib
 import json
 import secrets
-import socket
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -23,6 +21,7 @@ from tools.agents.scripted.log import LogEntry, RequestLog
 from tools.agents.scripted.player import Turn, play
 from tools.agents.scripted.protocol import InvalidRequest, Request, read_request
 from tools.agents.scripted.script import Fault, Script
+from vncbridge.serving import Address, Serving, listening
 
 PREFIX = "scripted:"
 LARGEST_BODY = 32 * 1024 * 1024
@@ -32,6 +31,8 @@ REFUSALS = {
     "server_error": (500, "api_error", "something broke, says the script"),
 }
 FAULTS_REMEMBERED = 1000
+KEEP_ALIVE = 600
+"""Seconds."""
 
 
 class ScriptedModelServer:
@@ -54,7 +55,7 @@ class ScriptedModelServer:
         self._seen: dict[str, int] = {}
         self._closing = asyncio.Event()
         self._releases = ExitStack()
-        self._server: _Server | None = None
+        self._server: Serving | None = None
         self._serving: asyncio.Task[None] | None = None
         self.api_key = secrets.token_urlsafe(24)
         self.url = ""
@@ -70,29 +71,25 @@ class ScriptedModelServer:
         return tuple(sorted(self._scripts))
 
     async def __aenter__(self) -> Self:
+        app = Starlette(routes=[Route("/v1/messages", self._messages, methods=["POST"])])
+        self._server = Serving(app)
+        # A kept connection that ends while a request is on its way costs a retry.
+        self._server.config.timeout_keep_alive = KEEP_ALIVE
         with ExitStack() as releases:
             releases.enter_context(self._log)
-            listening = releases.enter_context(socket.create_server(("127.0.0.1", self._port)))
+            wanted = Address("127.0.0.1", self._port)
+            bound, address = releases.enter_context(listening(wanted))
             self._releases = releases.pop_all()
-        app = Starlette(routes=[Route("/v1/messages", self._messages, methods=["POST"])])
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            timeout_keep_alive=600,
-            timeout_graceful_shutdown=5,
+        self.url = address.url
+        self._serving = asyncio.create_task(
+            self._server.serve(sockets=[bound]), name="scripted model"
         )
-        self._server = _Server(config)
-        self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        self._serving = asyncio.create_task(self._server.serve(sockets=[listening]))
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self._closing.set()
         if self._server is not None:
-            self._server.should_exit = True
+            self._server.ask_to_end()
         if self._serving is not None:
             await self._serving
         self._releases.close()
@@ -187,14 +184,6 @@ class ScriptedModelServer:
         messages = len(request.messages) if request else 0
         pictures = tuple(p.measured for p in request.pictures) if request else ()
         self._log.add(LogEntry(model, status, messages, pictures, step, fault, error))
-
-
-class _Server(uvicorn.Server):
-    """Leaves the process's signals to the program it runs in."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 class _CutResponse(Response):
