@@ -43,14 +43,14 @@ _NEW_MESSAGE = {
 
 def router(chats: Chats, streams: EventStreams) -> APIRouter:
     """Return the routes under ``/api/v0/chats``."""
-    made = APIRouter(prefix="/api/v0/chats", tags=["chats"])
+    made = APIRouter(tags=["chats"])
     made.include_router(_looking(chats, streams))
     made.include_router(_acting(chats))
     return made
 
 
 def _looking(chats: Chats, streams: EventStreams) -> APIRouter:
-    made = APIRouter()
+    made = APIRouter(prefix="/api/v0/chats")
 
     @made.get("")
     async def listing(
@@ -94,7 +94,7 @@ def _looking(chats: Chats, streams: EventStreams) -> APIRouter:
 
 
 def _acting(chats: Chats) -> APIRouter:
-    made = APIRouter()
+    made = APIRouter(prefix="/api/v0/chats")
 
     @made.post("", status_code=201, openapi_extra=body_of(_NEW_CHAT))
     async def create(request: Request) -> JSONResponse:

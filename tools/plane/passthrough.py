@@ -24,6 +24,7 @@ from .safety import passed
 
 _log = logging.getLogger(__name__)
 
+UNAUTHORIZED = 401
 VNC = "/api/v0/desktop/vnc"
 
 
@@ -121,14 +122,14 @@ async def _exchange(
         headers=to_desktop(scope["headers"], name=principal_name(scope)),
         content=upload.chunks() if upload.expected else None,
     ) as reply:
-        if reply.status_code == 401:
-            # A browser would take it for its own session having ended.
-            raise DesktopRefused(401, "It does not know the control plane's token.")
+        if reply.status_code == UNAUTHORIZED:
+            # A browser would take it for the end of its own session.
+            raise DesktopRefused(UNAUTHORIZED, "It does not know the control plane's token.")
         await _start(reply, send)
         try:
             async for chunk in reply.aiter_raw():
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        except (DesktopUnavailable, httpx2.TransportError) as error:
+        except httpx2.TransportError as error:
             # The status is out: only a cut connection still tells the client.
             _log.warning("the desktop broke off its answer to %s: %s", going.path, error)
             return
@@ -157,14 +158,20 @@ async def _carry(service: Service, target: str, scope: Scope, receive: Receive, 
         async with service.websocket(target, scope.get("subprotocols", [])) as upstream:
             await browser.accept(upstream.subprotocol)
             await pump(browser, upstream)
-    except (DesktopRefused, DesktopUnavailable) as error:
+    except DesktopRefused as error:
+        # What the desktop says of its own stream is said as it is, but for its opinion of us.
+        if error.status == UNAUTHORIZED:
+            await _refuse(error, scope, receive, send)
+        else:
+            said = Refusal(error.status, error.message, error.detail)
+            await refuse_websocket(scope, receive, send, said)
+    except DesktopUnavailable as error:
         await _refuse(error, scope, receive, send)
 
 
 async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
     found = answer(error)
-    refusal = Refusal(found.status, found.message, found.detail)
-    await refuse_websocket(scope, receive, send, refusal)
+    await refuse_websocket(scope, receive, send, Refusal(found.status, found.message, found.detail))
 
 
 def _target(going: Passage, scope: Scope) -> str:

@@ -1,6 +1,6 @@
 """What the routes need of the rest of the program."""
 
-from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -61,7 +61,7 @@ class Service(Protocol):
         path: str,
         *,
         headers: Mapping[str, str] | None = None,
-        content: AsyncIterable[bytes] | None = None,
+        content: AsyncIterator[bytes] | None = None,
     ) -> AbstractAsyncContextManager[httpx2.Response]:
         """Send a request and give the answer before its body was read; no read time-out.
 

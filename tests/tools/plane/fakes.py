@@ -5,7 +5,7 @@ import contextlib
 import json
 import socket
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,8 @@ from uuid import UUID, uuid4
 
 import httpx2
 from fastapi import FastAPI
-from websockets.asyncio.client import ClientConnection, unix_connect
 
-from desktop.errors import DesktopUnavailable
+from desktop.client import DesktopClient
 from tools.agents.events import Event, EventHub
 from tools.agents.views import ChatView, FileView, MessageView, Page, StepView
 from tools.fleet.errors import UnknownDesktop
@@ -209,7 +208,7 @@ class FakeDesktops:
     """Desktops by id, some with a service that answers."""
 
     known: dict[str, FakeDesktop] = field(default_factory=dict)
-    services: dict[str, "UnixService"] = field(default_factory=dict)
+    services: dict[str, DesktopClient] = field(default_factory=dict)
     failure: Exception | None = None
 
     async def list(self) -> Sequence[FakeDesktop]:
@@ -227,60 +226,10 @@ class FakeDesktops:
             raise UnknownDesktop(desktop_id)
         del self.known[desktop_id]
 
-    def client(self, desktop_id: str) -> "UnixService":
+    def client(self, desktop_id: str) -> DesktopClient:
         if desktop_id not in self.services:
             raise UnknownDesktop(desktop_id)
         return self.services[desktop_id]
-
-
-class UnixService:
-    """A desktop service behind a unix socket."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._client = httpx2.AsyncClient(
-            transport=httpx2.AsyncHTTPTransport(uds=str(path)),
-            base_url="http://desktop",
-            headers={"Authorization": "Bearer service"},
-            timeout=httpx2.Timeout(LIMIT, read=None),
-        )
-
-    async def close(self) -> None:
-        await self._client.aclose()
-
-    @contextlib.asynccontextmanager
-    async def stream(
-        self,
-        method: str,
-        path: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        content: AsyncIterable[bytes] | None = None,
-    ) -> AsyncIterator[httpx2.Response]:
-        try:
-            async with self._client.stream(
-                method, path, headers=headers, content=content
-            ) as response:
-                yield response
-        except httpx2.TransportError as error:
-            raise DesktopUnavailable(str(error)) from error
-
-    @contextlib.asynccontextmanager
-    async def websocket(
-        self, path: str, subprotocols: Sequence[str] = ()
-    ) -> AsyncIterator[ClientConnection]:
-        try:
-            connecting = unix_connect(
-                str(self._path),
-                f"ws://desktop{path}",
-                subprotocols=list(subprotocols) or None,
-                compression=None,
-            )
-            connection = await connecting
-        except OSError as error:
-            raise DesktopUnavailable(str(error)) from error
-        async with connection:
-            yield connection
 
 
 @dataclass

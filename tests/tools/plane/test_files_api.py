@@ -1,0 +1,169 @@
+import asyncio
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.tools.plane.fakes import SHA, file_view, plane
+
+FILES = "/api/v0/files"
+
+
+def test_a_stored_picture_is_shown_and_fenced_in(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(b"pixels")
+        async with made.client() as client:
+            reply = await client.get(f"{FILES}/{file.id}")
+        assert (reply.status_code, reply.content) == (200, b"pixels")
+        assert reply.headers["content-type"] == "image/png"
+        assert reply.headers["content-disposition"] == 'inline; filename="a.png"'
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["content-security-policy"] == "sandbox; default-src 'none'"
+        assert reply.headers["cross-origin-resource-policy"] == "same-origin"
+        assert reply.headers["etag"] == f'"{SHA}"'
+        assert reply.headers["accept-ranges"] == "bytes"
+        assert "private" in reply.headers["cache-control"]
+
+    asyncio.run(scenario())
+
+
+def test_html_written_by_an_agent_is_only_saved(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(b"<script>", name="x.html", media_type="text/html")
+        async with made.client() as client:
+            reply = await client.get(f"{FILES}/{file.id}")
+        assert reply.headers["content-disposition"] == 'attachment; filename="x.html"'
+        assert reply.headers["content-type"] == "text/html; charset=utf-8"
+
+    asyncio.run(scenario())
+
+
+def test_a_download_can_be_asked_for(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(name="run.mp4", media_type="video/mp4")
+        async with made.client() as client:
+            reply = await client.get(f"{FILES}/{file.id}", params={"download": "1"})
+        assert reply.headers["content-disposition"] == 'attachment; filename="run.mp4"'
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("asked", "content", "told"),
+    [
+        ("bytes=2-4", b"234", "bytes 2-4/10"),
+        ("bytes=7-", b"789", "bytes 7-9/10"),
+        ("bytes=-2", b"89", "bytes 8-9/10"),
+    ],
+)
+def test_a_part_of_a_video_is_sent(tmp_path: Path, asked: str, content: bytes, told: str) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(b"0123456789", media_type="video/mp4")
+        async with made.client() as client:
+            reply = await client.get(f"{FILES}/{file.id}", headers={"Range": asked})
+        assert (reply.status_code, reply.content) == (206, content)
+        assert reply.headers["content-range"] == told
+        assert reply.headers["x-content-type-options"] == "nosniff"
+
+    asyncio.run(scenario())
+
+
+def test_a_part_behind_the_end_cannot_be_sent(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(b"0123456789", media_type="video/mp4")
+        async with made.client() as client:
+            reply = await client.get(f"{FILES}/{file.id}", headers={"Range": "bytes=10-"})
+        assert (reply.status_code, reply.headers["content-range"]) == (416, "bytes */10")
+
+    asyncio.run(scenario())
+
+
+def test_a_part_of_other_bytes_is_not_wanted(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(b"0123456789", media_type="video/mp4")
+        headers = {"Range": "bytes=0-1", "If-Range": '"older"'}
+        async with made.client() as client:
+            reply = await client.get(f"{FILES}/{file.id}", headers=headers)
+        assert (reply.status_code, reply.content) == (200, b"0123456789")
+
+    asyncio.run(scenario())
+
+
+def test_bytes_that_the_client_has_are_not_sent_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add()
+        headers = {"If-None-Match": f'"{SHA}"'}
+        async with made.client() as client:
+            reply = await client.get(f"{FILES}/{file.id}", headers=headers)
+        assert (reply.status_code, reply.content) == (304, b"")
+        assert reply.headers["etag"] == f'"{SHA}"'
+
+    asyncio.run(scenario())
+
+
+def test_the_head_of_a_file_tells_its_size(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(b"12345")
+        async with made.client() as client:
+            reply = await client.head(f"{FILES}/{file.id}")
+        assert (reply.status_code, reply.content) == (200, b"")
+        assert reply.headers["content-length"] == "5"
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_an_unknown_file_is_not_found(tmp_path: Path, method: str) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path).client() as client:
+            reply = await client.request(method, f"{FILES}/{uuid4()}")
+        assert (reply.status_code, reply.json()["message"]) == (404, "File not found.")
+
+    asyncio.run(scenario())
+
+
+def test_a_file_whose_bytes_are_lost_is_not_found(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(None)
+        async with made.client() as client:
+            reply = await client.get(f"{FILES}/{file.id}")
+        assert (reply.status_code, reply.json()["message"]) == (404, "File not found.")
+
+    asyncio.run(scenario())
+
+
+def test_a_deleted_file_is_gone(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add()
+        async with made.client() as client:
+            assert (await client.delete(f"{FILES}/{file.id}")).status_code == 204
+            assert (await client.get(f"{FILES}/{file.id}")).status_code == 404
+
+    asyncio.run(scenario())
+
+
+def test_a_chats_files_are_listed(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        chat = made.chats.add()
+        file = file_view(chat_id=chat.id)
+        made.chats.files_of[chat.id] = (file,)
+        async with made.client() as client:
+            reply = await client.get(FILES, params={"chat": chat.id})
+            unknown = await client.get(FILES, params={"chat": str(uuid4())})
+            missing = await client.get(FILES)
+        assert reply.json() == {"files": [file.to_json()]}
+        assert unknown.status_code == 404
+        assert (missing.status_code, missing.json()["message"]) == (400, "chat is required.")
+
+    asyncio.run(scenario())

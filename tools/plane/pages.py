@@ -1,0 +1,35 @@
+"""The control plane's pages, served from memory."""
+
+from pathlib import Path
+
+from fastapi import APIRouter, Request, Response
+
+from vncbridge.viewer import FOLDER as VIEWER
+from vncbridge.viewer import METHODS, Assets, shared_router
+
+FOLDER = Path(__file__).parent / "assets"
+
+
+def router() -> APIRouter:
+    """Return the routes of the pages and of the files they load.
+
+    A page is the same for every id: what it shows it asks the API for.
+    """
+    assets = Assets(FOLDER)
+    routes = APIRouter(include_in_schema=False)
+    routes.include_router(shared_router(Assets(VIEWER)))
+    routes.include_router(assets.router("/assets"))
+
+    @routes.api_route("/", methods=METHODS)
+    async def home(request: Request) -> Response:
+        return assets.page("home.html", request)
+
+    @routes.api_route("/desktops/{desktop_id}", methods=METHODS)
+    async def live(desktop_id: str, request: Request) -> Response:
+        return assets.page("live.html", request)
+
+    @routes.api_route("/runs/{chat_id}", methods=METHODS)
+    async def run(chat_id: str, request: Request) -> Response:
+        return assets.page("run.html", request)
+
+    return routes
