@@ -27,6 +27,9 @@ class Entry:
     """Unix time, in seconds."""
     display: str = ""
     level: str = ""
+    width: int = 0
+    height: int = 0
+    """Of its display, in native pixels."""
 
 
 class Entries:

@@ -42,6 +42,7 @@ class DesktopInfo:
     level: str
     pid: int
     display: str
+    size: tuple[int, int]
 
 
 class Fleet:
@@ -105,6 +106,8 @@ class Fleet:
             created_at=time.time(),
             display=ready.get("display", ""),
             level=ready.get("level", ""),
+            width=ready["size"][0],
+            height=ready["size"][1],
         )
         self._entries.save(entry)
         self._known[desktop_id] = entry
@@ -202,6 +205,7 @@ class Fleet:
             level=entry.level,
             pid=entry.pid,
             display=entry.display,
+            size=(entry.width, entry.height),
         )
 
     async def stop(self, desktop_id: str) -> None:

@@ -1,0 +1,52 @@
+import asyncio
+
+from starlette.types import Message, Receive, Scope, Send
+
+from vncbridge.idleness import Idleness
+
+
+class Clock:
+    """Seconds that pass when told."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def silence() -> Message:
+    return {"type": "http.disconnect"}
+
+
+async def ignore(_: Message) -> None:
+    pass
+
+
+def test_a_call_in_progress_is_no_idleness_and_its_end_starts_the_count() -> None:
+    clock = Clock()
+    seen: list[float] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        clock.now += 50
+        seen.append(idleness.seconds)
+
+    idleness = Idleness(app, clock)
+    clock.now += 10
+    assert idleness.seconds == 10
+    asyncio.run(idleness({"type": "http"}, silence, ignore))
+    assert seen == [0.0]
+    clock.now += 5
+    assert idleness.seconds == 5
+
+
+def test_starting_and_stopping_the_application_is_no_call() -> None:
+    clock = Clock()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        pass
+
+    idleness = Idleness(app, clock)
+    clock.now += 7
+    asyncio.run(idleness({"type": "lifespan"}, silence, ignore))
+    assert idleness.seconds == 7
