@@ -1,0 +1,66 @@
+// The control plane's API. Every address is relative to the page, so that a proxy may put the
+// pages below a path of its own.
+
+const root = new URL(document.documentElement.dataset.root, document.baseURI);
+
+export function address(path) {
+  return new URL(path, root).href;
+}
+
+export class Refused extends Error {
+  constructor(status, body) {
+    super([body.message || `The service answered ${status}.`, body.detail].filter(Boolean).join(" "));
+    this.status = status;
+  }
+}
+
+async function request(path, options) {
+  let answer;
+  try {
+    answer = await fetch(address(path), options);
+  } catch {
+    throw new Refused(0, { message: "The service does not answer." });
+  }
+  if (answer.status === 401) {
+    const here = location.pathname.slice(root.pathname.length) + location.search;
+    location.assign(address(`login?next=${encodeURIComponent(here)}`));
+    // The page is about to go: nothing should be drawn from here on.
+    await new Promise(() => {});
+  }
+  return answer;
+}
+
+async function json(answer) {
+  const body = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
+  if (!answer.ok) {
+    throw new Refused(answer.status, body);
+  }
+  return body;
+}
+
+export async function get(path) {
+  return json(await request(path, { headers: { Accept: "application/json" } }));
+}
+
+export async function post(path, body = {}) {
+  return json(
+    await request(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    }),
+  );
+}
+
+/** A picture as {etag, blob}; null when it is the one of `etag` still, or there is none now. */
+export async function picture(path, etag) {
+  const answer = await request(path, { cache: "no-cache" });
+  if (!answer.ok || answer.headers.get("ETag") === etag) {
+    return null;
+  }
+  return { etag: answer.headers.get("ETag"), blob: await answer.blob() };
+}
+
+export function idFromPath() {
+  return decodeURIComponent(location.pathname.split("/").at(-1));
+}

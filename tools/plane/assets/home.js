@@ -1,0 +1,136 @@
+// The wall: live desktops, recent runs, and a box to start a task.
+import { address, get, post } from "./api.js";
+import { runCard, updateRunCard } from "./cards.js";
+import { byId, element, keyed, setText, troubled } from "./dom.js";
+import { follow } from "./events.js";
+import { refreshShots, watchShot } from "./shots.js";
+import { ago } from "./words.js";
+
+const SHOWN = 24;
+
+function desktopCard(desktop) {
+  const image = element("img", { alt: "", hidden: true, decoding: "async" });
+  const place = element("span", { className: "shot" }, image);
+  const card = element(
+    "li",
+    { className: "card" },
+    element(
+      "a",
+      { href: address(`desktops/${encodeURIComponent(desktop.id)}`) },
+      place,
+      element("span", { className: "card-title" }),
+      element(
+        "span",
+        { className: "card-line" },
+        element("span", { className: "badge" }),
+        element("span", { className: "card-when" }),
+      ),
+    ),
+  );
+  watchShot(place, image, desktop.id);
+  return card;
+}
+
+const DESKTOP_WORDS = { starting: ["Starting", "busy"], ready: ["Live", "good"], lost: ["Lost", "bad"] };
+
+function updateDesktopCard(card, desktop, chats) {
+  const chat = chats.get(desktop.chat_id);
+  setText(card.querySelector(".card-title"), chat?.title || desktop.name || "Desktop");
+  const [word, tone] = DESKTOP_WORDS[desktop.status] || [desktop.status, "quiet"];
+  const badge = card.querySelector(".badge");
+  setText(badge, word);
+  badge.dataset.tone = tone;
+  const doing = chat ? desktop.name : "No agent works here";
+  setText(card.querySelector(".card-when"), `${doing} · started ${ago(desktop.created_at)}`);
+}
+
+async function read() {
+  await troubled(async () => {
+    const [desktops, listed, recorded] = await Promise.all([
+      get("api/v0/desktops"),
+      get("api/v0/chats?limit=100"),
+      get(`api/v0/recordings?limit=${SHOWN}`),
+    ]);
+    const chats = new Map(listed.chats.map((chat) => [chat.id, chat]));
+    keyed(byId("desktops"), desktops.desktops, (d) => d.id, desktopCard, (card, desktop) =>
+      updateDesktopCard(card, desktop, chats),
+    );
+    byId("desktops-none").hidden = desktops.desktops.length > 0;
+
+    const lengths = new Map(recorded.recordings.map((r) => [r.chat_id, r.video_s]));
+    // A chat that only lends its name to callers of the tools has done nothing by itself.
+    const runs = listed.chats
+      .filter((chat) => chat.mode === "computer_use" || chat.turn > 0)
+      .slice(0, SHOWN);
+    keyed(byId("runs"), runs, (chat) => chat.id, runCard, (card, chat) =>
+      updateRunCard(card, chat, lengths.get(chat.id)),
+    );
+    byId("runs-none").hidden = runs.length > 0;
+    refreshShots();
+  });
+}
+
+async function readStatus() {
+  await troubled(async () => {
+    const status = await get("api/v0/status");
+    byId("model").replaceChildren("Model: ", element("strong", {}, status.model || "none"));
+    byId("key-hint").hidden = Boolean(status.key_set);
+  });
+}
+
+byId("task").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.currentTarget;
+  const words = byId("task-words");
+  const prompt = form.prompt.value.trim();
+  if (!prompt) {
+    words.textContent = "Say first what should be done.";
+    return;
+  }
+  words.textContent = "Starting …";
+  form.inert = true;
+  try {
+    const answer = await post("api/v0/tools/spawn_computer_use_agent", { prompt });
+    if (answer.is_error) {
+      words.textContent = answer.error;
+    } else {
+      form.reset();
+      words.replaceChildren(
+        "Started: ",
+        element("a", { href: address(`runs/${answer.result.chat_id}`) }, answer.result.title || "the run"),
+      );
+    }
+  } catch (error) {
+    words.textContent = error.message;
+  }
+  form.inert = false;
+  again();
+});
+
+byId("prompt").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    byId("task").requestSubmit();
+  }
+});
+
+byId("start-desktop").addEventListener("click", async (event) => {
+  const button = event.currentTarget;
+  button.disabled = true;
+  button.textContent = "Starting …";
+  await troubled(() => post("api/v0/desktops"));
+  button.textContent = "Start a desktop";
+  button.disabled = false;
+  again();
+});
+
+byId("leave").addEventListener("click", async () => {
+  await troubled(async () => {
+    await post("logout");
+    location.assign(address("login"));
+  });
+});
+
+readStatus();
+const again = follow("api/v0/events", read);
+// Desktops come and go without a chat, too.
+setInterval(() => document.hidden || again(), 10000);

@@ -1,0 +1,44 @@
+// One desktop, live, with what its agent does.
+import { Viewer } from "../viewer/viewer.js";
+import { address, get, idFromPath } from "./api.js";
+import { byId, setText } from "./dom.js";
+import { follow } from "./events.js";
+import { isBusy, stateOf } from "./words.js";
+
+const id = encodeURIComponent(idFromPath());
+const below = `api/v0/desktops/${id}/desktop`;
+
+new Viewer(byId("viewer"), {
+  stream: address(`${below}/vnc`),
+  status: address(below),
+  login: address("login"),
+}).connect();
+
+async function readChat(chatId) {
+  try {
+    const chat = await get(`api/v0/chats/${encodeURIComponent(chatId)}`);
+    const last = chat.steps.at(-1);
+    setText(byId("title"), chat.title || "Desktop");
+    document.title = `${chat.title || "Desktop"} · Deskhand`;
+    const doing = isBusy(chat) && last ? last.title || last.action || last.tool : stateOf(chat)[0];
+    setText(byId("doing"), doing);
+  } catch (error) {
+    setText(byId("doing"), error.message);
+  }
+}
+
+try {
+  const desktop = await get(`api/v0/desktops/${id}`);
+  setText(byId("title"), desktop.name || "Desktop");
+  if (desktop.chat_id) {
+    const chat = encodeURIComponent(desktop.chat_id);
+    const link = byId("run");
+    link.href = address(`runs/${chat}`);
+    link.hidden = false;
+    follow(`api/v0/chats/${chat}/events`, () => readChat(desktop.chat_id));
+  } else {
+    setText(byId("doing"), "No agent works here");
+  }
+} catch (error) {
+  setText(byId("doing"), error.message);
+}

@@ -1,0 +1,252 @@
+// One run: its recording, its steps and its report.
+import { address, get, idFromPath, post } from "./api.js";
+import { runCard, updateRunCard } from "./cards.js";
+import { byId, element, keyed, setText, troubled } from "./dom.js";
+import { follow } from "./events.js";
+import { Player } from "./player.js";
+import { ago, clock, duration, isBusy, size, stateOf, took } from "./words.js";
+
+const id = encodeURIComponent(idFromPath());
+const list = byId("steps");
+let steps = [];
+let startedAt = 0;
+
+const player = new Player(
+  { video: byId("video"), strip: byId("strip"), played: byId("played"), now: byId("now") },
+  { chosen: (step) => choose(step), moved: (step) => highlight(step) },
+);
+
+function labelOf(step) {
+  return step.title || step.action || step.tool;
+}
+
+function highlight(step) {
+  for (const row of list.children) {
+    const current = step !== null && row.dataset.key === step.id;
+    const button = row.querySelector("button");
+    if (current && button.getAttribute("aria-current") !== "step") {
+      button.setAttribute("aria-current", "step");
+      keepInView(row);
+    } else if (!current) {
+      button.removeAttribute("aria-current");
+    }
+  }
+}
+
+// Scrolls the list alone: the page itself stays where the person left it.
+function keepInView(row) {
+  const over = list.scrollHeight > list.clientHeight;
+  if (over) {
+    const middle = row.offsetTop - list.offsetTop - list.clientHeight / 2 + row.offsetHeight / 2;
+    list.scrollTo({ top: middle, behavior: "smooth" });
+  }
+}
+
+function choose(step) {
+  if (typeof step.video_start === "number" && player.total) {
+    player.seek(step.video_start);
+    history.replaceState(null, "", `#t=${step.video_start.toFixed(2)}`);
+  }
+}
+
+function stepRow(step) {
+  const row = element(
+    "li",
+    {},
+    element(
+      "button",
+      { type: "button" },
+      element("span", { className: "step-time" }),
+      element(
+        "span",
+        { className: "step-words" },
+        element("span", { className: "step-title" }),
+        element("span", { className: "step-more" }),
+      ),
+      element("img", { alt: "", loading: "lazy", decoding: "async", hidden: true }),
+    ),
+  );
+  row.querySelector("button").addEventListener("click", () => {
+    const found = steps.find((each) => each.id === row.dataset.key);
+    if (found) {
+      choose(found);
+    }
+  });
+  return row;
+}
+
+function updateStepRow(row, step) {
+  const inVideo = typeof step.video_start === "number";
+  const at = inVideo ? step.video_start : step.started_at - startedAt;
+  setText(row.querySelector(".step-time"), clock(at));
+  setText(row.querySelector(".step-title"), labelOf(step));
+  const taken = step.ended_at ? duration(step.ended_at - step.started_at) : "running";
+  const kind = step.action && step.action !== labelOf(step) ? step.action : step.tool;
+  setText(row.querySelector(".step-more"), [kind, taken, step.error].filter(Boolean).join(" · "));
+  row.dataset.tone = step.error || step.status === "failed" ? "bad" : step.status === "running" ? "busy" : "";
+  row.querySelector("button").title = inVideo ? "Show it in the video" : "";
+  const image = row.querySelector("img");
+  if (step.screenshot_file_id && !image.getAttribute("src")) {
+    image.src = address(`api/v0/files/${step.screenshot_file_id}`);
+    image.hidden = false;
+  }
+}
+
+/** Stretches of the video in which real time runs at least four times as fast. */
+function stillOf(timeMap) {
+  const found = [];
+  for (let i = 1; i < (timeMap || []).length; i += 1) {
+    const [real0, video0] = timeMap[i - 1];
+    const [real1, video1] = timeMap[i];
+    if (video1 > video0 && (real1 - real0) / (video1 - video0) > 4) {
+      found.push([video0, video1]);
+    }
+  }
+  return found;
+}
+
+function partsOf(recordings) {
+  return recordings.map((recording, index) => {
+    const { metadata } = recording;
+    const own = metadata.parts?.length === recordings.length ? metadata.parts : null;
+    const from = own ? own[index].video_start : 0;
+    const to = own ? own[index + 1]?.video_start ?? metadata.video_s : metadata.video_s;
+    const seconds = typeof to === "number" ? to - from : null;
+    const still = recordings.length === 1 ? stillOf(metadata.time_map) : [];
+    return { url: address(recording.url), seconds, still };
+  });
+}
+
+function showRecording(chat, recordings) {
+  byId("player").hidden = recordings.length === 0;
+  const none = byId("no-video");
+  none.hidden = recordings.length > 0;
+  if (recordings.length === 0) {
+    none.textContent = isBusy(chat)
+      ? "The recording appears here as soon as the agent has finished."
+      : chat.recording_warning || "There is no recording of this run.";
+    return;
+  }
+  if (chat.thumbnail_file_id) {
+    byId("video").poster = address(`api/v0/files/${chat.thumbnail_file_id}`);
+  }
+  player.load(partsOf(recordings));
+  const save = byId("download");
+  save.href = `${address(recordings[0].url)}?download=true`;
+  save.download = recordings[0].name;
+  save.hidden = false;
+}
+
+function showFacts(chat, recordings) {
+  const [word, tone] = stateOf(chat);
+  const badge = element("span", { className: "badge" }, word);
+  badge.dataset.tone = tone;
+  const bytes = recordings.reduce((sum, each) => sum + each.bytes, 0);
+  const video = recordings.reduce((sum, each) => sum + (each.metadata.video_s || 0), 0);
+  const tokens = chat.usage ? chat.usage.input_tokens + chat.usage.output_tokens : 0;
+  const facts = [
+    `${chat.steps.length} ${chat.steps.length === 1 ? "step" : "steps"}`,
+    took(chat) && `${isBusy(chat) ? "working for" : "took"} ${took(chat)}`,
+    video ? `video ${duration(video)}${bytes ? `, ${size(bytes)}` : ""}` : null,
+    chat.model,
+    tokens ? `${tokens.toLocaleString()} tokens` : null,
+    ago(chat.created_at),
+  ];
+  byId("facts").replaceChildren(badge, ` ${facts.filter(Boolean).join(" · ")}`);
+}
+
+function showWords(box, place, text) {
+  byId(box).hidden = !text;
+  setText(byId(place), text || "");
+}
+
+function showFiles(files) {
+  const shown = files.filter((file) => file.kind === "attachment" || file.kind === "recording");
+  byId("files-box").hidden = shown.length === 0;
+  keyed(
+    byId("files"),
+    shown,
+    (file) => file.id,
+    (file) =>
+      element(
+        "li",
+        {},
+        element("a", { href: address(`api/v0/files/${file.id}`) }, file.name),
+        element("span", {}, ` ${size(file.size)}`),
+      ),
+    () => {},
+  );
+}
+
+function show({ chat, recordings, children }) {
+  startedAt = chat.started_at ?? chat.created_at;
+  document.title = `${chat.title || "Run"} · Deskhand`;
+  setText(byId("title"), chat.title || "Run");
+  showFacts(chat, recordings);
+  showRecording(chat, recordings);
+  showWords("report-box", "report", chat.report || chat.last_error);
+
+  const busy = isBusy(chat);
+  byId("stop").hidden = !busy;
+  const live = byId("live");
+  live.hidden = !(busy && chat.desktop_id);
+  live.href = address(`desktops/${encodeURIComponent(chat.desktop_id)}`);
+  byId("parent").hidden = !chat.parent_id;
+  if (chat.parent_id) {
+    byId("parent").replaceChildren(
+      element("a", { href: address(`runs/${encodeURIComponent(chat.parent_id)}`) }, "‹ The chat that started it"),
+    );
+  }
+
+  steps = chat.steps;
+  keyed(list, steps, (step) => step.id, stepRow, updateStepRow);
+  byId("steps-none").hidden = steps.length > 0;
+  player.mark(steps.map((step) => ({ ...step, label: labelOf(step) })));
+
+  byId("children-box").hidden = children.length === 0;
+  keyed(byId("children"), children, (child) => child.id, runCard, (card, child) => updateRunCard(card, child));
+  showFiles(chat.files);
+}
+
+async function readPrompt() {
+  await troubled(async () => {
+    const { messages } = await get(`api/v0/chats/${id}/messages`);
+    const first = messages.find((message) => message.role === "user");
+    const texts = (first?.content || []).filter((block) => block.type === "text");
+    showWords("prompt-box", "prompt", texts.map((block) => block.text).join("\n\n"));
+  });
+}
+
+async function read() {
+  await troubled(async () => show(await get(`api/v0/runs/${id}`)));
+}
+
+function beside(offset) {
+  const known = steps.filter((step) => typeof step.video_start === "number");
+  const current = known.findIndex((step) => step.id === player.current()?.id);
+  const wanted = known[Math.max(0, Math.min(known.length - 1, current + offset))];
+  if (wanted) {
+    choose(wanted);
+  }
+}
+
+byId("previous").addEventListener("click", () => beside(-1));
+byId("next").addEventListener("click", () => beside(1));
+byId("frame").addEventListener("click", () => player.onePicture());
+byId("speed").addEventListener("change", (event) => {
+  byId("video").playbackRate = Number(event.currentTarget.value);
+});
+byId("stop").addEventListener("click", () => troubled(() => post(`api/v0/chats/${id}/interrupt`)));
+byId("video").addEventListener(
+  "loadedmetadata",
+  () => {
+    const at = Number(new URLSearchParams(location.hash.slice(1)).get("t"));
+    if (at > 0) {
+      player.seek(at);
+    }
+  },
+  { once: true },
+);
+
+readPrompt();
+follow(`api/v0/chats/${id}/events`, read);
