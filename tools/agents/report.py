@@ -81,4 +81,5 @@ def assumed_report(content: tuple[Text | ToolCall, ...]) -> Report:
 
 def text_of(content: tuple[Text | ToolCall, ...]) -> str:
     """The words of a reply, without its calls."""
-    return "\n\n".join(b.text.strip() for b in content if isinstance(b, Text)).strip()
+    texts = (b.text.strip() for b in content if isinstance(b, Text))
+    return "\n\n".join(text for text in texts if text)
