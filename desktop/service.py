@@ -157,7 +157,7 @@ class Service:
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             relay_router(upstream, lambda: self._closing, self._watchers),
             processes_router(parts.registry),
-            files_router(),
+            files_router(lambda: self._folder.path / "home"),
             self._pages,
         ):
             app.include_router(routes)

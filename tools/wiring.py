@@ -23,6 +23,14 @@ from tools.agents.scripted.server import ScriptedModelServer
 from tools.fleet.entries import Entries
 from tools.fleet.fleet import Fleet
 from tools.fleet.machines import FleetMachines
+from tools.kit.edit_files import EditFilesTool
+from tools.kit.execute import ExecuteTool
+from tools.kit.process_list import ProcessListTool
+from tools.kit.process_output import ProcessOutputTool
+from tools.kit.process_signal import ProcessSignalTool
+from tools.kit.read_file import ReadFileTool
+from tools.kit.spec import Tool
+from tools.kit.write_file import WriteFileTool
 from tools.models import Models
 from tools.plane.app import create_app
 from tools.plane.pages import router as pages_router
@@ -37,6 +45,17 @@ from vncbridge.gate import Gate, Principal
 from vncbridge.serving import Address
 
 OWNER = "owner"
+
+MACHINE_TOOLS: tuple[Tool, ...] = (
+    ExecuteTool(),
+    ProcessOutputTool(),
+    ProcessListTool(),
+    ProcessSignalTool(),
+    ReadFileTool(),
+    WriteFileTool(),
+    EditFilesTool(),
+)
+"""The tools that work on a chat's computer."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +98,10 @@ async def plane(
         base_url = "" if address.path is not None else address.url
         chats = Chats(
             store,
+            files,
             models,
             FleetMachines(fleet),
-            files,
+            MACHINE_TOOLS,
             ChatSettings(base_url=base_url, desktops=settings.most_desktops),
         )
         stack.push_async_callback(chats.close)

@@ -230,11 +230,11 @@ class Fleet:
         # Adopted: not our child, so there is nothing to wait for but its absence.
         descriptor = os.pidfd_open(entry.pid)
         loop = asyncio.get_running_loop()
-        ended = loop.create_future()
-        loop.add_reader(descriptor, lambda: ended.done() or ended.set_result(None))
+        ended = asyncio.Event()
+        loop.add_reader(descriptor, ended.set)
         try:
             async with asyncio.timeout(END_SECONDS):
-                await ended
+                await ended.wait()
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(entry.pid, signal.SIGKILL)
