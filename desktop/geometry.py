@@ -76,10 +76,10 @@ def model_size(native: Size) -> Size:
     if _fits(width, height):
         return Size(width, height)
     if width >= height:
-        for scaled_width in (1280, 1024):
-            scaled_height = max(1, scaled_width * height // width)
-            if scaled_width <= width and _fits(scaled_width, scaled_height):
-                return Size(scaled_width, scaled_height)
+        # What is no higher than wide always fits at a width of 1024.
+        wide = width >= 1280 and _fits(1280, 1280 * height // width)
+        scaled_width = 1280 if wide else 1024
+        return Size(scaled_width, max(1, scaled_width * height // width))
     scale = min(LONGEST_EDGE / max(width, height), math.sqrt(MOST_PIXELS / (width * height)))
     return Size(max(1, int(width * scale)), max(1, int(height * scale)))
 
@@ -96,7 +96,7 @@ def space(name: SpaceName, native: Size, scaled: Size | None = None) -> Space:
             return Space(name, scaled, scaled)
         case "scaled":
             raise ValueError("a scaled space needs its size")
-        case "model":
+        case _:
             return Space(name, model, model)
 
 

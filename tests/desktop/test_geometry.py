@@ -74,7 +74,7 @@ def test_model_size_of_known_screens(native: tuple[int, int], model: tuple[int, 
     assert model_size(Size(*native)) == Size(*model)
 
 
-def test_neither_step_fits_a_screen_that_is_only_a_little_too_large() -> None:
+def test_a_screen_only_a_little_too_large_is_shown_at_a_width_of_1024() -> None:
     assert model_size(Size(1100, 1090)) == Size(1024, 1014)
     assert model_size(Size(1073, 1073)) == Size(1024, 1024)
 

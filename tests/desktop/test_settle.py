@@ -1,0 +1,139 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from desktop.frames import Damage
+from desktop.geometry import Region
+from desktop.settle import Settle, SettleRule, around, joined, restless, touching
+
+WINDOW = Region(100, 100, 500, 400)
+CARET = Region(200, 200, 202, 220)
+RULE = SettleRule()
+
+
+def paint(time: float, *regions: Region) -> Damage:
+    return Damage(time, regions)
+
+
+def test_nothing_painted_is_no_change() -> None:
+    settle = Settle(RULE, started=10.0)
+    assert settle.verdict(10.0) is None
+    assert settle.remaining(10.0) == 0.25
+    assert settle.verdict(10.25) == "no_change"
+
+
+def test_quiet_begins_with_the_last_paint() -> None:
+    settle = Settle(RULE, started=10.0)
+    settle.painted(paint(10.05, WINDOW))
+    settle.painted(paint(10.5, WINDOW))
+    assert settle.verdict(10.55) is None
+    assert settle.verdict(10.6) == "quiet"
+    assert settle.counted == [WINDOW, WINDOW]
+
+
+def test_a_paint_reported_late_does_not_turn_time_back() -> None:
+    settle = Settle(RULE, started=10.0)
+    settle.painted(paint(10.5, WINDOW))
+    settle.painted(paint(10.1, WINDOW))
+    assert settle.verdict(10.55) is None
+
+
+def test_a_paint_during_the_action_still_waits_for_quiet_after_it() -> None:
+    settle = Settle(RULE, started=10.0)
+    settle.painted(paint(9.5, WINDOW))
+    assert settle.verdict(10.05) is None
+    assert settle.verdict(10.1) == "quiet"
+
+
+def test_paints_without_end_meet_the_ceiling() -> None:
+    settle = Settle(SettleRule(longest=1.0), started=10.0)
+    settle.painted(paint(10.95, WINDOW))
+    assert settle.remaining(10.95) < 0.051
+    assert not settle.overdue(10.95)
+    assert settle.overdue(11.0)
+    assert settle.verdict(11.0) == "ceiling"
+
+
+def test_a_ceiling_under_the_grace_time_comes_first() -> None:
+    settle = Settle(SettleRule(longest=0.05), started=10.0)
+    assert settle.verdict(10.05) == "no_change"
+
+
+def test_remaining_is_never_negative() -> None:
+    assert Settle(RULE, started=10.0).remaining(99.0) == 0.0
+
+
+def test_a_blinking_caret_does_not_count() -> None:
+    recent = (paint(9.1, CARET), paint(9.6, CARET))
+    settle = Settle(RULE, started=10.0, recent=recent)
+    settle.painted(paint(10.1, CARET))
+    assert settle.verdict(10.25) == "no_change"
+    assert settle.counted == []
+
+
+def test_a_caret_seen_once_counts() -> None:
+    settle = Settle(RULE, started=10.0, recent=(paint(9.6, CARET),))
+    settle.painted(paint(10.1, CARET))
+    assert settle.verdict(10.2) == "quiet"
+
+
+def test_what_is_painted_around_a_caret_counts() -> None:
+    settle = Settle(RULE, started=10.0, recent=(paint(9.1, CARET), paint(9.6, CARET)))
+    settle.painted(paint(10.1, CARET, WINDOW))
+    assert settle.verdict(10.2) == "quiet"
+    assert settle.counted == [WINDOW]
+
+
+def test_a_window_painted_once_over_a_caret_is_not_restless_itself() -> None:
+    assert restless((paint(9.1, WINDOW), paint(9.6, CARET))) == (CARET,)
+
+
+def test_one_paint_of_many_regions_is_not_restless() -> None:
+    assert restless((paint(9.1, WINDOW, CARET),)) == ()
+
+
+def test_a_spinner_of_changing_boxes_is_restless() -> None:
+    turns = [Region(10 + i, 10, 30 + i, 30) for i in range(5)]
+    found = restless([paint(9 + i / 10, turn) for i, turn in enumerate(turns)])
+    assert any(region.covers(turns[2]) for region in found)
+
+
+def test_ignored_regions_do_not_count() -> None:
+    settle = Settle(SettleRule(ignore=(WINDOW,)), started=10.0)
+    settle.painted(paint(10.1, CARET))
+    assert settle.verdict(10.25) == "no_change"
+
+
+def test_overlapping_regions_are_joined_and_others_left_alone() -> None:
+    far = Region(900, 900, 910, 910)
+    bridge = Region(450, 350, 905, 905)
+    assert joined([WINDOW, far]) == [WINDOW, far]
+    assert joined([WINDOW, far, bridge]) == [around(around(WINDOW, far), bridge)]
+
+
+regions = st.builds(
+    lambda x, y, w, h: Region(x, y, x + w, y + h),
+    *[st.integers(0, 60)] * 2,
+    *[st.integers(1, 30)] * 2,
+)
+
+
+@given(st.lists(regions, max_size=12))
+def test_joined_boxes_cover_everything_and_do_not_overlap(given_regions: list[Region]) -> None:
+    boxes = joined(given_regions)
+    assert all(any(box.covers(region) for box in boxes) for region in given_regions)
+    assert not any(touching(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 5), regions), max_size=20).map(lambda d: sorted(d)),
+    st.floats(0.01, 0.5),
+    st.floats(0.5, 4),
+)
+def test_the_wait_always_ends_at_the_ceiling(
+    damages: list[tuple[float, Region]], quiet: float, longest: float
+) -> None:
+    settle = Settle(SettleRule(quiet=quiet, longest=longest), started=0.0)
+    for time, region in damages:
+        settle.painted(paint(time, region))
+        assert 0 <= settle.remaining(0.0) <= longest
+    assert settle.verdict(longest) is not None
