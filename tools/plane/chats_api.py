@@ -11,6 +11,7 @@ from tools.agents.views import ChatView
 from .bodies import Json, flag, json_object, needed_text, only, text
 from .errors import BadBody, NoDesktop
 from .events_api import EventStreams
+from .eventstream import last_seen
 from .ports import Chats
 
 LONGEST_TEXT = 100_000
@@ -76,10 +77,11 @@ def _looking(chats: Chats, streams: EventStreams) -> APIRouter:
         return JSONResponse({"messages": [message.to_json() for message in said]})
 
     @made.get("/{chat_id}/events")
-    async def events(chat_id: str) -> Response:
+    async def events(chat_id: str, request: Request) -> Response:
         """Stream what happens to it from now on (server-sent events)."""
         await chats.get(chat_id)
-        return streams.open(lambda: chats.events(chat_id))
+        after = last_seen(request.headers.get("last-event-id"))
+        return streams.open(lambda: chats.events(chat_id, after))
 
     @made.get("/{chat_id}/desktop")
     async def desktop(chat_id: str) -> Response:

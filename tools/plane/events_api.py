@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from .disconnect import client_left, unless
 from .errors import ClientGone, TooManyStreams
-from .eventstream import HEARTBEAT, OPENING, Event, event_bytes
+from .eventstream import HEARTBEAT, OPENING, Event, event_bytes, last_seen
 from .ports import Chats
 
 LIMIT = 128
@@ -115,8 +115,9 @@ def router(chats: Chats, streams: EventStreams) -> APIRouter:
     made = APIRouter(tags=["events"])
 
     @made.get("/api/v0/events")
-    async def events() -> Response:
+    async def events(request: Request) -> Response:
         """Stream what happens to any chat from now on (server-sent events)."""
-        return streams.open(lambda: chats.events(None))
+        after = last_seen(request.headers.get("last-event-id"))
+        return streams.open(lambda: chats.events(None, after))
 
     return made

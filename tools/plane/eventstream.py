@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 Json = dict[str, Any]
 
+LONGEST_ID = 19
 OPENING = b"retry: 2000\n\n"
 """Sent first: how many milliseconds a browser waits before it connects again."""
 HEARTBEAT = b": still here\n\n"
@@ -43,3 +44,9 @@ def event_bytes(event: Event) -> bytes:
     # JSON escapes every line break, so that the data is always one line.
     line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return f"id: {event.id}\nevent: {event.kind}\ndata: {line}\n\n".encode()
+
+
+def last_seen(last_event_id: str | None) -> int | None:
+    """Return the id of the last event a returning listener had, by ``Last-Event-ID``."""
+    value = (last_event_id or "").strip()
+    return int(value) if value.isascii() and value.isdigit() and len(value) <= LONGEST_ID else None

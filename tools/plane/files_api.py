@@ -30,7 +30,8 @@ def router(chats: Chats, files: Files) -> APIRouter:
         found = await chats.files(chat)
         return JSONResponse({"files": [file.to_json() for file in found]})
 
-    @made.api_route("/{file_id}", methods=["GET", "HEAD"])
+    @made.head("/{file_id}", include_in_schema=False)
+    @made.get("/{file_id}")
     async def content(
         file_id: str,
         request: Request,

@@ -144,8 +144,8 @@ class Chats(Protocol):
     ) -> ToolOutcome:
         """Use one; cancelling stops waiting, not what was started."""
 
-    def events(self, chat_id: str | None) -> AsyncIterator[Event]:
-        """Return what happens from now on, to one chat or to all."""
+    def events(self, chat_id: str | None, after: int | None = None) -> AsyncIterator[Event]:
+        """Return what happens to one chat or to all, from now on or after an event's id."""
 
 
 class Files(Protocol):

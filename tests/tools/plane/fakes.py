@@ -16,7 +16,7 @@ import httpx2
 from fastapi import FastAPI
 
 from desktop.client import DesktopClient
-from tools.agents.events import Event, EventHub
+from tools.agents.events import Event, EventHub, Subscription
 from tools.agents.views import ChatView, FileView, MessageView, Page, StepView
 from tools.fleet.errors import UnknownDesktop
 from tools.kit.spec import ToolOutcome, ToolSpec
@@ -64,6 +64,7 @@ class FakeChats:
     def __init__(self) -> None:
         self.known: dict[str, ChatView] = {}
         self.hub = EventHub()
+        self.listening: list[Subscription] = []
         self.asked: list[tuple[Any, ...]] = []
         self.steps_of: dict[str, tuple[StepView, ...]] = {}
         self.files_of: dict[str, tuple[FileView, ...]] = {}
@@ -147,8 +148,10 @@ class FakeChats:
             raise self.outcome
         return self.outcome
 
-    def events(self, chat_id: str | None) -> AsyncIterator[Event]:
-        return self.hub.subscribe(chat_id)
+    def events(self, chat_id: str | None, after: int | None = None) -> AsyncIterator[Event]:
+        subscription = self.hub.subscribe(chat_id, after)
+        self.listening.append(subscription)
+        return subscription
 
     async def _act(self, *asked: Any) -> None:
         self.asked.append(asked)

@@ -29,6 +29,7 @@ def step(chat_id: str) -> StepView:
         started_at=1.0,
         ended_at=2.0,
         timings={"act_ms": 1.0},
+        details={},
         screenshot_file_id=None,
         video_start=0.5,
         video_end=1.5,

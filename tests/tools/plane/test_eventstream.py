@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.agents.events import Event
-from tools.plane.eventstream import HEARTBEAT, OPENING, event_bytes
+from tools.plane.eventstream import HEARTBEAT, OPENING, event_bytes, last_seen
 
 
 def test_an_event_is_written_byte_for_byte() -> None:
@@ -35,3 +35,21 @@ def test_whatever_is_told_stays_in_one_line_of_data(data: dict[str, str]) -> Non
 def test_a_kind_with_a_line_break_is_refused(kind: str) -> None:
     with pytest.raises(ValueError, match="not a name of an event"):
         event_bytes(Event(1, kind, "c1"))
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, None),
+        ("", None),
+        (" 12 ", 12),
+        ("x", None),
+        ("-1", None),
+        ("²", None),
+        ("9" * 20, None),
+    ],
+)
+def test_a_returning_listener_names_the_last_event_it_had(
+    header: str | None, expected: int | None
+) -> None:
+    assert last_seen(header) == expected

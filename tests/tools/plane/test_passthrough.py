@@ -146,14 +146,16 @@ def test_a_large_upload_is_streamed(tmp_path: Path) -> None:
 
 def test_a_slow_reader_holds_the_desktop_back(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with world(tmp_path) as w:
-            async with w.client.stream("GET", f"{D1}/desktop/endless") as reply:
-                # Kept: a forgotten iterator is closed, and the connection with it.
-                pieces = reply.aiter_raw()
-                await anext(pieces)
-                for _ in range(30):
-                    await w.client.get(f"{D1}/desktop/echo")
-                assert 0 < w.desktop.sent < 64
+        async with (
+            world(tmp_path) as w,
+            w.client.stream("GET", f"{D1}/desktop/endless") as reply,
+        ):
+            # Kept: a forgotten iterator is closed, and the connection with it.
+            pieces = reply.aiter_raw()
+            await anext(pieces)
+            for _ in range(30):
+                await w.client.get(f"{D1}/desktop/echo")
+            assert 0 < w.desktop.sent < 64
 
     asyncio.run(scenario())
 
