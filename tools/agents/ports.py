@@ -69,6 +69,10 @@ class ChatSettings:
         """Return where a person can watch that desktop."""
         return None if desktop_id is None else f"{self.base_url}/desktops/{desktop_id}"
 
+    def run_url(self, chat_id: str) -> str:
+        """Return where a person can see what that chat does and did."""
+        return f"{self.base_url}/runs/{chat_id}"
+
 
 Now = Callable[[], float]
 """The clock on the wall: unix time in seconds."""

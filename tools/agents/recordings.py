@@ -63,6 +63,7 @@ class TurnRecording:
         begun: Callable[[], Awaitable[None]],
         started: bool,
     ) -> None:
+        self._patience: asyncio.Timeout | None = None
         self._chat_id = chat_id
         self._machine = machine
         self._files = files
@@ -112,15 +113,20 @@ class TurnRecording:
             if not self._started:
                 return Recorded(warning=self._warning)
             try:
-                async with asyncio.timeout(patience), self._downloads:
+                async with asyncio.timeout(patience) as self._patience, self._downloads:
                     return await self._store(end_reason)
             except (MachineRefused, MachineUnavailable, OSError, TimeoutError) as error:
                 reason = str(error) or f"it took longer than {patience:.0f} s"
                 return Recorded(end_reason="failed", warning=f"recording not stored: {reason}")
 
+    def hurry(self, patience: float) -> None:
+        """Shorten the patience of a finish that goes on."""
+        if self._patience is not None and not self._patience.expired():
+            soon = asyncio.get_running_loop().time() + patience
+            self._patience.reschedule(min(soon, self._patience.when() or soon))
+
     async def _store(self, end_reason: str) -> Recorded:
-        body = {"recording_id": self._chat_id, "end_reason": end_reason}
-        await self._post("recording/stop", body)
+        await self._post("recording/stop", {"recording_id": self._chat_id})
         told: Json = await self._machine.request("GET", f"{API}/recordings/{self._chat_id}")
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime(told["started_at"]))
         videos = [
@@ -132,7 +138,8 @@ class TurnRecording:
         thumbnail = await self._thumbnail(f"thumbnail-{stamp}.jpg", told)
         return Recorded(
             status="stored",
-            end_reason=told["end_reason"],
+            # The recorder knows only its own reasons; the turn's is in its place.
+            end_reason=end_reason if told["end_reason"] == "completed" else told["end_reason"],
             complete=told["complete"],
             file_ids=tuple(video.id for video in videos),
             thumbnail_file_id=thumbnail.id if thumbnail else None,
@@ -177,6 +184,7 @@ class Recordings:
         self._begun = begun
         self._downloads = asyncio.Semaphore(DOWNLOADS)
         self._open: dict[str, TurnRecording] = {}
+        self._ending: set[TurnRecording] = set()
 
     def open(
         self, chat_id: str, machine: DesktopMachine, *, listed_with: str, started: bool
@@ -203,7 +211,18 @@ class Recordings:
     async def finish(self, chat_id: str, end_reason: str, patience: float) -> Recorded:
         """End and store the recording of a chat's turn, if there is one."""
         recording = self._open.pop(chat_id, None)
-        return Recorded() if recording is None else await recording.finish(end_reason, patience)
+        if recording is None:
+            return Recorded()
+        self._ending.add(recording)
+        try:
+            return await recording.finish(end_reason, patience)
+        finally:
+            self._ending.discard(recording)
+
+    def hurry(self, patience: float) -> None:
+        """Give those that are being stored only so many seconds more."""
+        for recording in self._ending:
+            recording.hurry(patience)
 
     def leave(self, chat_id: str) -> None:
         """Let the recorder go on for the next control plane."""

@@ -7,7 +7,7 @@ from tools.store import chats, messages, steps, turns
 from . import moves
 from .book import Book
 from .conversation import Message, ToolResult, message_from_json, message_to_json
-from .open_calls import answers
+from .history import interrupted, open_calls
 from .providers.port import Usage
 
 
@@ -53,18 +53,18 @@ class StoredTranscript:
             for step in await steps.running(session, self._chat_id):
                 step.status, step.ended_at = "interrupted", now
                 step.error = "interrupted before it gave a result"
-            history = await messages.history(session, self._chat_id)
+            left = open_calls(await messages.history(session, self._chat_id))
             chat = await chats.get(session, self._chat_id)
             known = {
                 step.tool_call_id: result_from_json(step.result)
                 for step in await steps.of_turn(session, chat.id, chat.turn)
                 if step.result is not None
             }
-            answer = answers(history, known)
-            if answer is not None:
-                await messages.append(session, chat.id, answer, now)
+            if left:
+                results = tuple(known.get(call.id) or interrupted(call) for call in left)
+                await messages.append(session, chat.id, Message("user", results), now)
             moves.touch(chat, now)
-            return answer is not None
+            return bool(left)
 
         if await self._book.store.write(work):
             self._book.hub.publish("message", self._chat_id, {})

@@ -100,6 +100,9 @@ class StepView:
     started_at: float
     ended_at: float | None
     timings: Json
+    """Milliseconds by stage."""
+    details: Json
+    """``model_point``, ``native_point`` and ``changed_fraction`` of a computer action."""
     screenshot_file_id: str | None
     video_start: float | None
     video_end: float | None

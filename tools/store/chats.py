@@ -58,6 +58,12 @@ async def in_states(session: AsyncSession, states: Sequence[str]) -> list[Chat]:
     return list(await session.scalars(query))
 
 
+async def with_desktop(session: AsyncSession) -> list[Chat]:
+    """Return the chats that have a desktop, those that changed longest ago first."""
+    query = select(Chat).where(Chat.desktop_id.is_not(None)).order_by(Chat.updated_at, Chat.id)
+    return list(await session.scalars(query))
+
+
 async def with_descendants(session: AsyncSession, chat_id: str) -> list[Chat]:
     """Return a chat and all below it, parents before their children."""
     found = [await get(session, chat_id)]
@@ -119,7 +125,7 @@ async def views(session: AsyncSession, rows: Sequence[Chat]) -> tuple[ChatView, 
     queued = await _counts(session, Message.chat_id, ids, Message.position.is_(None))
     children: dict[str, list[str]] = {}
     below = select(Chat.id, Chat.parent_id).where(Chat.parent_id.in_(ids))
-    for child_id, parent_id in (await session.execute(below.order_by(Chat.created_at))).tuples():
+    for child_id, parent_id in await session.execute(below.order_by(Chat.created_at)):
         children.setdefault(str(parent_id), []).append(child_id)
     return tuple(
         _view(
@@ -142,7 +148,7 @@ async def _counts(
     session: AsyncSession, column: Any, ids: Sequence[str], *conditions: Any
 ) -> dict[str, int]:
     query = select(column, func.count()).where(column.in_(ids), *conditions).group_by(column)
-    return dict((await session.execute(query)).tuples().all())
+    return {chat_id: count for chat_id, count in await session.execute(query)}  # noqa: C416
 
 
 def _view(

@@ -147,6 +147,9 @@ class Step(Base):
     started_at: Mapped[float]
     ended_at: Mapped[float | None]
     timings: Mapped[Json] = mapped_column(default=dict)
+    """Milliseconds by stage."""
+    details: Mapped[Json] = mapped_column(default=dict)
+    """Where a computer action acted, and how much of the screen it changed."""
     screenshot_file_id: Mapped[str | None] = mapped_column(
         ForeignKey("files.id", ondelete="SET NULL")
     )

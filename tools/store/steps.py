@@ -25,6 +25,7 @@ class Ended:
     ended_at: float
     error: str | None = None
     timings: Json = field(default_factory=dict)
+    details: Json = field(default_factory=dict)
     screenshot_file_id: str | None = None
 
 
@@ -57,6 +58,7 @@ async def begin(
         started_at=now,
         ended_at=None,
         timings={},
+        details={},
         screenshot_file_id=None,
         video_start=None,
         video_end=None,
@@ -80,6 +82,7 @@ async def end(session: AsyncSession, step_id: str, ended: Ended) -> Step:
     step.ended_at = ended.ended_at
     step.error = ended.error
     step.timings = ended.timings
+    step.details = ended.details
     step.screenshot_file_id = ended.screenshot_file_id
     await session.flush()
     return step
@@ -97,6 +100,12 @@ async def running(session: AsyncSession, chat_id: str) -> list[Step]:
     """Return the steps that have no end yet."""
     query = select(Step).where(Step.chat_id == chat_id, Step.status == "running")
     return list(await session.scalars(query.order_by(Step.index)))
+
+
+async def chats_with_running(session: AsyncSession) -> list[str]:
+    """Return the ids of the chats that have a step without an end."""
+    query = select(Step.chat_id).where(Step.status == "running").distinct()
+    return list(await session.scalars(query))
 
 
 async def of_turn(session: AsyncSession, chat_id: str, turn: int) -> list[Step]:
@@ -137,6 +146,7 @@ def view(step: Step) -> StepView:
         started_at=step.started_at,
         ended_at=step.ended_at,
         timings=step.timings,
+        details=step.details,
         screenshot_file_id=step.screenshot_file_id,
         video_start=step.video_start,
         video_end=step.video_end,

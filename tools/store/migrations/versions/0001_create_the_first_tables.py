@@ -125,6 +125,7 @@ def upgrade() -> None:
         sa.Column("started_at", sa.Double(), nullable=False),
         sa.Column("ended_at", sa.Double(), nullable=True),
         sa.Column("timings", sa.JSON(), nullable=False),
+        sa.Column("details", sa.JSON(), nullable=False),
         sa.Column("screenshot_file_id", sa.String(), nullable=True),
         sa.Column("video_start", sa.Double(), nullable=True),
         sa.Column("video_end", sa.Double(), nullable=True),

@@ -1,0 +1,198 @@
+"""The tools of one chat; each call is a step that is written down before and after."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from tools.kit.computer import ComputerOutcome
+from tools.kit.spec import (
+    MachineRefused,
+    MachineUnavailable,
+    Tool,
+    ToolContext,
+    ToolOutcome,
+    ToolSpec,
+)
+from tools.store import chats, steps
+from tools.store.errors import StoreError
+
+from . import moves
+from .book import Book
+from .conversation import Picture, Text, ToolCall, ToolResult
+from .errors import ChatError
+from .lazy_machine import LazyMachine
+from .ports import DesktopMachine
+from .recordings import TurnRecording
+from .titles import step_title
+from .transcript import result_to_json
+from .views import StepView
+
+log = logging.getLogger(__name__)
+Json = dict[str, Any]
+
+
+class Computer(Protocol):
+    """The provider's computer tool."""
+
+    async def act(self, call: ToolCall) -> ComputerOutcome:
+        """Do one action and look at what came of it."""
+
+
+@dataclass(frozen=True)
+class _Ran:
+    outcome: ToolOutcome
+    result: ToolResult
+    timings: Json = field(default_factory=dict)
+    details: Json = field(default_factory=dict)
+
+
+class ChatToolbox:
+    """What one chat may call, and how."""
+
+    def __init__(
+        self,
+        book: Book,
+        chat_id: str,
+        tools: Mapping[str, Tool],
+        find_machine: Callable[[], Awaitable[DesktopMachine]],
+        *,
+        computer: Computer | None = None,
+        recording: TurnRecording | None = None,
+    ) -> None:
+        self._book = book
+        self._chat_id = chat_id
+        self._tools = tools
+        self._find_machine = find_machine
+        self._computer = computer
+        self._recording = recording
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What a model is told."""
+        return tuple(tool.spec for tool in self._tools.values())
+
+    @property
+    def computer(self) -> bool:
+        """Whether the provider's computer tool is served."""
+        return self._computer is not None
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Run one call; only cancelling raises."""
+        return (await self._step(call)).result
+
+    async def outcome(self, call: ToolCall) -> ToolOutcome:
+        """Run one call for a caller that has no conversation here."""
+        return (await self._step(call)).outcome
+
+    async def _step(self, call: ToolCall) -> _Ran:
+        step = await self._begin(call)
+        try:
+            ran = await self._run(call)
+        except asyncio.CancelledError:
+            cut = ToolOutcome(error="interrupted before it gave a result")
+            await self._end(step, _Ran(cut, _result(call, cut)), "interrupted")
+            raise
+        ended = await self._end(step, ran, "failed" if ran.outcome.is_error else "done")
+        if self._recording is not None and call.toolset is None:
+            await self._recording.note(_note(ended))
+        return ran
+
+    async def _run(self, call: ToolCall) -> _Ran:
+        try:
+            if call.toolset is not None and self._computer is not None:
+                return await self._act(self._computer, call)
+            outcome = await self._use(call)
+        except (ChatError, StoreError, MachineRefused, MachineUnavailable) as error:
+            outcome = ToolOutcome(error=str(error))
+        except Exception as error:
+            log.exception("the tool %s failed", call.name)
+            outcome = ToolOutcome(error=f"{call.name} failed: {error}")
+        return _Ran(outcome, _result(call, outcome))
+
+    async def _act(self, computer: Computer, call: ToolCall) -> _Ran:
+        if self._recording is not None:
+            await self._recording.ensure()
+        done = await computer.act(call)
+        details = {
+            "model_point": done.point,
+            "native_point": done.native_point,
+            "changed_fraction": done.changed_fraction,
+        }
+        return _Ran(ToolOutcome(error=done.error), done.result, dict(done.timings), details)
+
+    async def _use(self, call: ToolCall) -> ToolOutcome:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return ToolOutcome(error=f"Tool not found: {call.name}")
+        machine = LazyMachine(self._find_machine, call.id)
+        return await tool.call(call.arguments, ToolContext(self._chat_id, call.id, machine))
+
+    async def _begin(self, call: ToolCall) -> str:
+        async def work(session: AsyncSession) -> StepView:
+            now = self._book.now()
+            chat = await chats.get(session, self._chat_id)
+            moves.touch(chat, now)
+            begun = await steps.begin(
+                session,
+                chat,
+                tool_call_id=call.id,
+                tool=call.toolset or call.name,
+                title=step_title(call.name, call.arguments),
+                action=call.name if call.toolset else None,
+                arguments=call.arguments,
+                now=now,
+            )
+            return steps.view(begun)
+
+        view = await self._book.store.write(work)
+        self._book.hub.publish("step", self._chat_id, view.to_json())
+        return view.id
+
+    async def _end(self, step_id: str, ran: _Ran, status: str) -> StepView:
+        pictures = [b.file_id for b in ran.result.content if isinstance(b, Picture)]
+
+        async def work(session: AsyncSession) -> StepView:
+            now = self._book.now()
+            ended = steps.Ended(
+                status,
+                result_to_json(ran.result),
+                now,
+                ran.outcome.error,
+                ran.timings,
+                ran.details,
+                pictures[-1] if pictures else None,
+            )
+            moves.touch(await chats.get(session, self._chat_id), now)
+            return steps.view(await steps.end(session, step_id, ended))
+
+        view = await self._book.store.write(work)
+        self._book.hub.publish("step", self._chat_id, view.to_json())
+        return view
+
+
+def read_outcome(result: ToolResult) -> ToolOutcome:
+    """Return what a stored result told a caller that has no conversation here."""
+    said = "".join(block.text for block in result.content if isinstance(block, Text))
+    return ToolOutcome(error=said) if result.is_error else ToolOutcome(json.loads(said))
+
+
+def _result(call: ToolCall, outcome: ToolOutcome) -> ToolResult:
+    said = outcome.error or json.dumps(outcome.value, ensure_ascii=False)
+    return ToolResult(call.id, (Text(said),), outcome.is_error, call.toolset)
+
+
+def _note(step: StepView) -> Json:
+    return {
+        "tool_call_id": step.tool_call_id,
+        "chat_id": step.chat_id,
+        "tool": step.tool,
+        "title": step.title,
+        "started": step.started_at,
+        "ended": step.ended_at,
+        "error": step.error,
+    }

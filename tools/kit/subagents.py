@@ -1,0 +1,281 @@
+"""The tools by which an agent has others work for it."""
+
+import uuid
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from .arguments import BadArguments, flag, number, optional_text, text
+from .spec import Json, Tool, ToolContext, ToolOutcome, ToolSpec
+
+BUDGET = ("steps", "minutes", "tokens")
+_CHAT_ID: Json = {"type": "string", "format": "uuid", "description": "The id that spawning gave."}
+_TEXT: Json = {"type": "string"}
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a new child is to do, and with what."""
+
+    prompt: str
+    title: str = ""
+    model: str | None = None
+    desktop: str = "own"
+    """``own``, ``shared`` with the parent, or a desktop's id."""
+    budget: Json = field(default_factory=dict)
+
+
+class Subagents(Protocol):
+    """The children of a chat."""
+
+    async def spawn(self, caller_id: str, order: Order) -> Json:
+        """Start a child on a desktop."""
+
+    async def wait(self, caller_id: str, chat_id: str, seconds: float) -> Json:
+        """Wait for one child and return what came of its turn."""
+
+    async def wait_for_all(
+        self, caller_id: str, chat_ids: list[str], seconds: float, mode: Literal["all", "any"]
+    ) -> Json:
+        """Wait for several children, or for the first of them."""
+
+    async def message(self, caller_id: str, chat_id: str, message: str, interrupt: bool) -> Json:
+        """Say something to a child."""
+
+    async def interrupt(self, caller_id: str, chat_id: str) -> Json:
+        """Stop a child's turn."""
+
+    async def close(self, caller_id: str, chat_id: str) -> Json:
+        """End a child's work for good."""
+
+    async def list(self, caller_id: str, limit: int, offset: int) -> Json:
+        """Return the children, newest first."""
+
+
+class SubagentTool:
+    """A tool on the children of the chat that calls it."""
+
+    def __init__(self, spec: ToolSpec, subagents: Subagents) -> None:
+        self._spec = spec
+        self._subagents = subagents
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told."""
+        return self._spec
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Read the arguments and do it."""
+        try:
+            return ToolOutcome(await self.run(arguments, context.chat_id, self._subagents))
+        except BadArguments as error:
+            return ToolOutcome(error=str(error))
+
+    async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
+        """Do it; raises ``BadArguments``."""
+        raise NotImplementedError
+
+
+class SpawnTool(SubagentTool):
+    """Starts a child on a desktop."""
+
+    async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
+        """Start it and return at once."""
+        order = Order(
+            prompt=text(arguments, "prompt"),
+            title=optional_text(arguments, "title"),
+            model=optional_text(arguments, "model").strip() or None,
+            desktop=optional_text(arguments, "desktop").strip() or "own",
+            budget=_budget(arguments.get("budget")),
+        )
+        return await subagents.spawn(caller_id, order)
+
+
+class WaitTool(SubagentTool):
+    """Waits for children."""
+
+    async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
+        """Return when they are at rest, or when the time is up."""
+        seconds = _seconds(arguments.get("timeout_seconds"))
+        several = arguments.get("chat_ids")
+        if several is None:
+            return await subagents.wait(caller_id, _chat_id(arguments), seconds)
+        if not isinstance(several, list) or not several:
+            raise BadArguments("chat_ids must be a list of at least one id")
+        ids = list(dict.fromkeys(_uuid(chat_id) for chat_id in several))
+        match arguments.get("mode") or "all":
+            case "all":
+                return await subagents.wait_for_all(caller_id, ids, seconds, "all")
+            case "any":
+                return await subagents.wait_for_all(caller_id, ids, seconds, "any")
+        raise BadArguments("mode must be all or any")
+
+
+class MessageTool(SubagentTool):
+    """Says something to a child."""
+
+    async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
+        """Send it now, or at the end of the turn."""
+        chat_id = _chat_id(arguments)
+        message = text(arguments, "message")
+        return await subagents.message(caller_id, chat_id, message, flag(arguments, "interrupt"))
+
+
+class InterruptTool(SubagentTool):
+    """Stops a child's turn."""
+
+    async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
+        """Stop it; it can be sent another message."""
+        return await subagents.interrupt(caller_id, _chat_id(arguments))
+
+
+class CloseTool(SubagentTool):
+    """Ends a child."""
+
+    async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
+        """Stop it and give its desktop back."""
+        return await subagents.close(caller_id, _chat_id(arguments))
+
+
+class ListTool(SubagentTool):
+    """Lists children."""
+
+    async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
+        """Return a page of them."""
+        limit = min(number(arguments, "limit") or 10, 50)
+        return await subagents.list(caller_id, limit, number(arguments, "offset"))
+
+
+def subagent_tools(subagents: Subagents) -> tuple[Tool, ...]:
+    """Return the tools of a chat that may have children."""
+    return (
+        SpawnTool(SPAWN, subagents),
+        WaitTool(WAIT, subagents),
+        MessageTool(MESSAGE, subagents),
+        InterruptTool(INTERRUPT, subagents),
+        CloseTool(CLOSE, subagents),
+        ListTool(LIST, subagents),
+    )
+
+
+def _chat_id(arguments: Json) -> str:
+    return _uuid(arguments.get("chat_id"))
+
+
+def _uuid(value: Any) -> str:
+    try:
+        return str(uuid.UUID(value))
+    except (ValueError, TypeError, AttributeError):
+        raise BadArguments("chat_id must be a valid UUID") from None
+
+
+def _seconds(value: Any) -> float:
+    if value is None:
+        return 0.0
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise BadArguments("timeout_seconds must be a number of seconds")
+    return float(value)
+
+
+def _budget(value: Any) -> Json:
+    if value is None:
+        return {}
+    if not isinstance(value, dict) or not set(value) <= set(BUDGET):
+        raise BadArguments("budget must be an object with steps, minutes or tokens")
+    for name, amount in value.items():
+        whole = name == "minutes" or isinstance(amount, int)
+        if isinstance(amount, bool) or not isinstance(amount, int | float) or not whole:
+            raise BadArguments(f"budget.{name} must be a number")
+        if not amount > 0:
+            raise BadArguments(f"budget.{name} must be more than 0")
+    return dict(value)
+
+
+SPAWN = ToolSpec(
+    "spawn_computer_use_agent",
+    "Start an agent that works on a desktop of its own with mouse, keyboard, browser and terminal, "
+    "and return at once. It knows nothing of this conversation: put all it needs into the prompt. "
+    "Collect what came of it with wait_agent; its work is recorded as a video.",
+    {
+        "type": "object",
+        "properties": {
+            "prompt": {**_TEXT, "description": "The task: aim, addresses, values, what to report."},
+            "title": {**_TEXT, "description": "A short name for people."},
+            "model": {**_TEXT, "description": "The model to use; leave out for the usual one."},
+            "desktop": {
+                **_TEXT,
+                "description": "own (default), shared with this chat, or a desktop's id.",
+            },
+            "budget": {
+                "type": "object",
+                "description": "Where its turn ends at the latest.",
+                "properties": {
+                    "steps": {"type": "integer", "minimum": 1},
+                    "minutes": {"type": "number", "exclusiveMinimum": 0},
+                    "tokens": {"type": "integer", "minimum": 1},
+                },
+                "additionalProperties": False,
+            },
+        },
+        "required": ["prompt"],
+    },
+)
+WAIT = ToolSpec(
+    "wait_agent",
+    "Wait until an agent is through and return its report, status and the id of its recording. "
+    "Returns as soon as the agent ends; one that has ended is answered at once, as often as you "
+    "ask. After timeout_seconds (default 300) it returns timed_out with the progress so far: the "
+    "agent goes on, so wait again.",
+    {
+        "type": "object",
+        "properties": {
+            "chat_id": _CHAT_ID,
+            "chat_ids": {
+                "type": "array",
+                "items": _CHAT_ID,
+                "minItems": 1,
+                "description": "Several agents at once, instead of chat_id.",
+            },
+            "mode": {
+                "enum": ["all", "any"],
+                "description": "With chat_ids: wait for all (default) or for the first.",
+            },
+            "timeout_seconds": {"type": "number"},
+        },
+    },
+)
+MESSAGE = ToolSpec(
+    "message_agent",
+    "Send a further message to an agent. One at work hears it when its turn ends, or at once with "
+    "interrupt; one at rest starts to work on it. Then wait_agent again.",
+    {
+        "type": "object",
+        "properties": {
+            "chat_id": _CHAT_ID,
+            "message": _TEXT,
+            "interrupt": {"type": "boolean", "description": "Stop what it does now."},
+        },
+        "required": ["chat_id", "message"],
+    },
+)
+INTERRUPT = ToolSpec(
+    "interrupt_agent",
+    "Stop what an agent does now. It keeps its desktop and can be sent another message.",
+    {"type": "object", "properties": {"chat_id": _CHAT_ID}, "required": ["chat_id"]},
+)
+CLOSE = ToolSpec(
+    "close_agent",
+    "End an agent that is not needed any more: its turn stops, its recording is stored, its "
+    "desktop is given back.",
+    {"type": "object", "properties": {"chat_id": _CHAT_ID}, "required": ["chat_id"]},
+)
+LIST = ToolSpec(
+    "list_agents",
+    "List the agents that this chat has started, those that changed last first.",
+    {
+        "type": "object",
+        "properties": {
+            "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
+            "offset": {"type": "integer", "minimum": 0, "default": 0},
+        },
+    },
+)
