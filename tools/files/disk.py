@@ -81,10 +81,11 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     with told(path):
         # Not blocking: a fifo that nobody writes to would hold this thread for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    # Looked at before it becomes a file object: Python makes none of a directory.
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BadPath(f"{str(path)!r} is not a file")
     with os.fdopen(descriptor, "rb") as file:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            raise BadPath(f"{str(path)!r} is not a file")
         yield file
 
 

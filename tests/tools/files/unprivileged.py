@@ -1,0 +1,38 @@
+"""Answers one request to the file routes; run as a process of its own, without root's rights.
+
+Reads ``{"method", "path", "params", "json"}`` and prints ``{"status", "body"}``.
+"""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import cast
+
+import httpx2
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.responses import JSONResponse
+
+from tools.files import api
+
+
+async def refused(_: Request, error: Exception) -> Response:
+    refusal = cast(HTTPException, error)
+    return JSONResponse(refusal.detail, refusal.status_code)
+
+
+async def main() -> None:
+    asked = json.load(sys.stdin)
+    app = FastAPI()
+    app.include_router(api.router(lambda: Path("/")))
+    app.add_exception_handler(HTTPException, refused)
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://core") as client:
+        answer = await client.request(
+            asked["method"], asked["path"], params=asked["params"], json=asked["json"]
+        )
+    json.dump({"status": answer.status_code, "body": answer.json()}, sys.stdout)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
