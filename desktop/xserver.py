@@ -1,0 +1,265 @@
+"""The X server of one desktop: Xvnc on a free display, with a cookie and a private RFB socket."""
+
+import os
+import secrets
+import select
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from .errors import DisplayNotReady
+from .geometry import Size
+from .spawn import Child, Order, Spawner
+
+_SOCKETS = Path("/tmp/.X11-unix")  # noqa: S108 - where every X client looks
+_LOCKS = Path("/tmp")  # noqa: S108 - the same
+_COOKIE_NAME = b"MIT-MAGIC-COOKIE-1"
+_FAMILY_WILD = 65535
+_RFB_BANNER_BYTES = 12
+_STARTING_SECONDS = 10.0
+
+
+class XServer:
+    """Runs Xvnc while it is open.
+
+    ``folder`` must be private (0700): the cookie, the RFB socket and the log are made in it.
+    ``died`` is set, and ``on_death`` called in the spawn thread, when the server ends by itself.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        size: Size,
+        environment: Mapping[str, str],
+        spawner: Spawner,
+        *,
+        on_death: Callable[[], None] | None = None,
+        glx: bool = False,
+    ) -> None:
+        self.size = size
+        self.xauthority = folder / "Xauthority"
+        self.rfb_socket = folder / "rfb.sock"
+        self.died = threading.Event()
+        self._log = folder / "logs" / "xserver.log"
+        self._environment = environment
+        self._spawner = spawner
+        self._on_death = on_death
+        self._glx = glx
+        self._cookie = b""
+        self._child: Child | None = None
+        self._number_pipe = -1
+        self._number: int | None = None
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def display(self) -> str:
+        """The name that clients use, such as ``:3``."""
+        return f":{self._number}" if self._number is not None else "(starting)"
+
+    @property
+    def pid(self) -> int | None:
+        """Process id, while it runs."""
+        return self._child.pid if self._child is not None and self._child.running else None
+
+    def open(self, timeout: float = 10.0) -> None:
+        """Start the server and wait until X and RFB answer."""
+        self.launch()
+        self.wait_ready(timeout)
+
+    def launch(self) -> None:
+        """Start the server without waiting for it.
+
+        Raises:
+            MissingProgram: If Xvnc is not installed.
+        """
+        _make_socket_folder()
+        clear_stale()
+        self._cookie = write_cookie(self.xauthority)
+        self.rfb_socket.unlink(missing_ok=True)
+        self._number_pipe, written = os.pipe()
+        try:
+            order = Order(
+                self._command(written),
+                self._environment,
+                self._log,
+                pass_fds=(written,),
+                on_exit=self._ended,
+            )
+            self._child = self._spawner.spawn(order)
+        except BaseException:
+            self._close_pipe()
+            raise
+        finally:
+            os.close(written)
+
+    def wait_ready(self, timeout: float = 10.0) -> None:
+        """Return when a client may connect.
+
+        Raises:
+            DisplayNotReady: With the end of its log; the server is ended then.
+        """
+        started = time.monotonic()
+        try:
+            self._number = self._read_number(started + timeout)
+            _greet_x(self._number, self._cookie, started + timeout)
+            _greet_rfb(self.rfb_socket, started + timeout)
+        except (OSError, ValueError) as error:
+            tail = self._child.log_tail() if self._child is not None else ""
+            self.close()
+            waited = time.monotonic() - started
+            raise DisplayNotReady(self.display, waited, tail) from error
+        finally:
+            self._close_pipe()
+
+    def close(self) -> None:
+        """End the server and remove what it leaves behind when it had to be killed."""
+        self._close_pipe()
+        if self._child is not None:
+            self._child.stop()
+        if self._number is not None:
+            _clear_lock(self._number)
+            _clear_socket(_SOCKETS / f"X{self._number}")
+        self.rfb_socket.unlink(missing_ok=True)
+
+    def _command(self, number_pipe: int) -> list[str]:
+        return [
+            "Xvnc",
+            *("-displayfd", str(number_pipe)),
+            *("-geometry", f"{self.size.width}x{self.size.height}", "-depth", "24", "-dpi", "96"),
+            *("-auth", str(self.xauthority), "-nolisten", "tcp", "-noreset"),
+            *(() if self._glx else ("-extension", "GLX")),
+            *("-rfbport", "-1", "-rfbunixpath", str(self.rfb_socket), "-rfbunixmode", "0600"),
+            *("-SecurityTypes", "None", "-AlwaysShared", "-AcceptSetDesktopSize=0"),
+            # Five aborted viewers would lock everybody out: behind a socket all are one host.
+            "-UseBlacklist=0",
+            *("-SendCutText=0", "-AcceptCutText=0", "-SendPrimary=0", "-SetPrimary=0"),
+            *("-desktop", "Deskhand"),
+        ]
+
+    def _read_number(self, deadline: float) -> int:
+        text = b""
+        while not text.endswith(b"\n"):
+            if not select.select([self._number_pipe], [], [], _left(deadline))[0]:
+                raise TimeoutError("no display number")
+            piece = os.read(self._number_pipe, 16)
+            if not piece:
+                raise ConnectionError("the server ended")
+            text += piece
+        return int(text)
+
+    def _close_pipe(self) -> None:
+        if self._number_pipe >= 0:
+            os.close(self._number_pipe)
+            self._number_pipe = -1
+
+    def _ended(self, child: Child) -> None:
+        if not child.ending:
+            self.died.set()
+            if self._on_death is not None:
+                self._on_death()
+
+
+def write_cookie(path: Path) -> bytes:
+    """Make a fresh cookie, valid for every display number of this host, and return it."""
+    cookie = secrets.token_bytes(16)
+    # The number is not known before the server has chosen it: a wildcard entry fits all.
+    fields = (b"", b"", _COOKIE_NAME, cookie)
+    entry = struct.pack(">H", _FAMILY_WILD) + b"".join(
+        struct.pack(">H", len(part)) + part for part in fields
+    )
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(entry)
+    return cookie
+
+
+def clear_stale() -> None:
+    """Remove locks and sockets that our user's dead X servers left behind."""
+    for lock in _LOCKS.glob(".X*-lock"):
+        number = lock.name[2 : -len("-lock")]
+        if number.isdigit():
+            _clear_lock(int(number))
+    for path in _SOCKETS.glob("X*"):
+        _clear_socket(path, older_than=_STARTING_SECONDS)
+
+
+def _clear_lock(number: int) -> None:
+    lock = _LOCKS / f".X{number}-lock"
+    with suppress(OSError, ValueError):
+        if lock.lstat().st_uid == os.geteuid() and not _alive(int(lock.read_text())):
+            lock.unlink()
+
+
+def _clear_socket(path: Path, older_than: float = 0.0) -> None:
+    # A server that is just starting refuses too, between bind and listen: hence the age.
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+        found = path.lstat()
+        if found.st_uid != os.geteuid() or time.time() - found.st_mtime < older_than:
+            return
+        try:
+            client.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _make_socket_folder() -> None:
+    # An X server that does not run as root refuses to make it.
+    with suppress(FileExistsError):
+        _SOCKETS.mkdir()
+        _SOCKETS.chmod(0o1777)
+
+
+def _greet_x(number: int, cookie: bytes, deadline: float) -> None:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(_left(deadline))
+        client.connect(str(_SOCKETS / f"X{number}"))
+        header = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(_COOKIE_NAME), len(cookie))
+        client.sendall(header + _COOKIE_NAME + bytes(-len(_COOKIE_NAME) % 4) + cookie)
+        if client.recv(1) != b"\x01":
+            raise ConnectionRefusedError("X refused the cookie")
+
+
+def _greet_rfb(path: Path, deadline: float) -> None:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(_left(deadline))
+        client.connect(str(path))
+        banner = b""
+        while len(banner) < _RFB_BANNER_BYTES:
+            piece = client.recv(_RFB_BANNER_BYTES - len(banner))
+            if not piece:
+                break
+            banner += piece
+        if not banner.startswith(b"RFB 003."):
+            raise ConnectionError(f"no RFB banner: {banner!r}")
+
+
+def _left(deadline: float) -> float:
+    return max(0.01, deadline - time.monotonic())
