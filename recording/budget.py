@@ -39,7 +39,7 @@ class Budget:
         self._cap = cap
         self._rung = rung
         self._spent = 0
-        self._until = self._allowance()
+        self._until = cap / 2
 
     @property
     def rung(self) -> int:
@@ -56,10 +56,7 @@ class Budget:
         self._spent = size + frames * INDEX_ENTRY + INDEX_HEAD
         while self._spent >= self._until and self._rung < len(LADDER) - 1:
             self._rung += 1
-            self._until = self._allowance()
-
-    def _allowance(self) -> float:
-        return (self._spent + self._cap) / 2
+            self._until = (self._until + self._cap) / 2
 
 
 def together(rungs: list[int]) -> int:

@@ -12,7 +12,7 @@ from .shots import Rectangle
 
 CARET_WIDTH = 3
 CARET_HEIGHT = 64
-SPECK = 128
+SPECK = 64
 """Area in pixels that nobody notices as a change, such as a blinking light."""
 
 SMALL = 64 * 64

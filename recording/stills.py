@@ -15,7 +15,9 @@ def shrunk(pixels: NDArray[np.uint8]) -> Image.Image:
     """A copy of a frame (B, G, R and one ignored byte) at thumbnail size."""
     height, width = pixels.shape[:2]
     size = fitted(width, height)
-    whole = Image.fromarray(np.ascontiguousarray(pixels[..., 2::-1]))
+    # Pillow reorders the bytes while it copies; numpy would take ten times as long for that.
+    flat = np.ascontiguousarray(pixels)
+    whole = Image.frombuffer("RGB", (width, height), flat, "raw", "BGRX")
     # reduce() averages whole blocks and costs a third of a resize over all pixels.
     factor = width // size[0]
     return whole.reduce(factor).resize(size) if factor > 1 else whole.resize(size)

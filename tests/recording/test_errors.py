@@ -1,0 +1,21 @@
+import pytest
+
+from recording import errors
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (errors.TooManyRecordings(5), "too many concurrent recordings (max 5)"),
+        (errors.UnknownRecording("x"), "unknown recording ID"),
+        (errors.InvalidRecordingId(), "recording_id must be a valid UUID."),
+        (errors.RecorderClosed(), "the recorder is shutting down"),
+        (errors.StillRecording("x"), "recording x is still running; stop it first"),
+        (errors.DiskFull(1, 2), "1 bytes free, 2 needed for a recording"),
+        (errors.FeedEnded(), "the display is gone"),
+        (errors.RecordingFailed("because"), "because"),
+        (errors.UnreadableFilm("1.mp4", "empty"), "1.mp4: empty"),
+    ],
+)
+def test_an_error_says_what_happened(error: errors.RecordingError, sentence: str) -> None:
+    assert str(error) == sentence
