@@ -65,8 +65,8 @@ def _keyboard(action: Key | Type | KeyDown | KeyUp | HoldKey) -> Iterator[Stroke
             yield from map(Down, chord.keysyms)
         case KeyUp(chord):
             yield from map(Up, reversed(chord.keysyms))
-        case HoldKey(chord, seconds):
-            yield from _held(chord.keysyms, [Pause(seconds)])
+        case _:
+            yield from _held(action.chord.keysyms, [Pause(action.seconds)])
 
 
 def _mouse(
@@ -86,10 +86,10 @@ def _mouse(
             yield Release(button)
         case Drag(path, seconds, modifiers):
             yield from _drag([here(point) for point in path], seconds, modifiers)
-        case Scroll(at, direction, notches, modifiers):
-            wheel = _WHEEL[direction]
-            yield Move(here(at))
-            yield from _held(modifiers, [Press(wheel), Release(wheel)] * notches)
+        case _:
+            wheel = _WHEEL[action.direction]
+            yield Move(here(action.at))
+            yield from _held(action.modifiers, [Press(wheel), Release(wheel)] * action.notches)
 
 
 def batches(strokes: Iterable[Stroke], most: int = 500) -> Iterator[list[Stroke] | Pause]:

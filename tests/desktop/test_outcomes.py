@@ -1,0 +1,107 @@
+import base64
+from dataclasses import replace
+
+from desktop.changes import Changes
+from desktop.errors import ActionFailed
+from desktop.geometry import Point, Region, Size, space
+from desktop.outcomes import (
+    BatchOutcome,
+    Observation,
+    Outcome,
+    Shot,
+    batch_json,
+    etag,
+    frame_id,
+    outcome_json,
+)
+from desktop.views import PictureOptions, View
+from tests.desktop.fakes import NATIVE, frame, pointer
+
+MODEL = space("model", NATIVE)
+SHOT = Shot("b-1", "b-1-x", "png", Size(1280, 720), NATIVE, b"png")
+OUTCOME = Outcome("done", MODEL, NATIVE, "b-1", {"act": 1.23456})
+SEEN = Observation("b-2", "quiet", Changes(0.25, (Region(0, 0, 150, 150),)), SHOT)
+VIEW = View(Size(1280, 720), None, PictureOptions())
+
+
+def test_a_plain_answer_has_no_fields_that_do_not_apply() -> None:
+    assert outcome_json(OUTCOME, "i") == {
+        "output": "done",
+        "frame_id": "b-1",
+        "space": {"name": "model", "width": 1280, "height": 720},
+        "timings": {"act_ms": 1.235, "settle_ms": 0.0, "capture_ms": 0.0, "encode_ms": 0.0},
+        "instance_id": "i",
+    }
+
+
+def test_an_answer_tells_both_points() -> None:
+    moved = replace(OUTCOME, point=Point(0, 0), native_point=Point(0, 0), clamped=True)
+    body = outcome_json(moved, "i")
+    assert (body["point"], body["native_point"], body["clamped"]) == ([0, 0], [0, 0], True)
+
+
+def test_a_picture_is_in_base64_with_its_size() -> None:
+    body = outcome_json(replace(OUTCOME, shot=SHOT), "i")
+    assert base64.b64decode(body["screenshot_data"]) == b"png"
+    assert (body["screenshot_width"], body["screenshot_height"]) == (1280, 720)
+    assert body["screenshot_media_type"] == "image/png"
+
+
+def test_a_picture_the_caller_has_is_not_sent_again() -> None:
+    body = outcome_json(replace(OUTCOME, shot=replace(SHOT, data=None)), "i")
+    assert body["unchanged"] is True
+    assert "screenshot_data" not in body
+
+
+def test_what_was_seen_is_told_in_the_pixels_of_the_request() -> None:
+    body = outcome_json(replace(OUTCOME, observation=SEEN), "i")
+    assert body["settled"] == "quiet"
+    assert body["changed_fraction"] == 0.25
+    assert body["changed_regions"] == [[0, 0, 100, 100]]
+    assert "screenshot_data" in body
+
+
+def test_an_observation_may_be_without_picture_and_settling() -> None:
+    seen = replace(SEEN, settled=None, shot=None)
+    body = outcome_json(replace(OUTCOME, observation=seen), "i")
+    assert body["frame_id"] == "b-2"
+    assert "settled" not in body
+    assert "screenshot_data" not in body
+
+
+def test_a_batch_answers_for_each_of_its_actions() -> None:
+    failed = ActionFailed("Scroll failed.", "no wheel")
+    body = batch_json(
+        BatchOutcome([OUTCOME, failed], 2, MODEL, NATIVE, "b-2", {"settle": 2.0}, SEEN), "i"
+    )
+    assert [result.get("output") for result in body["results"]] == [
+        "done",
+        "Scroll failed. no wheel",
+        None,
+        None,
+    ]
+    assert body["results"][1]["error"] == {"message": "Scroll failed.", "detail": "no wheel"}
+    assert body["results"][2] == {"skipped": True}
+    assert body["skipped"] == 2
+    assert body["settled"] == "quiet"
+    assert body["timings"]["settle_ms"] == 2.0
+    assert body["instance_id"] == "i"
+
+
+def test_a_frame_is_named_by_its_display_and_count() -> None:
+    assert frame_id("boot", frame(NATIVE, 7)) == "boot-7"
+
+
+def test_an_etag_names_all_that_changes_the_bytes() -> None:
+    views = [
+        VIEW,
+        replace(VIEW, size=Size(640, 360)),
+        replace(VIEW, region=Region(0, 0, 9, 9)),
+        replace(VIEW, options=PictureOptions("jpeg")),
+        replace(VIEW, options=PictureOptions(quality=5)),
+    ]
+    tags = {etag("b-1", view, None) for view in views}
+    tags |= {etag("b-1", VIEW, pointer()), etag("b-1", VIEW, pointer(9, 9))}
+    tags |= {etag("b-1", VIEW, pointer(serial=2)), etag("b-2", VIEW, None)}
+    assert len(tags) == 9
+    assert etag("b-1", VIEW, pointer()) == etag("b-1", VIEW, pointer())
