@@ -1,0 +1,151 @@
+import io
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.system.services import DESKHAND, Service, descendants_of, service, until
+
+pytestmark = pytest.mark.x11
+
+
+def test_it_tells_where_it_is_and_shows_a_model_sized_picture(desktop: Service) -> None:
+    assert desktop.ready["pid"] == desktop.process.pid
+    assert desktop.ready["display"].startswith(":")
+    status = desktop.get("/api/v0/desktop")
+    assert status["size"] == {"width": 1920, "height": 1080}
+    answer = desktop.http.get("/api/v0/desktop/screenshot")
+    assert answer.headers["content-type"] == "image/png"
+    with Image.open(io.BytesIO(answer.content)) as picture:
+        assert (picture.format, picture.size) == ("PNG", (1280, 720))
+
+
+def test_an_action_is_observed_in_the_same_reply(desktop: Service) -> None:
+    started = desktop.post("/api/v0/processes/start", {"command": "xterm", "background": True})
+    reply = desktop.act(action="wait", duration=1, observe={"screenshot": True, "settle": {}})
+    assert reply["screenshot_width"] == 1280
+    assert reply["space"] == {"name": "model", "width": 1280, "height": 720}
+    assert started["started"] is True
+
+
+def test_bad_actions_change_nothing_and_say_what_is_wrong(desktop: Service) -> None:
+    before = desktop.get("/api/v0/desktop")["last_activity_s"]
+    for body, text in (
+        ({"action": "fly"}, "Unknown action: fly"),
+        ({"action": "left_click"}, 'Missing "coordinate" for left_click action.'),
+        ({"action": "key"}, 'Missing "text" for key action.'),
+        ({"action": "scroll", "coordinate": [1, 1], "scroll_direction": "in"}, "Invalid scroll"),
+    ):
+        assert text in desktop.post("/api/v0/desktop/action", body, 400)["message"]
+    answer = desktop.http.post(
+        "/api/v0/desktop/action", content=b"{", headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 400
+    assert desktop.get("/api/v0/desktop")["last_activity_s"] == before
+
+
+def test_started_as_root_it_works_as_somebody_else(desktop: Service) -> None:
+    if os.geteuid() != 0:
+        assert desktop.get("/api/v0/desktop")["level"] == "shared"
+        return
+    status = desktop.get("/api/v0/desktop")
+    assert status["level"] == "user"
+    assert status["user"].startswith("deskhand-")
+    shown = run(
+        desktop, "id -un; id -u; cat /etc/shadow; ls /root; grep NoNewPrivs /proc/self/status"
+    )
+    assert status["user"] in shown
+    assert "NoNewPrivs:\t1" in shown
+    assert shown.count("Permission denied") == 2
+
+
+def test_commands_get_a_built_environment(tmp_path: Path) -> None:
+    canary = {"ANTHROPIC_API_KEY": "canary-7391", "SOME_SECRET": "canary-7391"}
+    with service(tmp_path / "errors.log", "desktop", environment=canary) as found:
+        shown = run(found, "env")
+        assert "canary-7391" not in shown
+        assert "DISPLAY=:" in shown
+        instance = found.get("/api/v0/desktop")["instance_id"]
+        assert f"DESKHAND_INSTANCE={instance}" in shown
+
+
+@pytest.mark.parametrize("whom", ["service", "keeper"])
+def test_killed_it_leaves_no_process_behind(tmp_path: Path, whom: str) -> None:
+    with service(tmp_path / "errors.log", "desktop") as found:
+        instance = found.get("/api/v0/desktop")["instance_id"]
+        found.post(
+            "/api/v0/processes/start",
+            {"command": "setsid setsid sleep 1000 & sleep 1000", "background": True},
+        )
+        until(lambda: sum("sleep" in p for p in descendants_of(instance)) >= 2, "both sleeps")
+        keeper = found.process.pid
+        children = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
+        os.kill(int(children[0]) if whom == "service" else keeper, signal.SIGKILL)
+        found.process.wait(20)
+        until(lambda: not descendants_of(instance), "the end of every descendant")
+
+
+def test_sigterm_ends_it_with_status_0_and_nothing_left(tmp_path: Path) -> None:
+    with service(tmp_path / "errors.log", "desktop") as found:
+        instance = found.get("/api/v0/desktop")["instance_id"]
+        found.process.terminate()
+        assert found.process.wait(20) == 0
+        assert not descendants_of(instance)
+        display = found.ready["display"].removeprefix(":")
+        assert not Path(f"/tmp/.X11-unix/X{display}").exists()
+    assert found.errors.read_text() == ""
+
+
+def test_a_taken_port_and_a_missing_program_are_one_line_and_status_4(tmp_path: Path) -> None:
+    with service(tmp_path / "errors.log", "desktop") as found:
+        address = found.url.removeprefix("http://")
+        taken = start_and_fail("desktop", "--listen", address)
+        assert "Address already in use" in taken
+        assert address in taken
+    missing = start_and_fail("desktop", path="/nowhere")
+    assert "is not installed; install the package" in missing
+    assert "HOST:PORT" in start_and_fail("desktop", "--listen", "here")
+
+
+def test_a_wrong_token_is_refused(desktop: Service) -> None:
+    for headers in ({"Authorization": "Bearer wrong"}, {"Authorization": ""}):
+        assert desktop.http.get("/api/v0/desktop", headers=headers).status_code == 401
+    assert desktop.http.get("/healthz", headers={"Authorization": ""}).status_code == 200
+
+
+def test_it_describes_itself(desktop: Service) -> None:
+    paths = desktop.get("/openapi.json")["paths"]
+    assert "/api/v0/desktop/action" in paths
+    assert "/api/v0/processes/start" in paths
+    assert "/api/v0/desktop/recording/start" in paths
+
+
+def run(desktop: Service, command: str) -> str:
+    """Run a command on the desktop and return its output."""
+    started = desktop.post("/api/v0/processes/start", {"command": command})
+    return str(desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")["output"])
+
+
+def start_and_fail(*arguments: str, path: str | None = None) -> str:
+    """Start something that cannot start; return the one line that it says."""
+    environment = {**os.environ, **({"PATH": path} if path else {})}
+    ended = subprocess.run(
+        [DESKHAND, *arguments, "--json"], capture_output=True, text=True, env=environment,
+        timeout=60, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 4, ended
+    assert ended.stdout == ""
+    assert len(ended.stderr.splitlines()) == 1, ended.stderr
+    return ended.stderr
+
+
+def test_the_token_can_be_given_in_a_file(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("dh_given\n")
+    with service(tmp_path / "errors.log", "desktop", "--token-file", str(token)) as found:
+        assert found.token == "dh_given"
+        assert json.loads(json.dumps(found.get("/api/v0/desktop")))["display"]

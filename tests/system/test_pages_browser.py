@@ -1,0 +1,192 @@
+"""A real Chromium on the control plane's pages, with stand-ins for chats and files behind them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from playwright.async_api import Page, expect
+
+from desktop.client import DesktopClient
+from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
+from tests.tools.plane.fakes import (
+    LIMIT,
+    TOKEN,
+    FakeDesktop,
+    Plane,
+    local_socket,
+    plane,
+    serving,
+)
+from tests.vncbridge.fakes import Service, short_folder
+from tools.agents.views import StepView
+from tools.plane import pages
+from vncbridge import relay
+
+pytestmark = [pytest.mark.x11, pytest.mark.browser]
+
+MARKUP = "<b>Look</b> <img src=x onerror=alert(1)>"
+
+
+@asynccontextmanager
+async def browsing(shown: Plane, path: str) -> AsyncIterator[Page]:
+    """Sign in with the token, as a person does who has no link, and arrive at the page."""
+    bound, address = local_socket()
+    async with (
+        asyncio.timeout(6 * LIMIT),
+        serving(shown.app, bound),
+        browser_page(1200, 900) as page,
+    ):
+        await page.goto(f"http://{address}{path}")
+        await page.get_by_label("Code or token").fill(TOKEN)
+        await page.get_by_role("button", name="Sign in").click()
+        await page.wait_for_url(f"http://{address}{path}")
+        yield page
+
+
+def step(index: int, video_start: float | None) -> StepView:
+    return StepView(
+        id=f"step-{index}",
+        chat_id="c",
+        index=index,
+        turn=1,
+        tool_call_id=f"call-{index}",
+        tool="computer",
+        title=f"Click number {index}",
+        action="left_click",
+        arguments={},
+        status="done",
+        error=None,
+        started_at=100.0 + index,
+        ended_at=100.5 + index,
+        timings={},
+        screenshot_file_id=None,
+        video_start=video_start,
+        video_end=None,
+    )
+
+
+def video(folder: Path, seconds: int) -> bytes:
+    path = folder / "video.mp4"
+    with av.open(str(path), "w", options={"movflags": "faststart"}) as container:
+        stream = container.add_stream("libx264", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 64, 36, "yuv420p"
+        for number in range(seconds * 10):
+            grey = np.full((36, 64, 3), number % 256, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(grey, format="rgb24")))
+        container.mux(stream.encode(None))
+    return path.read_bytes()
+
+
+def test_signing_in_leads_to_the_page_that_was_asked_for(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        shown = plane(tmp_path, pages=[pages.router()])
+        chat = shown.chats.add(title=MARKUP, mode="computer_use", report=MARKUP, outcome="done")
+        async with browsing(shown, f"/runs/{chat.id}") as page:
+            await expect(page.get_by_role("heading", level=1)).to_have_text(MARKUP)
+            await expect(page.locator("#report")).to_have_text(MARKUP)
+
+    asyncio.run(scenario())
+
+
+def test_a_wrong_code_is_said(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        shown = plane(tmp_path, pages=[pages.router()])
+        bound, address = local_socket()
+        async with (
+            asyncio.timeout(6 * LIMIT),
+            serving(shown.app, bound),
+            browser_page() as page,
+        ):
+            await page.goto(f"http://{address}/#code=nonsense")
+            await page.goto(f"http://{address}/login#code=nonsense")
+            await expect(page.get_by_role("status")).to_contain_text("wrong, used or too old")
+            assert await page.evaluate("location.hash") == ""
+
+    asyncio.run(scenario())
+
+
+def test_the_wall_shows_desktops_and_runs_as_they_come(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        shown = plane(tmp_path, pages=[pages.router()])
+        async with browsing(shown, "/") as page:
+            await expect(page.get_by_text("Nothing was run yet.")).to_be_visible()
+            await expect(page.locator("#model")).to_have_text("Model: scripted:demo")
+            await expect(page.get_by_text("ANTHROPIC_API_KEY")).to_be_visible()
+            chat = shown.chats.add(title=MARKUP, mode="computer_use", state="running")
+            shown.desktops.known["d1"] = FakeDesktop(chat_id=chat.id)
+            shown.chats.hub.publish("created", chat.id)
+            await expect(page.locator("#runs .card-title")).to_have_text(MARKUP)
+            await expect(page.locator("#desktops .card-title")).to_have_text(MARKUP)
+            await page.locator("#runs a").click()
+            await expect(page.get_by_role("link", name="Watch live")).to_be_hidden()
+
+    asyncio.run(scenario())
+
+
+def test_a_task_that_cannot_start_says_why(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        shown = plane(tmp_path, pages=[pages.router()])
+        async with browsing(shown, "/") as page:
+            await page.get_by_label("Task").fill("Look around")
+            await page.get_by_role("button", name="Start the task").click()
+            await expect(page.locator("#task-words")).to_contain_text("Unknown tool")
+            await expect(page.get_by_label("Task")).to_have_value("Look around")
+
+    asyncio.run(scenario())
+
+
+def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        shown = plane(tmp_path, pages=[pages.router()])
+        file = shown.files.add(
+            video(tmp_path, 6),
+            kind="recording",
+            name="recording.mp4",
+            media_type="video/mp4",
+            sha256="",
+            metadata={"video_s": 6.0},
+        )
+        chat = shown.chats.add(mode="computer_use", outcome="done", recording_file_ids=(file.id,))
+        shown.chats.steps_of[chat.id] = (step(0, 0.5), step(1, 2.5), step(2, 4.5), step(3, None))
+        async with browsing(shown, f"/runs/{chat.id}#t=4.6") as page:
+            at = "() => document.querySelector('video').currentTime"
+            current = page.locator("[aria-current=step] .step-title")
+            await expect(current).to_have_text("Click number 2")
+            await page.get_by_role("button", name="Click number 1").click()
+            await expect(current).to_have_text("Click number 1")
+            assert await page.evaluate(at) == pytest.approx(2.5, abs=0.05)
+            await page.get_by_role("button", name="Next step").click()
+            await expect(current).to_have_text("Click number 2")
+            await page.get_by_label("Speed").select_option("4")
+            assert await page.evaluate("document.querySelector('video').playbackRate") == 4
+            await page.evaluate("document.querySelector('video').play()")
+            await page.wait_for_function("document.querySelector('video').ended")
+            assert await page.locator("#strip .mark").count() == 3
+
+    asyncio.run(scenario())
+
+
+def test_the_live_page_shows_the_screen_through_the_pass_through(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        with short_folder() as folder, terminal(folder) as server:
+            stream = relay.router(
+                relay.UnixUpstream(server.rfb_socket), lambda: False, relay.Watchers()
+            )
+            shown = plane(tmp_path, pages=[pages.router()])
+            chat = shown.chats.add(title="Look around", mode="computer_use", state="running")
+            shown.desktops.known["d1"] = FakeDesktop(chat_id=chat.id)
+            async with (
+                Service(stream) as service,
+                DesktopClient(service.url, "token") as client,
+            ):
+                shown.desktops.services["d1"] = client
+                async with browsing(shown, "/desktops/d1") as page:
+                    await page.wait_for_function(MOSTLY_MAGENTA)
+                    await expect(page.get_by_role("heading", level=1)).to_have_text("Look around")
+                    await expect(page.get_by_text("Live, you are watching")).to_be_visible()
+
+    asyncio.run(scenario())

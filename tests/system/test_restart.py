@@ -1,0 +1,77 @@
+"""A control plane that ends, and what its successor finds."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.system.services import PATIENCE, descendants_of, service, until
+
+pytestmark = [pytest.mark.x11, pytest.mark.slow]
+
+
+def test_a_desktop_outlives_a_killed_control_plane_and_is_adopted(tmp_path: Path) -> None:
+    arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+    with service(tmp_path / "first.log", *arguments) as first:
+        made = first.post("/api/v0/desktops", {"name": "the one"})
+        path = f"/api/v0/desktops/{made['id']}/desktop"
+        before = first.get(path)
+        first.process.kill()
+        first.process.wait(PATIENCE)
+    with service(tmp_path / "second.log", *arguments) as second:
+        listed = second.get("/api/v0/desktops")["desktops"]
+        assert [(d["id"], d["name"], d["status"]) for d in listed] == [
+            (made["id"], "the one", "ready")
+        ]
+        after = second.get(path)
+        assert after["instance_id"] == before["instance_id"]
+        assert second.http.get(f"{path}/screenshot").content.startswith(b"\x89PNG")
+    until(lambda: not descendants_of(before["instance_id"]), "the adopted desktop's end")
+
+
+def test_keep_desktops_leaves_them_to_the_next(tmp_path: Path) -> None:
+    arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+    with service(tmp_path / "first.log", *arguments, "--keep-desktops") as first:
+        made = first.post("/api/v0/desktops", {})
+    with service(tmp_path / "second.log", *arguments) as second:
+        assert second.get("/api/v0/desktops")["desktops"][0]["id"] == made["id"]
+        second.http.delete(f"/api/v0/desktops/{made['id']}")
+        assert second.get("/api/v0/desktops")["desktops"] == []
+
+
+def test_a_desktop_that_died_meanwhile_is_swept(tmp_path: Path) -> None:
+    arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+    with service(tmp_path / "first.log", *arguments, "--keep-desktops") as first:
+        made = first.post("/api/v0/desktops", {})
+        instance = first.get(f"/api/v0/desktops/{made['id']}/desktop")["instance_id"]
+    os.kill(made["pid"], signal.SIGKILL)
+    until(lambda: not descendants_of(instance), "the desktop's end")
+    with service(tmp_path / "second.log", *arguments) as second:
+        assert second.get("/api/v0/desktops")["desktops"] == []
+    assert not list((tmp_path / "data" / "run" / "desktops").iterdir())
+
+
+def test_a_chat_in_mid_step_goes_on_after_a_kill(tmp_path: Path) -> None:
+    arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+    with service(tmp_path / "first.log", *arguments) as first:
+        spawned = first.tool("spawn_computer_use_agent", prompt="show the date")
+        chat = f"/api/v0/chats/{spawned['chat_id']}"
+        until(lambda: first.get(chat)["steps"], "its first step")
+        first.process.kill()
+        first.process.wait(PATIENCE)
+    with service(tmp_path / "second.log", *arguments) as second:
+        done = second.tool("wait_agent", chat_id=spawned["chat_id"], timeout_seconds=60)
+        assert not done.get("timed_out"), done
+        assert done["report"]
+        assert done["recording_file_id"]
+
+
+def test_a_second_start_names_the_first(tmp_path: Path) -> None:
+    arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+    with (
+        service(tmp_path / "first.log", *arguments) as first,
+        pytest.raises(AssertionError, match=f"in use by deskhand up, process {first.ready['pid']}"),
+        service(tmp_path / "second.log", *arguments),
+    ):
+        pytest.fail("must not start")
