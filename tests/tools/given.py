@@ -24,7 +24,6 @@ NOT_YET: dict[str, str] = {
         "the server has no write timeout; 25 s of waiting would show nothing"
     ),
     "process.toolcall.v1/older_message": _V1,
-    "process.toolcall.v1/start_negative_age": _V1,
     "process.toolcall.v1/cancel_without_toolcall": _V1,
     "process.toolcall.v1/cancel_partial_headers": _V1,
     "process.toolcall.v1/cancel_negative_age": _V1,

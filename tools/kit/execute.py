@@ -107,7 +107,7 @@ class ExecuteTool:
             return ToolOutcome(error=str(error))
         began = self._clock()
         try:
-            started = await self._start(run, context)
+            started = await self._start(run, context, began)
         except MachineUnavailable as error:
             return ToolOutcome(
                 error=f"{error} It is not known whether the command was started: "
@@ -148,7 +148,7 @@ class ExecuteTool:
             )
         return _Run(command, workdir, False, timeout, _dump_note(command))
 
-    async def _start(self, run: _Run, context: ToolContext) -> Json:
+    async def _start(self, run: _Run, context: ToolContext, began: float) -> Json:
         body: Json = {
             "command": run.command,
             "workdir": run.workdir,
@@ -161,10 +161,12 @@ class ExecuteTool:
         try:
             return await _post(context, body)
         except MachineUnavailable:
-            # With the call's id asking again is safe: the machine runs a call once.
+            # With the call's id asking again is safe: the machine runs a call once, and by the
+            # age it knows whether one before it, that was restarted meanwhile, may have.
             if not context.tool_call_id:
                 raise
-            return await _post(context, body)
+            age = int((self._clock() - began) * 1000) + 1
+            return await _post(context, body | {"call_age_ms": age})
 
     async def _watched(
         self, run: _Run, context: ToolContext, process_id: str, began: float

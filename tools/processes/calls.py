@@ -22,7 +22,7 @@ Key = tuple[str, str]
 class _Entry(Generic[T]):
     digest: str | None
     result: T | None
-    canceled: bool
+    """None: canceled before it began."""
     touched: float
 
 
@@ -40,36 +40,30 @@ class CallTable(Generic[T]):
         """
         entry = self._touch(key, now)
         if entry is None:
-            self._entries[key] = entry = _Entry(digest, begin(), False, now)
+            result = begin()
+            self._entries[key] = _Entry(digest, result, now)
             self._shrink(now)
-            return self._result(entry), True
+            return result, True
         if entry.result is None:
             raise CallRefused("tool_call_canceled", "The tool call was canceled before it began.")
         if entry.digest != digest:
             raise CallRefused(
                 "input_mismatch", "The tool call's id was used before with different input."
             )
-        return self._result(entry), False
+        return entry.result, False
 
     def cancel(self, key: Key, now: float) -> T | None:
         """Let the call never begin, or return the result of one that has."""
         entry = self._touch(key, now)
         if entry is None:
-            self._entries[key] = entry = _Entry(None, None, True, now)
+            self._entries[key] = entry = _Entry(None, None, now)
             self._shrink(now)
-        entry.canceled = True
         return entry.result
 
-    def canceled(self, key: Key) -> bool:
-        """Whether the call was canceled, before or after it began."""
+    def knows(self, key: Key, now: float) -> bool:
+        """Whether the call was seen within the hour."""
         entry = self._entries.get(key)
-        return entry is not None and entry.canceled
-
-    @staticmethod
-    def _result(entry: _Entry[T]) -> T:
-        if entry.result is None:
-            raise TypeError("begin() returned None")
-        return entry.result
+        return entry is not None and now - entry.touched <= KEPT_SECONDS
 
     def _touch(self, key: Key, now: float) -> _Entry[T] | None:
         entry = self._entries.pop(key, None)

@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -16,13 +16,16 @@ from uuid import UUID, uuid4, uuid5
 from . import groups
 from .calls import CallTable
 from .chat import Chat
-from .errors import NotRunning, ProcessError, StartFailed, UnknownProcess
+from .errors import CallRefused, NotRunning, ProcessError, StartFailed, UnknownProcess
 from .process import Process
 from .requests import OutputRequest, SignalRequest, StartRequest
 from .spawn import Limits, Order, Spawner
 
 CALL_IDS = UUID("5e0f3a52-0c1b-5f0e-9a34-0d8a4b9f6c11")
 """Namespace of the ids of processes that a tool call started."""
+
+CLOCK_SLACK = 2.0
+"""Seconds by which the age of a call and our own may be measured differently."""
 
 _SIGNALS = {
     "terminate": signal.SIGTERM,
@@ -108,6 +111,7 @@ class Registry:
         self._sweeps: set[asyncio.Task[int]] = set()
         self._unseen: list[Process] = []
         self._starts = 0
+        self._opened = clock()
         self._closed = False
         self._closing: asyncio.Task[None] | None = None
 
@@ -146,7 +150,8 @@ class Registry:
         if not request.tool_call_id:
             return await asyncio.shield(self._begin(str(uuid4()), request, chat)), True
         key = (chat.id if chat else "", request.tool_call_id)
-        digest = hashlib.sha256(repr(sorted(asdict(request).items())).encode()).hexdigest()
+        self._refuse_if_older(key, request.call_age_ms)
+        digest = _digest(request)
         process_id = str(uuid5(CALL_IDS, "/".join(key)))
         task, fresh = self._calls.run(
             key, digest, self._clock(), lambda: self._begin(process_id, request, chat)
@@ -251,6 +256,16 @@ class Registry:
             process.close()
         await asyncio.to_thread(self._spawner.close)
 
+    def _refuse_if_older(self, key: tuple[str, str], age_ms: int) -> None:
+        """Refuse a repeated call that a service before this one may have run."""
+        now = self._clock()
+        uptime = now - self._opened
+        if age_ms and not self._calls.knows(key, now) and uptime - CLOCK_SLACK <= age_ms / 1000:
+            raise CallRefused(
+                "agent_started_after_tool_call",
+                "The machine was restarted after the tool call was first sent: it may have run.",
+            )
+
     def _begin(
         self, process_id: str, request: StartRequest, chat: Chat | None
     ) -> asyncio.Task[str]:
@@ -337,3 +352,9 @@ class Registry:
 
     def _mark(self, process_id: str) -> bytes:
         return f"{self._marker}/{process_id}".encode()
+
+
+def _digest(request: StartRequest) -> str:
+    """Return what tells one input from another, however often it is sent."""
+    same = asdict(replace(request, call_age_ms=0))
+    return hashlib.sha256(repr(sorted(same.items())).encode()).hexdigest()

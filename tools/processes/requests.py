@@ -26,6 +26,8 @@ class StartRequest:
     name: str = ""
     stdin: bool = False
     tool_call_id: str = ""
+    call_age_ms: int = 0
+    """How long ago the tool call was first sent, when this is not its first sending."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,14 @@ def start_request(data: bytes, call_id: str = "") -> StartRequest:
         name=_field(body, "name", str, ""),
         stdin=_field(body, "stdin", bool, False),
         tool_call_id=call_id or _field(body, "tool_call_id", str, ""),
+        call_age_ms=_field(body, "call_age_ms", int, 0),
     )
     if not request.command:
         raise BadRequest("Command is required.")
     if "\0" in request.command or "\0" in request.workdir:
         raise BadRequest("Command and workdir must not contain NUL.")
+    if request.call_age_ms < 0:
+        raise BadRequest("The tool call's age must not be negative.")
     if request.background and request.timeout_ms:
         raise BadRequest("Background processes take no timeout_ms: nobody waits for them.")
     return request

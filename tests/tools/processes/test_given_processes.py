@@ -224,6 +224,7 @@ SIMPLE = (
     "process.toolcall.v1",
 )
 OWN_TEST = (
+    "process.toolcall.v1/start_negative_age",
     "process.start/after_shutdown",
     "process.lifecycle/close_twice_is_ok",
     "process.output/two_concurrent_waiters_both_wake_on_kill",
@@ -270,6 +271,18 @@ def test_eight_starts_of_one_call_run_it_once(scene_of: Callable[[str], Scene]) 
     assert len({answer.json()["id"] for answer in answers}) == 1
     scene.ended(answers[0].json()["id"], step)
     assert scene.runs() == CASES[name]["expect"]["runs"]
+
+
+def test_a_call_of_negative_age_is_refused_and_not_recorded(
+    scene_of: Callable[[str], Scene],
+) -> None:
+    name = "process.toolcall.v1/start_negative_age"
+    scene = scene_of(name)
+    call = {"chat": "A", "message_id": 1, "call_id": "call"}
+    step: Json = {"op": "start", "toolcall": call, "body": {"command": "echo run >> {log}"}}
+    refused = step | {"body": step["body"] | {"call_age_ms": -1}}
+    assert scene.play(refused).status_code == expected(name)["status"]
+    assert scene.play(step).json()["attached"] is False
 
 
 def test_another_chat_cannot_cancel_a_call(scene_of: Callable[[str], Scene]) -> None:
