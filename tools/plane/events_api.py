@@ -1,7 +1,7 @@
 """Streams of events, which end when the service does."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -9,8 +9,8 @@ from starlette.types import Receive, Scope, Send
 
 from .disconnect import client_left, unless
 from .errors import ClientGone, TooManyStreams
-from .eventstream import HEARTBEAT, OPENING, Event, event_bytes, last_seen
-from .ports import Chats
+from .eventstream import HEARTBEAT, OPENING, event_bytes, last_seen
+from .ports import Chats, Events
 
 LIMIT = 128
 HEARTBEAT_SECONDS = 15.0
@@ -32,7 +32,7 @@ class EventStreams:
         """How many are open."""
         return len(self._active)
 
-    def open(self, subscribe: Callable[[], AsyncIterator[Event]]) -> "EventResponse":
+    def open(self, subscribe: Callable[[], Events]) -> "EventResponse":
         """Return the response that carries events; it closes their iterator at its end.
 
         Raises:
@@ -56,7 +56,7 @@ class EventResponse(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, streams: EventStreams, events: AsyncIterator[Event]) -> None:
+    def __init__(self, streams: EventStreams, events: Events) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._streams = streams
@@ -100,9 +100,7 @@ class EventResponse(Response):
             for task in (next_event, closing):
                 task.cancel()
             await asyncio.gather(next_event, closing, return_exceptions=True)
-            close = getattr(self._events, "aclose", None)
-            if close is not None:
-                await close()
+            await self._events.aclose()
         await send({"type": "http.response.body", "body": b""})
 
 

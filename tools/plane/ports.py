@@ -90,6 +90,13 @@ class Desktops(Protocol):
         """Return its API. Raises ``UnknownDesktop``."""
 
 
+class Events(AsyncIterator[Event], Protocol):
+    """Somebody who listens."""
+
+    async def aclose(self) -> None:
+        """Listen no more."""
+
+
 class Chats(Protocol):
     """The chats and their tools; ``tools.agents.chats.Chats`` outside of tests."""
 
@@ -144,7 +151,7 @@ class Chats(Protocol):
     ) -> ToolOutcome:
         """Use one; cancelling stops waiting, not what was started."""
 
-    def events(self, chat_id: str | None, after: int | None = None) -> AsyncIterator[Event]:
+    def events(self, chat_id: str | None, after: int | None = None) -> Events:
         """Return what happens to one chat or to all, from now on or after an event's id."""
 
 

@@ -11,6 +11,7 @@ from tools.store.errors import UnknownRow
 from .bodies import Json
 from .chats_api import Limit, whole
 from .ports import Chats, Files
+from .videos import duration, positions, seconds, total
 
 PAGE = 100
 
@@ -35,7 +36,7 @@ def router(chats: Chats, files: Files) -> APIRouter:
         return JSONResponse(
             {
                 "chat": body,
-                "recordings": [_video_json(video) for video in videos],
+                "recordings": _parts(videos),
                 "thumbnail_url": _address(body["thumbnail_file_id"]),
                 "children": [child.to_json() for child in below],
             }
@@ -78,8 +79,8 @@ async def _summary(files: Files, chat: ChatView) -> Json:
         "thumbnail_url": _address(chat.thumbnail_file_id),
         "run_url": f"runs/{chat.id}",
         "bytes": sum(video.size for video in videos),
-        "video_s": _total(videos, "video_s"),
-        "duration_s": _total(videos, "duration_s"),
+        "video_s": total([part["video_s"] for part in _parts(videos)]),
+        "duration_s": duration([video.metadata for video in videos]),
     }
 
 
@@ -94,10 +95,13 @@ async def _videos(files: Files, ids: tuple[str, ...]) -> list[FileView]:
     return found
 
 
-def _total(videos: list[FileView], field: str) -> float | None:
-    """Add up what the parts' metadata say; ``None`` when none says anything."""
-    known = [v.metadata[field] for v in videos if isinstance(v.metadata.get(field), int | float)]
-    return round(sum(known), 3) if known else None
+def _parts(videos: list[FileView]) -> list[Json]:
+    """Return the videos in their order, each with its own length."""
+    placed = positions([video.metadata for video in videos])
+    return [
+        {**_video_json(video), "part": place, "video_s": seconds(video.metadata, place)}
+        for video, place in zip(videos, placed, strict=True)
+    ]
 
 
 def _video_json(video: FileView) -> Json:

@@ -16,7 +16,7 @@ import httpx2
 from fastapi import FastAPI
 
 from desktop.client import DesktopClient
-from tools.agents.events import Event, EventHub, Subscription
+from tools.agents.events import EventHub, Subscription
 from tools.agents.views import ChatView, FileView, MessageView, Page, StepView
 from tools.fleet.errors import UnknownDesktop
 from tools.kit.spec import ToolOutcome, ToolSpec
@@ -148,7 +148,7 @@ class FakeChats:
             raise self.outcome
         return self.outcome
 
-    def events(self, chat_id: str | None, after: int | None = None) -> AsyncIterator[Event]:
+    def events(self, chat_id: str | None, after: int | None = None) -> Subscription:
         subscription = self.hub.subscribe(chat_id, after)
         self.listening.append(subscription)
         return subscription

@@ -48,6 +48,16 @@ def test_a_desktop_is_started_by_name_shown_and_ended(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_one_desktop_of_several_is_shown(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        made.desktops.known = {"d1": FakeDesktop(), "d2": FakeDesktop(id="d2", name="Second")}
+        async with made.client() as client:
+            assert (await client.get(f"{DESKTOPS}/d2")).json()["name"] == "Second"
+
+    asyncio.run(scenario())
+
+
 def test_a_desktop_needs_no_name(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path).client() as client:

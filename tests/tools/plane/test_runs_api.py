@@ -11,10 +11,14 @@ def test_recordings_are_listed_newest_first_with_title_length_and_thumbnail(
     async def scenario() -> None:
         made = plane(tmp_path)
         first = made.files.add(
-            kind="recording", size=100, metadata={"video_s": 3.25, "duration_s": 60.0}
+            kind="recording",
+            size=100,
+            metadata={"id": "c", "started_at": 1.0, "video_s": 3.25, "duration_s": 60.0},
         )
         second = made.files.add(
-            kind="recording", size=50, metadata={"video_s": 1.0, "duration_s": 5.0}
+            kind="recording",
+            size=50,
+            metadata={"id": "c", "started_at": 90.0, "video_s": 1.0, "duration_s": 5.0},
         )
         old = made.chats.add(
             title="Old",
@@ -102,6 +106,8 @@ def test_a_run_is_shown_whole(tmp_path: Path) -> None:
                 "bytes": 9,
                 "created_at": 1.0,
                 "metadata": {"video_s": 2.0, "steps": [{"index": 0, "video_start": 0.5}]},
+                "part": 0,
+                "video_s": 2.0,
             }
         ]
         assert body["thumbnail_url"] == "api/v0/files/t"
