@@ -73,7 +73,7 @@ class EventResponse(Response):
             self._streams.leave(self)
 
     async def _send_all(self, send: Send) -> None:
-        next_event = asyncio.ensure_future(anext(self._events))
+        next_event = asyncio.ensure_future(self._events.__anext__())
         closing = asyncio.create_task(self._streams.closing.wait())
         # Lets the iterator subscribe before the client learns that the stream is open: what the
         # client reads after that is no older than the first event.
@@ -91,7 +91,7 @@ class EventResponse(Response):
                 )
                 if next_event.done():
                     await _send_piece(send, event_bytes(next_event.result()))
-                    next_event = asyncio.ensure_future(anext(self._events))
+                    next_event = asyncio.ensure_future(self._events.__anext__())
                 elif not closing.done():
                     await _send_piece(send, HEARTBEAT)
         except StopAsyncIteration:

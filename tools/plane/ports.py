@@ -90,8 +90,11 @@ class Desktops(Protocol):
         """Return its API. Raises ``UnknownDesktop``."""
 
 
-class Events(AsyncIterator[Event], Protocol):
+class Events(Protocol):
     """Somebody who listens."""
+
+    async def __anext__(self) -> Event:
+        """Return the next event; ``StopAsyncIteration`` when no more will come."""
 
     async def aclose(self) -> None:
         """Listen no more."""
