@@ -136,6 +136,7 @@ def rescue(path: Path) -> Rescued:
     """
     whole = path.with_suffix(".rescued")
     try:
+        _cut_off_torn_boxes(path)
         with (
             closing(av.open(str(path))) as source,
             av.open(str(whole), "w", "mp4", container_options={"movflags": "faststart"}) as target,
@@ -154,6 +155,19 @@ def rescue(path: Path) -> Rescued:
         raise UnreadableFilm(path.name, str(error)) from error
     whole.replace(path)
     return Rescued(end, frames, picture)
+
+
+def _cut_off_torn_boxes(path: Path) -> None:
+    """Remove the end of a file that was being written; FFmpeg may refuse the rest for its sake."""
+    with path.open("r+b") as file:
+        size = os.fstat(file.fileno()).st_size
+        end, film = size, False
+        for kind, start, length in _boxes(file.fileno()):
+            film = film or kind == b"moov"
+            if kind != b"moof" and start + length <= size:
+                end = start + length
+        if film:
+            file.truncate(end)
 
 
 def _whole_packets(source: InputContainer, stream: VideoStream) -> Iterator["Packet[VideoStream]"]:

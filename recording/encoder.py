@@ -9,7 +9,7 @@ import numpy as np
 from av.codec.context import Flags
 from av.container import OutputContainer
 from av.video.frame import PictureType, VideoFrame
-from av.video.reformatter import ColorRange, Colorspace
+from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
@@ -44,6 +44,9 @@ class Encoder:
         self._stream: VideoStream | None = None
         self._canvas: NDArray[np.uint8] | None = None
         self._picture: VideoFrame | None = None
+        # Kept, for each new one prepares its tables and threads again.
+        self._converter = VideoReformatter()
+        self._halver = VideoReformatter()
         self._begun = 0.0
 
     @property
@@ -82,8 +85,9 @@ class Encoder:
         """Code a picture taken at ``at`` (seconds), later than the one before."""
         source = VideoFrame.from_numpy_buffer(self._fitted(pixels), format="bgra")
         if self._rung.blurred:
-            source = source.reformat(source.width // 2, source.height // 2)
-        self._picture = source.reformat(
+            source = self._halver.reformat(source, source.width // 2, source.height // 2)
+        self._picture = self._converter.reformat(
+            source,
             self.stream.width,
             self.stream.height,
             format="yuv420p",
