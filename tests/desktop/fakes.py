@@ -76,6 +76,9 @@ class FakeWatch:
             damage = coming.popleft()
             self._screen.paint(*damage.regions)
             return damage
+        if self._screen.early_timers:
+            self._screen.early_timers -= 1
+            until -= timeout / 2
         clock.now = until
         return None
 
@@ -94,6 +97,8 @@ class FakeScreen:
         self.coming: deque[Damage] = deque()
         self.watches: list[FakeWatch] = []
         self.broken: Exception | None = None
+        self.early_timers = 0
+        """So many waits end a little too early, as those of a coarse clock do."""
 
     @property
     def size(self) -> Size:
@@ -133,9 +138,15 @@ class FakeHands:
     refuse: Callable[[Stroke], Exception | None] = lambda stroke: None
     gate: threading.Event | None = None
     """If there is one, nothing is done before it is set."""
+    begun: threading.Event = field(default_factory=threading.Event)
+
+    async def busy(self) -> None:
+        """Wait until something has been begun."""
+        assert await asyncio.to_thread(self.begun.wait, 20)
 
     def perform(self, strokes: Sequence[Stroke]) -> None:
         self.threads.add(threading.current_thread().name)
+        self.begun.set()
         if self.gate is not None:
             assert self.gate.wait(20)
         for stroke in strokes:

@@ -1,0 +1,202 @@
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from desktop.errors import DisplayGone
+from desktop.eyes import Eyes, Stages
+from desktop.frames import Damage
+from desktop.geometry import Point, Region, Size
+from desktop.outcomes import Observation
+from desktop.requests import Observe
+from desktop.settle import SettleRule
+from desktop.views import PictureOptions, View
+from tests.desktop.fakes import FakeClock, FakePictures, FakeScreen, pointer
+
+SPOT = Region(100, 100, 110, 120)
+VIEW = View(Size(1280, 720), None, PictureOptions())
+OBSERVE = Observe(True, SettleRule(), PictureOptions())
+
+
+class Scene:
+    """Eyes on a fake screen."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.screen = FakeScreen(self.clock)
+        self.pictures = FakePictures()
+        self.eyes = Eyes(self.screen, self.pictures, "boot", self.clock)
+        self.stages = Stages(self.clock)
+
+    async def nothing(self) -> str:
+        return "acted"
+
+    def coming(self, after: float, *regions: Region) -> None:
+        self.screen.coming.append(Damage(self.clock.now + after, regions))
+
+    async def watched(
+        self, observe: Observe = OBSERVE, act: Callable[[], Awaitable[str]] | None = None
+    ) -> Observation:
+        result, seen = await self.eyes.watched(act or self.nothing, observe, VIEW, self.stages)
+        assert result == "acted"
+        assert all(watch.closed for watch in self.screen.watches)
+        return seen
+
+
+@contextmanager
+def scene() -> Iterator[Scene]:
+    made = Scene()
+    try:
+        yield made
+    finally:
+        made.eyes.close()
+        made.eyes.close()
+
+
+def test_stages_add_up_in_milliseconds() -> None:
+    clock = FakeClock()
+    stages = Stages(clock)
+    for _ in range(2):
+        with stages.stage("act"):
+            clock.now += 0.25
+    assert stages.taken == {"act": 500.0}
+
+
+def test_a_stage_is_timed_although_its_body_failed() -> None:
+    stages = Stages(FakeClock())
+    with pytest.raises(ValueError, match="body"), stages.stage("act"):
+        raise ValueError("body")
+    assert stages.taken == {"act": 0.0}
+
+
+def test_a_picture_shows_the_pointer_unless_told_otherwise() -> None:
+    async def run(s: Scene) -> None:
+        await s.eyes.picture(VIEW, s.stages)
+        await s.eyes.picture(View(VIEW.size, SPOT, PictureOptions(cursor=False)), s.stages)
+
+    with scene() as s:
+        asyncio.run(run(s))
+        first, second = s.pictures.asked
+        assert first.pointer is s.screen.drawn
+        assert second.pointer is None
+        assert second.region == SPOT
+
+
+def test_a_picture_the_caller_has_is_not_made_again() -> None:
+    async def run(s: Scene) -> None:
+        first = await s.eyes.picture(VIEW, s.stages)
+        again = await s.eyes.picture(VIEW, s.stages, frozenset({"other", first.etag}))
+        assert again.data is None
+        s.screen.drawn = pointer(9, 9)
+        moved = await s.eyes.picture(VIEW, s.stages, frozenset({first.etag}))
+        assert moved.data is not None
+        assert moved.frame_id == first.frame_id == await s.eyes.frame_id()
+
+    with scene() as s:
+        asyncio.run(run(s))
+
+
+def test_since_counts_the_pixels_of_the_screen_only() -> None:
+    async def run(s: Scene) -> None:
+        known = await s.eyes.frame_id()
+        view = View(VIEW.size, None, PictureOptions(since=known))
+        s.screen.drawn = pointer(9, 9)
+        assert (await s.eyes.picture(view, s.stages)).data is None
+        s.screen.paint(SPOT)
+        assert (await s.eyes.picture(view, s.stages)).data is not None
+        unknown = View(VIEW.size, None, PictureOptions(since="another-boot-0"))
+        assert (await s.eyes.picture(unknown, s.stages)).data is not None
+
+    with scene() as s:
+        asyncio.run(run(s))
+
+
+def test_nothing_painted_is_seen_as_no_change() -> None:
+    with scene() as s:
+        seen = asyncio.run(s.watched())
+        assert seen.settled == "no_change"
+        assert seen.changes.fraction == 0.0
+        assert seen.shot is not None
+        assert s.stages.taken["settle"] == pytest.approx(250)
+
+
+def test_what_the_action_painted_is_seen_when_it_rests() -> None:
+    with scene() as s:
+        s.coming(0.02, SPOT)
+        seen = asyncio.run(s.watched())
+        assert seen.settled == "quiet"
+        assert seen.changes.regions == (SPOT,)
+        assert seen.changes.fraction == 200 / (1920 * 1080)
+        assert s.pictures.asked[0].counter == 1
+        assert s.stages.taken["settle"] == pytest.approx(120)
+
+
+def test_painting_without_end_is_looked_at_after_the_longest_wait() -> None:
+    with scene() as s:
+        for i in range(200):
+            s.coming(i * 0.02, Region(i, 0, i + 1, 1))
+        seen = asyncio.run(s.watched())
+        assert seen.settled == "ceiling"
+        assert s.stages.taken["settle"] == pytest.approx(3000, abs=21)
+
+
+def test_a_timer_that_ends_early_is_waited_for_again() -> None:
+    with scene() as s:
+        s.screen.early_timers = 2
+        assert asyncio.run(s.watched()).settled == "no_change"
+        assert s.stages.taken["settle"] == pytest.approx(250)
+
+
+def test_what_was_restless_before_the_action_does_not_count() -> None:
+    with scene() as s:
+        now = s.clock.now
+        s.screen.recent = (Damage(now - 0.8, (SPOT,)), Damage(now - 0.3, (SPOT,)))
+        s.coming(0.1, SPOT)
+        assert asyncio.run(s.watched()).settled == "no_change"
+
+
+def test_effects_of_the_action_before_are_not_taken_for_restlessness() -> None:
+    async def run(s: Scene) -> None:
+        s.eyes.stirred()
+        now = s.clock.now
+        s.screen.recent = (Damage(now + 0.1, (SPOT,)), Damage(now + 0.2, (SPOT,)))
+        s.clock.now += 0.3
+        s.coming(0.1, SPOT)
+        assert (await s.watched()).settled == "quiet"
+
+    with scene() as s:
+        asyncio.run(run(s))
+
+
+def test_looking_without_waiting() -> None:
+    with scene() as s:
+        s.coming(0.02, SPOT)
+        seen = asyncio.run(s.watched(Observe(False, None, PictureOptions())))
+        assert seen.settled is None
+        assert seen.shot is None
+        assert s.stages.taken["settle"] == 0
+
+
+def test_the_watch_is_closed_although_acting_failed() -> None:
+    async def fail() -> str:
+        raise ValueError("acting")
+
+    with scene() as s:
+        with pytest.raises(ValueError, match="acting"):
+            asyncio.run(s.watched(act=fail))
+        assert [watch.closed for watch in s.screen.watches] == [True]
+
+
+def test_a_lost_display_is_told_before_anything_is_done() -> None:
+    acted = []
+
+    async def act() -> str:
+        acted.append(Point(0, 0))
+        return "acted"
+
+    with scene() as s:
+        s.screen.broken = DisplayGone(":7")
+        with pytest.raises(DisplayGone):
+            asyncio.run(s.watched(act=act))
+        assert acted == []
