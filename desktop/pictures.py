@@ -72,7 +72,7 @@ class Pictures:
         """
         with self._lock:
             if region is not None:
-                part = _cut(frame.pixels, region, pointer)
+                part = cut(frame.pixels, region, pointer)
                 return _encode(_scaled(part, size, self._scaler), format, quality)
             look = None if pointer is None else (pointer.position, pointer.serial)
             request = _Request(frame.counter, size, format, quality, look)
@@ -85,12 +85,17 @@ class Pictures:
     def _render_whole(self, frame: Frame, request: _Request, pointer: Pointer | None) -> bytes:
         native = Size(frame.pixels.shape[1], frame.pixels.shape[0])
         if request.format != "png":
-            pixels = _cut(frame.pixels, whole(native), pointer)
+            pixels = cut(frame.pixels, whole(native), pointer)
             scaled = _scaled(pixels, request.size, self._scaler)
             return _encode(scaled, request.format, request.quality)
         if self._banded is None or not self._banded.fits(native, request.size):
             self._banded = _BandedPicture(native, request.size)
         return self._banded.render(frame.pixels, pointer)
+
+
+def with_pointer(pixels: NDArray[np.uint8], pointer: Pointer) -> NDArray[np.uint8]:
+    """The screen's pixels with the pointer on them; the same array where it is not visible."""
+    return cut(pixels, Region(0, 0, pixels.shape[1], pixels.shape[0]), pointer)
 
 
 class _BandedPicture:
@@ -125,7 +130,7 @@ class _BandedPicture:
         return assemble(self._size, self._bands)
 
     def _render_all(self, pixels: NDArray[np.uint8], pointer: Pointer | None) -> None:
-        part = _cut(pixels, whole(self._native), pointer)
+        part = cut(pixels, whole(self._native), pointer)
         scaled = _scaled(part, self._size, self._whole_scaler)
         self._bands = [
             _compressed(scaled[top : top + _BAND_ROWS])
@@ -155,7 +160,7 @@ class _BandedPicture:
     def _band(self, pixels: NDArray[np.uint8], index: int, pointer: Pointer | None) -> Band:
         top, bottom = self._rows(index)
         height = min(_BAND_ROWS, self._size.height - index * _BAND_ROWS)
-        part = _cut(pixels, Region(0, top, self._native.width, bottom), pointer)
+        part = cut(pixels, Region(0, top, self._native.width, bottom), pointer)
         return _compressed(_scaled(part, Size(self._size.width, height), self._band_scaler))
 
 
@@ -166,7 +171,7 @@ def _place(pointer: Pointer, within: Region) -> Region:
     return Region(left, top, left + width, top + height).intersection(within)
 
 
-def _cut(pixels: NDArray[np.uint8], region: Region, pointer: Pointer | None) -> NDArray[np.uint8]:
+def cut(pixels: NDArray[np.uint8], region: Region, pointer: Pointer | None) -> NDArray[np.uint8]:
     """The region's pixels, with the pointer on them; a copy only where it is drawn."""
     part = pixels[region.top : region.bottom, region.left : region.right]
     if pointer is None or (place := _place(pointer, region)).is_empty:

@@ -1,0 +1,12 @@
+#!/bin/sh
+# The desktop's browser: a profile of its own that asks nothing and tells nobody.
+exec chromium \
+    --user-data-dir='@FOLDER@/browser' \
+    --no-first-run --no-default-browser-check --disable-default-apps \
+    --disable-search-engine-choice-screen \
+    --disable-sync --password-store=basic \
+    --disable-background-networking --disable-component-update --disable-domain-reliability \
+    --disable-breakpad --metrics-recording-only --no-pings \
+    --hide-crash-restore-bubble --disable-session-crashed-bubble --noerrdialogs \
+    --disable-features=Translate,MediaRouter,OptimizationHints,AutofillServerCommunication \
+    --disable-gpu --start-maximized @SANDBOX@ "$@"

@@ -1,0 +1,204 @@
+"""What makes a display a desktop: message bus, window manager, wallpaper, panel, launchers."""
+
+import os
+import select
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import psutil
+
+from .errors import DisplayNotReady
+from .spawn import Child, Order, Spawner, find_program
+
+_MARK = "DESKHAND_SESSION"
+_WALLPAPER = ("-add", "#16222f", "-add", "#27445d", "-add", "#3d6a86", "-gradient", "180")
+_MOST_RESTARTS = 5
+_RESTART_SECONDS = 10.0
+_BUS_SECONDS = 5.0
+
+_TEXTS = {
+    "openbox.xml": "etc/openbox.xml",
+    "themerc": "share/themes/Deskhand/openbox-3/themerc",
+    "tint2rc": "etc/tint2rc",
+    "deskhand-browser.desktop": "share/applications/deskhand-browser.desktop",
+    "deskhand-terminal.desktop": "share/applications/deskhand-terminal.desktop",
+    "preferences.json": "browser/Default/Preferences",
+}
+_SCRIPTS = {"browser.sh": "bin/browser", "terminal.sh": "bin/terminal"}
+_IMAGES = {"browser.png": "share/icons/browser.png", "terminal.png": "share/icons/terminal.png"}
+
+
+class DesktopSession:
+    """Runs the programs of one desktop while it is open.
+
+    ``folder`` is the desktop's private directory; ``environment`` is what applications start
+    with, and its PATH should name ``<folder>/bin``, where ``browser`` and ``terminal`` are put.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        display: str,
+        xauthority: Path,
+        environment: Mapping[str, str],
+        spawner: Spawner,
+    ) -> None:
+        self._folder = folder
+        self._display = display
+        self._spawner = spawner
+        self._bus = folder / "run" / "bus"
+        self._environment = {
+            **environment,
+            "DISPLAY": display,
+            "XAUTHORITY": str(xauthority),
+            "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self._bus}",
+        }
+        # The package's files may be unreadable once privileges are dropped.
+        assets = Path(__file__).parent / "assets"
+        self._texts = {name: (assets / name).read_text() for name in (*_TEXTS, *_SCRIPTS)}
+        self._images = {name: (assets / name).read_bytes() for name in _IMAGES}
+        self._children: dict[str, Child] = {}
+        self._restarts: list[float] = []
+        self._closing = False
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What an application of this desktop starts with."""
+        return dict(self._environment)
+
+    def open(self) -> None:
+        """Start everything; windows may be opened when this returns.
+
+        Raises:
+            MissingProgram: If the message bus or the window manager is not installed.
+            DisplayNotReady: If the message bus does not start.
+        """
+        self._write_files()
+        for name in ("dbus-daemon", "openbox", "tint2", "hsetroot", "xterm"):
+            find_program(name, self._environment.get("PATH"))
+        self._start_bus()
+        self._start_window_manager()
+        self._start("hsetroot", *_WALLPAPER)
+        self._start("tint2", "-c", str(self._folder / "etc" / "tint2rc"))
+
+    def close(self) -> None:
+        """End the programs, and the applications that were launched from the panel."""
+        self._closing = True
+        for child in reversed(self._children.values()):
+            child.stop(grace=1.0)
+        self._sweep()
+
+    def status(self) -> dict[str, Any]:
+        """What runs, for the desktop's status page."""
+        return {
+            **{
+                name: {"running": child.running, "pid": child.pid if child.running else None}
+                for name, child in self._children.items()
+                if name != "hsetroot"
+            },
+            "window_manager_restarts": len(self._restarts),
+            "browser_sandbox": _sandbox_status(),
+        }
+
+    def _write_files(self) -> None:
+        downloads = self._environment.get("HOME", str(self._folder)) + "/Downloads"
+        for asset, place in {**_TEXTS, **_SCRIPTS}.items():
+            text = self._texts[asset].replace("@FOLDER@", str(self._folder))
+            text = text.replace("@DOWNLOADS@", downloads)
+            text = text.replace("@SANDBOX@", "" if _sandboxed() else "--no-sandbox --test-type")
+            path = self._folder / place
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.write_text(text)
+            path.chmod(0o700 if asset in _SCRIPTS else 0o600)
+        for asset, place in _IMAGES.items():
+            path = self._folder / place
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.write_bytes(self._images[asset])
+        self._bus.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        Path(downloads).mkdir(parents=True, exist_ok=True)
+
+    def _start(self, name: str, *arguments: str, **more: Any) -> Child:
+        environment = {**self._environment, _MARK: str(self._folder)}
+        log = self._folder / "logs" / f"{name}.log"
+        home = self._environment.get("HOME")
+        order = Order((name, *arguments), environment, log, Path(home) if home else None, **more)
+        child = self._spawner.spawn(order)
+        self._children[name] = child
+        return child
+
+    def _start_bus(self) -> None:
+        self._bus.unlink(missing_ok=True)
+        reading, writing = os.pipe()
+        try:
+            bus = self._start(
+                "dbus-daemon",
+                *("--session", "--nofork", "--nopidfile", "--nosyslog"),
+                *(f"--address=unix:path={self._bus}", f"--print-address={writing}"),
+                pass_fds=(writing,),
+            )
+            os.close(writing)
+            writing = -1
+            ready = select.select([reading], [], [], _BUS_SECONDS)[0]
+            if not ready or not os.read(reading, 1):
+                raise DisplayNotReady(self._display, _BUS_SECONDS, bus.log_tail())
+        finally:
+            os.close(reading)
+            if writing >= 0:
+                os.close(writing)
+
+    def _start_window_manager(self) -> None:
+        rc = str(self._folder / "etc" / "openbox.xml")
+        self._start(
+            "openbox", "--sm-disable", "--config-file", rc, on_exit=self._restart_window_manager
+        )
+
+    def _restart_window_manager(self, child: Child) -> None:
+        if self._closing or child.ending:
+            return
+        now = time.monotonic()
+        recent = [at for at in self._restarts if at > now - _RESTART_SECONDS]
+        # Without its display it ends at once, again and again.
+        if len(recent) < _MOST_RESTARTS:
+            self._restarts.append(now)
+            with suppress(OSError):
+                self._start_window_manager()
+
+    def _sweep(self) -> None:
+        marked = [process for process in psutil.process_iter() if self._is_ours(process)]
+        for process in marked:
+            with suppress(psutil.Error):
+                process.terminate()
+        for process in psutil.wait_procs(marked, timeout=1.0)[1]:
+            with suppress(psutil.Error):
+                process.kill()
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        with suppress(psutil.Error, OSError):
+            return process.environ().get(_MARK) == str(self._folder)
+        return False
+
+
+def _sandboxed() -> bool:
+    return os.geteuid() != 0
+
+
+def _sandbox_status() -> dict[str, object]:
+    if _sandboxed():
+        return {"on": True, "reason": ""}
+    return {"on": False, "reason": "Chromium has no sandbox for root; use an unprivileged user"}
