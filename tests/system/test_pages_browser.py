@@ -63,6 +63,7 @@ def step(index: int, video_start: float | None) -> StepView:
         started_at=100.0 + index,
         ended_at=100.5 + index,
         timings={},
+        details={},
         screenshot_file_id=None,
         video_start=video_start,
         video_end=None,
@@ -164,7 +165,7 @@ def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
             await page.get_by_label("Speed").select_option("4")
             assert await page.evaluate("document.querySelector('video').playbackRate") == 4
             await page.evaluate("document.querySelector('video').play()")
-            await page.wait_for_function("document.querySelector('video').ended")
+            await page.wait_for_function("() => document.querySelector('video').ended")
             assert await page.locator("#strip .mark").count() == 3
 
     asyncio.run(scenario())

@@ -9,6 +9,8 @@ function next() {
   const wanted = new URLSearchParams(location.search).get("next") || "/";
   const root = new URL(".", location.href);
   const target = new URL(wanted.replace(/^\/+/, ""), root);
+  // A fragment that was no code belongs to the page, as a time in a video.
+  target.hash = location.hash;
   return target.href.startsWith(root.href) ? target.href : root.href;
 }
 

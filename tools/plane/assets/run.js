@@ -4,6 +4,7 @@ import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { follow } from "./events.js";
 import { Player } from "./player.js";
+import { watchShot } from "./shots.js";
 import { ago, clock, duration, isBusy, size, stateOf, took } from "./words.js";
 
 const id = encodeURIComponent(idFromPath());
@@ -117,14 +118,33 @@ function partsOf(recordings) {
   });
 }
 
+let previewed = null;
+
+function showPreview(chat, wanted) {
+  const preview = byId("preview");
+  preview.hidden = !wanted;
+  if (wanted && previewed !== chat.desktop_id) {
+    previewed = chat.desktop_id;
+    preview.href = address(`desktops/${encodeURIComponent(chat.desktop_id)}`);
+    watchShot(preview, preview.querySelector("img"), chat.desktop_id);
+  }
+}
+
+/** Why there is nothing to play, if that needs saying. */
+function whyNoVideo(chat) {
+  if (isBusy(chat)) {
+    return chat.mode === "computer_use" ? "The recording comes when the agent has finished." : "";
+  }
+  const ended = chat.mode === "computer_use" ? "There is no recording of this run." : "";
+  return chat.recording_warning || ended;
+}
+
 function showRecording(chat, recordings) {
   byId("player").hidden = recordings.length === 0;
-  const none = byId("no-video");
-  none.hidden = recordings.length > 0;
+  showPreview(chat, recordings.length === 0 && isBusy(chat) && Boolean(chat.desktop_id));
+  const why = recordings.length === 0 && byId("preview").hidden ? whyNoVideo(chat) : "";
+  showWords("no-video", "no-video", why);
   if (recordings.length === 0) {
-    none.textContent = isBusy(chat)
-      ? "The recording appears here as soon as the agent has finished."
-      : chat.recording_warning || "There is no recording of this run.";
     return;
   }
   if (chat.thumbnail_file_id) {

@@ -1,0 +1,62 @@
+"""A real browser, and a real screen to look at."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from playwright.async_api import Page, async_playwright
+
+from desktop.geometry import Size
+from desktop.spawn import Order, Spawner
+from desktop.xserver import XServer
+from tests.vncbridge.fakes import LIMIT
+
+MOSTLY_MAGENTA = """() => {
+  const canvas = document.querySelector("canvas");
+  if (!canvas || !canvas.width || !canvas.height) return false;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let magenta = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    magenta += data[i] === 255 && data[i + 1] === 0 && data[i + 2] === 255;
+  }
+  return magenta > 0.8 * (data.length / 4);
+}"""
+"""True in a page whose viewer shows the screen of `terminal`."""
+
+
+@contextmanager
+def terminal(folder: Path) -> Iterator[XServer]:
+    """A screen full of magenta xterm that copies each line typed into it to a pipe."""
+    (folder / "logs").mkdir()
+    os.mkfifo(folder / "typed")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
+    with Spawner() as spawner, XServer(folder, Size(800, 600), environment, spawner) as server:
+        environment |= {"DISPLAY": server.display, "XAUTHORITY": str(server.xauthority)}
+        script = f'while read -r line; do echo "$line" > {folder}/typed; done'
+        # Larger than the screen, since no window manager is there to enlarge it.
+        command = ["xterm", "-geometry", "160x60+0+0", "-bg", "#ff00ff", "-e", "sh", "-c"]
+        child = spawner.spawn(Order([*command, script], environment, folder / "logs/xterm.log"))
+        try:
+            yield server
+        finally:
+            child.stop()
+
+
+@asynccontextmanager
+async def browser_page(width: int = 1000, height: int = 800) -> AsyncIterator[Page]:
+    """A page whose scripts must neither fail nor break the policy they were served with."""
+    async with (
+        async_playwright() as playwright,
+        await playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+        ) as browser,
+    ):
+        page = await browser.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(LIMIT * 1000)
+        complaints: list[str] = []
+        page.on("console", lambda line: complaints.append(line.text))
+        page.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
+        yield page
+        bad = ("Content Security Policy", "uncaught")
+        assert not [text for text in complaints if any(word in text for word in bad)]
