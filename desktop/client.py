@@ -2,6 +2,7 @@
 
 import asyncio
 import json as jsonlib
+import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
@@ -43,6 +44,8 @@ class DesktopClient:
             headers=self._authorization,
             transport=httpx2.AsyncHTTPTransport(
                 uds=self._socket,
+                # Nothing here is TLS; the usual context would read a trust store for nothing.
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
             ),
             trust_env=False,

@@ -1,0 +1,94 @@
+"""A real server for the tests of routes and clients."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.responses import JSONResponse
+
+from desktop.actions import ActionRecord
+from desktop.api import router
+from desktop.computer import Computer
+from tests.desktop.fakes import FakeClock, FakeHands, FakePictures, FakeScreen
+
+
+class Service:
+    """The routes over a computer of fakes."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.screen = FakeScreen(self.clock)
+        self.hands = FakeHands()
+        self.records: list[ActionRecord] = []
+        self.sleeping = asyncio.Event()
+        self.woken = asyncio.Event()
+        self.computer = Computer(
+            self.screen,
+            self.hands,
+            FakePictures(),
+            self.records.append,
+            instance_id="instance",
+            boot="boot",
+            queue=2,
+            clock=self.clock,
+            sleep=self._sleep,
+        )
+        self.app = FastAPI()
+        self.app.include_router(router(self.computer, lambda: {"display": ":7"}))
+        self.app.add_exception_handler(HTTPException, _error)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.sleeping.set()
+        try:
+            if seconds > 1:
+                await asyncio.Event().wait()
+            await self.clock.sleep(seconds)
+        finally:
+            self.woken.set()
+
+
+async def _error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return JSONResponse(error.detail, error.status_code, error.headers)
+
+
+@contextmanager
+def bound(folder: Path | None) -> Iterator[tuple[socket.socket, str]]:
+    """A socket, and its address as the client takes it: unix in a folder, or loopback."""
+    if folder is None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            yield server, f"http://127.0.0.1:{server.getsockname()[1]}"
+    else:
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(folder / "api.sock"))
+            server.listen()
+            yield server, f"unix:{folder / 'api.sock'}"
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+
+@asynccontextmanager
+async def serving(app: FastAPI, folder: Path | None = None) -> AsyncIterator[str]:
+    """Serve an application and give its address."""
+    with bound(folder) as (listening, address):
+        config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="websockets-sansio")
+        server = _Server(config)
+        task = asyncio.create_task(server.serve(sockets=[listening]))
+        await server.ready.wait()
+        try:
+            yield address
+        finally:
+            server.should_exit = True
+            await task
