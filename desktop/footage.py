@@ -1,11 +1,14 @@
 """The screen as the recorder takes it: frames with the pointer drawn."""
 
+import time
+
 from recording.errors import FeedEnded
 from recording.shots import Shot
 
 from .errors import DisplayGone
 from .framebuffer import Framebuffer
-from .pictures import with_pointer
+from .geometry import Region
+from .pictures import cut
 from .watching import Feed
 
 
@@ -22,14 +25,18 @@ class Footage:
 
     def subscribe(self) -> "FootageFeed":
         """Open a feed of its own."""
-        return FootageFeed(self._framebuffer.subscribe())
+        size = self._framebuffer.size
+        whole = Region(0, 0, size.width, size.height)
+        return FootageFeed(self._framebuffer.subscribe(), whole)
 
 
 class FootageFeed:
     """One taker's stream of shots."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, whole: Region) -> None:
         self._feed = feed
+        self._whole = whole
+        self._opened = time.monotonic()
 
     def take(self, timeout: float) -> Shot | None:
         """Block until the picture differs from the last one taken; None after ``timeout``.
@@ -44,7 +51,10 @@ class FootageFeed:
         if taken is None:
             return None
         frame, regions, pointer = taken
-        return Shot(with_pointer(frame.pixels, pointer), frame.time, regions)
+        # A frame is as old as its last change: one that was there before us is of this moment,
+        # and so is one on which only the pointer moved.
+        moment = max(frame.time, self._opened) if regions else time.monotonic()
+        return Shot(cut(frame.pixels, self._whole, pointer), moment, regions)
 
     def close(self) -> None:
         """End the feed."""

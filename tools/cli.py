@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-OK, FAILED, USAGE, NOT_STARTED = 0, 1, 2, 4
+OK, FAILED, INTERRUPTED = 0, 1, 130
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -115,8 +115,17 @@ def version(as_json: AsJson = False) -> None:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line and end the process."""
     try:
         app()
+    except SystemExit as ended:
+        status = ended.code or OK
     except KeyboardInterrupt:
-        sys.exit(130)
+        status = INTERRUPTED
+    else:
+        status = OK
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Everything was closed by its owner. Without this, Python spends seconds on taking the
+    # thousands of classes of a provider's SDK apart.
+    os._exit(status if isinstance(status, int) else FAILED)
