@@ -74,8 +74,8 @@ class CallTable(Generic[T]):
         return entry
 
     def _shrink(self, now: float) -> None:
-        # The dict is in order of use, so what is too old or too much stands in front.
-        for key, entry in list(self._entries.items()):
-            if len(self._entries) <= KEPT_COUNT and now - entry.touched <= KEPT_SECONDS:
-                break
-            del self._entries[key]
+        # The dict is in order of use: what is too old stands in front, the newest stays.
+        oldest = next(iter(self._entries))
+        while len(self._entries) > KEPT_COUNT or now - self._entries[oldest].touched > KEPT_SECONDS:
+            del self._entries[oldest]
+            oldest = next(iter(self._entries))

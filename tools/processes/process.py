@@ -78,6 +78,11 @@ class Process:
         while self.exit is None and self.buffer.total <= cursor:
             await self._changed.wait()
 
+    async def wait_drained(self) -> None:
+        """Return when nobody can write any more; that may be long after the exit."""
+        while self._output is not None:
+            await self._changed.wait()
+
     def signal(self, number: signal.Signals) -> None:
         """Signal the whole group.
 
@@ -154,6 +159,7 @@ class Process:
             self._loop.remove_reader(self._output)
             os.close(self._output)
             self._output = None
+            self._ring()
 
     def _ring(self) -> None:
         self._changed.set()

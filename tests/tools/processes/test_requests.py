@@ -1,0 +1,123 @@
+import json
+from typing import Any
+
+import pytest
+
+from tools.processes.errors import BadRequest
+from tools.processes.requests import (
+    LONGEST_WAIT_MS,
+    OutputRequest,
+    SignalRequest,
+    StartRequest,
+    body_of,
+    output_request,
+    signal_request,
+    start_request,
+)
+
+
+def start(**fields: Any) -> StartRequest:
+    return start_request(json.dumps(fields).encode())
+
+
+def test_a_start_needs_no_more_than_a_command() -> None:
+    assert start(command="true") == StartRequest("true")
+
+
+def test_all_fields_of_a_start_are_read_and_others_ignored() -> None:
+    request = start(
+        command="make",
+        workdir="/src",
+        env={"A": "1"},
+        timeout_ms=5,
+        name="build",
+        stdin=True,
+        tool_call_id="c",
+        call_age_ms=7,
+        surprise=[],
+    )
+    assert request == StartRequest(
+        *("make", "/src", (("A", "1"),), False, 5, "build", True, "c", 7)
+    )
+
+
+def test_null_is_the_same_as_absent() -> None:
+    assert start(command="true", workdir=None, env=None, background=None) == StartRequest("true")
+
+
+def test_the_call_id_of_the_header_goes_before_the_body() -> None:
+    assert start_request(b'{"command": "x", "tool_call_id": "b"}', "h").tool_call_id == "h"
+
+
+@pytest.mark.parametrize("data", [b"{", b"", b"[]", b'"x"', b"\xff", b'{"command": "\\ud800"}'])
+def test_what_is_no_json_object_is_refused(data: bytes) -> None:
+    with pytest.raises(BadRequest, match="valid JSON"):
+        body_of(data)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, "Command is required"),
+        ({"command": ""}, "Command is required"),
+        ({"command": 1}, "command has to be of type str"),
+        ({"command": "x", "background": 1}, "background has to be of type bool"),
+        ({"command": "x", "timeout_ms": True}, "timeout_ms has to be of type int"),
+        ({"command": "x", "env": {"A": 1}}, "env maps"),
+        ({"command": "x", "env": {"A=B": ""}}, "env maps"),
+        ({"command": "x", "env": {"": ""}}, "env maps"),
+        ({"command": "x", "env": {"A": "\0"}}, "env maps"),
+        ({"command": "x\0"}, "NUL"),
+        ({"command": "x", "workdir": "\0"}, "NUL"),
+        ({"command": "x", "background": True, "timeout_ms": 1}, "Background"),
+        ({"command": "x", "call_age_ms": -1}, "negative"),
+    ],
+)
+def test_a_start_that_makes_no_sense_is_refused(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadRequest, match=said):
+        start(**fields)
+
+
+def test_blanks_are_a_command() -> None:
+    assert start(command=" ").command == " "
+
+
+def test_a_signal_is_read() -> None:
+    assert signal_request(b'{"signal": "kill"}') == SignalRequest("kill")
+    assert signal_request(b'{"signal": "terminate", "escalate_after_ms": 9}').escalate_after_ms == 9
+    assert signal_request(b'{"signal": "kill", "escalate_after_ms": -9}').escalate_after_ms == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "said"), [(b"{}", "is required"), (b'{"signal": "hup"}', "terminate, kill")]
+)
+def test_other_signals_are_refused(body: bytes, said: str) -> None:
+    with pytest.raises(BadRequest, match=said):
+        signal_request(body)
+
+
+@pytest.mark.parametrize(
+    ("query", "request_"),
+    [
+        ({}, OutputRequest()),
+        ({"wait": "true"}, OutputRequest("exit")),
+        ({"wait": "1"}, OutputRequest()),
+        ({"wait": "true", "wait_for": "output"}, OutputRequest("output")),
+        ({"wait_for": ""}, OutputRequest()),
+        ({"timeout_ms": "5"}, OutputRequest(wait_ms=5)),
+        ({"timeout_ms": "999999999"}, OutputRequest(wait_ms=LONGEST_WAIT_MS)),
+        ({"timeout_from_execute": "true"}, OutputRequest(from_execute=True)),
+        ({"cursor": "7", "limit": "0"}, OutputRequest(cursor=7, limit=1)),
+        ({"cursor": "", "limit": "99999999"}, OutputRequest(cursor=0, limit=65_536)),
+    ],
+)
+def test_queries_for_output(query: dict[str, str], request_: OutputRequest) -> None:
+    assert output_request(query) == request_
+
+
+@pytest.mark.parametrize(
+    "query", [{"cursor": "-1"}, {"cursor": "x"}, {"limit": "²"}, {"wait_for": "rain"}]
+)
+def test_queries_that_make_no_sense_are_refused(query: dict[str, str]) -> None:
+    with pytest.raises(BadRequest, match="Query parameters are invalid"):
+        output_request(query)
