@@ -63,7 +63,7 @@ def step(index: int, video_start: float | None) -> StepView:
         started_at=100.0 + index,
         ended_at=100.5 + index,
         timings={},
-        details={},
+        details={"native_point": [16, 27]},
         screenshot_file_id=None,
         video_start=video_start,
         video_end=None,
@@ -160,6 +160,9 @@ def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
             await page.get_by_role("button", name="Click number 1").click()
             await expect(current).to_have_text("Click number 1")
             assert await page.evaluate(at) == pytest.approx(2.5, abs=0.05)
+            await expect(page.locator("#ring")).to_have_attribute("style", "left: 25%; top: 75%;")
+            await page.get_by_label("Show clicks").uncheck()
+            await expect(page.locator("#ring")).to_be_hidden()
             await page.get_by_role("button", name="Next step").click()
             await expect(current).to_have_text("Click number 2")
             await page.get_by_label("Speed").select_option("4")

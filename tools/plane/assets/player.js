@@ -3,17 +3,20 @@ import { element } from "./dom.js";
 import { clock } from "./words.js";
 
 const PICTURE = 1 / 15;
+const RING_SECONDS = 1.2;
 
 export class Player {
-  /** @param elements {video, strip, played, now}  @param chosen called when a mark is clicked */
+  /** @param elements {video, strip, played, now, ring}  @param chosen called when a mark is clicked */
   constructor(elements, { chosen, moved }) {
     this.elements = elements;
     this.chosen = chosen;
     this.moved = moved;
     this.parts = [];
+    this.stills = [];
     this.part = 0;
     this.total = 0;
     this.steps = [];
+    this.rings = true;
     const { video, strip } = elements;
     video.addEventListener("timeupdate", () => this.tick());
     video.addEventListener("seeked", () => this.tick());
@@ -25,13 +28,17 @@ export class Player {
     });
   }
 
-  /** @param parts [{url, seconds, still: [[from, to], ...]}] in order */
-  load(parts) {
+  /**
+   * @param parts   [{url, seconds}] in order; seconds may be null for the only one
+   * @param stills  [[from, to], ...] where idle time was shortened, on the whole time line
+   */
+  load(parts, stills) {
     const same = parts.map((p) => p.url).join() === this.parts.map((p) => p.url).join();
     if (same) {
       return;
     }
     this.parts = parts;
+    this.stills = stills;
     this.total = parts.reduce((sum, part) => sum + (part.seconds || 0), 0);
     this.part = -1;
     this.open(0, 0);
@@ -102,14 +109,12 @@ export class Player {
       return;
     }
     const percent = (time) => `${Math.min(100, (time / this.total) * 100)}%`;
-    const stills = this.parts.flatMap((part, index) =>
-      (part.still || []).map(([from, to]) => {
-        const made = element("span", { className: "still", title: "Idle time, shortened" });
-        made.style.left = percent(this.start(index) + from);
-        made.style.width = percent(to - from);
-        return made;
-      }),
-    );
+    const stills = this.stills.map(([from, to]) => {
+      const made = element("span", { className: "still", title: "Idle time, shortened" });
+      made.style.left = percent(from);
+      made.style.width = percent(to - from);
+      return made;
+    });
     const marks = this.steps.map((step) => {
       const made = element("span", { className: "mark", title: `${clock(step.video_start)} ${step.label}` });
       made.dataset.tone = step.error ? "bad" : "";
@@ -136,6 +141,20 @@ export class Player {
       played.style.width = `${(this.time / this.total) * 100}%`;
     }
     now.textContent = `${clock(this.time)} / ${clock(this.total)}`;
-    this.moved(this.current());
+    const current = this.current();
+    this.point(current);
+    this.moved(current);
+  }
+
+  /** Rings the place of a click while it happens; the recording has the size of the screen. */
+  point(step) {
+    const { ring, video } = this.elements;
+    const place = step?.details?.native_point;
+    const fresh = place && this.time - step.video_start < RING_SECONDS;
+    ring.hidden = !(this.rings && fresh && video.videoWidth);
+    if (!ring.hidden) {
+      ring.style.left = `${(place[0] / video.videoWidth) * 100}%`;
+      ring.style.top = `${(place[1] / video.videoHeight) * 100}%`;
+    }
   }
 }

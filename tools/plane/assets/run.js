@@ -13,7 +13,7 @@ let steps = [];
 let startedAt = 0;
 
 const player = new Player(
-  { video: byId("video"), strip: byId("strip"), played: byId("played"), now: byId("now") },
+  { video: byId("video"), strip: byId("strip"), played: byId("played"), now: byId("now"), ring: byId("ring") },
   { chosen: (step) => choose(step), moved: (step) => highlight(step) },
 );
 
@@ -106,15 +106,13 @@ function stillOf(timeMap) {
   return found;
 }
 
+/** The files with their lengths: each file's metadata tell of all parts of the recording. */
 function partsOf(recordings) {
+  const told = recordings[0].metadata;
   return recordings.map((recording, index) => {
-    const { metadata } = recording;
-    const own = metadata.parts?.length === recordings.length ? metadata.parts : null;
-    const from = own ? own[index].video_start : 0;
-    const to = own ? own[index + 1]?.video_start ?? metadata.video_s : metadata.video_s;
-    const seconds = typeof to === "number" ? to - from : null;
-    const still = recordings.length === 1 ? stillOf(metadata.time_map) : [];
-    return { url: address(recording.url), seconds, still };
+    const whole = recordings.length === 1 ? told.video_s : null;
+    const seconds = told.parts?.[index]?.video_s ?? whole;
+    return { url: address(recording.url), seconds: seconds ?? null };
   });
 }
 
@@ -150,7 +148,7 @@ function showRecording(chat, recordings) {
   if (chat.thumbnail_file_id) {
     byId("video").poster = address(`api/v0/files/${chat.thumbnail_file_id}`);
   }
-  player.load(partsOf(recordings));
+  player.load(partsOf(recordings), stillOf(recordings[0].metadata.time_map));
   const save = byId("download");
   save.href = `${address(recordings[0].url)}?download=true`;
   save.download = recordings[0].name;
@@ -162,7 +160,7 @@ function showFacts(chat, recordings) {
   const badge = element("span", { className: "badge" }, word);
   badge.dataset.tone = tone;
   const bytes = recordings.reduce((sum, each) => sum + each.bytes, 0);
-  const video = recordings.reduce((sum, each) => sum + (each.metadata.video_s || 0), 0);
+  const video = recordings[0]?.metadata.video_s;
   const tokens = chat.usage ? chat.usage.input_tokens + chat.usage.output_tokens : 0;
   const facts = [
     `${chat.steps.length} ${chat.steps.length === 1 ? "step" : "steps"}`,
@@ -255,6 +253,10 @@ byId("next").addEventListener("click", () => beside(1));
 byId("frame").addEventListener("click", () => player.onePicture());
 byId("speed").addEventListener("change", (event) => {
   byId("video").playbackRate = Number(event.currentTarget.value);
+});
+byId("rings").addEventListener("change", (event) => {
+  player.rings = event.currentTarget.checked;
+  player.tick();
 });
 byId("stop").addEventListener("click", () => troubled(() => post(`api/v0/chats/${id}/interrupt`)));
 byId("video").addEventListener(
