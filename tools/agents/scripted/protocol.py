@@ -183,10 +183,8 @@ class _Reader:
         self.custom.add(name)
 
     def system(self, value: object) -> None:
-        if isinstance(value, str):
-            return
-        for index, item in enumerate(_list(value, "system")):
-            self._blocks([item], f"system.{index}", ("text",))
+        if value and not isinstance(value, str):
+            self._blocks(value, "system", ("text",))
 
     def messages(self, items: list[object]) -> tuple[Json, ...]:
         _check(bool(items), "messages", "at least one message is required")

@@ -54,6 +54,7 @@ class ScriptedModelServer:
         self._port = port
         self._seen: dict[str, int] = {}
         self._closing = asyncio.Event()
+        self._asked = asyncio.Event()
         self._releases = ExitStack()
         self._server: Serving | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -69,6 +70,12 @@ class ScriptedModelServer:
     def names(self) -> tuple[str, ...]:
         """The scripts that can be played."""
         return tuple(sorted(self._scripts))
+
+    async def asked(self, times: int) -> None:
+        """Return once there were that many requests."""
+        while len(self.log) < times:
+            self._asked.clear()
+            await self._asked.wait()
 
     async def __aenter__(self) -> Self:
         app = Starlette(routes=[Route("/v1/messages", self._messages, methods=["POST"])])
@@ -184,6 +191,7 @@ class ScriptedModelServer:
         messages = len(request.messages) if request else 0
         pictures = tuple(p.measured for p in request.pictures) if request else ()
         self._log.add(LogEntry(model, status, messages, pictures, step, fault, error))
+        self._asked.set()
 
 
 class _CutResponse(Response):

@@ -1,0 +1,229 @@
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tests.tools.agents.fakes_loop import MemoryPictures, encoded, screen, user
+from tools.agents.conversation import Message, Picture, Text, ToolCall, ToolResult
+from tools.agents.providers.anthropic import AnthropicModel, Patience
+from tools.agents.providers.errors import ModelOverloaded, ModelRefused, ModelUnavailable
+from tools.agents.providers.port import Prompt, Reply
+from tools.agents.scripted.protocol import Measured
+from tools.agents.scripted.script import read_script
+from tools.agents.scripted.server import ScriptedModelServer
+from tools.kit.spec import ToolSpec
+
+SPEC = ToolSpec("execute", "Runs a command.", {"type": "object"})
+CALLING: dict[str, Any] = {
+    "say": "I click.",
+    "calls": [{"computer.left_click": {"coordinate": [3, 4]}}, {"execute": {"command": "ls"}}],
+}
+
+
+class Setting:
+    """A scripted server, a client of it, and the pauses the client wanted to make."""
+
+    def __init__(self, server: ScriptedModelServer) -> None:
+        self.server = server
+        self.pauses: list[float] = []
+        self.heard: list[str] = []
+        self.pictures = MemoryPictures(f1=encoded(screen()))
+        self.model = self.client()
+
+    def client(self, *, api_key: str | None = None, **patience: Any) -> AnthropicModel:
+        return AnthropicModel(
+            self.pictures,
+            api_key=api_key or self.server.api_key,
+            base_url=self.server.url,
+            patience=Patience(**patience),
+            sleep=self.pause,
+        )
+
+    async def pause(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+    async def ask(
+        self, *messages: Message, model: str = "test", client: AnthropicModel | None = None
+    ) -> Reply:
+        prompt = Prompt("Be good.", messages or (user("Go."),), (SPEC,), True, model)
+        return await (client or self.model).reply(prompt, self.heard.append)
+
+
+@asynccontextmanager
+async def playing(*steps: dict[str, Any]) -> AsyncIterator[Setting]:
+    script = read_script("test", {"steps": list(steps)})
+    async with ScriptedModelServer([script]) as server:
+        setting = Setting(server)
+        try:
+            yield setting
+        finally:
+            await setting.model.close()
+
+
+def run(scenario: Callable[[], Any]) -> None:
+    asyncio.run(scenario())
+
+
+def test_a_reply_comes_back_with_words_calls_and_tokens() -> None:
+    async def scenario() -> None:
+        async with playing(CALLING) as s:
+            reply = await s.ask()
+            text, click, execute = reply.content
+            assert text == Text("I click.")
+            assert isinstance(click, ToolCall)
+            assert isinstance(execute, ToolCall)
+            assert (click.name, click.arguments, click.toolset) == (
+                "left_click",
+                {"coordinate": [3, 4]},
+                "computer",
+            )
+            assert (execute.name, execute.arguments, execute.toolset) == (
+                "execute",
+                {"command": "ls"},
+                None,
+            )
+            assert reply.stop_reason == "tool_use"
+            assert reply.usage.input_tokens > 0
+            assert reply.usage.output_tokens > 0
+            assert s.heard[-1] == "I click."
+            assert s.heard[0] == "I cl"
+
+    run(scenario)
+
+
+def test_results_with_pictures_go_back_as_the_provider_wants_them() -> None:
+    async def scenario() -> None:
+        async with playing(CALLING, {"say": "Seen."}) as s:
+            first = await s.ask()
+            calls = [b for b in first.content if isinstance(b, ToolCall)]
+            shot = Picture("f1", "image/png", 1280, 720)
+            answers = (
+                ToolResult(calls[0].id, (Text("Clicked."), shot), toolset="computer"),
+                ToolResult(calls[1].id, (Text("no such file"),), is_error=True),
+            )
+            said = (user("Go."), Message("assistant", first.content), Message("user", answers))
+            second = await s.ask(*said)
+            assert second.content == (Text("Seen."),)
+            assert s.server.log[-1].pictures == (Measured("image/png", 1280, 720),)
+            assert s.pictures.loaded == ["f1"]
+            assert s.pauses == []
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("kind", ["rate_limit", "overloaded", "server_error", "cut", "malformed"])
+def test_what_goes_wrong_for_a_while_is_tried_again(kind: str) -> None:
+    async def scenario() -> None:
+        async with playing({**CALLING, "fault": {"kind": kind, "times": 3}}) as s:
+            reply = await s.ask()
+            assert reply.content[0] == Text("I click.")
+            assert s.pauses == [1.0, 2.0, 4.0]
+            assert [entry.fault for entry in s.server.log] == [kind] * 3 + [None]
+            assert s.heard[-1] == "I click."
+
+    run(scenario)
+
+
+def test_pauses_grow_to_a_minute_and_attempts_end() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x", "fault": {"kind": "server_error", "times": 99}}) as s:
+            with pytest.raises(ModelUnavailable) as caught:
+                await s.ask()
+            assert caught.value.attempts == len(s.server.log) == 25
+            assert s.pauses == [1, 2, 4, 8, 16, 32] + [60] * 18
+            assert not isinstance(caught.value, ModelOverloaded)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("kind", ["rate_limit", "overloaded"])
+def test_an_overload_that_lasts_is_named_as_such(kind: str) -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x", "fault": {"kind": kind, "times": 99}}) as s:
+            client = s.client(attempts=2)
+            with pytest.raises(ModelOverloaded):
+                await s.ask(client=client)
+            await client.close()
+
+    run(scenario)
+
+
+def test_a_first_chunk_that_does_not_come_is_given_up_and_tried_again() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "Late.", "fault": {"kind": "slow", "seconds": 600}}) as s:
+            client = s.client(first_chunk=0.2)
+            reply = await s.ask(client=client)
+            assert reply.content == (Text("Late."),)
+            assert s.pauses == [1.0]
+            await client.close()
+
+    run(scenario)
+
+
+def test_a_server_that_is_not_there_is_tried_until_the_attempts_end() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x"}) as s:
+            url = s.server.url
+        client = AnthropicModel(
+            s.pictures,
+            api_key="x",
+            base_url=url,
+            patience=Patience(attempts=3),
+            sleep=s.pause,
+        )
+        with pytest.raises(ModelUnavailable):
+            await s.ask(client=client)
+        assert s.pauses == [1.0, 2.0]
+        await client.close()
+
+    run(scenario)
+
+
+def test_a_wrong_key_or_model_is_refused_at_once_with_advice() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x"}) as s:
+            client = s.client(api_key="wrong")
+            with pytest.raises(ModelRefused, match="Check the API key"):
+                await s.ask(client=client)
+            await client.close()
+            with pytest.raises(ModelRefused, match="Check the model's name"):
+                await s.ask(model="no-such")
+            assert s.pauses == []
+
+    run(scenario)
+
+
+def test_a_request_against_the_protocol_is_refused_at_once() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x"}) as s:
+            calls = Message("assistant", (ToolCall("a", "execute", {}),))
+            with pytest.raises(ModelRefused, match="no results") as caught:
+                await s.ask(user("Go."), calls)
+            assert caught.value.status == 400
+            assert s.pauses == []
+
+    run(scenario)
+
+
+def test_other_stop_reasons_are_handed_on() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "No.", "stop_reason": "refusal"}) as s:
+            assert (await s.ask()).stop_reason == "refusal"
+
+    run(scenario)
+
+
+def test_cancelling_ends_the_wait_for_an_answer() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "Late.", "fault": {"kind": "slow", "seconds": 600}}) as s:
+            task = asyncio.create_task(s.ask())
+            async with asyncio.timeout(20):
+                await s.server.asked(1)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert s.pauses == []
+
+    run(scenario)

@@ -1,0 +1,175 @@
+import base64
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tools.agents.fakes_loop import encoded, screen, user
+from tools.agents.conversation import Block, Message, Picture, Text, ToolCall, ToolResult
+from tools.agents.history import prepared
+from tools.agents.providers import anthropic_wire as wire
+from tools.agents.providers.port import Prompt
+from tools.agents.scripted.decode import measure
+from tools.agents.scripted.protocol import read_request
+from tools.kit.spec import ToolSpec
+
+PNG = encoded(screen(size=(8, 8)))
+SHOT = Picture("f1", "image/png", 8, 8)
+CLICK = ToolCall("c1", "left_click", {"coordinate": [1, 2]}, "computer")
+RUN = ToolCall("c2", "execute", {"command": "ls"})
+EXECUTE = ToolSpec("execute", "Runs a command.", {"type": "object", "properties": {}})
+
+
+def request(*messages: Message, computer: bool = True, system: str = "Be good.") -> dict[str, Any]:
+    prompt = Prompt(system, messages, (EXECUTE,), computer, "m", 99)
+    return wire.request(prompt, {"f1": PNG})
+
+
+def marks(body: dict[str, Any]) -> int:
+    return json.dumps(body).count("cache_control")
+
+
+def test_the_computer_is_one_entry_of_the_tools() -> None:
+    body = request(user("Hi."))
+    assert body["tools"] == [
+        {"type": "computer_toolset_20260801"},
+        {
+            "name": "execute",
+            "description": "Runs a command.",
+            "input_schema": {"type": "object", "properties": {}},
+        },
+    ]
+    assert (body["model"], body["max_tokens"]) == ("m", 99)
+    assert [t["name"] for t in request(user("Hi."), computer=False)["tools"]] == ["execute"]
+
+
+def test_a_call_and_its_result_bear_the_name_of_their_toolset() -> None:
+    answers = (ToolResult("c1", (Text("ok"), SHOT), toolset="computer"), ToolResult("c2", ()))
+    body = request(user("Hi."), Message("assistant", (CLICK, RUN)), Message("user", answers))
+    call, plain = body["messages"][1]["content"]
+    assert (call["name"], call["toolset_name"]) == ("left_click", "computer")
+    assert "toolset_name" not in plain
+    result, bare = body["messages"][2]["content"]
+    assert (result["tool_use_id"], result["toolset_name"]) == ("c1", "computer")
+    source = result["content"][1]["source"]
+    assert source["media_type"] == "image/png"
+    assert base64.b64decode(source["data"]) == PNG
+    assert "content" not in bare
+
+
+def test_the_system_prompt_and_the_last_two_messages_carry_cache_marks() -> None:
+    body = request(user("a", "b"), Message("assistant", (Text("c"),)), user("d"))
+    marked = [b for m in body["messages"] for b in m["content"] if "cache_control" in b]
+    assert [b["text"] for b in marked] == ["c", "d"]
+    assert body["system"][0]["cache_control"] == {"type": "ephemeral"}
+    assert marks(body) == 3
+
+
+def test_a_blank_system_prompt_and_no_tools_are_left_out() -> None:
+    body = wire.request(Prompt(" ", (user("Hi."),), (), False, "m"), {})
+    assert set(body) == {"model", "max_tokens", "messages"}
+
+
+def test_neighbours_of_one_role_become_one_message() -> None:
+    body = request(user("a"), user("b"), Message("assistant", (Text("c"),)))
+    assert [m["role"] for m in body["messages"]] == ["user", "assistant"]
+    assert [b["text"] for b in body["messages"][0]["content"]] == ["a", "b"]
+
+
+def test_results_come_before_other_words_and_blank_words_not_at_all() -> None:
+    said = Message("user", (Text("Wait!"), Text(" "), ToolResult("c2", (Text(""), Text("ok")))))
+    body = request(user("Hi."), Message("assistant", (RUN,)), said)
+    kinds = [b["type"] for b in body["messages"][2]["content"]]
+    assert kinds == ["tool_result", "text"]
+    assert body["messages"][2]["content"][0]["content"] == [{"type": "text", "text": "ok"}]
+    assert len(request(user("Hi."), Message("assistant", (Text(""),)))["messages"]) == 1
+
+
+def test_a_failed_result_is_told_in_words_only() -> None:
+    failed = ToolResult("c2", (Text("no"), SHOT), is_error=True)
+    wordless = ToolResult("c2", (SHOT,), is_error=True)
+    for result, text in ((failed, "no"), (wordless, "The tool failed.")):
+        body = request(user("Hi."), Message("assistant", (RUN,)), Message("user", (result,)))
+        (sent,) = body["messages"][2]["content"]
+        assert (sent["is_error"], sent["content"]) == (True, [{"type": "text", "text": text}])
+
+
+def test_pictures_are_named_once_in_their_order() -> None:
+    other = Picture("f0", "image/png", 8, 8)
+    said = (Message("user", (SHOT, ToolResult("c", (other, Text("x"), SHOT)))), user("y"))
+    assert wire.picture_ids(said) == ("f1", "f0")
+    assert request(Message("user", (SHOT,)))["messages"][0]["content"][0]["type"] == "image"
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ({"type": "text", "text": "Hi."}, Text("Hi.")),
+        ({"type": "text", "text": ""}, None),
+        ({"type": "thinking", "thinking": "Hm."}, None),
+        (
+            {"type": "tool_use", "id": "a", "name": "key", "input": {}, "toolset_name": "computer"},
+            ToolCall("a", "key", {}, "computer"),
+        ),
+        ({"type": "tool_use", "id": "a", "name": "f", "input": "x"}, ToolCall("a", "f", {})),
+    ],
+)
+def test_blocks_of_a_reply_are_read(
+    block: dict[str, Any], expected: Text | ToolCall | None
+) -> None:
+    assert wire.reply_block(block) == expected
+
+
+calls = st.builds(
+    ToolCall,
+    st.sampled_from("abcdefgh"),
+    st.just("screenshot"),
+    st.just({}),
+    st.sampled_from([None, "computer"]),
+)
+results = st.builds(
+    ToolResult,
+    st.sampled_from("abcdefgh"),
+    st.lists(st.sampled_from([SHOT, Text("ok"), Text("")]), max_size=2).map(tuple),
+    st.booleans(),
+)
+said = st.lists(
+    st.one_of(
+        st.lists(st.one_of(st.just(Text("hm")), calls), max_size=3, unique_by=str).map(
+            lambda blocks: ("assistant", blocks)
+        ),
+        st.lists(st.one_of(st.just(Text("hey")), results), max_size=3).map(
+            lambda blocks: ("user", blocks)
+        ),
+    ),
+    max_size=8,
+)
+
+
+@given(said)
+def test_whatever_was_written_down_the_strict_server_takes_it(
+    turns: list[tuple[str, list[Block]]],
+) -> None:
+    seen: set[str] = set()
+    messages = [user("Go.")]
+    for role, blocks in turns:
+        fresh = [b for b in blocks if not isinstance(b, ToolCall) or b.id not in seen]
+        kept = list({b.id if isinstance(b, ToolCall) else str(b): b for b in fresh}.values())
+        seen |= {b.id for b in kept if isinstance(b, ToolCall)}
+        messages.append(Message("user" if role == "user" else "assistant", tuple(kept)))
+    toolsets = {b.id: b.toolset for m in messages for b in m.content if isinstance(b, ToolCall)}
+    messages = [
+        Message(
+            m.role,
+            tuple(
+                ToolResult(b.call_id, b.content, b.is_error, toolsets.get(b.call_id))
+                if isinstance(b, ToolResult)
+                else b
+                for b in m.content
+            ),
+        )
+        for m in messages
+    ]
+    read_request(request(*prepared(messages)), measure)

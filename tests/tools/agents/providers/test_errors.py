@@ -1,0 +1,27 @@
+from tools.agents.providers.errors import (
+    ModelError,
+    ModelOverloaded,
+    ModelRefused,
+    ModelUnavailable,
+)
+
+
+def test_a_refusal_says_what_to_do() -> None:
+    error = ModelRefused(401, "invalid key", "Check the API key.")
+    assert str(error) == (
+        "the model provider refused the request (401): invalid key. Check the API key."
+    )
+    assert str(ModelRefused(400, "bad")).endswith("(400): bad")
+
+
+def test_an_overload_is_a_kind_of_being_unavailable() -> None:
+    error = ModelOverloaded("slow down", 3)
+    assert isinstance(error, ModelUnavailable)
+    assert isinstance(error, ModelError)
+    assert str(error) == "no reply from the model after 3 attempts: slow down"
+    assert {ModelError.kind, ModelRefused.kind, ModelUnavailable.kind, error.kind} == {
+        "model",
+        "model_refused",
+        "model_unavailable",
+        "model_overloaded",
+    }

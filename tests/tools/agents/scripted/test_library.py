@@ -1,0 +1,23 @@
+from pathlib import Path
+
+import pytest
+
+from tools.agents.scripted.library import load_script, packaged_scripts, parse_script
+from tools.agents.scripted.script import BadScript
+
+
+def test_the_packaged_scripts_can_all_be_played() -> None:
+    names = {script.name for script in packaged_scripts()}
+    assert names >= {"demo-parent", "demo-child", "tour"}
+
+
+def test_a_script_has_the_name_of_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "greeting.yaml"
+    path.write_text("steps: [{say: Grüezi}]", encoding="utf-8")
+    script = load_script(path)
+    assert (script.name, script.steps[0].say) == ("greeting", "Grüezi")
+
+
+def test_what_is_no_yaml_is_said_to_be_none() -> None:
+    with pytest.raises(BadScript, match="mine: the file: is not YAML"):
+        parse_script("mine", "steps: [")

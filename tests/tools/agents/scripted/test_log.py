@@ -1,0 +1,25 @@
+import json
+from pathlib import Path
+
+from tools.agents.scripted.log import LogEntry, RequestLog
+from tools.agents.scripted.protocol import Measured
+
+ENTRY = LogEntry("demo", 200, 3, (Measured("image/png", 1280, 720),), step=2)
+
+
+def test_entries_are_kept_in_memory_without_a_file() -> None:
+    with RequestLog(None) as log:
+        log.add(ENTRY)
+    assert log.entries == [ENTRY]
+
+
+def test_each_entry_is_a_line_of_json_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "requests.jsonl"
+    for _ in range(2):
+        with RequestLog(path) as log:
+            log.add(ENTRY)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(lines) == 2
+    assert lines[0]["picture_count"] == 1
+    assert lines[0]["pictures"] == [{"media_type": "image/png", "width": 1280, "height": 720}]
+    assert (lines[0]["model"], lines[0]["step"]) == ("demo", 2)

@@ -1,0 +1,64 @@
+import json
+from typing import Any
+
+from tools.agents.scripted import sse
+from tools.agents.scripted.player import Turn
+from tools.agents.scripted.protocol import Measured, Request, SeenPicture
+
+CALL = {
+    "type": "tool_use",
+    "id": "a",
+    "name": "key",
+    "input": {"text": "ä"},
+    "toolset_name": "computer",
+}
+TURN = Turn(({"type": "text", "text": "Hello"}, CALL), "tool_use", 0)
+PICTURE = SeenPicture(b"", Measured("image/png", 750, 10))
+MESSAGES = (
+    {"role": "user", "content": [{"type": "text", "text": "x" * 392, "data": "y" * 999, "n": 3}]},
+)
+REQUEST = Request("m", True, MESSAGES, frozenset(), True, (PICTURE,))
+
+
+def read(events: list[bytes]) -> list[dict[str, Any]]:
+    found = []
+    for event in events:
+        kind, data = event.decode().rstrip("\n").split("\n")
+        found.append(json.loads(data.removeprefix("data: ")))
+        assert kind == f"event: {found[-1]['type']}"
+    return found
+
+
+def test_events_come_in_the_order_of_the_protocol() -> None:
+    events = read(list(sse.events(TURN, REQUEST, "msg_1")))
+    assert [e["type"] for e in events] == [
+        "message_start",
+        *("content_block_start", "content_block_delta", "content_block_delta"),
+        "content_block_stop",
+        *("content_block_start", "content_block_delta", "content_block_delta"),
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+    ]
+    assert events[0]["message"]["content"] == []
+    assert events[1]["content_block"] == {"type": "text", "text": ""}
+    assert events[5]["content_block"] == {**CALL, "input": {}}
+    assert json.loads("".join(e["delta"]["partial_json"] for e in events[6:8])) == CALL["input"]
+    assert events[9]["delta"]["stop_reason"] == "tool_use"
+
+
+def test_the_whole_message_says_the_same() -> None:
+    message = sse.whole(TURN, REQUEST, "msg_1")
+    assert message["content"] == list(TURN.content)
+    assert (message["id"], message["model"], message["stop_reason"]) == ("msg_1", "m", "tool_use")
+
+
+def test_tokens_are_counted_from_texts_and_picture_sizes() -> None:
+    counted = sse.usage(TURN, REQUEST)
+    assert counted["input_tokens"] == (392 + len("user") + len("text")) // 4 + 10
+    assert counted["output_tokens"] > 1
+
+
+def test_spoilt_input_is_no_json() -> None:
+    events = b"".join(sse.malformed(TURN, REQUEST, "msg_1"))
+    assert b'"partial_json": "]{' in events
