@@ -31,6 +31,7 @@ class Hands(Protocol):
 
         Raises:
             UntypableText: If the keyboard has no room for a character.
+            ActionFailed: If the display refuses a stroke.
         """
 
     def release_all(self) -> None:
@@ -218,7 +219,7 @@ class Computer:
             try:
                 await self._strokes(request)
                 position = await self._position(request)
-            except UntypableText as error:
+            except (UntypableText, ActionFailed) as error:
                 raise ActionFailed(ACTIONS[request.name].failed, str(error)) from error
         self._eyes.stirred()
         shot = None

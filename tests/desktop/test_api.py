@@ -31,7 +31,9 @@ async def visiting() -> AsyncIterator[tuple[Service, httpx2.AsyncClient]]:
     async with (
         service.computer,
         serving(service.app) as address,
-        httpx2.AsyncClient(base_url=address, verify=UNUSED, timeout=LIMIT) as client,
+        httpx2.AsyncClient(
+            base_url=address, verify=UNUSED, trust_env=False, timeout=LIMIT
+        ) as client,
     ):
         yield service, client
 

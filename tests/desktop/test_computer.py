@@ -273,6 +273,18 @@ def test_a_failure_lets_go_of_everything_and_names_the_action() -> None:
     run(scenario())
 
 
+def test_what_the_display_refused_goes_by_the_name_of_the_action() -> None:
+    async def scenario() -> None:
+        async with desk() as d:
+            d.hands.refuse = lambda _: ActionFailed("Refused.", "bad value")
+            with pytest.raises(ActionFailed) as caught:
+                await d.act("key", text="a")
+            assert caught.value.message == "Key press failed."
+            assert "bad value" in caught.value.detail
+
+    run(scenario())
+
+
 def test_a_lost_display_is_told_as_such() -> None:
     async def scenario() -> None:
         async with desk() as d:
