@@ -128,14 +128,14 @@ class Book:
         self.hub.publish("status", chat_id, _status(view))
         return view
 
-    async def note_recording(self, chat_id: str, recording: Json) -> None:
-        """Write down how the recording of the current turn stands."""
+    async def note_recording(self, chat_id: str, status: str) -> None:
+        """Write down how the recording of the current turn stands; earlier parts are kept."""
 
         async def work(session: AsyncSession) -> ChatView:
             chat = await chats.get(session, chat_id)
             turn = await turns.current(session, chat)
             if turn is not None:
-                turn.recording = recording
+                turn.recording = {**turn.recording, "status": status}
             moves.touch(chat, self.now())
             await session.flush()
             return await chats.view(session, chat_id)

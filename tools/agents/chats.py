@@ -235,7 +235,7 @@ class Chats:
         return self._machine_tools if view.parent_id else self._all_tools()
 
     async def _recording_begun(self, chat_id: str) -> None:
-        await self._book.note_recording(chat_id, {"status": "recording"})
+        await self._book.note_recording(chat_id, "recording")
 
 
 async def _call(session: AsyncSession, chat_id: str, tool_call_id: str) -> Step | None:

@@ -32,17 +32,22 @@ class Subscription(AsyncIterator[Event]):
     def __init__(self, hub: "EventHub", chat_id: str | None) -> None:
         self._hub = hub
         self._chat_id = chat_id
-        self._waiting: deque[Event] = deque()
+        self._queue: deque[Event] = deque()
         self._woken = asyncio.Event()
         self._closed = False
 
+    @property
+    def waiting(self) -> int:
+        """How many events can be had without waiting."""
+        return len(self._queue)
+
     async def __anext__(self) -> Event:
-        while not self._waiting:
+        while not self._queue:
             if self._closed:
                 raise StopAsyncIteration
             self._woken.clear()
             await self._woken.wait()
-        return self._waiting.popleft()
+        return self._queue.popleft()
 
     def __enter__(self) -> Self:
         return self
@@ -64,14 +69,14 @@ class Subscription(AsyncIterator[Event]):
         """Take an event if it is about what this subscription listens to."""
         if self._chat_id not in (None, event.chat_id):
             return
-        newest = self._waiting[-1] if self._waiting else None
+        newest = self._queue[-1] if self._queue else None
         if newest and newest.kind == event.kind == "text" and newest.chat_id == event.chat_id:
             # A text event carries the whole text so far.
-            self._waiting.pop()
-        if len(self._waiting) >= self._hub.limit:
-            self._waiting.clear()
+            self._queue.pop()
+        if len(self._queue) >= self._hub.limit:
+            self._queue.clear()
             event = Event(event.id, "lost", self._chat_id or "")
-        self._waiting.append(event)
+        self._queue.append(event)
         self._woken.set()
 
 

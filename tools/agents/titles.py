@@ -25,4 +25,7 @@ def step_title(tool: str, arguments: Mapping[str, Any]) -> str:
         value = arguments.get(name)
         if isinstance(value, str) and value.strip():
             return f"{tool}: {' '.join(value.split())}"[:LONGEST]
+    point = arguments.get("coordinate")
+    if isinstance(point, list):
+        return f"{tool}: {', '.join(str(axis) for axis in point)}"[:LONGEST]
     return tool[:LONGEST]

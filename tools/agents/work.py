@@ -115,16 +115,17 @@ class Work:
 
     async def put_back(self, chat_id: str) -> None:
         """Leave the turn to the next start of the program."""
+        recorded: Recorded | None = None
         if self.keep_recordings:
             self._recordings.leave(chat_id)
-            recorded = Recorded()
         else:
             patience = self._book.settings.closing_seconds
             recorded = await self._recordings.finish(chat_id, "closed", patience)
 
         async def write(session: AsyncSession, chat: Chat) -> None:
             turn = await turns.running(session, chat)
-            await self._write_recording(session, chat, turn, recorded)
+            if recorded is not None:
+                await self._write_recording(session, chat, turn, recorded)
 
         if (await self._book.view(chat_id)).state in (State.QUEUED, State.RUNNING):
             await self._book.move(chat_id, Event.PUT_BACK, before=write)

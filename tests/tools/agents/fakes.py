@@ -104,6 +104,8 @@ class FakeDesktop:
     acted: asyncio.Event = field(default_factory=asyncio.Event)
     frames: int = 0
     on_action: Callable[[], Awaitable[None]] | None = None
+    before: dict[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
+    """What to await first, by the end of a path."""
 
     async def request(self, method: str, path: str, body: Json, call_id: str | None) -> Any:
         self.requests.append((method, path, body))
@@ -111,6 +113,9 @@ class FakeDesktop:
         for end, error in self.refuses.items():
             if path.endswith(end):
                 raise error
+        for end, wait in self.before.items():
+            if path.endswith(end):
+                await wait()
         match path.removeprefix("/api/v0/desktop/").split("/"):
             case ["recording", "start"]:
                 return self._start(body["recording_id"])
@@ -166,6 +171,7 @@ class FakeDesktop:
         return {
             "output": f"{body['action']} action performed",
             "screenshot_data": base64.b64encode(b"png").decode(),
+            "screenshot_media_type": "image/png",
             "screenshot_width": 1280,
             "screenshot_height": 720,
             "frame_id": f"frame-{self.frames}",
@@ -283,6 +289,7 @@ class Plane:
     files: StoredFiles
     models: FakeModels
     machines: FakeMachines
+    settings: ChatSettings
 
     async def tool(self, name: str, caller: str, call_id: str = "", **arguments: Any) -> Json:
         """Use a tool and return its value; an error fails the test."""
@@ -325,12 +332,13 @@ async def plane(
     tools: tuple[Tool, ...] = (),
     keep_recordings: bool = False,
     now: Callable[[], float] | None = None,
+    closing: float = LIMIT,
 ) -> AsyncIterator[Plane]:
     """Open the chats of a data directory, resume them, and close them at the end."""
     clock = itertools.count(1_800_000_000)
     fake_models = FakeModels(dict(models or {}))
     fake_machines = machines or FakeMachines()
-    settings = settings or ChatSettings("http://plane", recording_seconds=LIMIT)
+    settings = settings or ChatSettings("http://plane", closing_seconds=closing)
     read = now or (lambda: float(next(clock)))
     async with await Store.open(folder / "deskhand.db") as store:
         files = StoredFiles(store, FileStore(folder / "files"), read)
@@ -338,7 +346,7 @@ async def plane(
         chats = Chats(store, files, fake_models, fake_machines, tools, settings, now=read)
         await chats.resume()
         try:
-            yield Plane(chats, store, files, fake_models, fake_machines)
+            yield Plane(chats, store, files, fake_models, fake_machines, settings)
         finally:
             async with asyncio.timeout(LIMIT):
                 await chats.close(keep_recordings=keep_recordings)
