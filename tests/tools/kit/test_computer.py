@@ -1,0 +1,131 @@
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.tools.kit.fakes_computer import FakeDesktop, FakePictures
+from tools.agents.conversation import Picture, Text, ToolCall, ToolResult
+from tools.kit.computer import ComputerOutcome, ComputerTool
+from tools.kit.spec import MachineRefused, MachineUnavailable
+
+
+class Desk:
+    def __init__(self) -> None:
+        self.desktop = FakeDesktop()
+        self.pictures = FakePictures()
+        self.tool = ComputerTool(self.desktop.machine, self.pictures)
+        self.calls = 0
+
+    def act(self, member: str, **arguments: Any) -> ComputerOutcome:
+        self.calls += 1
+        call = ToolCall(f"c{self.calls}", member, arguments, "computer")
+        return asyncio.run(self.tool.act(call))
+
+
+def words(outcome: ComputerOutcome) -> str:
+    return " ".join(b.text for b in outcome.result.content if isinstance(b, Text))
+
+
+def test_an_action_is_answered_with_words_and_the_picture_after_it() -> None:
+    desk = Desk()
+    outcome = desk.act("left_click", coordinate=[640, 360])
+    shot = Picture("f1", "image/png", 1280, 720)
+    assert outcome.result == ToolResult("c1", (Text("Clicked."), shot), toolset="computer")
+    assert desk.pictures.saved == [b"png boot-1"]
+    assert (outcome.point, outcome.native_point) == ((640, 360), (960, 540))
+    assert outcome.timings == {"act_ms": 1.0}
+    assert outcome.error is None
+
+
+def test_the_call_runs_under_its_own_id() -> None:
+    desk = Desk()
+    desk.act("key", text="Return")
+    ((call_id, payload),) = desk.desktop.sent
+    assert (call_id, payload["action"]) == ("c1", "key")
+
+
+def test_an_unchanged_screen_is_said_in_words() -> None:
+    desk = Desk()
+    desk.act("screenshot")
+    outcome = desk.act("left_click", coordinate=[1, 1])
+    assert outcome.picture is None
+    assert "exactly as in the last picture" in words(outcome)
+    assert "exactly" in words(desk.act("screenshot"))
+    assert [p.get("since") or p.get("observe", {}).get("since") for _, p in desk.desktop.sent] == [
+        None,
+        "boot-1",
+        "boot-1",
+    ]
+    desk.desktop.frame = 2
+    assert desk.act("screenshot").picture == Picture("f2", "image/png", 1280, 720)
+
+
+def test_a_service_that_sends_the_same_picture_again_is_not_believed() -> None:
+    desk = Desk()
+    desk.act("screenshot")
+    desk.desktop.extra = {"screenshot_data": "cG5n"}
+    assert desk.act("wait", duration=1).picture is None
+    assert len(desk.pictures.saved) == 1
+
+
+def test_after_a_zoom_the_whole_screen_is_shown_again() -> None:
+    desk = Desk()
+    desk.act("screenshot")
+    assert desk.act("zoom", region=[0, 0, 10, 10]).picture is not None
+    assert desk.act("wait", duration=1).picture is not None
+
+
+def test_a_click_without_a_point_goes_where_the_pointer_is() -> None:
+    desk = Desk()
+    outcome = desk.act("left_click")
+    assert [call_id for call_id, _ in desk.desktop.sent] == ["c1.pointer", "c1"]
+    assert desk.desktop.sent[1][1]["coordinate"] == [7, 8]
+    assert outcome.point == (7, 8)
+
+
+def test_the_place_of_the_pointer_is_told_in_words_alone() -> None:
+    outcome = Desk().act("cursor_position")
+    assert outcome.result.content == (Text("X=7,Y=8"),)
+
+
+def test_what_the_model_must_know_is_said() -> None:
+    desk = Desk()
+    desk.desktop.extra = {"clamped": True, "point": [1279, 719], "settled": "ceiling"}
+    said = words(desk.act("left_click", coordinate=[5000, 5000]))
+    assert "(1279, 719) was used" in said
+    assert "still moving" in said
+
+
+def test_long_actions_are_waited_for() -> None:
+    desk = Desk()
+    desk.act("wait", duration=60)
+    desk.act("screenshot")
+    assert desk.desktop.timeouts[0] == desk.desktop.timeouts[1] + 60
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (MachineRefused(409, "Somebody has control.", "Wait."), "Somebody has control. Wait."),
+        (MachineUnavailable("gone"), "The desktop cannot be reached: gone"),
+    ],
+)
+def test_what_the_desktop_refuses_is_an_error_in_words(error: Exception, text: str) -> None:
+    desk = Desk()
+    desk.desktop.error = error
+    outcome = desk.act("left_click", coordinate=[1, 1])
+    assert outcome.result == ToolResult("c1", (Text(text),), is_error=True, toolset="computer")
+    assert outcome.error == text
+
+
+def test_bad_input_never_reaches_the_desktop() -> None:
+    desk = Desk()
+    outcome = desk.act("left_click", coordinate="the button")
+    assert outcome.result.is_error
+    assert desk.desktop.sent == []
+
+
+def test_call_gives_what_the_model_is_told() -> None:
+    desk = Desk()
+    call = ToolCall("c1", "dance", {}, "computer")
+    assert asyncio.run(desk.tool.call(call)).is_error
