@@ -13,12 +13,14 @@ import psutil
 
 from .errors import DisplayNotReady
 from .spawn import Child, Order, Spawner, find_program
+from .xconnection import await_window_manager
 
 _MARK = "DESKHAND_SESSION"
 _WALLPAPER = ("-add", "#16222f", "-add", "#27445d", "-add", "#3d6a86", "-gradient", "180")
 _MOST_RESTARTS = 5
 _RESTART_SECONDS = 10.0
 _BUS_SECONDS = 5.0
+_WINDOW_MANAGER_SECONDS = 5.0
 
 _TEXTS = {
     "openbox.xml": "etc/openbox.xml",
@@ -49,6 +51,7 @@ class DesktopSession:
     ) -> None:
         self._folder = folder
         self._display = display
+        self._xauthority = xauthority
         self._spawner = spawner
         self._bus = folder / "run" / "bus"
         self._environment = {
@@ -88,6 +91,7 @@ class DesktopSession:
         Raises:
             MissingProgram: If the message bus or the window manager is not installed.
             DisplayNotReady: If the message bus does not start.
+            DisplayGone: If the X server ends meanwhile.
         """
         self._write_files()
         for name in ("dbus-daemon", "openbox", "tint2", "hsetroot", "xterm"):
@@ -95,6 +99,8 @@ class DesktopSession:
         self._start_bus()
         self._start_window_manager()
         self._start("hsetroot", *_WALLPAPER)
+        # The panel would look for the window manager again only a second later.
+        await_window_manager(self._display, self._xauthority, _WINDOW_MANAGER_SECONDS)
         self._start("tint2", "-c", str(self._folder / "etc" / "tint2rc"))
 
     def close(self) -> None:

@@ -1,7 +1,9 @@
 """Connections to an X server through xcffib."""
 
 import os
+import select
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -40,3 +42,33 @@ def connect(display: str, xauthority: Path) -> Connection:
                 del os.environ["XAUTHORITY"]
             else:
                 os.environ["XAUTHORITY"] = before
+
+
+def await_window_manager(display: str, xauthority: Path, timeout: float) -> bool:
+    """Return whether a window manager has taken charge of the display in time.
+
+    Raises:
+        DisplayGone: If the server is lost meanwhile.
+    """
+    deadline = time.monotonic() + timeout
+    connection = connect(display, xauthority)
+    try:
+        core = connection.core
+        root = connection.get_setup().roots[connection.pref_screen].root
+        name = b"_NET_SUPPORTING_WM_CHECK"
+        check = core.InternAtom(False, len(name), name).reply().atom
+        masks = [xcffib.xproto.EventMask.PropertyChange]
+        core.ChangeWindowAttributes(root, xcffib.xproto.CW.EventMask, masks)
+        while True:
+            if len(core.GetProperty(False, root, check, 0, 0, 1).reply().value):
+                return True
+            if connection.poll_for_event() is not None:
+                continue
+            left = deadline - time.monotonic()
+            readable = select.select([connection.get_file_descriptor()], [], [], max(0.0, left))[0]
+            if not readable:
+                return False
+    except LOST as error:
+        raise DisplayGone(display, "connection lost") from error
+    finally:
+        connection.disconnect()
