@@ -150,7 +150,7 @@ class Eyes:
                 verdict = await self._settled(settle, watch)
         self._stirred = self._clock()
         picture = wanted if observe.screenshot else None
-        seen = await self._see(lambda: self._compare(before, settle.counted, picture, stages))
+        seen = await self._see(lambda: self._compare(before, settle.regions, picture, stages))
         return result, replace(seen, settled=verdict if observe.settle else None)
 
     async def _settled(self, settle: Settle, watch: DamageWatch) -> Verdict:

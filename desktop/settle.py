@@ -39,23 +39,20 @@ class Settle:
     started: float
     recent: Sequence[Damage] = ()
     """What was painted in the second before the action."""
-    counted: list[Region] = field(default_factory=list, init=False)
-    """Regions painted since, without those that do not count."""
+    regions: list[Region] = field(default_factory=list, init=False)
+    """What was painted since, but for the regions to ignore; restless ones are among them, for
+    what moves by itself may still have been changed by the action."""
     _last: float | None = field(default=None, init=False)
     _restless: tuple[Region, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
-        self._restless = (*self.rule.ignore, *restless(self.recent))
+        self._restless = restless(self.recent)
 
     def painted(self, damage: Damage) -> None:
         """Take note of a paint."""
-        counting = [
-            region
-            for region in damage.regions
-            if not any(still.covers(region) for still in self._restless)
-        ]
-        if counting:
-            self.counted += counting
+        wanted = [r for r in damage.regions if not _covered(r, self.rule.ignore)]
+        self.regions += wanted
+        if not all(_covered(region, self._restless) for region in wanted):
             self._last = damage.time if self._last is None else max(self._last, damage.time)
 
     def remaining(self, now: float) -> float:
@@ -93,6 +90,10 @@ def restless(recent: Sequence[Damage]) -> tuple[Region, ...]:
         twice += [region for region in common if not region.is_empty]
         once = joined((*once, *boxes))
     return tuple(joined(twice))
+
+
+def _covered(region: Region, by: Iterable[Region]) -> bool:
+    return any(other.covers(region) for other in by)
 
 
 def joined(regions: Iterable[Region]) -> list[Region]:

@@ -153,7 +153,9 @@ def test_what_was_restless_before_the_action_does_not_count() -> None:
         now = s.clock.now
         s.screen.recent = (Damage(now - 0.8, (SPOT,)), Damage(now - 0.3, (SPOT,)))
         s.coming(0.1, SPOT)
-        assert asyncio.run(s.watched()).settled == "no_change"
+        seen = asyncio.run(s.watched())
+        assert seen.settled == "no_change"
+        assert seen.changes.regions == (SPOT,)
 
 
 def test_effects_of_the_action_before_are_not_taken_for_restlessness() -> None:

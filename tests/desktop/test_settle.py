@@ -27,7 +27,7 @@ def test_quiet_begins_with_the_last_paint() -> None:
     settle.painted(paint(10.5, WINDOW))
     assert settle.verdict(10.55) is None
     assert settle.verdict(10.6) == "quiet"
-    assert settle.counted == [WINDOW, WINDOW]
+    assert settle.regions == [WINDOW, WINDOW]
 
 
 def test_a_paint_reported_late_does_not_turn_time_back() -> None:
@@ -67,7 +67,7 @@ def test_a_blinking_caret_does_not_count() -> None:
     settle = Settle(RULE, started=10.0, recent=recent)
     settle.painted(paint(10.1, CARET))
     assert settle.verdict(10.25) == "no_change"
-    assert settle.counted == []
+    assert settle.regions == [CARET]
 
 
 def test_a_caret_seen_once_counts() -> None:
@@ -80,7 +80,7 @@ def test_what_is_painted_around_a_caret_counts() -> None:
     settle = Settle(RULE, started=10.0, recent=(paint(9.1, CARET), paint(9.6, CARET)))
     settle.painted(paint(10.1, CARET, WINDOW))
     assert settle.verdict(10.2) == "quiet"
-    assert settle.counted == [WINDOW]
+    assert settle.regions == [CARET, WINDOW]
 
 
 def test_a_window_painted_once_over_a_caret_is_not_restless_itself() -> None:
@@ -101,6 +101,7 @@ def test_ignored_regions_do_not_count() -> None:
     settle = Settle(SettleRule(ignore=(WINDOW,)), started=10.0)
     settle.painted(paint(10.1, CARET))
     assert settle.verdict(10.25) == "no_change"
+    assert settle.regions == []
 
 
 def test_overlapping_regions_are_joined_and_others_left_alone() -> None:
