@@ -16,9 +16,12 @@ ends the turn. ``needs`` holds a step back until the newest picture shows a blob
 (or, with ``changed``, differs from the oldest picture at hand by that fraction); until then the
 model waits a second at a time, at most ``tries`` times. ``otherwise: go_on`` plays the step all
 the same after that, ``fail`` (the default) ends the turn. ``again_while`` names a key in the
-result of the step's calls: as long as it is true the step is played again. ``fault`` breaks the
-first ``times`` answers: ``rate_limit``, ``overloaded``, ``server_error``, ``cut``, ``malformed``
-or ``slow`` with ``seconds``.
+result of the step's calls: as long as it is true the step is played again.
+
+``fault`` breaks the first ``times`` answers: ``rate_limit``, ``overloaded`` and ``server_error``
+refuse, ``cut`` breaks the connection, ``unfinished`` ends the stream too early, ``stream_error``
+puts an error into it, ``malformed`` spoils the calls' input, ``slow`` holds everything back for
+``seconds``.
 
 In every text ``{prompt}`` is the newest thing a person said, ``{prompt:url}`` the newest address
 in it, ``{result:a.b}`` the newest value a tool gave under that path, and ``{calls}`` how many
@@ -32,7 +35,16 @@ from typing import Any, Literal, cast, get_args
 from tools.agents.scripted.vision import DEFAULT_TOLERANCE, colour
 
 Json = dict[str, Any]
-FaultKind = Literal["rate_limit", "overloaded", "server_error", "cut", "malformed", "slow"]
+FaultKind = Literal[
+    "rate_limit",
+    "overloaded",
+    "server_error",
+    "cut",
+    "unfinished",
+    "stream_error",
+    "malformed",
+    "slow",
+]
 Otherwise = Literal["fail", "go_on"]
 
 TOOLSET_PREFIX = "computer."

@@ -153,10 +153,9 @@ class ScriptedModelServer:
         message_id = f"msg_{secrets.token_hex(12)}"
         if not request.stream:
             return JSONResponse(sse.whole(turn, request, message_id))
-        spoilt = sse.malformed if kind == "malformed" else sse.events
-        events = list(spoilt(turn, request, message_id))
+        events = sse.faulty(kind, list(sse.events(turn, request, message_id)))
         if kind == "cut":
-            return _CutResponse(events[: max(2, len(events) // 2)])
+            return _CutResponse(events)
         return StreamingResponse(_each(events), media_type="text/event-stream")
 
     async def _pause(self, seconds: float) -> None:

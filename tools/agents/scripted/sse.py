@@ -41,10 +41,18 @@ def events(turn: Turn, request: Request, message_id: str) -> Iterator[bytes]:
     yield _event("message_stop", {})
 
 
-def malformed(turn: Turn, request: Request, message_id: str) -> Iterator[bytes]:
-    """The same events with the input of every call spoilt, so that it is no JSON."""
-    for event in events(turn, request, message_id):
-        yield event.replace(b'"partial_json": "', b'"partial_json": "]')
+def faulty(kind: str | None, events: list[bytes]) -> list[bytes]:
+    """The events as a broken provider sends them; all of them for a fault of another kind."""
+    half = events[: max(2, len(events) // 2)]
+    if kind in ("cut", "unfinished"):
+        return half
+    if kind == "stream_error":
+        error = {"type": "overloaded_error", "message": "overloaded, says the script"}
+        return [*half, _event("error", {"error": error})]
+    if kind == "malformed":
+        # Spoils the input of every call, so that it is no JSON.
+        return [event.replace(b'"partial_json": "', b'"partial_json": "]') for event in events]
+    return events
 
 
 def usage(turn: Turn, request: Request) -> Json:

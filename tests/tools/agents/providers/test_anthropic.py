@@ -113,7 +113,13 @@ def test_results_with_pictures_go_back_as_the_provider_wants_them() -> None:
     run(scenario)
 
 
-@pytest.mark.parametrize("kind", ["rate_limit", "overloaded", "server_error", "cut", "malformed"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("rate_limit", "overloaded", "server_error"),
+        *("cut", "unfinished", "stream_error", "malformed"),
+    ],
+)
 def test_what_goes_wrong_for_a_while_is_tried_again(kind: str) -> None:
     async def scenario() -> None:
         async with playing({**CALLING, "fault": {"kind": kind, "times": 3}}) as s:

@@ -59,6 +59,12 @@ def test_tokens_are_counted_from_texts_and_picture_sizes() -> None:
     assert counted["output_tokens"] > 1
 
 
-def test_spoilt_input_is_no_json() -> None:
-    events = b"".join(sse.malformed(TURN, REQUEST, "msg_1"))
-    assert b'"partial_json": "]{' in events
+def test_faults_change_the_events() -> None:
+    events = list(sse.events(TURN, REQUEST, "msg_1"))
+    assert sse.faulty(None, events) == sse.faulty("slow", events) == events
+    assert b'"partial_json": "]{' in b"".join(sse.faulty("malformed", events))
+    half = sse.faulty("cut", events)
+    assert half == sse.faulty("unfinished", events) == events[: len(half)]
+    assert len(half) < len(events)
+    assert read(sse.faulty("stream_error", events))[-1]["error"]["type"] == "overloaded_error"
+    assert len(sse.faulty("cut", events[:2])) == 2
