@@ -1,0 +1,114 @@
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tests.tools.agents.fakes import LIMIT, FakeMachines
+from tools.agents.desks import Desks
+
+
+class Bench:
+    """Desks over fake machines, with a note of what was taken back."""
+
+    def __init__(self, limit: int) -> None:
+        self.machines = FakeMachines()
+        self.taken: list[str] = []
+        self.desks = Desks(self.machines, limit, self._released)
+
+    async def _released(self, chat_id: str) -> None:
+        self.taken.append(chat_id)
+
+
+def _run(limit: int, scenario: Callable[[Bench], Awaitable[None]]) -> None:
+    async def main() -> None:
+        async with asyncio.timeout(LIMIT):
+            await scenario(Bench(limit))
+
+    asyncio.run(main())
+
+
+def test_a_chat_keeps_its_desktop_while_it_lives() -> None:
+    async def scenario(bench: Bench) -> None:
+        first = await bench.desks.acquire("a", "A")
+        bench.desks.rest("a")
+        assert await bench.desks.acquire("a", "A") == first
+        bench.machines.desktops.clear()
+        assert await bench.desks.acquire("a", "A") != first
+
+    _run(1, scenario)
+
+
+def test_the_longest_at_rest_gives_its_desktop_back_first() -> None:
+    async def scenario(bench: Bench) -> None:
+        for chat in ("a", "b"):
+            await bench.desks.acquire(chat, chat)
+        bench.desks.rest("b")
+        bench.desks.rest("a")
+        await bench.desks.acquire("c", "c")
+        assert bench.taken == ["b"]
+        assert bench.machines.released == ["desktop-2"]
+
+    _run(2, scenario)
+
+
+def test_who_waits_is_served_in_order() -> None:
+    async def scenario(bench: Bench) -> None:
+        await bench.desks.acquire("a", "A")
+        order: list[str] = []
+
+        async def take(chat: str) -> None:
+            await bench.desks.acquire(chat, chat)
+            order.append(chat)
+
+        tasks = []
+        for chat in ("b", "c", "d"):
+            tasks.append(asyncio.create_task(take(chat)))
+            await asyncio.sleep(0)
+        assert [bench.desks.place(chat) for chat in "abcd"] == [None, 1, 2, 3]
+        await bench.desks.release("a")
+        await asyncio.gather(*tasks[:1])
+        await bench.desks.release("b")
+        await asyncio.gather(*tasks[1:2])
+        await bench.desks.release("c")
+        await asyncio.gather(*tasks)
+        assert order == ["b", "c", "d"]
+
+    _run(1, scenario)
+
+
+def test_giving_up_the_place_lets_the_next_one_move_up() -> None:
+    async def scenario(bench: Bench) -> None:
+        await bench.desks.acquire("a", "A")
+        waiting = asyncio.create_task(bench.desks.acquire("b", "B"))
+        await asyncio.sleep(0)
+        behind = asyncio.create_task(bench.desks.acquire("c", "C"))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        assert bench.desks.place("c") == 1
+        await bench.desks.release("a")
+        assert await behind == "desktop-2"
+
+    _run(1, scenario)
+
+
+def test_a_desktop_that_does_not_start_takes_no_room() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.machines.failure = OSError("no display")
+        with pytest.raises(OSError, match="no display"):
+            await bench.desks.acquire("a", "A")
+        bench.machines.failure = None
+        assert await bench.desks.acquire("b", "B") == "desktop-1"
+
+    _run(1, scenario)
+
+
+def test_releasing_what_is_not_there_does_nothing() -> None:
+    async def scenario(bench: Bench) -> None:
+        await bench.desks.release("a")
+        bench.desks.rest("a")
+        bench.desks.adopt("b", "old")
+        await bench.desks.release("b")
+        assert (bench.taken, bench.machines.released) == (["b"], ["old"])
+
+    _run(1, scenario)
