@@ -63,7 +63,7 @@ class _Splice:
         if index is None:
             return self._inserted(new)
         found, search = self._found[index], self._search[index]
-        if new.blank:
+        if new.blank and new.lead != search.lead:
             return new._replace(end=_kept(found.end, search.end, new.end))
         return Line(
             self._lead(new, search, found),

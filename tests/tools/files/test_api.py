@@ -1,0 +1,119 @@
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tools.processes.service import Service, running
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    with running() as service:
+        yield service
+
+
+def lines(service: Service, path: Path, **query: object) -> Json:
+    params = {"path": str(path)} | {name: str(value) for name, value in query.items()}
+    answer = service.request("GET", "/api/v0/read-file-lines", params=params)
+    assert answer.status_code == 200
+    return dict(answer.json())
+
+
+def test_a_range_of_a_big_file_is_read(service: Service, tmp_path: Path) -> None:
+    file = tmp_path / "big"
+    file.write_bytes(b"".join(b"%d\n" % number for number in range(1, 500_001)))
+    answer = lines(service, file, offset=400_000, limit=2)
+    assert answer["content"] == "400000\t400000\n400001\t400001"
+    assert answer["total_lines"] == 500_000
+
+
+def test_without_a_range_a_big_file_is_refused_and_the_text_says_to_page(
+    service: Service, tmp_path: Path
+) -> None:
+    file = tmp_path / "big"
+    file.write_bytes(b"x\n" * 600_000)
+    assert "offset and limit" in lines(service, file)["error"]
+    first = lines(service, file, partial="true")
+    assert (first["lines_read"], first["next_line"]) == (2000, 2001)
+    assert "continue at line 2001" in first["note"]
+
+
+def test_what_does_not_fit_is_an_error_unless_a_part_is_wanted(
+    service: Service, tmp_path: Path
+) -> None:
+    file = tmp_path / "f"
+    file.write_text("y" * 999 + "\n" + "".join("z" * 999 + "\n" for _ in range(50)))
+    assert "32768 bytes" in lines(service, file)["error"]
+    answer = lines(service, file, partial="true")
+    assert answer["success"]
+    assert answer["next_line"] == answer["lines_read"] + 1
+
+
+def test_an_offset_past_the_end_names_both_numbers(service: Service, tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("a\nb\n")
+    error = lines(service, file, offset=9)["error"]
+    assert "9" in error
+    assert "2 lines" in error
+    (tmp_path / "empty").touch()
+    assert lines(service, tmp_path / "empty")["success"]
+
+
+def test_a_binary_file_is_recognised(service: Service, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"\x7fELF\0\0")
+    assert "binary" in lines(service, tmp_path / "f")["error"]
+
+
+def test_bytes_that_an_agent_wrote_are_not_run_by_a_browser(
+    service: Service, tmp_path: Path
+) -> None:
+    (tmp_path / "page.html").write_text("<script>")
+    answer = service.request(
+        "GET", "/api/v0/read-file", params={"path": str(tmp_path / "page.html")}
+    )
+    assert answer.headers["content-disposition"] == "attachment"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["content-security-policy"].startswith("sandbox")
+
+
+def test_a_big_body_is_streamed_to_the_disk(service: Service, tmp_path: Path) -> None:
+    body = bytes(range(256)) * 20_000
+    answer = service.request(
+        "POST", "/api/v0/write-file", params={"path": str(tmp_path / "f")}, content=body
+    )
+    assert answer.json()["bytes"] == len(body)
+    assert (tmp_path / "f").read_bytes() == body
+
+
+def test_edits_of_one_file_at_once_lose_none(service: Service, tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("".join(f"<{number}>\n" for number in range(30)))
+
+    def edit(number: int) -> int:
+        body = {"old_text": f"<{number}>", "new_text": f"[{number}]"}
+        files = [{"path": str(file), "edits": [body]}]
+        return service.request("POST", "/api/v0/edit-files", json={"files": files}).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(edit, range(30))) == {200}
+    assert file.read_text() == "".join(f"[{number}]\n" for number in range(30))
+
+
+def test_home_is_where_listings_begin(service: Service) -> None:
+    (service.home / "folder").mkdir()
+    answer = service.request("POST", "/api/v0/list-directory", json={"path": []})
+    assert answer.json()["absolute_path_string"] == str(service.home)
+    assert [entry["name"] for entry in answer.json()["contents"]] == ["folder"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("relative", 400), ("/nonexistent/folder", 404), ("/etc/hostname", 400)]
+)
+def test_a_directory_that_is_none_is_told(service: Service, path: str, status: int) -> None:
+    answer = service.request("POST", "/api/v0/list-directory", params={"path": path})
+    assert answer.status_code == status
+    assert answer.json()["message"]
