@@ -1,0 +1,64 @@
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from tests.tools.kit.machine import FakeMachine
+from tools.kit.edit_files import EditFilesTool
+from tools.kit.spec import MachineRefused, ToolOutcome
+
+
+def edit(machine: FakeMachine, arguments: Any) -> ToolOutcome:
+    return asyncio.run(EditFilesTool().call(arguments, machine.context()))
+
+
+def entry(path: str) -> dict[str, Any]:
+    return {"path": path, "old_text": "a", "new_text": "b"}
+
+
+def test_a_list_written_as_text_is_read() -> None:
+    machine = FakeMachine()
+    machine.answer("/edit-files", {"files": []})
+    assert edit(machine, {"edits": json.dumps([entry("/f")])}).value == {"ok": True, "files": []}
+
+
+def test_the_retired_names_of_the_texts_are_read() -> None:
+    machine = FakeMachine()
+    machine.answer("/edit-files", b"")
+    edits = [{"path": "/f", "search": "a", "replace": "b", "replace_all": True}]
+    assert edit(machine, {"edits": edits}).value == {"ok": True}
+    (sent,) = machine.asked[0].json["files"][0]["edits"]
+    assert sent == {"old_text": "a", "new_text": "b", "replace_all": True}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "edits is required"),
+        ({"edits": []}, "edits is required"),
+        ({"edits": {}}, "edits is required"),
+        ({"edits": "[not json"}, "must be an array"),
+        ({"edits": [1]}, "edits[0] must be an object"),
+        ({"edits": [{"path": 1}]}, "edits[0]"),
+        ("text", "must be an object"),
+    ],
+)
+def test_what_is_no_list_of_edits_is_refused(arguments: Any, said: str) -> None:
+    outcome = edit(FakeMachine(), arguments)
+    assert outcome.error
+    assert said in outcome.error
+    assert outcome.error.endswith("No edits were applied.")
+
+
+def test_a_refusal_names_the_edit_as_the_model_does() -> None:
+    machine = FakeMachine()
+    said = (
+        "files[0].edits[1] of /a: not found\nfiles[1].edits[0] of /b: not found files[7].edits[0]"
+    )
+    machine.answer("/edit-files", MachineRefused(400, said))
+    outcome = edit(machine, {"edits": [entry("/a"), entry("/b"), entry("/a")]})
+    assert outcome.error
+    assert outcome.error.startswith("edits[2] of /a: not found\nedits[1] of /b")
+    assert "files[7]" in outcome.error
+    assert EditFilesTool().spec.name == "edit_files"

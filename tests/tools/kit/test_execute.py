@@ -1,0 +1,154 @@
+import asyncio
+from typing import Any
+
+from tests.tools.kit.machine import Asked, FakeMachine
+from tools.kit.execute import ExecuteTool
+from tools.kit.spec import MachineRefused, MachineUnavailable, ToolOutcome
+
+Json = dict[str, Any]
+LOST = MachineUnavailable("connection lost")
+STARTED = {"id": "p", "started": True, "age_ms": 0}
+DONE = {"running": False, "exit_code": 0, "output": "ok"}
+BUSY = {"running": True, "output": "so far"}
+
+
+class FakeClock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def execute(
+    machine: FakeMachine, arguments: Json, clock: FakeClock | None = None, call_id: str = "c"
+) -> ToolOutcome:
+    tool = ExecuteTool(clock=clock or FakeClock())
+    return asyncio.run(tool.call(arguments, machine.context(call_id)))
+
+
+def patient(machine: FakeMachine, clock: FakeClock) -> None:
+    """Let every waiting request take all of its time."""
+
+    def wait(asked: Asked) -> None:
+        clock.now += int(asked.params.get("timeout_ms", 0)) / 1000
+
+    machine.on_request = wait
+
+
+def test_a_timeout_is_a_state_and_kills_nothing() -> None:
+    machine, clock = FakeMachine(), FakeClock()
+    machine.answer("/start", STARTED)
+    machine.answer("/output", BUSY)
+    patient(machine, clock)
+    value = execute(machine, {"command": "make", "timeout": "2s"}, clock).value
+    assert value["timed_out"] is True
+    assert value["running"] is True
+    assert value["success"] is False
+    assert value["output"] == "so far"
+    assert value["background_process_id"] == "p"
+    assert value["wall_duration_ms"] == 2000
+    assert "error" not in value
+    assert "process_output" in value["note"]
+    assert not machine.to("/signal")
+
+
+def test_a_long_timeout_is_waited_for_in_parts() -> None:
+    machine, clock = FakeMachine(), FakeClock()
+    machine.answer("/start", STARTED)
+    machine.answer("/output", BUSY, BUSY, DONE)
+    patient(machine, clock)
+    assert execute(machine, {"command": "make", "timeout": "12m"}, clock).value["success"]
+    waits = [asked.params["timeout_ms"] for asked in machine.to("/output")[:2]]
+    assert waits == ["300000", "300000"]
+
+
+def test_a_lost_start_is_sent_again_with_the_same_id_and_its_age() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", LOST, STARTED)
+    machine.answer("/output", DONE)
+    assert execute(machine, {"command": "make"}).value["output"] == "ok"
+    first, second = (asked.json for asked in machine.to("/start"))
+    assert first["tool_call_id"] == second["tool_call_id"] == "c"
+    assert "call_age_ms" not in first
+    assert second["call_age_ms"] > 0
+
+
+def test_without_an_id_a_lost_start_is_not_sent_again() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", LOST)
+    outcome = execute(machine, {"command": "make"}, call_id="")
+    assert outcome.error
+    assert "process_list" in outcome.error
+    assert len(machine.to("/start")) == 1
+
+
+def test_an_answer_to_the_start_that_cannot_be_read_is_as_good_as_lost() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", b"<html>", STARTED)
+    machine.answer("/output", DONE)
+    assert execute(machine, {"command": "make"}).value["success"]
+
+
+def test_a_command_that_may_have_run_on_a_machine_before_is_not_run() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", LOST, MachineRefused(409, "restarted: it may have run."))
+    value = execute(machine, {"command": "make"}).value
+    assert value["success"] is False
+    assert "may have run" in value["error"]
+    assert not machine.to("/output")
+
+
+def test_a_lost_wait_is_made_up_by_a_look() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", STARTED)
+    machine.answer("/output", LOST, DONE)
+    assert execute(machine, {"command": "make"}).value["output"] == "ok"
+
+
+def test_an_attached_call_waits_only_for_the_rest_of_its_time() -> None:
+    machine, clock = FakeMachine(), FakeClock()
+    machine.answer("/start", STARTED | {"age_ms": 240_000})
+    machine.answer("/output", DONE)
+    execute(machine, {"command": "make", "timeout": "5m"}, clock)
+    assert machine.to("/output")[0].params["timeout_ms"] == "60000"
+
+
+def test_a_timeout_of_nothing_is_one_look() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", STARTED)
+    machine.answer("/output", DONE)
+    assert execute(machine, {"command": "make", "timeout": "0s"}).value["success"]
+    assert "wait" not in machine.to("/output")[0].params
+
+
+def test_a_trailing_ampersand_is_said_in_the_note() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", STARTED)
+    value = execute(machine, {"command": "server &"}).value
+    assert value["backgrounded"] is True
+    assert "&" in value["note"]
+    assert "timeout_ms" not in machine.to("/start")[0].json
+
+
+def test_a_background_command_keeps_its_ampersand() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", STARTED)
+    execute(machine, {"command": "a &", "run_in_background": True, "timeout": "nonsense"})
+    assert machine.to("/start")[0].json["command"] == "a &"
+
+
+def test_a_file_dump_that_times_out_has_both_notes() -> None:
+    machine, clock = FakeMachine(), FakeClock()
+    machine.answer("/start", STARTED)
+    machine.answer("/output", BUSY)
+    patient(machine, clock)
+    note = execute(machine, {"command": "cat fifo"}, clock).value["note"]
+    assert "Still running" in note
+    assert "read_file" in note
+
+
+def test_the_schema_names_what_is_required() -> None:
+    spec = ExecuteTool().spec
+    assert spec.name == "execute"
+    assert spec.schema["required"] == ["command"]

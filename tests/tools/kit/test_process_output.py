@@ -1,0 +1,33 @@
+import asyncio
+
+from tests.tools.kit.machine import FakeMachine
+from tools.kit.process_output import ProcessOutputTool
+from tools.kit.spec import Json, MachineUnavailable, ToolOutcome
+
+
+def look(machine: FakeMachine, arguments: Json) -> ToolOutcome:
+    return asyncio.run(ProcessOutputTool().call(arguments, machine.context()))
+
+
+def test_zero_seconds_are_a_look() -> None:
+    machine = FakeMachine()
+    machine.answer("/output", {"running": True, "output": "x"})
+    value = look(machine, {"process_id": "p", "wait_timeout": "0s"}).value
+    assert value["running"] is True
+    assert machine.asked[0].params == {}
+
+
+def test_a_lost_wait_is_made_up_by_a_look() -> None:
+    machine = FakeMachine()
+    machine.answer("/output", MachineUnavailable("lost"), {"running": False, "exit_code": 0})
+    assert look(machine, {"process_id": "p"}).value["success"] is True
+
+
+def test_a_duration_that_is_none_is_an_error() -> None:
+    outcome = look(FakeMachine(), {"process_id": "p", "wait_timeout": "soon"})
+    assert outcome.error
+    assert "soon" in outcome.error
+
+
+def test_the_spec_names_the_tool() -> None:
+    assert ProcessOutputTool().spec.name == "process_output"

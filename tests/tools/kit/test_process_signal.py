@@ -1,0 +1,26 @@
+import asyncio
+
+from tests.tools.kit.machine import FakeMachine
+from tools.kit.process_signal import ProcessSignalTool
+from tools.kit.spec import Json, ToolOutcome
+
+
+def send(machine: FakeMachine, arguments: Json) -> ToolOutcome:
+    return asyncio.run(ProcessSignalTool().call(arguments, machine.context()))
+
+
+def test_a_signal_is_sent_with_its_escalation() -> None:
+    machine = FakeMachine()
+    machine.answer("/signal", {"message": "sent"})
+    arguments = {"process_id": "p", "signal": "terminate", "escalate_after_ms": 500}
+    assert send(machine, arguments).value == {"success": True, "message": "sent"}
+    assert machine.asked[0].json == {"signal": "terminate", "escalate_after_ms": 500}
+    assert machine.asked[0].path == "/api/v0/processes/p/signal"
+
+
+def test_without_an_escalation_none_is_sent() -> None:
+    machine = FakeMachine()
+    machine.answer("/signal", b"sent")
+    assert send(machine, {"process_id": "p", "signal": "kill"}).value["message"] == ""
+    assert machine.asked[0].json == {"signal": "kill"}
+    assert ProcessSignalTool().spec.name == "process_signal"

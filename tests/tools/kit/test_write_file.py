@@ -1,0 +1,30 @@
+import asyncio
+
+from tests.tools.kit.machine import FakeMachine
+from tools.kit.spec import Json, MachineRefused, ToolOutcome
+from tools.kit.write_file import WriteFileTool
+
+
+def write(machine: FakeMachine, arguments: Json) -> ToolOutcome:
+    return asyncio.run(WriteFileTool().call(arguments, machine.context()))
+
+
+def test_a_refusal_is_an_error() -> None:
+    machine = FakeMachine()
+    machine.answer("/write-file", MachineRefused(403, "permission denied"))
+    assert write(machine, {"path": "/f", "content": "x"}).error == "permission denied"
+
+
+def test_what_cannot_be_written_is_an_error() -> None:
+    machine = FakeMachine()
+    assert write(machine, {"content": "x"}).error == "path is required"
+    assert write(machine, {"path": "/f", "content": "\ud800"}).error
+    assert not machine.asked
+
+
+def test_an_empty_file_can_be_written() -> None:
+    machine = FakeMachine()
+    machine.answer("/write-file", {})
+    assert write(machine, {"path": "/f", "content": ""}).value == {"ok": True}
+    assert machine.asked[0].content == b""
+    assert WriteFileTool().spec.name == "write_file"
