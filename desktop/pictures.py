@@ -5,17 +5,18 @@ import threading
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from av.video.frame import VideoFrame
-from av.video.reformatter import VideoReformatter
+from av.video.reformatter import Interpolation, VideoReformatter
 from numpy.typing import NDArray
 from PIL import Image
 
 from .frames import Frame, Pointer
 from .geometry import Region, Size, whole
 from .png import Band, assemble, band, plain_rows, up_rows
+from .views import PictureFormat
 
 _deflate: Any = zlib
 with suppress(ImportError):
@@ -23,8 +24,9 @@ with suppress(ImportError):
 
     _deflate = isal_zlib
 
-PictureFormat = Literal["png", "jpeg", "webp"]
 
+# Without the second flag, colours are halved in width where the picture is less than half as wide.
+_AREA = int(Interpolation.AREA | Interpolation.FULL_CHR_H_INP)
 _BAND_ROWS = 24
 _MOST_ALONE = 0.5
 _FASTEST = 1
@@ -197,7 +199,7 @@ def cut(pixels: NDArray[np.uint8], region: Region, pointer: Pointer | None) -> N
 def _scaled(pixels: NDArray[np.uint8], size: Size, scaler: VideoReformatter) -> NDArray[np.uint8]:
     """RGB at that size; one pixel is the mean of the area that it covers."""
     frame = VideoFrame.from_numpy_buffer(pixels, "bgra")
-    scaled = scaler.reformat(frame, size.width, size.height, "rgb24", interpolation="AREA")
+    scaled = scaler.reformat(frame, size.width, size.height, "rgb24", interpolation=_AREA)
     plane = scaled.planes[0]
     rows: NDArray[np.uint8] = np.frombuffer(memoryview(plane), np.uint8)
     rows = rows.reshape(-1, plane.line_size)[: size.height, : 3 * size.width]
