@@ -100,7 +100,9 @@ def _bind_unix(path: Path) -> socket.socket:
 
 def _bind_tcp(wanted: Address) -> socket.socket:
     family = socket.AF_INET6 if ":" in wanted.host else socket.AF_INET
-    bound = socket.socket(family)
+    # With the protocol named, asyncio sets TCP_NODELAY on what is accepted: without it each
+    # answer waits some 40 ms for the client's delayed acknowledgement.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((wanted.host, wanted.port))

@@ -96,7 +96,7 @@ async def _next_event(lines: Any) -> None:
 
 def _line(step: Json) -> str:
     timings = step.get("timings") or {}
-    seen = sum(timings.get(name, 0.0) for name in ("act", "settle", "capture", "encode"))
+    seen = sum(timings.get(f"{name}_ms", 0.0) for name in ("act", "settle", "capture", "encode"))
     whole = 1000 * (step["ended_at"] - step["started_at"])
     settled = f"action -> settled picture {seen:.0f} ms" if seen else f"{whole:.0f} ms"
     title = step.get("title") or step.get("action") or step["tool"]

@@ -1,0 +1,131 @@
+"""The whole system as a person uses it: real control plane, real desktop, real Chromium."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.system.services import PATIENCE, Service, until
+
+pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.slow]
+
+MANY_COLOURS = """() => {
+  const canvas = document.querySelector("canvas");
+  if (!canvas || !canvas.width || !canvas.height) return false;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const seen = new Set();
+  for (let i = 0; i < data.length; i += 400) seen.add(`${data[i]},${data[i+1]},${data[i+2]}`);
+  return seen.size > 5;
+}"""
+MAGENTA = """() => {
+  const canvas = document.querySelector("canvas");
+  const { data } = canvas.getContext("2d").getImageData(600, 400, 1, 1);
+  return data[0] === 255 && data[1] === 0 && data[2] === 255;
+}"""
+TERMINAL = "xterm -maximized -bg '#ff00ff' -e sh -c 'cat > $HOME/typed'"
+
+
+@contextmanager
+def browser(width: int = 1280, height: int = 900) -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium",
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        page = chromium.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(PATIENCE * 1000)
+        expect.set_options(timeout=PATIENCE * 1000)
+        try:
+            yield page
+        finally:
+            chromium.close()
+
+
+def sign_in(plane: Service, page: Page, path: str = "/") -> None:
+    code = plane.post("/api/v0/login/codes", {})["code"]
+    page.goto(f"{plane.url}/login?next={path}#code={code}")
+    page.wait_for_url(f"{plane.url}{path}")
+
+
+def test_without_a_session_a_page_is_a_login_form(plane: Service) -> None:
+    with browser() as page:
+        page.goto(plane.url)
+        expect(page.locator("form")).to_be_visible()
+        assert "/login" in page.url
+
+
+def test_a_person_watches_takes_control_and_types_into_a_terminal(plane: Service) -> None:
+    made = plane.post("/api/v0/desktops", {"name": "for a person"})
+    base = f"/api/v0/desktops/{made['id']}"
+
+    def typed() -> str:
+        started = plane.post(f"{base}/processes/start", {"command": "cat $HOME/typed"})
+        shown = plane.get(f"{base}/processes/{started['id']}/output?wait=true")
+        return str(shown.get("output", "")).strip()
+
+    with browser() as page:
+        sign_in(plane, page)
+        expect(page.get_by_text("for a person").first).to_be_visible()
+        page.goto(f"{plane.url}/desktops/{made['id']}")
+        page.wait_for_function(MANY_COLOURS)
+        plane.post(f"{base}/processes/start", {"command": TERMINAL, "background": True})
+        page.wait_for_function(MAGENTA)
+        page.mouse.click(400, 400)
+        page.keyboard.type("before taking control")
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Take control").click()
+        expect(page.get_by_role("button", name="Give back")).to_be_visible()
+        page.mouse.click(400, 400)
+        page.keyboard.type("hello from a person")
+        page.keyboard.press("Enter")
+        until(typed, "what was typed")
+        assert typed() == "hello from a person"
+
+
+def test_a_person_replays_a_run_and_a_step_seeks_the_video(plane: Service) -> None:
+    spawned = plane.tool("spawn_computer_use_agent", prompt="show the date", title="The date")
+    done = plane.tool("wait_agent", chat_id=spawned["chat_id"], timeout_seconds=90)
+    assert done["recording_file_id"], done
+    steps = plane.get(f"/api/v0/chats/{spawned['chat_id']}")["steps"]
+    wanted = [step for step in steps if step["video_start"]][-1]
+    with browser() as page:
+        sign_in(plane, page)
+        expect(page.get_by_text("The date").first).to_be_visible()
+        page.goto(f"{plane.url}/runs/{spawned['chat_id']}")
+        page.wait_for_function("() => document.querySelector('video').readyState >= 2")
+        page.evaluate("document.querySelector('video').play()")
+        page.wait_for_function("() => document.querySelector('video').currentTime > 0.2")
+        page.evaluate("document.querySelector('video').pause()")
+        page.locator("#steps li").nth(steps.index(wanted)).get_by_role("button").click()
+        page.wait_for_function(
+            "(at) => Math.abs(document.querySelector('video').currentTime - at) < 0.3",
+            arg=wanted["video_start"],
+        )
+
+
+def test_pages_fit_a_phone(plane: Service) -> None:
+    with browser(390, 844) as page:
+        sign_in(plane, page)
+        expect(page.get_by_role("heading").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_page_of_another_port_of_this_host_gets_nothing(plane: Service) -> None:
+    """Same site, another origin: a strict cookie alone would let it in."""
+    with browser() as page:
+        sign_in(plane, page)
+        page.goto(plane.url.replace("127.0.0.1", "localhost") + "/login")
+        status = page.evaluate(
+            """async (url) => {
+              try {
+                const answer = await fetch(url + "/api/v0/desktops", {
+                  method: "POST", credentials: "include", mode: "no-cors", body: "{}",
+                });
+                return answer.type === "opaque" ? "opaque" : answer.status;
+              } catch (error) { return "refused"; }
+            }""",
+            plane.url,
+        )
+        assert status in ("opaque", "refused", 403)
+    assert plane.get("/api/v0/desktops")["desktops"] == []
