@@ -170,14 +170,23 @@ class Spawner:
         with selectors.DefaultSelector() as selector:
             self._selector = selector
             selector.register(self._wake_read, selectors.EVENT_READ)
-            while True:
+            serving = True
+            while serving or self._children:
                 for key, _ in selector.select():
-                    if key.data is None:
-                        os.read(self._wake_read, 4096)
-                        if not self._serve():
-                            return
-                    else:
+                    if key.data is not None:
                         self._reap(key.fd, key.data)
+                        continue
+                    os.read(self._wake_read, 4096)
+                    serving = self._serve()
+                    if not serving:
+                        self._kill_rest()
+
+    def _kill_rest(self) -> None:
+        # What an exit's handler started while everything was being ended.
+        for child, _, _ in self._children.values():
+            child.ending = True
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
 
     def _serve(self) -> bool:
         while True:
