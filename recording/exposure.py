@@ -136,7 +136,10 @@ class Exposure:
 
     def deadline(self) -> float | None:
         """When ``due`` is worth calling again."""
-        moments = [self._waiting[0].at + self._settings.squeeze.margin] if self._waiting else []
+        moments = []
+        if self._waiting:
+            # A little later than exact: (a + b) - b may be less than a.
+            moments.append(self._waiting[0].at + self._settings.squeeze.margin + APART)
         if not self._silent:
             moments.append(self._last + self._settings.repeat_after)
         return min(moments, default=None)

@@ -113,3 +113,14 @@ def decoded(path: Path) -> list[tuple[float, int]]:
     """Time and number of every picture in a video made of ``marked`` pictures."""
     with av.open(str(path)) as film:
         return [(float(frame.time), number_of(frame)) for frame in film.decode(video=0)]
+
+
+def key_times(path: Path) -> list[float]:
+    """The seek points of a video."""
+    with av.open(str(path)) as film:
+        packets = film.demux(film.streams.video[0])
+        return [
+            float(packet.pts * packet.time_base)
+            for packet in packets
+            if packet.is_keyframe and packet.pts is not None
+        ]

@@ -1,0 +1,258 @@
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from email.parser import BytesParser
+from pathlib import Path
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from recording.api import router
+from recording.catalogue import Catalogue
+from recording.recorder import Recorder
+from recording.settings import RecordingSettings
+from tests.recording.fakes import FakeSource, decoded, marked
+
+A, B, C, D, E, F = (f"{digit}1111111-2222-3333-4444-555555555555" for digit in "abcdef")
+DESKTOP = "/api/v0/desktop"
+
+
+class Service:
+    """The routes over a real recorder and an imagined screen."""
+
+    def __init__(self, client: httpx2.AsyncClient, source: FakeSource, folder: Path) -> None:
+        self.client = client
+        self.source = source
+        self.folder = folder
+        self.closing = False
+
+    async def start(self, name: object = A) -> httpx2.Response:
+        return await self.client.post("/recording/start", json={"recording_id": name})
+
+    async def stop(self, name: object = A, accept: str = "*/*") -> httpx2.Response:
+        return await self.client.post(
+            "/recording/stop", json={"recording_id": name}, headers={"Accept": accept}
+        )
+
+    async def get(self, path: str, **headers: str) -> httpx2.Response:
+        return await self.client.get(f"/recordings{path}", headers=headers)
+
+
+@asynccontextmanager
+async def service(folder: Path) -> AsyncIterator[Service]:
+    source = FakeSource(marked(1))
+    settings = RecordingSettings(free_to_start=0, free_to_go_on=0)
+    app = FastAPI()
+    transport = httpx2.ASGITransport(app=app)
+    with Recorder(source, folder, settings) as recorder:
+        async with httpx2.AsyncClient(
+            transport=transport, base_url=f"http://desktop{DESKTOP}"
+        ) as client:
+            running = Service(client, source, folder)
+            app.include_router(router(recorder, Catalogue(folder), lambda: running.closing))
+            yield running
+
+
+def run(folder: Path, scenario: Callable[[Service], Awaitable[None]]) -> None:
+    async def main() -> None:
+        async with service(folder) as running:
+            await scenario(running)
+
+    asyncio.run(main())
+
+
+def test_a_recording_is_started_stopped_and_fetched(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        assert (await desktop.start()).json() == {"message": "Recording started."}
+        assert (await desktop.start()).status_code == 200
+        await asyncio.to_thread(desktop.source.show, marked(2))
+        stopped = await desktop.stop()
+        assert stopped.status_code == 200
+        facts = stopped.json()
+        assert (facts["id"], facts["status"]) == (A, "stored")
+        video = await desktop.client.get(f"http://desktop{facts['video_url']}")
+        assert video.headers["content-type"] == "video/mp4"
+        assert len(video.content) == facts["bytes"]
+        path = desktop.folder / "fetched.mp4"
+        path.write_bytes(video.content)
+        assert decoded(path)[0] == (0.0, 1)
+        again = await desktop.stop()
+        assert again.json() == facts
+
+    run(tmp_path, scenario)
+
+
+def test_stop_sends_the_files_themselves_on_request(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        answer = await desktop.stop(accept="multipart/mixed")
+        assert int(answer.headers["content-length"]) == len(answer.content)
+        head = f"Content-Type: {answer.headers['content-type']}\r\n\r\n".encode()
+        message = BytesParser().parsebytes(head + answer.content)
+        video, still = (part for part in message.walk() if not part.is_multipart())
+        assert video.get_content_type() == "video/mp4"
+        assert video.get_payload(decode=True) == Catalogue(desktop.folder).video(A).read_bytes()
+        assert still.get_content_type() == "image/jpeg"
+
+    run(tmp_path, scenario)
+
+
+def test_parts_of_a_video_can_be_asked_for(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        await desktop.stop()
+        whole = await desktop.get(f"/{A}/video")
+        part = await desktop.get(f"/{A}/video", Range="bytes=4-7")
+        assert (part.status_code, part.content) == (206, b"ftyp")
+        assert part.headers["content-range"] == f"bytes 4-7/{len(whole.content)}"
+        assert part.headers["etag"] == whole.headers["etag"]
+        head = await desktop.client.head(f"/recordings/{A}/video")
+        assert (head.content, int(head.headers["content-length"])) == (b"", len(whole.content))
+        beyond = await desktop.get(f"/{A}/video", Range="bytes=99999999-")
+        assert beyond.status_code == 416
+
+    run(tmp_path, scenario)
+
+
+def test_what_a_desktop_showed_is_never_taken_for_a_page(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        await desktop.stop()
+        kinds = {"video": "video/mp4", "thumbnail": "image/jpeg", "steps.vtt": "text/vtt"}
+        for name, kind in kinds.items():
+            answer = await desktop.get(f"/{A}/{name}")
+            assert answer.headers["content-type"].split(";")[0] == kind
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
+            assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+
+    run(tmp_path, scenario)
+
+
+@pytest.mark.parametrize("verb", ["start", "stop"])
+@pytest.mark.parametrize(
+    ("body", "message", "detail"),
+    [
+        (b"", "Failed to decode request body.", None),
+        (b"{", "Failed to decode request body.", None),
+        (b"\xff", "Failed to decode request body.", None),
+        (b"[]", "Failed to decode request body.", None),
+        (b'{"recording_id": 7}', "Failed to decode request body.", None),
+        (b"{}", "Missing recording_id.", None),
+        (b'{"recording_id": ""}', "Missing recording_id.", None),
+        (
+            b'{"recording_id": "../x"}',
+            "Invalid recording_id format.",
+            "recording_id must be a valid UUID.",
+        ),
+    ],
+)
+def test_bad_requests_are_answered_in_the_agreed_words(
+    tmp_path: Path, verb: str, body: bytes, message: str, detail: str | None
+) -> None:
+    async def scenario(desktop: Service) -> None:
+        answer = await desktop.client.post(f"/recording/{verb}", content=body)
+        assert answer.status_code == 400
+        expected = {"message": message} | ({"detail": detail} if detail else {})
+        assert answer.json()["detail"] == expected
+
+    run(tmp_path, scenario)
+
+
+def test_unknown_recordings_are_not_found(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        answers = [
+            await desktop.stop(),
+            await desktop.get(f"/{A}"),
+            await desktop.get(f"/{A}/video"),
+            await desktop.get(f"/{A}/thumbnail"),
+            await desktop.get(f"/{A}/steps.vtt"),
+            await desktop.client.delete(f"/recordings/{A}"),
+            await desktop.client.post(f"/recordings/{A}/steps", json={"started": 1, "ended": 2}),
+        ]
+        expected = {"message": "Recording not found.", "detail": "unknown recording ID"}
+        for answer in answers:
+            assert (answer.status_code, answer.json()["detail"]) == (404, expected)
+
+    run(tmp_path, scenario)
+
+
+def test_a_sixth_recording_is_a_conflict(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        for name in (A, B, C, D, E):
+            assert (await desktop.start(name)).status_code == 200
+        answer = await desktop.start(F)
+        assert answer.status_code == 409
+        assert answer.json()["detail"]["detail"] == "too many concurrent recordings (max 5)"
+
+    run(tmp_path, scenario)
+
+
+def test_a_closing_service_says_so(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        desktop.closing = True
+        for answer in (await desktop.start(), await desktop.stop()):
+            assert answer.status_code == 503
+            assert answer.json()["detail"] == {"message": "Desktop API is shutting down."}
+
+    run(tmp_path, scenario)
+
+
+def test_a_display_that_is_gone_is_a_failure(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        desktop.source.lose()
+        while (await desktop.get(f"/{A}")).json()["status"] == "recording":
+            pass
+        facts = (await desktop.stop()).json()
+        assert (facts["end_reason"], facts["complete"]) == ("display_lost", False)
+
+    run(tmp_path, scenario)
+
+
+def test_recordings_are_listed_and_deleted(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start(A)
+        await desktop.start(B)
+        await desktop.stop(A)
+        listed = (await desktop.get("")).json()["recordings"]
+        assert {one["id"]: one["status"] for one in listed} == {A: "stored", B: "recording"}
+        running = await desktop.client.delete(f"/recordings/{B}")
+        assert running.status_code == 409
+        assert (await desktop.client.delete(f"/recordings/{A}")).status_code == 204
+        assert (await desktop.get(f"/{A}")).status_code == 404
+
+    run(tmp_path, scenario)
+
+
+def test_steps_from_elsewhere_join_those_of_the_desktop(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        begun = (await desktop.get(f"/{A}")).json()["started_at"]
+        report = {
+            "tool_call_id": "t1",
+            "tool": "execute",
+            "title": "Run the tests",
+            "started": begun,
+            "ended": begun + 1,
+            "error": "exit 1",
+        }
+        answer = await desktop.client.post(
+            f"/recordings/{A}/steps", json=report, headers={"Coder-Chat-Id": "chat"}
+        )
+        assert answer.status_code == 204
+        (step,) = (await desktop.stop()).json()["steps"]
+        assert (step["tool"], step["chat_id"], step["error"]) == ("execute", "chat", "exit 1")
+        assert "Run the tests (failed)" in (await desktop.get(f"/{A}/steps.vtt")).text
+
+    run(tmp_path, scenario)
+
+
+def test_a_bad_id_in_an_address_is_refused(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        answer = await desktop.get("/nonsense/video")
+        assert answer.status_code == 400
+        assert answer.json()["detail"]["message"] == "Invalid recording_id format."
+
+    run(tmp_path, scenario)

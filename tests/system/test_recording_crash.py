@@ -1,0 +1,117 @@
+"""What is left of a recording when its process is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from recording.catalogue import Catalogue
+from tests.recording.fakes import decoded
+
+A = "a1111111-2222-3333-4444-555555555555"
+
+# The child says on its standard output which picture it has just shown, and when.
+CHILD = """
+import sys, time
+from pathlib import Path
+from recording.recorder import Recorder
+from recording.settings import RecordingSettings
+from recording.steps import Step
+from tests.recording.fakes import FakeSource, marked
+
+source = FakeSource(marked(0))
+settings = RecordingSettings(free_to_start=0, free_to_go_on=0)
+with Recorder(source, Path(sys.argv[1]), settings) as recorder:
+    recorder.start(sys.argv[2])
+    for number in range(1, int(sys.argv[3])):
+        time.sleep(0.07)
+        source.show(marked(number))
+        print(number, time.monotonic(), flush=True)
+        if number == 3:
+            now = time.monotonic()
+            recorder.note(Step(tool="execute", started=now, ended=now))
+    print("done", time.monotonic(), flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def recording(folder: Path, pictures: int) -> Iterator[subprocess.Popen[str]]:
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(folder), A, str(pictures)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with child:
+        try:
+            yield child
+        finally:
+            child.kill()
+
+
+def kill(child: subprocess.Popen[str]) -> None:
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait(20)
+
+
+def said(child: subprocess.Popen[str]) -> tuple[str, float]:
+    assert child.stdout is not None
+    word, at = child.stdout.readline().split()
+    return word, float(at)
+
+
+@pytest.mark.parametrize("pictures", [9, 21, 34])
+def test_a_kill_in_the_middle_of_action_loses_a_second_at_most(
+    tmp_path: Path, pictures: int
+) -> None:
+    with recording(tmp_path, 10_000) as child:
+        shown: dict[int, float] = {}
+        while len(shown) < pictures:
+            number, at = said(child)
+            shown[int(number)] = at
+        kill(child)
+        killed = time.monotonic()
+    catalogue = Catalogue(tmp_path)
+    assert catalogue.get(A)["status"] == "recording"
+    assert catalogue.recover() == (A,)
+    facts = catalogue.get(A)
+    assert (facts["status"], facts["end_reason"]) == ("stored", "service_lost")
+    kept = {number for _, number in decoded(catalogue.video(A))}
+    # Of this machine the test asks for half a second more than the promise.
+    wanted = {number for number, at in shown.items() if at < killed - 1.5}
+    assert wanted <= kept
+    assert catalogue.thumbnail(A).stat().st_size > 0
+
+
+def test_a_kill_in_silence_loses_nothing(tmp_path: Path) -> None:
+    with recording(tmp_path, 12) as child:
+        while said(child)[0] != "done":
+            pass
+        # The last picture is repeated 1 s after it and written 0.3 s later.
+        silence = Catalogue(tmp_path).video(A)
+        wait_until_it_rests(silence)
+        kill(child)
+    catalogue = Catalogue(tmp_path)
+    catalogue.recover()
+    assert decoded(catalogue.video(A))[-1][1] == 11
+    assert catalogue.get(A)["steps"][0]["tool"] == "execute"
+
+
+def wait_until_it_rests(path: Path) -> None:
+    """Wait until a file has not grown for longer than the recorder may keep anything back."""
+    deadline = time.monotonic() + 20
+    grown, size = time.monotonic(), -1
+    while time.monotonic() < deadline:
+        if path.stat().st_size != size:
+            grown, size = time.monotonic(), path.stat().st_size
+        if time.monotonic() > grown + 2.0:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the file grows on although nothing happens")

@@ -1,0 +1,184 @@
+"""Do others' players agree with us about our files?"""
+
+import functools
+import http.server
+import json
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from recording import container
+from recording.budget import LADDER
+from recording.catalogue import Catalogue
+from recording.container import Film
+from recording.encoder import Encoder
+from recording.settings import RecordingSettings
+from recording.shots import Shot
+from recording.steps import Step
+from recording.studio import Studio
+from tests.recording.fakes import marked
+
+A = "a1111111-2222-3333-4444-555555555555"
+WHOLE = ((0, 0, 321, 241),)
+
+
+def recorded(folder: Path, *, cap: int = 104_857_600, noisy: int = 0) -> Catalogue:
+    """A recording of 12 s of numbers, 60 s of nothing and 2 s of numbers, of odd size."""
+    catalogue = Catalogue(folder)
+    settings = RecordingSettings(free_to_start=0, free_to_go_on=0, largest_file=cap)
+    studio = Studio(catalogue, settings, 1_000_000.0)
+    studio.start(A, "", 0.0)
+    now = 0.0
+    random = np.random.default_rng(1)
+    for _ in range(noisy):
+        pixels = random.integers(0, 255, (241, 321, 4), dtype=np.uint8)
+        studio.shot(Shot(pixels, now, WHOLE))
+        now += 0.07
+        studio.tick(now)
+    for number in [*range(120), *range(120, 140)]:
+        studio.shot(Shot(marked(number, 321, 241), now, WHOLE))
+        now += 0.1
+        studio.tick(now)
+        if number == 119:
+            studio.tick(now + 1.0)
+            now += 60.0
+            studio.note(Step(action="left_click", started=now, ended=now), now)
+    studio.stop(A, now, "completed")
+    return catalogue
+
+
+def probed(path: Path) -> dict[str, Any]:
+    found = subprocess.run(
+        ["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-of", "json", str(path)],
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert found.stderr == b""
+    (stream,) = json.loads(found.stdout)["streams"]
+    return dict(stream)
+
+
+def test_ffprobe_sees_an_ordinary_video(tmp_path: Path) -> None:
+    catalogue = recorded(tmp_path)
+    stream = probed(catalogue.video(A))
+    assert (stream["codec_name"], stream["pix_fmt"]) == ("h264", "yuv420p")
+    assert (stream["width"], stream["height"]) == (322, 242)
+    assert (stream["color_space"], stream["color_range"]) == ("bt709", "tv")
+    assert stream["time_base"] == "1/1000"
+    assert stream["nb_frames"] == stream["nb_read_frames"]
+    assert int(stream["nb_frames"]) >= 140
+    video_s = catalogue.get(A)["video_s"]
+    assert float(stream["duration"]) == pytest.approx(video_s, abs=0.1)
+    assert video_s == pytest.approx(16.0, abs=0.2)
+
+
+def test_ffmpeg_decodes_across_a_change_of_quality(tmp_path: Path) -> None:
+    catalogue = recorded(tmp_path, cap=3_000_000, noisy=150)
+    stream = probed(catalogue.video(A))
+    assert stream["nb_frames"] == stream["nb_read_frames"]
+
+
+def test_ffprobe_reads_a_rescued_file(tmp_path: Path) -> None:
+    path = recorded(tmp_path).video(A)
+    container.rescue(path)
+    assert int(probed(path)["nb_frames"]) >= 140
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    """Serves a folder without talking about it."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    """A page with an empty video element, on a server of the test's folder."""
+    (tmp_path / "index.html").write_text("<video id=v muted></video>")
+    handler = functools.partial(Files, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+            )
+            page = browser.new_page()
+            page.goto(f"http://127.0.0.1:{server.server_address[1]}/index.html")
+            yield page
+            browser.close()
+        server.shutdown()
+
+
+SEEK = """async ([url, times]) => {
+    const video = document.getElementById("v");
+    const event = (name) => new Promise((done, fail) => {
+        video.addEventListener(name, done, {once: true});
+        video.addEventListener("error", () => fail(video.error.message), {once: true});
+    });
+    const ready = event("loadeddata");
+    video.src = URL.createObjectURL(await (await fetch(url)).blob());
+    await ready;
+    const canvas = document.createElement("canvas");
+    canvas.width = video.videoWidth; canvas.height = video.videoHeight;
+    const pen = canvas.getContext("2d");
+    const seen = [];
+    for (const time of times) {
+        const there = event("seeked");
+        video.currentTime = time;
+        await there;
+        pen.drawImage(video, 0, 0);
+        let number = 0;
+        for (let bit = 0; bit < 16; bit++)
+            if (pen.getImageData(16 * bit + 8, 48, 1, 1).data[0] > 127) number |= 1 << bit;
+        seen.push(number);
+    }
+    const ended = event("ended");
+    video.currentTime = Math.max(0, video.duration - 0.3);
+    await video.play();
+    await ended;
+    return {seen, duration: video.duration, size: [video.videoWidth, video.videoHeight]};
+}"""
+
+
+def played(page: Page, path: Path, times: list[float]) -> dict[str, Any]:
+    """What Chromium shows at the given times; it also plays the last moments to the end."""
+    folder = path.parents[1]
+    return dict(page.evaluate(SEEK, [str(path.relative_to(folder)), times]))
+
+
+@pytest.mark.browser
+def test_chromium_plays_and_seeks(page: Page, tmp_path: Path) -> None:
+    catalogue = recorded(tmp_path)
+    shown = played(page, catalogue.video(A), [0.05, 11.05, 5.05, 3.15, 15.05])
+    assert shown["seen"][:4] == [0, 110, 50, 31]
+    assert shown["seen"][4] >= 128
+    assert shown["size"] == [322, 242]
+    assert shown["duration"] == pytest.approx(catalogue.get(A)["video_s"], abs=0.1)
+
+
+@pytest.mark.browser
+def test_chromium_plays_across_a_change_of_quality(page: Page, tmp_path: Path) -> None:
+    catalogue = recorded(tmp_path, cap=3_000_000, noisy=150)
+    end = catalogue.get(A)["parts"][0]["video_s"]
+    assert played(page, catalogue.video(A), [0.1, end - 0.05, 1.0])["duration"] > 5
+
+
+@pytest.mark.browser
+def test_chromium_plays_what_a_kill_left(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / A / "1.mp4"
+    path.parent.mkdir()
+    with Encoder((320, 240), LADDER[0], 8_000_000) as encoder:
+        film = Film(tmp_path / "running.mp4", encoder.stream)
+        for number in range(60):
+            coded = encoder.encode(marked(number), number / 10, key=number == 0)
+            film.write(coded.data, key=coded.key, at=number * 100)
+        path.write_bytes(film.path.read_bytes()[:-20])
+        film.close()
+    assert played(page, path, [0.05, 3.05])["seen"] == [0, 30]
