@@ -106,8 +106,7 @@ def _block(block: Block, pictures: Mapping[str, bytes]) -> Json:
                 },
                 block.toolset,
             )
-        case ToolResult():
-            return _result(block, pictures)
+    return _result(block, pictures)
 
 
 def _result(result: ToolResult, pictures: Mapping[str, bytes]) -> Json:
