@@ -206,6 +206,7 @@ class Chats:
 
     async def resume(self) -> None:
         """Let the chats go on that were at work when the program ended."""
+        await self._files.sweep()
         for chat_id in await self._book.store.read(steps.chats_with_running):
             await StoredTranscript(self._book, chat_id).answer_open_calls()
         for row in await self._book.store.read(chats.with_desktop):

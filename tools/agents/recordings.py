@@ -185,6 +185,7 @@ class Recordings:
         self._downloads = asyncio.Semaphore(DOWNLOADS)
         self._open: dict[str, TurnRecording] = {}
         self._ending: set[TurnRecording] = set()
+        self._longest = float("inf")
 
     def open(
         self, chat_id: str, machine: DesktopMachine, *, listed_with: str, started: bool
@@ -215,12 +216,13 @@ class Recordings:
             return Recorded()
         self._ending.add(recording)
         try:
-            return await recording.finish(end_reason, patience)
+            return await recording.finish(end_reason, min(patience, self._longest))
         finally:
             self._ending.discard(recording)
 
     def hurry(self, patience: float) -> None:
-        """Give those that are being stored only so many seconds more."""
+        """Give those that are being stored, and all later ones, only so many seconds."""
+        self._longest = patience
         for recording in self._ending:
             recording.hurry(patience)
 

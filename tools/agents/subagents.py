@@ -15,7 +15,7 @@ from .errors import BadRequest
 from .ports import Machines, Models
 from .recordings import Recordings
 from .results import Child, finished, named, progress, read_child
-from .states import BUSY, Event, State
+from .states import BUSY, Delivery, Event, State
 from .turns import Turns
 from .views import ChatView
 from .workplaces import OWN, SHARED, Workplaces
@@ -123,10 +123,11 @@ class ChildChats:
         """Give any chat a message; say whether that interrupted it."""
         was_running = (await self._book.view(chat_id)).state == State.RUNNING
         made = await self._book.send(chat_id, message, interrupt=interrupt)
-        if made.state is State.QUEUED:
+        if made.delivery is not Delivery.ENQUEUE:
             self._turns.start(chat_id)
-        if made.state is State.INTERRUPTING:
+        elif made.state is State.INTERRUPTING:
             self._turns.interrupt(chat_id)
+        self._turns.ensure(chat_id)
         return interrupt and was_running and made.state is State.INTERRUPTING
 
     async def stop(self, chat_id: str) -> bool:
@@ -136,6 +137,7 @@ class ChildChats:
             return False
         await self._book.move(chat_id, Event.INTERRUPT)
         self._turns.interrupt(chat_id)
+        self._turns.ensure(chat_id)
         return True
 
     async def end(self, chat_id: str) -> None:

@@ -40,6 +40,11 @@ class Turns(Generic[T]):
             return
         self._tasks[chat_id] = asyncio.create_task(self._work(chat_id), name=f"chat {chat_id}")
 
+    def ensure(self, chat_id: str) -> None:
+        """Let a chat work unless it does, as after a turn that could not be settled."""
+        if chat_id not in self._tasks:
+            self.start(chat_id)
+
     def interrupt(self, chat_id: str) -> None:
         """Cut the current attempt short; it is settled as interrupted."""
         attempt = self._attempts.get(chat_id)

@@ -19,7 +19,7 @@ from .loop import LoopSettings, TurnEnd, run_turn
 from .ports import DesktopMachine, Models
 from .prompts import Mode, system_prompt
 from .recordings import Recorded, Recordings, TurnRecording
-from .states import Event, State
+from .states import BUSY, Event, State
 from .toolbox import ChatToolbox, Computer
 from .transcript import StoredTranscript
 from .views import ChatView
@@ -75,8 +75,8 @@ class Work:
         """Let the recorders go on when the program ends."""
 
     async def attempt(self, chat_id: str) -> TurnEnd | Failure | None:
-        """Work until the turn is over; ``None`` when it was interrupted before it began."""
-        if (await self._book.view(chat_id)).state == State.INTERRUPTING:
+        """Work until the turn is over; ``None`` when there was nothing to do."""
+        if (await self._book.view(chat_id)).state not in (State.QUEUED, State.RUNNING):
             return None
         try:
             return await self._attempt(chat_id)
@@ -92,6 +92,8 @@ class Work:
 
     async def settle(self, chat_id: str, ended: TurnEnd | Failure | None) -> bool:
         """Store the recording, write down the end, and say whether another turn follows."""
+        if (await self._book.view(chat_id)).state not in BUSY:
+            return False
         patience = self._book.settings.recording_seconds
         recorded = await self._recordings.finish(chat_id, _end_reason(ended), patience)
         await StoredTranscript(self._book, chat_id).answer_open_calls()

@@ -55,6 +55,11 @@ class FileStore:
         folder.mkdir(parents=True, exist_ok=True)
         return folder / str(uuid.uuid4())
 
+    def sweep(self) -> None:
+        """Remove what was never adopted; only for the time before anything is fetched."""
+        for unfinished in (self._root / "incoming").glob("*"):
+            unfinished.unlink(missing_ok=True)
+
     def load(self, file_id: str) -> bytes:
         """Return the bytes of a stored file."""
         return self.path(file_id).read_bytes()

@@ -38,6 +38,10 @@ class StoredFiles:
         """Return a new name for a file that :meth:`adopt` may take."""
         return self._disk.incoming()
 
+    async def sweep(self) -> None:
+        """Remove what a killed program left half fetched."""
+        await asyncio.to_thread(self._disk.sweep)
+
     async def load(self, file_id: str) -> bytes:
         """Return its bytes."""
         return await asyncio.to_thread(self._disk.load, file_id)

@@ -360,6 +360,32 @@ def test_a_chat_that_waits_for_a_desktop_can_be_interrupted(tmp_path: Path) -> N
     asyncio.run(scenario())
 
 
+def test_a_message_to_a_chat_that_waits_for_its_desktop_follows_its_turn(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        machines = FakeMachines()
+        starting, there = asyncio.Event(), asyncio.Event()
+        acquire = machines.acquire
+
+        async def slowly(chat_id: str, *, name: str) -> str:
+            starting.set()
+            await there.wait()
+            return await acquire(chat_id, name=name)
+
+        machines.acquire = slowly  # type: ignore[method-assign]
+        model = ScriptedModel([[Text("One")], [Text("Two")]])
+        async with plane(tmp_path, {"parent": model}, machines=machines) as p:
+            chat = await p.chats.create(prompt="1", mode="computer_use")
+            await starting.wait()
+            await p.chats.send(chat.id, "2")
+            there.set()
+            await p.until(chat.id, "waiting")
+            view = await p.chats.get(chat.id)
+            assert (view.report, view.turn) == ("Two", 2)
+            assert model.script == []
+
+    asyncio.run(scenario())
+
+
 def test_everything_that_happens_is_told_in_order_with_rising_versions(tmp_path: Path) -> None:
     async def scenario() -> None:
         model = ScriptedModel([[call("echo", say="hi")], [Text("Said hi.")]])

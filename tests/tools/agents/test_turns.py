@@ -124,6 +124,17 @@ def test_a_turn_that_cannot_be_settled_leaves_no_task() -> None:
     assert _run(scenario) == ["attempt a", "settle a done"] * 2
 
 
+def test_a_chat_that_works_is_not_started_again_by_ensuring_it() -> None:
+    async def scenario(worker: FakeWorker, turns: Turns[str]) -> None:
+        turns.ensure("a")
+        await worker.begun.wait()
+        turns.ensure("a")
+        worker.gate.set()
+        await turns.over("a")
+
+    assert _run(scenario) == ["attempt a", "settle a done"]
+
+
 def test_chats_work_at_the_same_time() -> None:
     async def scenario(worker: FakeWorker, turns: Turns[str]) -> None:
         turns.start("a")

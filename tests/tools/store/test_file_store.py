@@ -38,6 +38,17 @@ def test_adopting_what_is_not_there_stores_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "files").exists()
 
 
+def test_what_was_never_adopted_is_swept_away(tmp_path: Path) -> None:
+    store = FileStore(tmp_path / "files")
+    store.sweep()
+    kept = store.save(b"kept")
+    left = store.incoming()
+    left.write_bytes(b"half a video")
+    store.sweep()
+    assert not left.exists()
+    assert store.load(kept.id) == b"kept"
+
+
 def test_a_file_can_be_deleted_twice(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     stored = store.save(b"")
