@@ -44,6 +44,11 @@ class _Request:
     pointer: tuple[object, ...] | None
 
 
+def load_codecs() -> None:
+    """Load what Pillow loads at the first picture of a kind."""
+    Image.init()
+
+
 class Pictures:
     """Renders frames of one display, and keeps what the next picture can use of the last.
 

@@ -13,7 +13,6 @@ from socket import socket
 from typing import Any
 
 from fastapi import FastAPI
-from PIL import Image
 
 from recording.api import router as recording_router
 from recording.catalogue import Catalogue
@@ -41,7 +40,7 @@ from .footage import Footage
 from .framebuffer import Framebuffer
 from .geometry import model_size
 from .input import XTestHands
-from .pictures import Pictures
+from .pictures import Pictures, load_codecs
 from .session import DesktopSession
 from .settings import DesktopSettings
 from .spawn import Spawner
@@ -65,7 +64,7 @@ class Parts:
 
 def preload() -> None:
     """Load what libraries load at first use: their files may be unreadable later."""
-    Image.init()
+    load_codecs()
     Serving(FastAPI())
 
 
