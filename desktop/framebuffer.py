@@ -205,7 +205,14 @@ class Framebuffer:
         with suppress(BlockingIOError):
             os.write(self._wake_write, b"!")
 
+    def _has(self, extension: bytes) -> bool:
+        # A request of an extension that the server lacks would end the connection.
+        core = self._connection.core
+        return bool(core.QueryExtension(len(extension), extension).reply().present)
+
     def _share_memory(self) -> None:
+        if not self._has(b"MIT-SHM"):
+            return
         segment = Segment(self._size.width * self._size.height * 4)
         try:
             extension = self._connection(xcffib.shm.key)
@@ -224,6 +231,9 @@ class Framebuffer:
         self._grabbed = segment.array.reshape(self._size.height, self._size.width, 4)
 
     def _ask_for_damage(self) -> None:
+        for name in (b"DAMAGE", b"XFIXES"):
+            if not self._has(name):
+                raise DisplayGone(self._display, f"it lacks the extension {name.decode()}")
         self._fixes = self._connection(xcffib.xfixes.key)
         self._damages = self._connection(xcffib.damage.key)
         self._fixes.QueryVersion(5, 0).reply()

@@ -14,7 +14,7 @@ import xcffib.xtest
 
 from .errors import ActionFailed, DisplayGone, UntypableText
 from .geometry import Point
-from .keymap import LEVEL3_SHIFT, SHIFT, Bindings, Keymap, NoRoom
+from .keymap import CAPS_LOCK, LEVEL3_SHIFT, SHIFT, Bindings, Keymap, NoRoom
 from .strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Pause, Stroke, Tap
 from .xconnection import LOST, connect
 
@@ -249,6 +249,8 @@ class XTestHands:
         self._fake(_KEY_RELEASE, code)
         for modifier in reversed(around):
             self._fake(_KEY_RELEASE, modifier)
+        if keysym == CAPS_LOCK:
+            modifiers.lock = not modifiers.lock
 
     def _code(self, keysym: int) -> int:
         bound = self._bindings.find(keysym)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 SHIFT = 0xFFE1
+CAPS_LOCK = 0xFFE5
 LEVEL3_SHIFT = 0xFE03
-_MODIFIERS = range(0xFFE1, 0xFFEF)
 _XF86 = range(0x1008_0000, 0x1009_0000)
 
 # Chromium acts on these whatever symbol they carry: back, reload, home, play, stop ...

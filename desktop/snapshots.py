@@ -104,10 +104,14 @@ class Snapshots:
 
 
 def merged(regions: Sequence[Region]) -> tuple[Region, ...]:
-    """The regions without repeats, or the one around them when they are many."""
+    """The regions that no other covers, or the one around all when they are many."""
     unique = tuple(dict.fromkeys(regions))
     if len(unique) <= _MOST_REGIONS:
-        return unique
+        return tuple(
+            region
+            for region in unique
+            if not any(other.covers(region) for other in unique if other != region)
+        )
     return (
         Region(
             min(region.left for region in unique),

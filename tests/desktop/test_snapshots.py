@@ -112,5 +112,12 @@ def test_few_regions_are_kept_once_each() -> None:
     assert merged([]) == ()
 
 
+def test_a_region_inside_another_is_dropped() -> None:
+    assert merged([Region(2, 2, 3, 3), Region(0, 0, 9, 9), Region(8, 8, 10, 10)]) == (
+        Region(0, 0, 9, 9),
+        Region(8, 8, 10, 10),
+    )
+
+
 def test_many_regions_become_the_one_around_them() -> None:
     assert merged(list(regions(50))) == (Region(0, 0, 50, 103),)

@@ -1,0 +1,109 @@
+"""A bare X display, and windows on it that paint and listen."""
+
+import os
+import select
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import xcffib.xproto
+
+from desktop.environment import built
+from desktop.framebuffer import Framebuffer
+from desktop.frames import Frame
+from desktop.geometry import Region, Size
+from desktop.spawn import Spawner
+from desktop.xconnection import connect
+from desktop.xserver import XServer
+
+PATIENCE = 20.0 * float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
+"""One generous limit for everything that is waited for, in seconds."""
+
+SIZE = Size(800, 600)
+
+
+class Display(NamedTuple):
+    """What a test needs of a running server."""
+
+    server: XServer
+    spawner: Spawner
+    environment: dict[str, str]
+    folder: Path
+
+
+@contextmanager
+def display(folder: Path, server: Callable[..., XServer] = XServer) -> Iterator[Display]:
+    """Run an X server with nothing on it."""
+    environment = built(folder, "tester", "test", inherited=os.environ)
+    for name in ("home", "tmp"):
+        (folder / name).mkdir(exist_ok=True)
+    with Spawner() as spawner, server(folder, SIZE, environment, spawner) as running:
+        environment |= {"DISPLAY": running.display, "XAUTHORITY": str(running.xauthority)}
+        yield Display(running, spawner, environment, folder)
+
+
+class Window:
+    """A window without a frame that shows one colour and collects what happens to it."""
+
+    def __init__(self, server: XServer, place: Region, colour: int) -> None:
+        self._connection: Any = connect(server.display, server.xauthority)
+        self._core = self._connection.core
+        screen = self._connection.get_setup().roots[0]
+        self._window = self._connection.generate_id()
+        masks = xcffib.xproto.CW
+        events = xcffib.xproto.EventMask
+        self._core.CreateWindow(
+            screen.root_depth,
+            self._window,
+            screen.root,
+            *(place.left, place.top, *place.size, 0),
+            xcffib.xproto.WindowClass.InputOutput,
+            screen.root_visual,
+            masks.BackPixel | masks.OverrideRedirect | masks.EventMask,
+            [colour, 1, events.ButtonPress | events.ButtonRelease | events.KeyPress],
+        )
+        self._core.MapWindow(self._window)
+        self.sync()
+
+    def __enter__(self) -> "Window":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.disconnect()
+
+    def paint(self, colour: int) -> None:
+        """Fill with a colour, which may be the same."""
+        self._core.ChangeWindowAttributes(self._window, xcffib.xproto.CW.BackPixel, [colour])
+        self._core.ClearArea(False, self._window, 0, 0, 0, 0)
+        self.sync()
+
+    def sync(self) -> None:
+        self._core.GetInputFocus().reply()
+
+    def modifiers(self) -> int:
+        """Keys and buttons that are down, as the server sees them."""
+        mask: int = self._core.QueryPointer(self._connection.get_setup().roots[0].root).reply().mask
+        return mask
+
+    def event(self) -> Any:
+        """The next event, waited for."""
+        deadline = time.monotonic() + PATIENCE
+        while (event := self._connection.poll_for_event()) is None:
+            left = deadline - time.monotonic()
+            assert left > 0, "no event in time"
+            select.select([self._connection.get_file_descriptor()], [], [], left)
+        return event
+
+
+def colour_at(frame: Frame, x: int, y: int) -> int:
+    """The pixel as 0xRRGGBB."""
+    blue, green, red = frame.pixels[y, x, :3].tolist()
+    return int(red) << 16 | int(green) << 8 | int(blue)
+
+
+@contextmanager
+def framebuffer(running: Display) -> Iterator[Framebuffer]:
+    with Framebuffer(running.server.display, running.server.xauthority) as opened:
+        yield opened

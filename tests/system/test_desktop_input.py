@@ -1,0 +1,139 @@
+import os
+import string
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import xcffib.xproto
+
+from desktop.geometry import Point, Region
+from desktop.input import XTestHands
+from desktop.keys import keysyms_of_text
+from desktop.spawn import Child, Order
+from desktop.strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Stroke, Tap
+from tests.system.displays import PATIENCE, Display, Window, display
+
+pytestmark = pytest.mark.x11
+
+CONTROL, SHIFT, CAPS_LOCK = 0xFFE3, 0xFFE1, 0xFFE5
+WORLD = "é ü ß ñ € 日本語 Ж ł 한글 שלום ไทย 😀 ∑ e\u0301"
+MANY = "".join(chr(0x4E00 + 7 * number) for number in range(300))
+
+
+def typed(text: str) -> list[Stroke]:
+    return [Tap(keysym) for keysym in keysyms_of_text(text)]
+
+
+@contextmanager
+def hands_on(running: Display) -> Iterator[XTestHands]:
+    with XTestHands(running.server.display, running.server.xauthority) as hands:
+        yield hands
+
+
+@dataclass
+class Terminal:
+    """An xterm in which ``cat`` writes what is typed to a file."""
+
+    hands: XTestHands
+    child: Child
+    out: Path
+
+    def finish(self) -> str:
+        """End ``cat`` as a person would, and return what it got."""
+        self.hands.perform([KeyDown(CONTROL), Tap(ord("d")), KeyUp(CONTROL)])
+        assert self.child.exited.wait(PATIENCE)
+        return self.out.read_text("utf-8")
+
+
+@contextmanager
+def terminal(running: Display) -> Iterator[Terminal]:
+    ready, out = running.folder / "ready", running.folder / "out"
+    os.mkfifo(ready)
+    order = Order(
+        ("xterm", "-geometry", "80x24+0+0", "-e", f"echo > {ready}; exec cat > {out}"),
+        running.environment,
+        running.folder / "logs" / "xterm.log",
+    )
+    with hands_on(running) as hands:
+        hands.perform([Move(Point(200, 150))])
+        child = running.spawner.spawn(order)
+        ready.read_text()
+        yield Terminal(hands, child, out)
+
+
+def test_every_printable_ascii_character_arrives(tmp_path: Path) -> None:
+    text = string.digits + string.ascii_letters + string.punctuation + " end\n"
+    with display(tmp_path) as running, terminal(running) as xterm:
+        xterm.hands.perform(typed(text))
+        assert xterm.finish() == text
+
+
+def test_any_script_arrives(tmp_path: Path) -> None:
+    with display(tmp_path) as running, terminal(running) as xterm:
+        xterm.hands.perform(typed(WORLD + "\n"))
+        assert xterm.finish() == WORLD + "\n"
+
+
+def test_more_foreign_characters_than_spare_keys_arrive(tmp_path: Path) -> None:
+    with display(tmp_path) as running, terminal(running) as xterm:
+        xterm.hands.perform(typed(MANY[:150] + "\n" + MANY[150:] + "\n"))
+        assert xterm.finish().replace("\n", "") == MANY
+
+
+def test_another_layout_is_noticed(tmp_path: Path) -> None:
+    with display(tmp_path) as running, terminal(running) as xterm:
+        xterm.hands.perform(typed("z日@\n"))
+        subprocess.run(["setxkbmap", "de"], env=running.environment, check=True, timeout=PATIENCE)
+        xterm.hands.perform(typed("zyß@{日本\n"))
+        assert xterm.finish() == "z日@\nzyß@{日本\n"
+
+
+def test_caps_lock_does_not_change_what_is_typed(tmp_path: Path) -> None:
+    with display(tmp_path) as running, terminal(running) as xterm:
+        xterm.hands.perform([Tap(CAPS_LOCK), *typed("abC 12!\n")])
+        xterm.hands.perform([Tap(CAPS_LOCK), *typed("abC\n")])
+        assert xterm.finish() == "abC 12!\nabC\n"
+
+
+def test_a_held_shift_is_neither_doubled_nor_let_go(tmp_path: Path) -> None:
+    with display(tmp_path) as running, terminal(running) as xterm:
+        xterm.hands.perform([KeyDown(SHIFT), *typed("aB"), *typed("c"), KeyUp(SHIFT)])
+        xterm.hands.perform(typed("d\n"))
+        assert xterm.finish() == "ABCd\n"
+
+
+def test_clicks_arrive_where_they_are_aimed(tmp_path: Path) -> None:
+    with (
+        display(tmp_path) as running,
+        Window(running.server, Region(50, 60, 250, 260), 0xFFFFFF) as window,
+        hands_on(running) as hands,
+    ):
+        for button, point in ((1, Point(50, 60)), (3, Point(249, 259)), (8, Point(100, 100))):
+            hands.perform([Move(point), ButtonDown(button), ButtonUp(button)])
+            pressed, released = window.event(), window.event()
+            assert isinstance(pressed, xcffib.xproto.ButtonPressEvent)
+            assert isinstance(released, xcffib.xproto.ButtonReleaseEvent)
+            assert (pressed.detail, pressed.root_x, pressed.root_y) == (button, *point)
+
+
+def test_release_all_lets_go_of_everything(tmp_path: Path) -> None:
+    with (
+        display(tmp_path) as running,
+        Window(running.server, Region(0, 0, 9, 9), 0) as window,
+        hands_on(running) as hands,
+    ):
+        hands.perform([Move(Point(500, 500)), KeyDown(SHIFT), KeyDown(CONTROL), ButtonDown(1)])
+        assert window.modifiers()
+        hands.release_all()
+        assert window.modifiers() == 0
+
+
+def test_closed_hands_hold_nothing(tmp_path: Path) -> None:
+    with display(tmp_path) as running, Window(running.server, Region(0, 0, 9, 9), 0) as window:
+        with hands_on(running) as hands:
+            hands.perform([Move(Point(500, 500)), KeyDown(SHIFT), ButtonDown(1)])
+        window.sync()
+        assert window.modifiers() == 0
