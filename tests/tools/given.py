@@ -28,7 +28,6 @@ NOT_YET: dict[str, str] = {
     "process.toolcall.v1/cancel_partial_headers": _V1,
     "process.toolcall.v1/cancel_negative_age": _V1,
     "process.toolcall.v1/cancel_agent_younger": _V1,
-    "file.edit.toolcall/agent_younger": _V1,
     "process.client_token/same_token_attaches": _ALTERNATIVE,
     "process.client_token/same_token_other_background": _ALTERNATIVE,
     "process.client_token/probe_found": _ALTERNATIVE,
@@ -123,6 +122,34 @@ OURS: dict[str, tuple[str, Json]] = {
     ),
 }
 """Cases in which we differ, each with the reason and with what we expect instead."""
+
+
+AREAS: dict[str, tuple[str, ...]] = {
+    "tests/tools/processes/test_given_processes.py": (
+        *("process.start", "process.list", "process.output", "process.signal"),
+        *("process.lifecycle", "process.toolcall.v1", "chat.headers"),
+    ),
+    "tests/tools/processes/test_headtail.py": ("headtail",),
+    "tests/tools/processes/test_once.py": ("toolcall.table",),
+    "tests/tools/files/test_given_files.py": (
+        *("file.read", "file.read_lines", "file.write", "file.list", "file.resolve_path"),
+        *("file.edit", "file.edit.better", "file.edit.collapse_keeps_next_line"),
+        *("file.edit.diff", "file.edit.duplicates", "file.edit.end_to_end_whitespace"),
+        *("file.edit.ending_normalization", "file.edit.hints", "file.edit.indent_translation"),
+        *("file.edit.rejects", "file.edit.whitespace_endings", "file.edit.wire"),
+        *("file.edit.indent_unit", "file.edit.indent_level", "file.edit.indent_translate"),
+        "idea.seek_sequence",
+    ),
+    "tests/tools/files/test_given_calls.py": ("file.edit.toolcall", "file.write.toolcall"),
+    "tests/tools/kit/test_given_tools.py": (
+        *("tool.execute", "tool.execute.ampersand", "tool.execute.file_dump"),
+        *("tool.execute.output_cap", "tool.execute.toolcall", "tool.execute.interrupt"),
+        *("tool.process_output", "tool.process_list", "tool.process_signal"),
+        *("tool.read_file", "tool.write_file", "tool.edit_files", "tool.edit_files.flat"),
+    ),
+    "": ("process.client_token", "process.tracked"),
+}
+"""Which file plays the cases of which areas; none plays those of the last line."""
 
 
 def named(*areas: str) -> list[str]:

@@ -1,40 +1,24 @@
 """HTTP routes of the file core. Whatever touches the disk runs in a thread."""
 
 import asyncio
-import mimetypes
-import os
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
-from .batch import edit_all
-from .disk import CHUNK, Replacement, absolute, chunks, entries, opened, resolved, told
+from .batch import Edited, edit_all
+from .disk import absolute, resolved, told
 from .errors import FileError
-from .lines import Bounds, Excerpt, LineReader, is_binary
-from .requests import (
-    BadRequest,
-    LinesQuery,
-    Query,
-    directory_parts,
-    edit_request,
-    lines_query,
-    object_of,
-)
+from .incoming import Incoming
+from .reading import file_bytes, listing, no_lines, numbered_lines, printable
+from .requests import BadRequest, Query, directory_parts, edit_request, lines_query, object_of
 
 Json = dict[str, Any]
-
-INLINE = ("image/png", "image/jpeg", "image/webp", "video/mp4", "text/vtt", "text/plain")
-GUARDED = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "sandbox; default-src 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
-"""For bytes that an agent may have written: a browser must not run them."""
 
 
 class _Route(APIRoute):
@@ -47,16 +31,43 @@ class _Route(APIRoute):
             try:
                 return await handle(request)
             except FileError as error:
-                raise _refusal(error) from error
+                raise HTTPException(error.status, _refusal(error)) from error
 
         return refusing
 
 
-def router(home: Callable[[], Path]) -> APIRouter:
+Answer = tuple[int, Json]
+"""HTTP status and body."""
+
+
+class Once(Protocol):
+    """Makes a change once for each tool call, however often its request arrives."""
+
+    async def __call__(
+        self,
+        headers: Mapping[str, str],
+        digest: str,
+        act: Callable[[], Coroutine[Any, Any, Answer]],
+    ) -> Answer:
+        """Return what ``act`` gave, now or before. ``digest`` tells inputs apart."""
+
+
+async def every_time(
+    headers: Mapping[str, str], digest: str, act: Callable[[], Coroutine[Any, Any, Answer]]
+) -> Answer:
+    """Make a change whenever it is asked for."""
+    return await act()
+
+
+def router(home: Callable[[], Path], once: Once = every_time) -> APIRouter:
     """Return the routes; ``home`` is what relative directory listings begin at."""
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["files"])
-    editing = asyncio.Lock()
+    _add_reads(routes, home)
+    _add_changes(routes, once)
+    return routes
 
+
+def _add_reads(routes: APIRouter, home: Callable[[], Path]) -> None:
     @routes.get("/read-file")
     async def read_file(request: Request) -> Response:
         """Return the bytes of a file, or a range of them."""
@@ -67,40 +78,16 @@ def router(home: Callable[[], Path]) -> APIRouter:
             query.number("limit", 0),
         )
         query.check()
-        return await asyncio.to_thread(_bytes, absolute(path), offset, limit)
+        return await asyncio.to_thread(file_bytes, absolute(path), offset, limit)
 
     @routes.get("/read-file-lines")
     async def read_lines(request: Request) -> Json:
         """Return numbered lines of a text file; what is wrong with the file is in ``error``."""
         query = lines_query(request.query_params)
         try:
-            return await asyncio.to_thread(_lines, query)
+            return await asyncio.to_thread(numbered_lines, query)
         except FileError as error:
-            return _no_lines(str(error))
-
-    @routes.post("/write-file")
-    async def write_file(request: Request) -> Json:
-        """Replace a file by the request's body, all of it or nothing."""
-        query = Query(request.query_params, ("path",))
-        name = query.text("path")
-        query.check()
-        size = await _written(request, absolute(name))
-        return {"message": f"Successfully wrote to {name!r}.", "bytes": size}
-
-    @routes.post("/edit-files")
-    async def edit_files(request: Request) -> Json:
-        """Replace texts in files, all of them or none."""
-        asked = edit_request(await request.body())
-        # One after the other: two edits of a file at once would lose one of them.
-        async with editing:
-            results = await asyncio.to_thread(edit_all, asked.files)
-        answer: Json = {"message": f"Successfully edited {len(results)} file(s)."}
-        if asked.include_diff:
-            diffs = await asyncio.to_thread(lambda: [r.diff() for r in results])
-            answer["files"] = [
-                {"path": r.path, "diff": diff} for r, diff in zip(results, diffs, strict=True)
-            ]
-        return answer
+            return no_lines(str(error))
 
     @routes.post("/list-directory")
     async def list_directory(request: Request) -> Json:
@@ -112,7 +99,7 @@ def router(home: Callable[[], Path]) -> APIRouter:
         else:
             parts, relativity = directory_parts(object_of(await request.body()))
             path = absolute(str(Path("/" if relativity == "root" else home(), *parts)))
-        return await asyncio.to_thread(_listing, path)
+        return await asyncio.to_thread(listing, path)
 
     @routes.get("/resolve-path")
     async def resolve_path(request: Request) -> Json:
@@ -121,140 +108,78 @@ def router(home: Callable[[], Path]) -> APIRouter:
         path = query.text("path")
         query.check()
         real = await asyncio.to_thread(resolved, absolute(path))
-        return {"resolved_path": _printable(str(real))}
-
-    return routes
+        return {"resolved_path": printable(str(real))}
 
 
-async def _written(request: Request, path: Path) -> int:
-    size = 0
-    with ExitStack() as stack:
-        new = await asyncio.to_thread(stack.enter_context, Replacement(path))
-        waiting = bytearray()
-        with told(path):
-            async for data in request.stream():
-                waiting += data
-                size += len(data)
-                if len(waiting) >= CHUNK:
-                    await asyncio.to_thread(new.write, bytes(waiting))
-                    waiting.clear()
-        await asyncio.to_thread(new.write, bytes(waiting))
-        await asyncio.to_thread(new.commit)
-    return size
+def _add_changes(routes: APIRouter, once: Once) -> None:
+    editing = asyncio.Lock()
+
+    @routes.post("/write-file")
+    async def write_file(request: Request) -> Response:
+        """Replace a file by the request's body, all of it or nothing."""
+        query = Query(request.query_params, ("path",))
+        name = query.text("path")
+        query.check()
+        with ExitStack() as stack:
+            body = Incoming(name, stack)
+            with told(name):
+                async for data in request.stream():
+                    await body.take(data)
+
+            async def write() -> Json:
+                size = await body.commit()
+                return {"message": f"Successfully wrote to {name!r}.", "bytes": size}
+
+            return _response(await once(request.headers, body.digest(), _told(write)))
+
+    @routes.post("/edit-files")
+    async def edit_files(request: Request) -> Response:
+        """Replace texts in files, all of them or none."""
+        data = await request.body()
+
+        async def edit() -> Json:
+            asked = edit_request(data)
+            # One after the other: two edits of a file at once would lose one of them.
+            async with editing:
+                results = await asyncio.to_thread(edit_all, asked.files)
+            answer: Json = {"message": f"Successfully edited {len(results)} file(s)."}
+            if asked.include_diff:
+                answer["files"] = await asyncio.to_thread(_diffs, results)
+            return answer
+
+        return _response(await once(request.headers, sha256(data).hexdigest(), _told(edit)))
 
 
-def _bytes(path: Path, offset: int, limit: int) -> Response:
-    with ExitStack() as stack:
-        file = stack.enter_context(opened(path))
-        size = os.fstat(file.fileno()).st_size
-        length = max(size - offset, 0)
-        if limit:
-            length = min(length, limit)
-        file.seek(min(offset, size))
-        keep_open = stack.pop_all()
+def _told(
+    act: Callable[[], Coroutine[Any, Any, Json]],
+) -> Callable[[], Coroutine[Any, Any, Answer]]:
+    """Make an answer of a refusal too: it is recorded as well as a success."""
 
-    def body() -> Iterator[bytes]:
-        left = length
-        with keep_open:
-            while left and (data := file.read(min(left, CHUNK))):
-                left -= len(data)
-                yield data
+    async def answering() -> Answer:
+        try:
+            return 200, await act()
+        except FileError as error:
+            return error.status, _refusal(error)
 
-    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    disposition = "inline" if kind in INLINE else "attachment"
-    headers = GUARDED | {"Content-Length": str(length), "Content-Disposition": disposition}
-    return StreamingResponse(body(), media_type=kind, headers=headers)
+    return answering
 
 
-def _lines(query: LinesQuery) -> Json:
-    path = absolute(query.path)
-    with opened(path) as file, told(path):
-        size = os.fstat(file.fileno()).st_size
-        if size > query.max_file_size and not (query.ranged or query.partial):
-            return _no_lines(
-                f"file size {size} bytes exceeds the maximum of {query.max_file_size} bytes: "
-                "use offset and limit to read a range of lines",
-                size,
-            )
-        reader = LineReader(query.offset, query.limit or 1 << 62, query.bounds)
-        for number, chunk in enumerate(chunks(file)):
-            if number == 0 and is_binary(chunk):
-                return _no_lines(f"{query.path!r} is a binary file, {size} bytes", size)
-            reader.feed(chunk)
-    found = reader.finish()
-    problem = _range_problem(query, found)
-    if problem:
-        return _no_lines(problem, size, found.total_lines)
-    answer: Json = {
-        "success": True,
-        "file_size": size,
-        "total_lines": found.total_lines,
-        "lines_read": found.lines,
-        "content": found.content,
-    }
-    if found.next_line is not None:
-        answer["next_line"] = found.next_line
-        answer["note"] = (
-            f"Not all fits in one answer: continue at line {found.next_line} "
-            f"of {found.total_lines} (offset={found.next_line})."
-        )
-    return answer
+def _response(answer: Answer) -> Response:
+    status, body = answer
+    return JSONResponse(body, status)
 
 
-def _range_problem(query: LinesQuery, found: Excerpt) -> str | None:
-    if query.offset > max(found.total_lines, 1):
-        return f"offset {query.offset} is beyond the end: the file has {found.total_lines} lines"
-    if query.partial or found.full is None:
-        return None
-    bounds: Bounds = query.bounds
-    if found.full == "bytes":
-        return (
-            f"the answer would exceed {bounds.content_bytes} bytes: "
-            "use a smaller limit, and offset to go on"
-        )
-    if query.limit:
-        return f"the answer would exceed {bounds.lines} lines: use a smaller limit"
-    return None
+def _diffs(results: Sequence[Edited]) -> list[Json]:
+    return [{"path": result.path, "diff": result.diff()} for result in results]
 
 
-def _no_lines(error: str, size: int = 0, total: int = 0) -> Json:
-    return {
-        "success": False,
-        "file_size": size,
-        "total_lines": total,
-        "lines_read": 0,
-        "content": "",
-        "error": error,
-    }
-
-
-def _listing(path: Path) -> Json:
-    return {
-        "absolute_path": [_printable(part) for part in path.parts[1:]],
-        "absolute_path_string": _printable(str(path)),
-        "contents": [
-            {
-                "name": _printable(entry.name),
-                "absolute_path_string": _printable(str(entry.path)),
-                "is_dir": entry.is_dir,
-            }
-            for entry in entries(path)
-        ],
-    }
-
-
-def _printable(name: str) -> str:
-    """Make a name that is no UTF-8 fit for JSON."""
-    return os.fsencode(name).decode("utf-8", "replace")
-
-
-def _refusal(error: FileError) -> HTTPException:
-    detail: Json = {"message": str(error)}
+def _refusal(error: FileError) -> Json:
+    body: Json = {"message": str(error)}
     if isinstance(error, BadRequest):
         if error.detail:
-            detail["detail"] = error.detail
+            body["detail"] = error.detail
         if error.fields:
-            detail["validations"] = [
+            body["validations"] = [
                 {"field": name, "detail": what} for name, what in error.fields.items()
             ]
-    return HTTPException(error.status, detail)
+    return body

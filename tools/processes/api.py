@@ -1,7 +1,7 @@
 """HTTP routes of the process core."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -11,8 +11,9 @@ from fastapi.routing import APIRoute
 
 from .chat import chat_of, header
 from .errors import BadRequest, CallRefused, NotRunning, ProcessError, StartFailed, UnknownProcess
+from .once import Answer
 from .registry import Record, Registry
-from .requests import number, output_request, signal_request, start_request
+from .requests import call_age_ms, number, output_request, signal_request, start_request
 
 Json = dict[str, Any]
 
@@ -35,13 +36,19 @@ class _Route(APIRoute):
 def router(registry: Registry) -> APIRouter:
     """Return the routes over ``registry``."""
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["processes"])
+    _add_control(routes, registry)
+    _add_views(routes, registry)
+    return routes
 
+
+def _add_control(routes: APIRouter, registry: Registry) -> None:
     @routes.post("/processes/start")
     async def start(request: Request) -> Json:
         """Start ``sh -c command``; answers as soon as it runs."""
         chat = chat_of(request.headers)
         call_id = header(request.headers, "tool-call-id")
-        asked = start_request(await request.body(), call_id)
+        age = header(request.headers, "tool-call-age-ms")
+        asked = start_request(await request.body(), call_id, age)
         process_id, fresh = await registry.start(asked, chat)
         answer: Json = {"id": process_id, "started": True, "attached": not fresh}
         with suppress(UnknownProcess):  # attached to one that was forgotten meanwhile
@@ -49,6 +56,32 @@ def router(registry: Registry) -> APIRouter:
             answer |= {"age_ms": _age_ms(registry, record), "workdir": str(record.workdir)}
         return answer
 
+    @routes.post("/processes/{process_id}/signal")
+    async def signal(process_id: str, request: Request) -> Json:
+        """Signal a process with everything that it started; does not wait for its end."""
+        record = registry.find(process_id, chat_of(request.headers))
+        asked = signal_request(await request.body())
+        await registry.signal(record, asked)
+        return {"message": f"Signal {asked.signal} was sent to process {record.id}."}
+
+    @routes.post("/tool-calls/{call_id}/cancel")
+    async def cancel(call_id: str, request: Request) -> Json:
+        """Keep a tool call from starting a process, and kill the one it started."""
+        chat = chat_of(request.headers)
+        if chat is None:
+            raise BadRequest("A tool call is canceled for a chat: its header is missing.")
+        found = await registry.cancel(call_id, chat)
+        if found is None:
+            return {"received": False, "started": False, "canceled": False}
+        if isinstance(found, tuple):
+            status, body = found
+            return {"received": True, "started": True, "status_code": status, "body": body}
+        record = found
+        state = _state(record) | {"age_ms": _age_ms(registry, record)}
+        return {"received": True, "started": True} | state | _snapshot(record)
+
+
+def _add_views(routes: APIRouter, registry: Registry) -> None:
     @routes.get("/processes/list")
     async def listed(request: Request) -> Json:
         """List processes: running ones first, then the newest."""
@@ -82,27 +115,25 @@ def router(registry: Registry) -> APIRouter:
             "has_more": chunk.has_more,
         }
 
-    @routes.post("/processes/{process_id}/signal")
-    async def signal(process_id: str, request: Request) -> Json:
-        """Signal a process with everything that it started; does not wait for its end."""
-        record = registry.find(process_id, chat_of(request.headers))
-        asked = signal_request(await request.body())
-        await registry.signal(record, asked)
-        return {"message": f"Signal {asked.signal} was sent to process {record.id}."}
 
-    @routes.post("/tool-calls/{call_id}/cancel")
-    async def cancel(call_id: str, request: Request) -> Json:
-        """Keep a tool call from starting a process, and kill the one it started."""
-        chat = chat_of(request.headers)
-        if chat is None:
-            raise BadRequest("A tool call is canceled for a chat: its header is missing.")
-        record = await registry.cancel(call_id, chat)
-        if record is None:
-            return {"received": False, "started": False, "canceled": False}
-        state = _state(record) | {"age_ms": _age_ms(registry, record)}
-        return {"received": True, "started": True} | state | _snapshot(record)
+def once(registry: Registry) -> Callable[..., Coroutine[Any, Any, Answer]]:
+    """Return what other routers run their changes through, so that tool calls are made once."""
 
-    return routes
+    async def run(
+        headers: Mapping[str, str], digest: str, act: Callable[[], Coroutine[Any, Any, Answer]]
+    ) -> Answer:
+        call_id = header(headers, "tool-call-id")
+        try:
+            chat = chat_of(headers)
+            if not call_id:
+                return await act()
+            key = (chat.id if chat else "", call_id)
+            age = call_age_ms(header(headers, "tool-call-age-ms"))
+            return (await registry.once.run(key, digest, act, age))[0]
+        except ProcessError as error:
+            raise _refusal(error) from error
+
+    return run
 
 
 async def _while_wanted(request: Request, work: Coroutine[Any, Any, None]) -> None:

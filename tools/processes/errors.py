@@ -6,6 +6,7 @@ ProcessError
 ├── UnknownProcess      no such process, or none of this chat's: 404
 ├── NotRunning          it has ended, nothing to signal: 409
 ├── CallRefused         the tool call's id forbids it: 409
+├── OutcomeUnknown      a tool call broke off, it may have had an effect: 500
 └── StartFailed         the system would not start it: 500
 """
 
@@ -63,6 +64,13 @@ class CallRefused(ProcessError):
 
     def __str__(self) -> str:
         return self.message
+
+
+class OutcomeUnknown(ProcessError):
+    """A tool call of this id began and broke off."""
+
+    def __str__(self) -> str:
+        return "The tool call broke off: its outcome is unknown."
 
 
 class StartFailed(ProcessError):

@@ -10,22 +10,19 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, cast
 from uuid import UUID, uuid4, uuid5
 
 from . import groups
-from .calls import CallTable
 from .chat import Chat
-from .errors import CallRefused, NotRunning, ProcessError, StartFailed, UnknownProcess
+from .errors import NotRunning, ProcessError, StartFailed, UnknownProcess
+from .once import Answer, Once
 from .process import Process
 from .requests import OutputRequest, SignalRequest, StartRequest
 from .spawn import Limits, Order, Spawner
 
 CALL_IDS = UUID("5e0f3a52-0c1b-5f0e-9a34-0d8a4b9f6c11")
 """Namespace of the ids of processes that a tool call started."""
-
-CLOCK_SLACK = 2.0
-"""Seconds by which the age of a call and our own may be measured differently."""
 
 _SIGNALS = {
     "terminate": signal.SIGTERM,
@@ -101,17 +98,16 @@ class Registry:
         self._surroundings = surroundings
         self._settings = settings or ProcessSettings()
         self._clock = clock
+        self.once = Once(clock)
+        """What tool calls did here, processes or not."""
         self._wall = wall
         self._spawner = Spawner()
         self._marker = f"DESKHAND_PROCESS={uuid4()}"
         self._records: dict[str, Record] = {}
-        self._calls: CallTable[asyncio.Task[str]] = CallTable()
-        self._tasks: set[asyncio.Task[str]] = set()
         self._timers: set[asyncio.TimerHandle] = set()
         self._sweeps: set[asyncio.Task[int]] = set()
         self._unseen: list[Process] = []
         self._starts = 0
-        self._opened = clock()
         self._closed = False
         self._closing: asyncio.Task[None] | None = None
 
@@ -148,15 +144,16 @@ class Registry:
         if self._closed:
             raise StartFailed("the process manager is closed")
         if not request.tool_call_id:
-            return await asyncio.shield(self._begin(str(uuid4()), request, chat)), True
+            starting = self.once.begin(lambda: self._started(str(uuid4()), request, chat))
+            return await asyncio.shield(starting), True
         key = (chat.id if chat else "", request.tool_call_id)
-        self._refuse_if_older(key, request.call_age_ms)
-        digest = _digest(request)
         process_id = str(uuid5(CALL_IDS, "/".join(key)))
-        task, fresh = self._calls.run(
-            key, digest, self._clock(), lambda: self._begin(process_id, request, chat)
+        return await self.once.run(
+            key,
+            _digest(request),
+            lambda: self._started(process_id, request, chat),
+            request.call_age_ms,
         )
-        return await asyncio.shield(task), fresh
 
     def find(self, process_id: str, chat: Chat | None) -> Record:
         """Return a process that the caller may see.
@@ -210,16 +207,20 @@ class Registry:
             self._later(request.escalate_after_ms / 1000, lambda: self._kill(record))
         await asyncio.to_thread(groups.send, outsiders, number)
 
-    async def cancel(self, call_id: str, chat: Chat) -> Record | None:
-        """Keep a tool call from starting anything; kill what it has started.
+    async def cancel(self, call_id: str, chat: Chat) -> Record | Answer | None:
+        """Keep a tool call from beginning; wait for one that has, kill what it started.
 
-        Returns what it had started, None if nothing.
+        Returns the process that it started, or its answer if it was no start, None if it never
+        began or failed to.
         """
-        task = self._calls.cancel((chat.id, call_id), self._clock())
+        task = self.once.cancel((chat.id, call_id))
         if task is None:
             return None
         try:
-            record = self.find(await asyncio.shield(task), chat)
+            result = await asyncio.shield(task)
+            if not isinstance(result, str):
+                return cast(Answer, result)
+            record = self.find(result, chat)
         except ProcessError:
             return None
         if record.running:
@@ -239,7 +240,7 @@ class Registry:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.once.settle()
         running = [r for r in self._records.values() if r.running]
         family = groups.Family(
             groups=frozenset(r.process.group for r in running),
@@ -255,24 +256,6 @@ class Registry:
         for process in [*self._unseen, *(r.process for r in self._records.values())]:
             process.close()
         await asyncio.to_thread(self._spawner.close)
-
-    def _refuse_if_older(self, key: tuple[str, str], age_ms: int) -> None:
-        """Refuse a repeated call that a service before this one may have run."""
-        now = self._clock()
-        uptime = now - self._opened
-        if age_ms and not self._calls.knows(key, now) and uptime - CLOCK_SLACK <= age_ms / 1000:
-            raise CallRefused(
-                "agent_started_after_tool_call",
-                "The machine was restarted after the tool call was first sent: it may have run.",
-            )
-
-    def _begin(
-        self, process_id: str, request: StartRequest, chat: Chat | None
-    ) -> asyncio.Task[str]:
-        task = asyncio.create_task(self._started(process_id, request, chat))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
 
     async def _started(self, process_id: str, request: StartRequest, chat: Chat | None) -> str:
         environment = self._surroundings.environment() | dict(request.env)

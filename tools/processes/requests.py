@@ -63,9 +63,10 @@ def body_of(data: bytes) -> dict[str, Any]:
     return body
 
 
-def start_request(data: bytes, call_id: str = "") -> StartRequest:
-    """Read the body of a start; ``call_id`` is the header's, which goes before the body's."""
+def start_request(data: bytes, call_id: str = "", age: str = "") -> StartRequest:
+    """Read the body of a start; ``call_id`` and ``age`` are headers and go before the body."""
     body = body_of(data)
+    age_ms = call_age_ms(age) if age else _field(body, "call_age_ms", int, 0)
     env = _field(body, "env", dict, {})
     if not all(isinstance(v, str) and _plain(k) and "\0" not in v for k, v in env.items()):
         raise BadRequest("Request body must be valid JSON.", "env maps names to texts.")
@@ -78,7 +79,7 @@ def start_request(data: bytes, call_id: str = "") -> StartRequest:
         name=_field(body, "name", str, ""),
         stdin=_field(body, "stdin", bool, False),
         tool_call_id=call_id or _field(body, "tool_call_id", str, ""),
-        call_age_ms=_field(body, "call_age_ms", int, 0),
+        call_age_ms=age_ms,
     )
     if not request.command:
         raise BadRequest("Command is required.")
@@ -89,6 +90,13 @@ def start_request(data: bytes, call_id: str = "") -> StartRequest:
     if request.background and request.timeout_ms:
         raise BadRequest("Background processes take no timeout_ms: nobody waits for them.")
     return request
+
+
+def call_age_ms(text: str) -> int:
+    """Return how long ago a tool call was first sent, as its header says; 0 for nothing."""
+    if not text.isascii() or not (text or "0").isdigit() or len(text) > 18:
+        raise BadRequest("The tool call's age must be a number of milliseconds, not negative.")
+    return int(text or "0")
 
 
 def signal_request(data: bytes) -> SignalRequest:

@@ -47,17 +47,6 @@ def check(outcome: ToolOutcome, expect: Json) -> None:
     assert_contains(outcome.value.get("error", ""), expect.get("error_contains", []))
 
 
-def test_a_given_case_is_run_or_has_a_reason() -> None:
-    areas = {case["area"] for case in CASES.values()}
-    run_here = {name for name in areas if name.startswith(("tool.", "toolcall."))}
-    elsewhere = {name for name in areas if name.startswith(("process.", "chat.", "headtail"))}
-    files = {name for name in areas if name.startswith(("file.", "idea."))}
-    assert areas == run_here | elsewhere | files
-
-
-# Ages, waits and answers of the machine under execute.
-
-
 def machine_for(setup: Json, clock: FakeClock) -> FakeMachine:
     machine = FakeMachine()
     machine.answer("/start", _start_answer(setup))

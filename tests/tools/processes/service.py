@@ -84,7 +84,7 @@ class TellingServer(uvicorn.Server):
 def application(registry: Registry, home: Path) -> FastAPI:
     app = FastAPI()
     app.include_router(processes_api.router(registry))
-    app.include_router(files_api.router(lambda: home))
+    app.include_router(files_api.router(lambda: home, processes_api.once(registry)))
 
     async def refused(_: Request, error: Exception) -> Response:
         refusal = cast(HTTPException, error)

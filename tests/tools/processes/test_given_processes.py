@@ -48,6 +48,7 @@ class Scene:
             return {
                 "Deskhand-Chat-Id": self.chats[call["chat"]],
                 "Deskhand-Tool-Call-Id": _call_id(call),
+                "Deskhand-Tool-Call-Age-Ms": str(call.get("age_ms", 0)),
             }
         chat = step.get("chat", self.default_chat)
         return {"Deskhand-Chat-Id": self.chats[chat]} if chat else {}
@@ -278,9 +279,9 @@ def test_a_call_of_negative_age_is_refused_and_not_recorded(
 ) -> None:
     name = "process.toolcall.v1/start_negative_age"
     scene = scene_of(name)
-    call = {"chat": "A", "message_id": 1, "call_id": "call"}
+    call: Json = {"chat": "A", "message_id": 1, "call_id": "call"}
     step: Json = {"op": "start", "toolcall": call, "body": {"command": "echo run >> {log}"}}
-    refused = step | {"body": step["body"] | {"call_age_ms": -1}}
+    refused = step | {"toolcall": call | {"age_ms": -1}}
     assert scene.play(refused).status_code == expected(name)["status"]
     assert scene.play(step).json()["attached"] is False
 

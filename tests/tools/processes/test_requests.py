@@ -10,6 +10,7 @@ from tools.processes.requests import (
     SignalRequest,
     StartRequest,
     body_of,
+    call_age_ms,
     output_request,
     signal_request,
     start_request,
@@ -47,6 +48,14 @@ def test_null_is_the_same_as_absent() -> None:
 
 def test_the_call_id_of_the_header_goes_before_the_body() -> None:
     assert start_request(b'{"command": "x", "tool_call_id": "b"}', "h").tool_call_id == "h"
+
+
+def test_the_age_of_the_header_goes_before_the_body() -> None:
+    assert start_request(b'{"command": "x", "call_age_ms": 1}', "c", "2").call_age_ms == 2
+    assert call_age_ms("") == 0
+    for text in ("-1", "soon", "²", "1" * 19):
+        with pytest.raises(BadRequest, match="not negative"):
+            call_age_ms(text)
 
 
 @pytest.mark.parametrize("data", [b"{", b"", b"[]", b'"x"', b"\xff", b'{"command": "\\ud800"}'])

@@ -1,0 +1,134 @@
+"""Answers of the routes that only read. Everything here blocks."""
+
+import mimetypes
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from fastapi import Response
+from fastapi.responses import StreamingResponse
+
+from .disk import CHUNK, absolute, chunks, entries, opened, told
+from .lines import Bounds, Excerpt, LineReader, is_binary
+from .requests import LinesQuery
+
+Json = dict[str, Any]
+
+INLINE = ("image/png", "image/jpeg", "image/webp", "video/mp4", "text/vtt", "text/plain")
+GUARDED = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""For bytes that an agent may have written: a browser must not run them."""
+
+
+def file_bytes(path: Path, offset: int, limit: int) -> Response:
+    """Return a response that streams a range of a file; 0 as ``limit`` is to its end."""
+    with ExitStack() as stack:
+        file = stack.enter_context(opened(path))
+        size = os.fstat(file.fileno()).st_size
+        length = max(size - offset, 0)
+        if limit:
+            length = min(length, limit)
+        file.seek(min(offset, size))
+        keep_open = stack.pop_all()
+
+    def body() -> Iterator[bytes]:
+        left = length
+        with keep_open:
+            while left and (data := file.read(min(left, CHUNK))):
+                left -= len(data)
+                yield data
+
+    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    disposition = "inline" if kind in INLINE else "attachment"
+    headers = GUARDED | {"Content-Length": str(length), "Content-Disposition": disposition}
+    return StreamingResponse(body(), media_type=kind, headers=headers)
+
+
+def numbered_lines(query: LinesQuery) -> Json:
+    """Return the lines that a query asks for, or what is wrong with the file."""
+    path = absolute(query.path)
+    with opened(path) as file, told(path):
+        size = os.fstat(file.fileno()).st_size
+        if size > query.max_file_size and not (query.ranged or query.partial):
+            return no_lines(
+                f"file size {size} bytes exceeds the maximum of {query.max_file_size} bytes: "
+                "use offset and limit to read a range of lines",
+                size,
+            )
+        reader = LineReader(query.offset, query.limit or 1 << 62, query.bounds)
+        for number, chunk in enumerate(chunks(file)):
+            if number == 0 and is_binary(chunk):
+                return no_lines(f"{query.path!r} is a binary file, {size} bytes", size)
+            reader.feed(chunk)
+    found = reader.finish()
+    problem = _range_problem(query, found)
+    if problem:
+        return no_lines(problem, size, found.total_lines)
+    answer: Json = {
+        "success": True,
+        "file_size": size,
+        "total_lines": found.total_lines,
+        "lines_read": found.lines,
+        "content": found.content,
+    }
+    if found.next_line is not None:
+        answer["next_line"] = found.next_line
+        answer["note"] = (
+            f"Not all fits in one answer: continue at line {found.next_line} "
+            f"of {found.total_lines} (offset={found.next_line})."
+        )
+    return answer
+
+
+def _range_problem(query: LinesQuery, found: Excerpt) -> str | None:
+    if query.offset > max(found.total_lines, 1):
+        return f"offset {query.offset} is beyond the end: the file has {found.total_lines} lines"
+    if query.partial or found.full is None:
+        return None
+    bounds: Bounds = query.bounds
+    if found.full == "bytes":
+        return (
+            f"the answer would exceed {bounds.content_bytes} bytes: "
+            "use a smaller limit, and offset to go on"
+        )
+    if query.limit:
+        return f"the answer would exceed {bounds.lines} lines: use a smaller limit"
+    return None
+
+
+def no_lines(error: str, size: int = 0, total: int = 0) -> Json:
+    """Return the answer that has no lines but an error."""
+    return {
+        "success": False,
+        "file_size": size,
+        "total_lines": total,
+        "lines_read": 0,
+        "content": "",
+        "error": error,
+    }
+
+
+def listing(path: Path) -> Json:
+    """Return what is in a directory."""
+    return {
+        "absolute_path": [printable(part) for part in path.parts[1:]],
+        "absolute_path_string": printable(str(path)),
+        "contents": [
+            {
+                "name": printable(entry.name),
+                "absolute_path_string": printable(str(entry.path)),
+                "is_dir": entry.is_dir,
+            }
+            for entry in entries(path)
+        ],
+    }
+
+
+def printable(name: str) -> str:
+    """Make a name that is no UTF-8 fit for JSON."""
+    return os.fsencode(name).decode("utf-8", "replace")
