@@ -101,7 +101,7 @@ def _line(step: Json) -> str:
     settled = f"action -> settled picture {seen:.0f} ms" if seen else f"{whole:.0f} ms"
     title = step.get("title") or step.get("action") or step["tool"]
     failed = f"  FAILED: {step['error']}" if step.get("error") else ""
-    return f"  {step['index']:>3}  {title}  ({settled}){failed}"
+    return f"  {step['index'] + 1:>3}  {title}  ({settled}){failed}"
 
 
 async def _result(

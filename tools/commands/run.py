@@ -124,7 +124,7 @@ def _step_line(step: Json) -> str:
     took = 1000 * (step["ended_at"] - step["started_at"])
     mark = "x" if step.get("error") else "-"
     title = step.get("title") or step.get("action") or step.get("tool")
-    return f"  {mark} {step['index']:>3}  {title}  ({took:.0f} ms)"
+    return f"  {mark} {step['index'] + 1:>3}  {title}  ({took:.0f} ms)"
 
 
 def _tell(result: Json, plane: Found, as_json: bool) -> None:
@@ -142,7 +142,8 @@ def _tell(result: Json, plane: Found, as_json: bool) -> None:
     outcome = result.get("outcome") or result.get("status")
     say(f"Outcome: {outcome} after {result.get('steps', 0)} steps")
     if result.get("recording_file_id"):
-        say(f"Recording: {plane.url}/api/v0/files/{result['recording_file_id']}")
+        kept = "; `deskhand up` shows it later" if plane.sign_in else ""
+        say(f"Recording: {result['recording_file_id']}{kept}")
 
 
 def exit_code(result: Json) -> int:
