@@ -180,15 +180,20 @@ class Catalogue:
 
     def _part(self, recording_id: str, index: int) -> Part | None:
         paths = self.paths(recording_id, index)
-        try:
-            return parts.read(paths.document.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            pass
-        try:
-            part = parts.replayed(_lines(paths.journal))
-            return part and replace(part, size=paths.video.stat().st_size)
-        except FileNotFoundError:
-            return None
+        # A part that is closed just now has its document before it loses its journal.
+        for look in (self._document, self._journal, self._document):
+            try:
+                return look(paths)
+            except FileNotFoundError:
+                continue
+        return None
+
+    def _document(self, paths: Paths) -> Part | None:
+        return parts.read(paths.document.read_text(encoding="utf-8"))
+
+    def _journal(self, paths: Paths) -> Part | None:
+        part = parts.replayed(_lines(paths.journal))
+        return part and replace(part, size=paths.video.stat().st_size)
 
     def _existing(self, recording_id: str, path: Path) -> Path:
         if not path.exists():

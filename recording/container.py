@@ -42,15 +42,19 @@ class Film:
     def __init__(self, path: Path, template: VideoStream) -> None:
         self.path = path
         self.frames = 0
+        # A second descriptor of the file: its sync reaches what FFmpeg writes through its own.
         try:
-            # A second descriptor of the file: its sync reaches what FFmpeg writes through its own.
             self._file = os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise RecordingFailed(f"{path.name} cannot be written: {error}") from error
+        try:
             self._container: OutputContainer | None = av.open(
                 str(path), "w", format="mp4", container_options=HYBRID
             )
             self._stream = self._container.add_stream_from_template(template)
             self._stream.time_base = TIME_BASE
         except (av.FFmpegError, OSError) as error:
+            os.close(self._file)
             raise RecordingFailed(f"{path.name} cannot be written: {error}") from error
 
     @property
@@ -92,6 +96,7 @@ class Film:
         try:
             container.close()
         except (av.FFmpegError, OSError) as error:
+            _cut_off_torn_boxes(self.path)
             raise RecordingFailed(f"{self.path.name} has no index: {error}") from error
         finally:
             os.close(self._file)

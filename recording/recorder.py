@@ -36,6 +36,9 @@ FIRST_SHOT = 5.0
 FEED_PATIENCE = 2.0
 """Seconds after which the picture thread looks whether it is still wanted."""
 
+TOUCHES_APART = 0.1
+"""Seconds; a moving mouse reports itself a hundred times a second."""
+
 
 class Clock(Protocol):
     """What time it is."""
@@ -95,6 +98,7 @@ class Recorder:
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._viewfinder: _Viewfinder | None = None
+        self._touched = float("-inf")
         self._retired: list[_Viewfinder] = []
         self._active: tuple[str, ...] = ()
 
@@ -156,8 +160,11 @@ class Recorder:
         self.note(step.moved(-self._offset))
 
     def touch(self) -> None:
-        """Somebody moves or types just now. Does not wait."""
+        """Somebody moves or types just now. Does not wait; call it as often as you like."""
         now = self._clock.now()
+        if now < self._touched + TOUCHES_APART:
+            return
+        self._touched = now
         self._tell(lambda: self._studio.touch(now))
 
     def active(self) -> tuple[str, ...]:

@@ -105,13 +105,19 @@ class Reel:
             steps=merged(self._steps),
             end_reason=end_reason,
         )
-        try:
-            self._film.close()
-            describe(self._paths.video, parts.document(part))
-            if self._still is not None:
-                self._paths.thumbnail.write_bytes(stills.jpeg(self._still))
-            part = replace(part, size=self._paths.video.stat().st_size)
-            self._catalogue.save(part)
-        except (OSError, RecordingError) as error:
-            logger.warning("recording %s is not whole: %s", part.recording_id, error)
+        # Where the index finds no room, the few words about the file may still find some.
+        for work in (self._seal, self._describe):
+            try:
+                work(part)
+            except (OSError, RecordingError) as error:
+                logger.warning("recording %s is not whole: %s", part.recording_id, error)
         return part
+
+    def _seal(self, part: Part) -> None:
+        self._film.close()
+        describe(self._paths.video, parts.document(part))
+
+    def _describe(self, part: Part) -> None:
+        if self._still is not None:
+            self._paths.thumbnail.write_bytes(stills.jpeg(self._still))
+        self._catalogue.save(replace(part, size=self._paths.video.stat().st_size))

@@ -74,7 +74,7 @@ class FakeFeed:
 
     def wait_until_taken(self) -> None:
         with self._news:
-            assert self._news.wait_for(lambda: not self._shots, WAIT)
+            assert self._news.wait_for(lambda: not self._shots or self.closed, WAIT)
 
 
 class FakeSource:

@@ -406,3 +406,17 @@ def test_a_deleted_recording_is_forgotten(scene: Scene) -> None:
     scene.stop(A)
     scene.studio.forget(A)
     assert not scene.studio.knows(A)
+
+
+def test_one_broken_file_does_not_disturb_the_others(scene: Scene) -> None:
+    scene.start(A)
+    scene.wait(1.0)
+    scene.start(B)
+    # Nothing can be created where a file lies: the start fails and leaves the rest alone.
+    (scene.catalogue.folder / C).write_text("")
+    scene.start(C)
+    assert scene.studio.active == (A, B)
+    scene.wait(1.0)
+    scene.show(EVERYTHING)
+    assert len(scene.stop(A)) > 1
+    assert len(scene.stop(B)) > 1

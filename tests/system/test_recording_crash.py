@@ -115,3 +115,37 @@ def wait_until_it_rests(path: Path) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("the file grows on although nothing happens")
+
+
+FILLING = """
+import resource, signal, sys, time
+from pathlib import Path
+import numpy as np
+from recording.recorder import Recorder
+from recording.settings import RecordingSettings
+from tests.recording.fakes import FakeSource
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+random = np.random.default_rng(1)
+source = FakeSource()
+settings = RecordingSettings(free_to_start=0, free_to_go_on=0)
+with Recorder(source, Path(sys.argv[1]), settings) as recorder:
+    recorder.start(sys.argv[2])
+    while recorder.active():
+        source.show(random.integers(0, 255, (240, 320, 4), dtype=np.uint8))
+    print(recorder.stop(sys.argv[2]).end_reason)
+"""
+
+
+def test_a_recording_that_finds_no_room_ends_and_plays(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FILLING, str(tmp_path), A],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["disk_full"], done.stderr
+    catalogue = Catalogue(tmp_path)
+    assert not catalogue.get(A)["complete"]
+    assert len(decoded(catalogue.video(A))) > 5
