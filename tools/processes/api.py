@@ -10,10 +10,25 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
 from .chat import chat_of, header
-from .errors import BadRequest, CallRefused, NotRunning, ProcessError, StartFailed, UnknownProcess
+from .errors import (
+    BadRequest,
+    CallRefused,
+    InputClosed,
+    NotRunning,
+    ProcessError,
+    StartFailed,
+    UnknownProcess,
+)
 from .once import Answer
 from .registry import Record, Registry
-from .requests import call_age_ms, number, output_request, signal_request, start_request
+from .requests import (
+    call_age_ms,
+    input_request,
+    number,
+    output_request,
+    signal_request,
+    start_request,
+)
 
 Json = dict[str, Any]
 
@@ -63,6 +78,17 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
         asked = signal_request(await request.body())
         await registry.signal(record, asked)
         return {"message": f"Signal {asked.signal} was sent to process {record.id}."}
+
+    @routes.post("/processes/{process_id}/input")
+    async def give_input(process_id: str, request: Request) -> Json:
+        """Write to the standard input of a process that was started with ``stdin``."""
+        record = registry.find(process_id, chat_of(request.headers))
+        asked = input_request(await request.body())
+        if not await record.process.write(asked.data):
+            raise InputClosed(record.id)
+        if asked.close:
+            record.process.close_input()
+        return {"message": f"{len(asked.data)} bytes were given to process {record.id}."}
 
     @routes.post("/tool-calls/{call_id}/cancel")
     async def cancel(call_id: str, request: Request) -> Json:
@@ -205,6 +231,8 @@ def _refusal(error: ProcessError) -> HTTPException:
             return HTTPException(400, {"message": error.message} | detail)
         case UnknownProcess():
             return HTTPException(404, {"message": "Process not found.", "detail": str(error)})
+        case InputClosed():
+            return HTTPException(409, {"message": "Process takes no input.", "detail": str(error)})
         case NotRunning():
             return HTTPException(409, {"message": "Process is not running.", "detail": str(error)})
         case CallRefused():

@@ -5,6 +5,7 @@ ProcessError
 │   └── MalformedChat
 ├── UnknownProcess      no such process, or none of this chat's: 404
 ├── NotRunning          it has ended, nothing to signal: 409
+├── InputClosed         it takes no input: 409
 ├── CallRefused         the tool call's id forbids it: 409
 ├── OutcomeUnknown      a tool call broke off, it may have had an effect: 500
 └── StartFailed         the system would not start it: 500
@@ -51,6 +52,17 @@ class NotRunning(ProcessError):
 
     def __str__(self) -> str:
         return f"Process {self.process_id!r} is not running any more."
+
+
+class InputClosed(ProcessError):
+    """The process was started without input, or does not read it any more."""
+
+    def __init__(self, process_id: str) -> None:
+        super().__init__(process_id)
+        self.process_id = process_id
+
+    def __str__(self) -> str:
+        return f"Process {self.process_id!r} takes no input."
 
 
 class CallRefused(ProcessError):

@@ -52,6 +52,7 @@ class Process:
         self._input = spawned.input
         self._on_exit = on_exit
         self._changed = asyncio.Event()
+        self._writing = asyncio.Lock()
         self._loop = asyncio.get_running_loop()
         self.buffer = HeadTailBuffer()
         self.exit: Exit | None = None
@@ -95,15 +96,19 @@ class Process:
             os.killpg(self._child.pid, number)
 
     async def write(self, data: bytes) -> bool:
-        """Give the shell input; False if nobody reads it any more."""
+        """Give the shell input; False if nobody reads it, or not any more."""
         view = memoryview(data)
-        while view and self._input is not None:
-            try:
-                view = view[os.write(self._input, view) :]
-            except BlockingIOError:
-                await self._writable(self._input)
-            except BrokenPipeError:
-                self.close_input()
+        # One after the other: two writers would mix, and wait for the same descriptor.
+        async with self._writing:
+            if self._input is None:
+                return False
+            while view and self._input is not None:
+                try:
+                    view = view[os.write(self._input, view) :]
+                except BlockingIOError:
+                    await self._writable(self._input)
+                except BrokenPipeError:
+                    self.close_input()
         return not view
 
     def close_input(self) -> None:

@@ -106,6 +106,8 @@ class Registry:
         self._records: dict[str, Record] = {}
         self._timers: set[asyncio.TimerHandle] = set()
         self._sweeps: set[asyncio.Task[int]] = set()
+        self._exits: dict[str, None] = {}
+        """Ids of exited ones, the first to exit in front."""
         self._unseen: list[Process] = []
         self._starts = 0
         self._closed = False
@@ -262,18 +264,23 @@ class Registry:
         if chat:
             environment |= {"DESKHAND_CHAT_ID": chat.id, "CODER_CHAT_ID": chat.id}
         # Last: by this a child is found that has left the group.
-        name, value = self._mark(process_id).decode().split("=", 1)
+        name, _, value = self._mark(process_id).decode().partition("=")
         environment[name] = value
         self._starts += 1
         number = self._starts
-        workdir = await asyncio.to_thread(self._place, request.workdir, environment)
-        order = Order(request.command, workdir, environment, self._settings.limits, request.stdin)
+        order = Order(
+            command=request.command,
+            place=lambda: self._place(request.workdir, environment),
+            environment=environment,
+            limits=self._settings.limits,
+            stdin=request.stdin,
+        )
         spawned = await self._spawner.spawn(order)
         record = Record(
             id=process_id,
             request=request,
             name=self._unique(request.name),
-            workdir=workdir,
+            workdir=spawned.workdir,
             chat=chat,
             process=Process(spawned, lambda: self._exited(record)),
             started_at=self._wall(),
@@ -302,17 +309,16 @@ class Registry:
     def _exited(self, record: Record) -> None:
         record.exited_at = self._wall()
         self._later(self._settings.keep_seconds, lambda: self._forget(record.id))
-        exited = [r for r in self._records.values() if not r.running]
-        exited.sort(key=lambda r: r.exited_at or 0.0)
-        for old in exited[: max(len(exited) - self._settings.keep_exited, 0)]:
-            self._forget(old.id)
+        self._exits[record.id] = None
+        while len(self._exits) > self._settings.keep_exited:
+            self._forget(next(iter(self._exits)))
 
     def _forget(self, process_id: str) -> None:
+        self._exits.pop(process_id, None)
         record = self._records.pop(process_id, None)
-        if record is not None:
+        if record is not None and record.process.open:
             # Read on, unseen: a server that it left behind must not hit a closed pipe.
-            self._unseen = [p for p in self._unseen if p.open]
-            self._unseen.append(record.process)
+            self._unseen = [*(p for p in self._unseen if p.open), record.process]
 
     def _kill(self, record: Record) -> None:
         with suppress(ProcessError):

@@ -40,6 +40,15 @@ class SignalRequest:
 
 
 @dataclass(frozen=True)
+class InputRequest:
+    """Bytes for a process's standard input."""
+
+    data: bytes
+    close: bool = False
+    """Whether this was all: the process then sees the end of its input."""
+
+
+@dataclass(frozen=True)
 class OutputRequest:
     """Which output to give, and what to wait for before."""
 
@@ -110,6 +119,13 @@ def signal_request(data: bytes) -> SignalRequest:
             f"Unsupported signal {name!r}.", "It must be one of terminate, kill, interrupt."
         )
     return SignalRequest(name, max(_field(body, "escalate_after_ms", int, 0), 0))
+
+
+def input_request(data: bytes) -> InputRequest:
+    """Read the body of an input."""
+    body = body_of(data)
+    text = _field(body, "data", str, "")
+    return InputRequest(text.encode(), _field(body, "close", bool, False))
 
 
 def output_request(query: Mapping[str, str]) -> OutputRequest:

@@ -10,7 +10,7 @@ import os
 import resource
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -39,7 +39,8 @@ class Order:
     """A command line to start."""
 
     command: str
-    workdir: Path
+    place: Callable[[], Path]
+    """Finds the directory to run it in; asks the disk, so it is called in the thread."""
     environment: Mapping[str, str]
     limits: Limits = field(default_factory=Limits)
     stdin: bool = False
@@ -53,6 +54,7 @@ class Spawned:
     pidfd: int
     output: int
     input: int | None
+    workdir: Path
 
 
 class Spawner:
@@ -100,6 +102,7 @@ class Spawner:
         shell = shutil.which("sh", path=order.environment.get("PATH", os.defpath))
         if shell is None:
             raise StartFailed('"sh": executable file not found in $PATH')
+        workdir = order.place()
         guard = [self._setpriv, "--pdeathsig", "KILL", "--"] if self._setpriv else []
         with ExitStack() as on_failure:
             reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -108,7 +111,7 @@ class Spawner:
                 os.set_blocking(writing, True)
                 child = subprocess.Popen(
                     [*guard, shell, "-c", order.command],
-                    cwd=order.workdir,
+                    cwd=workdir,
                     env=dict(order.environment),
                     stdin=subprocess.PIPE if order.stdin else subprocess.DEVNULL,
                     stdout=writing,
@@ -125,7 +128,7 @@ class Spawner:
                 on_failure.callback(os.close, given)
             pidfd = os.pidfd_open(child.pid)
             on_failure.pop_all()
-        return Spawned(child, pidfd, reading, given)
+        return Spawned(child, pidfd, reading, given, workdir)
 
 
 def _detached(child: subprocess.Popen[bytes]) -> int | None:

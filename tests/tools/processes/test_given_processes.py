@@ -151,7 +151,9 @@ def scene_of(service: Service, tmp_path: Path) -> Iterator[Callable[[str], Scene
         for item in setup.get("run", []):
             scene.run(item)
         if "first" in setup:
-            scene.play(setup["first"])
+            first = scene.play(setup["first"])
+            if setup["first"]["op"] == "start":
+                scene.ended(first.json()["id"], setup["first"])
         service.clock.ahead += setup.get("advance_clock_s", 0)
         return scene
 

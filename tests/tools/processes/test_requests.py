@@ -6,11 +6,13 @@ import pytest
 from tools.processes.errors import BadRequest
 from tools.processes.requests import (
     LONGEST_WAIT_MS,
+    InputRequest,
     OutputRequest,
     SignalRequest,
     StartRequest,
     body_of,
     call_age_ms,
+    input_request,
     output_request,
     signal_request,
     start_request,
@@ -130,3 +132,8 @@ def test_queries_for_output(query: dict[str, str], request_: OutputRequest) -> N
 def test_queries_that_make_no_sense_are_refused(query: dict[str, str]) -> None:
     with pytest.raises(BadRequest, match="Query parameters are invalid"):
         output_request(query)
+
+
+def test_an_input_is_read() -> None:
+    assert input_request(b'{"data": "\xc3\xa9", "close": true}') == InputRequest("é".encode(), True)
+    assert input_request(b"{}") == InputRequest(b"")
