@@ -223,7 +223,8 @@ def _sent(headers: Mapping[str, str] | None, content: bytes | None) -> dict[str,
 def _body(status: int, headers: Mapping[str, str], content: bytes) -> Any:
     if status >= 400:
         raise _refused(status, content)
-    if headers.get("content-type", "").partition(";")[0] != "application/json":
+    # FastAPI names JSON as the type of an empty answer too.
+    if not content or headers.get("content-type", "").partition(";")[0] != "application/json":
         return content
     try:
         return jsonlib.loads(content)

@@ -104,7 +104,7 @@ async def plane(
             MACHINE_TOOLS,
             ChatSettings(base_url=base_url, desktops=settings.most_desktops),
         )
-        stack.push_async_callback(chats.close)
+        stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
         credentials = _credentials(data, token)
         app = create_app(
             chats=chats,

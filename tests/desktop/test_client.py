@@ -45,6 +45,10 @@ async def broken_json() -> Response:
     return Response(b"{", media_type="application/json")
 
 
+async def empty() -> Response:
+    return Response(status_code=204, media_type="application/json")
+
+
 async def refused() -> Response:
     raise HTTPException(409, {"message": "Held.", "detail": "by a chat"})
 
@@ -69,7 +73,7 @@ def extended(service: Service) -> FastAPI:
     app = service.app
     app.post("/echo")(echo)
     app.websocket("/socket")(socket)
-    for route in (large, cut, broken_json, refused, refused_oddly):
+    for route in (large, cut, empty, broken_json, refused, refused_oddly):
         app.get(f"/{route.__name__}".replace("_", "-"), response_model=None)(route)
     return app
 
@@ -145,6 +149,13 @@ def test_a_refusal_carries_status_message_and_detail() -> None:
             await client.request("GET", "/refused-oddly")
         with pytest.raises(DesktopRefused, match="Unknown action: dance"):
             await client.action({"action": "dance"})
+
+    run(scenario)
+
+
+def test_an_answer_without_a_body_is_empty_whatever_type_it_names() -> None:
+    async def scenario(client: DesktopClient) -> None:
+        assert await client.request("GET", "/empty") == b""
 
     run(scenario)
 

@@ -1,0 +1,104 @@
+"""The commands, as a shell runs them."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.system.services import DESKHAND, Service
+
+pytestmark = [pytest.mark.x11, pytest.mark.slow]
+
+
+def deskhand(*arguments: str, data: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = dict(os.environ)
+    environment.pop("ANTHROPIC_API_KEY", None)
+    if data is not None:
+        environment["DESKHAND_DATA_DIR"] = str(data)
+    return subprocess.run(
+        [DESKHAND, *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=180,
+        check=False,
+    )
+
+
+def test_a_task_runs_without_a_control_plane_shows_its_steps_and_keeps_its_film(
+    tmp_path: Path,
+) -> None:
+    ended = deskhand("run", "show the date", data=tmp_path / "data")
+    assert ended.returncode == 0, ended.stderr
+    lines = ended.stdout.splitlines()
+    assert any("example script" in line for line in lines)
+    assert any("/runs/" in line for line in lines)
+    assert any("execute: uname -sr" in line for line in lines)
+    assert any(line.startswith("Outcome: done") for line in lines)
+    assert any(line.startswith("Recording: ") for line in lines)
+
+
+def test_a_task_runs_on_the_control_plane_that_is_there(plane: Service, tmp_path: Path) -> None:
+    environment = {**os.environ, "DESKHAND_TOKEN": plane.token}
+    command = [DESKHAND, "run", "show the date", "--url", plane.url, "--json"]
+    ended = subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=180, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout)
+    assert told["outcome"] == "done"
+    assert plane.get(f"/api/v0/chats/{told['chat_id']}")["recording_file_ids"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("run", "  "), 2, "the task is blank"),
+        (("run", "x", "--model", "claude-opus-5-5"), 5, "ANTHROPIC_API_KEY"),
+        (("run", "x", "--model", "scripted:nope"), 5, "there is no script 'nope'"),
+        (("run", "x", "--url", "http://127.0.0.1:1"), 4, "no token"),
+        (("up", "--listen", "nowhere"), 4, "HOST:PORT"),
+        (("up", "--data-dir", "/proc/nothing"), 4, "/proc/nothing"),
+        (("url",), 4, "deskhand up"),
+    ],
+)
+def test_a_mistake_is_one_line_and_a_status(
+    tmp_path: Path, arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    ended = deskhand(*arguments, data=tmp_path / "data")
+    assert ended.returncode == status, ended
+    assert said in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+    assert ended.stderr.startswith("deskhand: ")
+
+
+def test_an_unknown_command_is_a_usage_error() -> None:
+    assert deskhand("fly").returncode == 2
+
+
+def test_the_doctor_finds_this_machine_healthy(tmp_path: Path) -> None:
+    ended = deskhand("doctor", "--json", data=tmp_path / "data")
+    told = json.loads(ended.stdout)
+    assert told["healthy"], told
+    assert ended.returncode == 0
+    assert {"Xvnc", "openbox", "setpriv", "isolation"} <= {f["name"] for f in told["findings"]}
+
+
+def test_the_doctor_says_how_to_mend_what_is_missing(tmp_path: Path) -> None:
+    environment = {**os.environ, "PATH": "/nowhere", "DESKHAND_DATA_DIR": str(tmp_path / "data")}
+    ended = subprocess.run(
+        [DESKHAND, "doctor"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "apt-get install tigervnc-standalone-server" in ended.stdout
+
+
+def test_the_version_is_told() -> None:
+    assert deskhand("version").stdout.startswith("deskhand ")
