@@ -1,4 +1,4 @@
-"""What the system tests share: one desktop for those that leave it as they found it."""
+"""What the system tests share."""
 
 from collections.abc import Iterator
 
@@ -17,9 +17,9 @@ def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     until(lambda: not descendants_of(instance), "the end of everything the desktop started")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A control plane of the test's own, on a fresh data directory."""
+    """A control plane for the tests of one file, on a fresh data directory."""
     folder = tmp_path_factory.mktemp("plane")
     data = folder / "data"
     with service(

@@ -93,10 +93,11 @@ def test_machine_tools_work_for_a_caller_without_a_desktop(plane: Service) -> No
 def test_a_tool_says_what_is_wrong_and_starts_nothing(
     plane: Service, tool: str, arguments: dict[str, object], said: str
 ) -> None:
+    before = plane.get("/api/v0/desktops")
     answer = plane.post(f"/api/v0/tools/{tool}", arguments)
     assert answer["is_error"] is True
     assert said in answer["error"]
-    assert plane.get("/api/v0/desktops")["desktops"] == []
+    assert plane.get("/api/v0/desktops") == before
 
 
 def test_requests_that_make_no_sense_get_a_proper_status(plane: Service) -> None:
@@ -132,14 +133,14 @@ def test_the_canary_of_the_control_plane_is_nowhere(tmp_path: Path) -> None:
 def test_an_agents_html_file_is_never_shown_as_a_page(plane: Service) -> None:
     made = plane.post("/api/v0/desktops", {})
     base = f"/api/v0/desktops/{made['id']}"
-    page = b"<script>alert(1)</script>"
+    page, path = b"<script>alert(1)</script>", f"/tmp/{made['id']}.html"
     plane.http.post(
         f"{base}/write-file",
-        params={"path": "/tmp/deskhand-test-page.html"},
+        params={"path": path},
         content=page,
         headers={"Content-Type": "application/octet-stream"},
     )
-    answer = plane.http.get(f"{base}/read-file", params={"path": "/tmp/deskhand-test-page.html"})
+    answer = plane.http.get(f"{base}/read-file", params={"path": path})
     assert answer.status_code == 200
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in answer.headers["content-security-policy"]
