@@ -18,6 +18,9 @@ from .errors import RecordingFailed
 
 TIME_BASE = Fraction(1, 1000)
 
+Template = VideoStream
+"""What a file copies its headers from."""
+
 BT709 = 1
 """Matrix, primaries and transfer of HD video all have this number."""
 
@@ -50,7 +53,7 @@ class Encoder:
         self._begun = 0.0
 
     @property
-    def stream(self) -> VideoStream:
+    def stream(self) -> Template:
         """What a file copies its headers from."""
         if self._stream is None:
             raise RecordingFailed("the encoder is not open")
@@ -156,6 +159,6 @@ class Encoder:
         return self._canvas
 
 
-def headers(stream: VideoStream) -> bytes:
+def headers(stream: Template) -> bytes:
     """The parameter sets of a stream; equal ones may follow each other in one file."""
     return stream.codec_context.extradata or b""

@@ -9,11 +9,10 @@ from collections import deque
 from typing import NamedTuple
 
 import numpy as np
-from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from .budget import LADDER
-from .encoder import Coded, Encoder, headers
+from .encoder import Coded, Encoder, Template, headers
 from .errors import RecordingFailed
 from .settings import RecordingSettings
 from .shots import Shot
@@ -50,7 +49,7 @@ class Exposure:
         self._silent = True
 
     @property
-    def template(self) -> VideoStream:
+    def template(self) -> Template:
         """What a file copies its headers from."""
         return self._encoder.stream
 

@@ -6,7 +6,7 @@ loses the last line at most. A closed part is one JSON document. Both give the s
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from .steps import Step, chapters, merged, restored, stored, told
@@ -96,7 +96,7 @@ def replayed(lines: Iterable[str]) -> Part | None:
 
 def document(part: Part) -> str:
     """A closed part as JSON."""
-    return json.dumps(_facts(part), ensure_ascii=False, indent=1)
+    return json.dumps(_facts(part), ensure_ascii=False)
 
 
 def read(text: str) -> Part:
@@ -183,7 +183,7 @@ def _on_one_line(a: Knot, b: Knot, c: Knot) -> bool:
 
 
 def _facts(part: Part) -> dict[str, Any]:
-    facts = asdict(part)
+    facts = dict(vars(part))
     facts["steps"] = [stored(step) for step in part.steps]
     facts["knots"] = [_rounded(knot) for knot in part.knots]
     return facts

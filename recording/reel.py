@@ -1,18 +1,17 @@
 """One file of a recording while it grows: video, journal and the best picture so far."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from av.video.stream import VideoStream
 from numpy.typing import NDArray
-from PIL.Image import Image
 
 from . import parts, stills, thumbnail
 from .budget import Budget
 from .catalogue import Catalogue
 from .container import Film, describe
-from .encoder import Coded
+from .encoder import Coded, Template
 from .errors import RecordingError
 from .parts import EndReason, Part
 from .steps import Step, merged
@@ -28,7 +27,7 @@ class Reel:
         self,
         part: Part,
         catalogue: Catalogue,
-        template: VideoStream,
+        template: Template,
         *,
         origin: float,
         cap: int,
@@ -49,7 +48,7 @@ class Reel:
         self._steps: list[Step] = []
         self._knots: list[Knot] = [(0.0, 0.0)]
         self._contest = thumbnail.Contest()
-        self._still: Image | None = None
+        self._still: stills.Still | None = None
 
     def write(self, coded: Coded, stamp: int) -> None:
         """Append a frame; stamps are milliseconds of the desktop's whole video.
@@ -99,23 +98,24 @@ class Reel:
         No room is no error any more: the file then plays as far as it goes.
         """
         self._journal.close()
+        # The video first: it plays from here on, whatever there is to be said about it.
+        self._attempt(self._film.close)
         part = replace(
             self.part,
             knots=parts.straightened(self._knots),
             steps=merged(self._steps),
             end_reason=end_reason,
         )
-        # Where the index finds no room, the few words about the file may still find some.
-        for work in (self._seal, self._describe):
-            try:
-                work(part)
-            except (OSError, RecordingError) as error:
-                logger.warning("recording %s is not whole: %s", part.recording_id, error)
+        self._attempt(lambda: describe(self._paths.video, parts.document(part)))
+        self._attempt(lambda: self._describe(part))
         return part
 
-    def _seal(self, part: Part) -> None:
-        self._film.close()
-        describe(self._paths.video, parts.document(part))
+    def _attempt(self, work: Callable[[], None]) -> None:
+        # Where the index finds no room, the few words about the file may still find some.
+        try:
+            work()
+        except (OSError, RecordingError) as error:
+            logger.warning("recording %s is not whole: %s", self.part.recording_id, error)
 
     def _describe(self, part: Part) -> None:
         if self._still is not None:

@@ -8,10 +8,13 @@ from PIL import Image
 
 from .thumbnail import fitted
 
+Still = Image.Image
+"""A small picture, not yet a file."""
+
 QUALITY = 82
 
 
-def shrunk(pixels: NDArray[np.uint8]) -> Image.Image:
+def shrunk(pixels: NDArray[np.uint8]) -> Still:
     """A copy of a frame (B, G, R and one ignored byte) at thumbnail size."""
     height, width = pixels.shape[:2]
     size = fitted(width, height)
@@ -23,7 +26,7 @@ def shrunk(pixels: NDArray[np.uint8]) -> Image.Image:
     return whole.reduce(factor).resize(size) if factor > 1 else whole.resize(size)
 
 
-def jpeg(picture: Image.Image) -> bytes:
+def jpeg(picture: Still) -> bytes:
     """A JPEG file."""
     out = BytesIO()
     picture.save(out, "JPEG", quality=QUALITY)

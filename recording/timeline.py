@@ -12,6 +12,7 @@ Times are seconds on the caller's monotonic clock.
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 
 from .settings import Squeeze
@@ -36,11 +37,19 @@ class TimeMap:
 
     def video(self, real: float) -> float:
         """The video time that shows ``real``."""
-        return _along(real, [knot[0] for knot in self.knots], [knot[1] for knot in self.knots])
+        return _along(real, self._reals, self._videos)
 
     def real(self, video: float) -> float:
         """The earliest moment that is shown at ``video``."""
-        return _along(video, [knot[1] for knot in self.knots], [knot[0] for knot in self.knots])
+        return _along(video, self._videos, self._reals)
+
+    @cached_property
+    def _reals(self) -> list[float]:
+        return [knot[0] for knot in self.knots]
+
+    @cached_property
+    def _videos(self) -> list[float]:
+        return [knot[1] for knot in self.knots]
 
 
 class Timeline:
