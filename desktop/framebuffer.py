@@ -92,18 +92,12 @@ class Framebuffer:
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
-        with self._requests():
-            setup = self._connection.get_setup()
-            screen = setup.roots[self._connection.pref_screen]
-            self._root = screen.root
-            self._size = Size(screen.width_in_pixels, screen.height_in_pixels)
-            self._snapshots = Snapshots(self._size)
-            self._grabbed = np.zeros((self._size.height, self._size.width, 4), np.uint8)
-            self._share_memory()
-            self._ask_for_damage()
-            self._pending = [whole(self._size)]
-            self._frame = Frame(self._snapshots.pixels, 0, time.monotonic())
-            self._refresh()
+        try:
+            with self._requests():
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
         self._thread.start()
 
     def close(self) -> None:
@@ -171,6 +165,19 @@ class Framebuffer:
                 self._glancing = True
                 self._wake()
 
+    def _prepare(self) -> None:
+        setup = self._connection.get_setup()
+        screen = setup.roots[self._connection.pref_screen]
+        self._root = screen.root
+        self._size = Size(screen.width_in_pixels, screen.height_in_pixels)
+        self._snapshots = Snapshots(self._size)
+        self._grabbed = np.zeros((self._size.height, self._size.width, 4), np.uint8)
+        self._share_memory()
+        self._ask_for_damage()
+        self._pending = [whole(self._size)]
+        self._frame = Frame(self._snapshots.pixels, 0, time.monotonic())
+        self._refresh()
+
     def _forget_watch(self, watch: Watch) -> None:
         with self._lock:
             self._watches.discard(watch)
@@ -190,6 +197,10 @@ class Framebuffer:
             except LOST as error:
                 self._lose()
                 raise DisplayGone(self._display, "connection lost") from error
+            except xcffib.XcffibException as error:
+                # Only a screen of another size refuses what we ask: not the one we opened.
+                self._lose()
+                raise DisplayGone(self._display, repr(error)) from error
             if self._notified and threading.current_thread() is not self._thread:
                 # This reply's reader took the event off the socket: the thread cannot see it.
                 self._wake()

@@ -16,6 +16,7 @@ from PIL import Image
 from .frames import Frame, Pointer
 from .geometry import Region, Size, whole
 from .png import Band, assemble, band, plain_rows, up_rows
+from .snapshots import words
 from .views import PictureFormat
 
 _deflate: Any = zlib
@@ -154,7 +155,7 @@ class _BandedPicture:
             return list(range(count))
         if pixels is self._pixels and not moved:
             return []
-        old, new = self._pixels.view(np.uint32), pixels.view(np.uint32)
+        old, new = words(self._pixels), words(pixels)
         stale = []
         for index in range(count):
             top, bottom = self._rows(index)
@@ -225,7 +226,7 @@ def _encode(pixels: NDArray[np.uint8], format: PictureFormat, quality: int) -> b
 def _compressed(pixels: NDArray[np.uint8]) -> Band:
     rows = plain_rows(pixels)
     data = _deflated(rows)
-    if len(data) > _POORLY_COMPRESSED * len(rows):
+    if len(data) > _POORLY_COMPRESSED * rows.size:
         other_rows = up_rows(pixels)
         other = _deflated(other_rows)
         if len(other) < len(data):
@@ -233,8 +234,8 @@ def _compressed(pixels: NDArray[np.uint8]) -> Band:
     return band(rows, data)
 
 
-def _deflated(rows: bytes) -> bytes:
+def _deflated(rows: NDArray[np.uint8]) -> bytes:
     stream = _deflate.compressobj(_FASTEST, _deflate.DEFLATED, _RAW_DEFLATE)
-    data: bytes = stream.compress(rows)
+    data: bytes = stream.compress(rows.data)
     # A full flush ends on a byte and forgets what came before: bands can be exchanged.
     return data + bytes(stream.flush(_deflate.Z_FULL_FLUSH))

@@ -29,21 +29,21 @@ class Band(NamedTuple):
     """Bytes of the filtered rows."""
 
 
-def band(rows: bytes, deflated: bytes) -> Band:
+def band(rows: NDArray[np.uint8], deflated: bytes) -> Band:
     """The band of filtered ``rows`` that compress to ``deflated``."""
-    return Band(_chunk(b"IDAT", deflated), zlib.adler32(rows), len(rows))
+    return Band(_chunk(b"IDAT", deflated), zlib.adler32(rows.data), rows.size)
 
 
-def plain_rows(pixels: NDArray[np.uint8]) -> bytes:
+def plain_rows(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Rows of shape ``(height, width, 3)`` without a filter: the best for what programs draw."""
     height, width, _ = pixels.shape
     rows = np.empty((height, 1 + 3 * width), np.uint8)
     rows[:, 0] = _NONE
     rows[:, 1:] = pixels.reshape(height, 3 * width)
-    return rows.tobytes()
+    return rows
 
 
-def up_rows(pixels: NDArray[np.uint8]) -> bytes:
+def up_rows(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The same rows as differences from the row above: smaller for photographs.
 
     The first row has no filter, so that the band needs no other.
@@ -55,7 +55,7 @@ def up_rows(pixels: NDArray[np.uint8]) -> bytes:
     rows[1:, 0] = _UP
     rows[0, 1:] = flat[0]
     np.subtract(flat[1:], flat[:-1], out=rows[1:, 1:])
-    return rows.tobytes()
+    return rows
 
 
 def assemble(size: Size, bands: Iterable[Band]) -> bytes:

@@ -44,7 +44,7 @@ class Snapshots:
         Empty when the same pixels were painted again; ``counter`` stays the same then. Only the
         rows named by ``rows`` have to be valid in ``source``.
         """
-        old, new = self.pixels.view(np.uint32), source.view(np.uint32)
+        old, new = words(self.pixels), words(source)
         changed = np.zeros_like(self._changed_at, bool)
         for band in np.flatnonzero(self._touched(damage)):
             part = slice(band * BAND_ROWS, (band + 1) * BAND_ROWS)
@@ -101,6 +101,12 @@ class Snapshots:
         )
         regions = tuple(part for part in parts if not part.is_empty)
         return merged(regions)
+
+
+def words(pixels: NDArray[np.uint8]) -> NDArray[np.uint64] | NDArray[np.uint32]:
+    """The same memory as rows of the widest numbers, which compare fastest."""
+    rows = pixels.reshape(pixels.shape[0], -1)
+    return rows.view(np.uint32) if rows.shape[1] % 8 else rows.view(np.uint64)
 
 
 def merged(regions: Sequence[Region]) -> tuple[Region, ...]:

@@ -15,12 +15,12 @@ def noise(height: int, width: int) -> NDArray[np.uint8]:
     return np.random.default_rng(7).integers(0, 256, (height, width, 3), np.uint8)
 
 
-def deflated(rows: bytes) -> bytes:
+def deflated(rows: NDArray[np.uint8]) -> bytes:
     stream = zlib.compressobj(1, zlib.DEFLATED, -15)
-    return stream.compress(rows) + stream.flush(zlib.Z_FULL_FLUSH)
+    return stream.compress(rows.data) + stream.flush(zlib.Z_FULL_FLUSH)
 
 
-def packed(rows: bytes) -> Band:
+def packed(rows: NDArray[np.uint8]) -> Band:
     return band(rows, deflated(rows))
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from desktop.geometry import Region, Size, whole
-from desktop.snapshots import BAND_ROWS, Snapshots, merged
+from desktop.snapshots import BAND_ROWS, Snapshots, merged, words
 
 SIZE = Size(32, 100)
 EVERYTHING = (whole(SIZE),)
@@ -101,6 +101,11 @@ def test_a_snapshot_that_was_handed_out_never_changes(
         elif kept:
             kept.pop(0)
         assert all(np.array_equal(view, copy) for view, copy in kept)
+
+
+def test_words_are_as_wide_as_the_rows_allow() -> None:
+    assert words(np.zeros((3, 4, 4), np.uint8)).shape == (3, 2)
+    assert words(np.zeros((3, 5, 4), np.uint8)).shape == (3, 5)
 
 
 def regions(count: int) -> Iterable[Region]:

@@ -230,3 +230,15 @@ def test_the_pointer_is_seen_and_can_be_drawn(tmp_path: Path) -> None:
         rows, columns = np.nonzero((drawn != bare).any(axis=2))
         assert 380 <= columns.min() <= columns.max() <= 430
         assert 280 <= rows.min() <= rows.max() <= 330
+
+
+def test_a_server_without_damage_is_refused_by_name(tmp_path: Path) -> None:
+    class Mute(XServer):
+        def _command(self, number_pipe: int) -> list[str]:
+            return [*super()._command(number_pipe), "-extension", "DAMAGE"]
+
+    with display(tmp_path, Mute) as running:
+        screen = Framebuffer(running.server.display, running.server.xauthority)
+        with pytest.raises(DisplayGone, match="DAMAGE"):
+            screen.open()
+        screen.close()
