@@ -130,9 +130,12 @@ SEEK = """async ([url, times, toTheEnd]) => {
     const pen = canvas.getContext("2d");
     const seen = [];
     for (const time of times) {
+        // "seeked" may come before the picture is there to be drawn.
         const there = event("seeked");
+        const drawn = new Promise((done) => video.requestVideoFrameCallback(done));
         video.currentTime = time;
         await there;
+        await drawn;
         pen.drawImage(video, 0, 0);
         let number = 0;
         for (let bit = 0; bit < 16; bit++)
@@ -184,11 +187,13 @@ def test_chromium_plays_what_a_kill_left(page: Page, tmp_path: Path) -> None:
         for number in range(60):
             coded = encoder.encode(marked(number), number / 10, key=number == 0)
             film.write(coded.data, key=coded.key, at=number * 100)
-        path.write_bytes(film.path.read_bytes()[:-20])
+        left = film.path.read_bytes()
         film.close()
-    # A torn file has no length yet, so only the rescued one has an end to play to.
+    path.write_bytes(left)
+    # Without an index a file has no length yet, so only the rescued one has an end to play to.
     assert played(page, path, [0.05, 3.05], to_the_end=False)["seen"] == [0, 30]
+    path.write_bytes(left[:-20])
     container.rescue(path)
     shown = played(page, path, [0.05, 3.05])
     assert shown["seen"] == [0, 30]
-    assert shown["duration"] == pytest.approx(5.9, abs=0.2)
+    assert shown["duration"] == pytest.approx(5.8, abs=0.2)
