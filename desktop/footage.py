@@ -7,8 +7,7 @@ from recording.shots import Shot
 
 from .errors import DisplayGone
 from .framebuffer import Framebuffer
-from .geometry import Region
-from .pictures import cut
+from .pictures import with_pointer
 from .watching import Feed
 
 
@@ -25,17 +24,14 @@ class Footage:
 
     def subscribe(self) -> "FootageFeed":
         """Open a feed of its own."""
-        size = self._framebuffer.size
-        whole = Region(0, 0, size.width, size.height)
-        return FootageFeed(self._framebuffer.subscribe(), whole)
+        return FootageFeed(self._framebuffer.subscribe())
 
 
 class FootageFeed:
     """One taker's stream of shots."""
 
-    def __init__(self, feed: Feed, whole: Region) -> None:
+    def __init__(self, feed: Feed) -> None:
         self._feed = feed
-        self._whole = whole
         self._opened = time.monotonic()
 
     def take(self, timeout: float) -> Shot | None:
@@ -54,7 +50,7 @@ class FootageFeed:
         # A frame is as old as its last change: one that was there before us is of this moment,
         # and so is one on which only the pointer moved.
         moment = max(frame.time, self._opened) if regions else time.monotonic()
-        return Shot(cut(frame.pixels, self._whole, pointer), moment, regions)
+        return Shot(with_pointer(frame.pixels, pointer), moment, regions)
 
     def close(self) -> None:
         """End the feed."""

@@ -120,7 +120,9 @@ class Service:
         xserver = stack.enter_context(XServer(path, settings.size, self._environment, spawner))
         self._environment |= {"DISPLAY": xserver.display, "XAUTHORITY": str(xserver.xauthority)}
         framebuffer = stack.enter_context(Framebuffer(xserver.display, xserver.xauthority))
-        hands = stack.enter_context(XTestHands(xserver.display, xserver.xauthority))
+        hands = stack.enter_context(
+            XTestHands(xserver.display, xserver.xauthority, framebuffer.glance)
+        )
         session = stack.enter_context(
             DesktopSession(path, xserver.display, xserver.xauthority, self._environment, spawner)
         )

@@ -1,5 +1,9 @@
 #!/bin/sh
 # The desktop's browser: a profile of its own that asks nothing and tells nobody.
+
+# Chromium binds a socket some 50 characters below TMPDIR, and a socket's path has 107 at most.
+[ ${#TMPDIR} -le 55 ] || export TMPDIR=/tmp
+
 exec chromium \
     --user-data-dir='@FOLDER@/browser' \
     --no-first-run --no-default-browser-check --disable-default-apps \

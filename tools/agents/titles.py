@@ -7,7 +7,17 @@ LONGEST = 80
 NEW = "New Chat"
 WORDS = 6
 # What a reader recognises a call by, in this order.
-_TELLING = ("title", "action", "command", "path", "prompt", "message", "chat_id", "process_id")
+_TELLING = (
+    "title",
+    "action",
+    "command",
+    "path",
+    "prompt",
+    "message",
+    "text",
+    "chat_id",
+    "process_id",
+)
 
 
 def chat_title(title: str | None, prompt: str | None) -> str:

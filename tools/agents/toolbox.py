@@ -104,6 +104,9 @@ class ChatToolbox:
 
     async def _run(self, call: ToolCall) -> _Ran:
         try:
+            # Before any tool, not only the computer's: a command may open the first window.
+            if self._recording is not None:
+                await self._recording.ensure()
             if call.toolset is not None and self._computer is not None:
                 return await self._act(self._computer, call)
             outcome = await self._use(call)
@@ -115,8 +118,6 @@ class ChatToolbox:
         return _Ran(outcome, _result(call, outcome))
 
     async def _act(self, computer: Computer, call: ToolCall) -> _Ran:
-        if self._recording is not None:
-            await self._recording.ensure()
         done = await computer.act(call)
         details = {
             "model_point": done.point,

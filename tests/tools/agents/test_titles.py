@@ -27,6 +27,7 @@ def test_a_chat_is_called_what_was_asked_or_by_its_first_words(
         ("execute", {"command": "ls\n  -la"}, "execute: ls -la"),
         ("screenshot", {}, "screenshot"),
         ("left_click", {"coordinate": [3, 4]}, "left_click: 3, 4"),
+        ("type", {"text": "Ada\n"}, "type: Ada"),
         ("spawn", {"prompt": "p", "title": "t"}, "spawn: t"),
         ("read_file", {"path": " ", "offset": 3}, "read_file"),
         ("execute", {"command": "y" * 100}, "execute: " + "y" * 71),

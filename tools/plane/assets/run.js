@@ -78,8 +78,9 @@ function stepRow(step) {
 
 function updateStepRow(row, step) {
   const inVideo = typeof step.video_start === "number";
-  const at = inVideo ? step.video_start : step.started_at - startedAt;
-  setText(row.querySelector(".step-time"), clock(at));
+  // Two clocks in one column would mislead: with a video, a step outside of it has no time.
+  const outside = player.total ? "–" : clock(step.started_at - startedAt);
+  setText(row.querySelector(".step-time"), inVideo ? clock(step.video_start) : outside);
   setText(row.querySelector(".step-title"), labelOf(step));
   const taken = step.ended_at ? duration(step.ended_at - step.started_at) : "running";
   const kind = step.action && step.action !== labelOf(step) ? step.action : step.tool;
