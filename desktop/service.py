@@ -120,16 +120,19 @@ class Service:
         xserver = stack.enter_context(XServer(path, settings.size, self._environment, spawner))
         self._environment |= {"DISPLAY": xserver.display, "XAUTHORITY": str(xserver.xauthority)}
         framebuffer = stack.enter_context(Framebuffer(xserver.display, xserver.xauthority))
-        hands = stack.enter_context(
-            XTestHands(xserver.display, xserver.xauthority, framebuffer.glance)
-        )
+        catalogue = Catalogue(self._folder.recordings)
+        await asyncio.to_thread(catalogue.recover)
+        recorder = stack.enter_context(Recorder(Footage(framebuffer), self._folder.recordings))
+
+        def acted() -> None:
+            framebuffer.glance()
+            recorder.touch()
+
+        hands = stack.enter_context(XTestHands(xserver.display, xserver.xauthority, acted))
         session = stack.enter_context(
             DesktopSession(path, xserver.display, xserver.xauthority, self._environment, spawner)
         )
         self._environment |= session.environment
-        catalogue = Catalogue(self._folder.recordings)
-        await asyncio.to_thread(catalogue.recover)
-        recorder = stack.enter_context(Recorder(Footage(framebuffer), self._folder.recordings))
         registry = await stack.enter_async_context(Registry(self))
         computer = await stack.enter_async_context(
             Computer(
