@@ -1,0 +1,63 @@
+"""A provider's key and address from the environment; the provider is a real server on loopback."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.system.services import DESKHAND, PATIENCE
+from tools.agents.scripted.server import ScriptedModelServer
+
+pytestmark = [pytest.mark.x11, pytest.mark.slow]
+
+
+def test_with_a_key_the_same_command_asks_the_provider(tmp_path: Path) -> None:
+    async def scenario() -> tuple[int | None, bytes, bytes, list[str]]:
+        async with ScriptedModelServer() as provider:
+            child = await asyncio.create_subprocess_exec(
+                *(DESKHAND, "run", "show the date", "--model", "tour", "--json"),
+                env={
+                    **os.environ,
+                    "ANTHROPIC_API_KEY": provider.api_key,
+                    "ANTHROPIC_BASE_URL": provider.url,
+                    "DESKHAND_DATA_DIR": str(tmp_path / "data"),
+                },
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            async with asyncio.timeout(5 * PATIENCE):
+                out, err = await child.communicate()
+            return child.returncode, out, err, [entry.model for entry in provider.log]
+
+    status, out, err, models = asyncio.run(scenario())
+    assert status == 0, err
+    assert json.loads(out)["outcome"] == "done"
+    assert set(models) == {"tour"}
+    # What the key is stays with the process that was given it.
+    for path in (tmp_path / "data").rglob("*"):
+        assert not path.is_file() or b"ANTHROPIC_API_KEY" not in path.read_bytes()
+
+
+def test_a_wrong_key_is_a_models_failure_with_advice(tmp_path: Path) -> None:
+    async def scenario() -> tuple[int | None, bytes]:
+        async with ScriptedModelServer() as provider:
+            child = await asyncio.create_subprocess_exec(
+                *(DESKHAND, "run", "show the date", "--model", "tour", "--json"),
+                env={
+                    **os.environ,
+                    "ANTHROPIC_API_KEY": "sk-wrong",
+                    "ANTHROPIC_BASE_URL": provider.url,
+                    "DESKHAND_DATA_DIR": str(tmp_path / "data"),
+                },
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            async with asyncio.timeout(5 * PATIENCE):
+                out, _ = await child.communicate()
+            return child.returncode, out
+
+    status, out = asyncio.run(scenario())
+    assert status == 5, out
+    assert "API key" in json.loads(out)["last_error"]
