@@ -36,6 +36,8 @@ from .actions import ActionRecord
 from .api import router as desktop_router
 from .computer import Computer
 from .environment import built
+from .events import Events
+from .eventstream import router as events_router
 from .folder import Folder
 from .footage import Footage
 from .framebuffer import Framebuffer
@@ -90,6 +92,7 @@ class Service:
         self._started = time.monotonic()
         self._acted: float | None = None
         self._closing = False
+        self._events = Events(instance)
         self._watchers = Watchers()
         self._pages = pages_router()
         self._credentials = Credentials(instance, time.time)
@@ -159,6 +162,7 @@ class Service:
         upstream = UnixUpstream(parts.xserver.rfb_socket)
         for routes in (
             desktop_router(parts.computer, lambda: self._status(parts)),
+            events_router(self._events),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             relay_router(upstream, lambda: self._closing, self._watchers),
             processes_router(parts.registry),
@@ -238,6 +242,7 @@ class Service:
 
     def _close(self) -> None:
         self._closing = True
+        self._events.close()
 
     async def _linger(self, server: Serving, idleness: Idleness) -> None:
         longest = self._settings.linger or 0.0
