@@ -65,9 +65,9 @@ CORES = {
     name
     for package, modules in {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
-        " settle changes keymap png environment snapshots outcomes schema",
+        " settle changes keymap png environment snapshots outcomes schema journal calls",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts",
-        "vncbridge": "errors gate",
+        "vncbridge": "errors gate rfb roles",
         "tools": "models",
         "tools.kit": "spec ampersand arguments computer_calls duration output",
         "tools.processes": "errors headtail requests chat calls",

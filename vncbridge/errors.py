@@ -2,6 +2,7 @@
 
 BridgeError
 ├── UpstreamUnavailable   the RFB server cannot be reached
+├── ProtocolBroken        a client does not speak RFB as we know it; its stream ends
 └── CannotListen          the address is taken, or not ours to use
 """
 
@@ -12,6 +13,10 @@ class BridgeError(Exception):
 
 class UpstreamUnavailable(BridgeError):
     """The RFB server cannot be reached."""
+
+
+class ProtocolBroken(BridgeError):
+    """A client said what cannot be passed on; the text says what."""
 
 
 class CannotListen(BridgeError):
