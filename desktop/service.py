@@ -21,7 +21,7 @@ from recording.steps import Step
 from tools.files.api import router as files_router
 from tools.processes.api import once
 from tools.processes.api import router as processes_router
-from tools.processes.registry import Registry
+from tools.processes.registry import ProcessSettings, Registry
 from vncbridge.border import install
 from vncbridge.credentials import Credentials, new_token
 from vncbridge.gate import Gate, Principal
@@ -136,7 +136,9 @@ class Service:
             DesktopSession(path, xserver.display, xserver.xauthority, self._environment, spawner)
         )
         self._environment |= session.environment
-        registry = await stack.enter_async_context(Registry(self))
+        registry = await stack.enter_async_context(
+            Registry(self, ProcessSettings(output_folder=self._folder.path / "processes"))
+        )
         computer = await stack.enter_async_context(
             Computer(
                 framebuffer,

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 
 from .chat import chat_of, header
@@ -14,9 +15,11 @@ from .errors import (
     BadRequest,
     CallRefused,
     InputClosed,
+    NoTerminal,
     NotRunning,
     ProcessError,
     StartFailed,
+    TooManyStreams,
     UnknownProcess,
 )
 from .once import Answer
@@ -26,11 +29,15 @@ from .requests import (
     input_request,
     number,
     output_request,
+    resize_request,
     signal_request,
     start_request,
 )
+from .streams import Streams
 
 Json = dict[str, Any]
+LONGEST_CURSOR = 18
+"""Digits."""
 
 
 class _Route(APIRoute):
@@ -48,11 +55,13 @@ class _Route(APIRoute):
         return refusing
 
 
-def router(registry: Registry) -> APIRouter:
+def router(registry: Registry, streams: Streams | None = None) -> APIRouter:
     """Return the routes over ``registry``."""
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["processes"])
     _add_control(routes, registry)
+    _add_input(routes, registry)
     _add_views(routes, registry)
+    _add_streams(routes, registry, streams or Streams())
     return routes
 
 
@@ -69,6 +78,8 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
         with suppress(UnknownProcess):  # attached to one that was forgotten meanwhile
             record = registry.find(process_id, chat)
             answer |= {"age_ms": _age_ms(registry, record), "workdir": str(record.workdir)}
+            answer |= {"name": record.name} if record.name else {}
+            answer |= _copied(record)
         return answer
 
     @routes.post("/processes/{process_id}/signal")
@@ -78,17 +89,6 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
         asked = signal_request(await request.body())
         await registry.signal(record, asked)
         return {"message": f"Signal {asked.signal} was sent to process {record.id}."}
-
-    @routes.post("/processes/{process_id}/input")
-    async def give_input(process_id: str, request: Request) -> Json:
-        """Write to the standard input of a process that was started with ``stdin``."""
-        record = registry.find(process_id, chat_of(request.headers))
-        asked = input_request(await request.body())
-        if not await record.process.write(asked.data):
-            raise InputClosed(record.id)
-        if asked.close:
-            record.process.close_input()
-        return {"message": f"{len(asked.data)} bytes were given to process {record.id}."}
 
     @routes.post("/tool-calls/{call_id}/cancel")
     async def cancel(call_id: str, request: Request) -> Json:
@@ -105,6 +105,28 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
         record = found
         state = _state(record) | {"age_ms": _age_ms(registry, record)}
         return {"received": True, "started": True} | state | _snapshot(record)
+
+
+def _add_input(routes: APIRouter, registry: Registry) -> None:
+    @routes.post("/processes/{process_id}/input")
+    async def give_input(process_id: str, request: Request) -> Json:
+        """Write to the standard input of a process that was started with ``stdin``."""
+        record = registry.find(process_id, chat_of(request.headers))
+        asked = input_request(await request.body())
+        if not await record.process.write(asked.data):
+            raise InputClosed(record.id)
+        if asked.close:
+            await record.process.end_input()
+        return {"message": f"{len(asked.data)} bytes were given to process {record.id}."}
+
+    @routes.post("/processes/{process_id}/resize")
+    async def resize(process_id: str, request: Request) -> Json:
+        """Give the terminal of a process that was started with ``pty`` another size."""
+        record = registry.find(process_id, chat_of(request.headers))
+        size = resize_request(await request.body())
+        if not record.process.resize(size):
+            raise NoTerminal(record.id)
+        return {"message": f"The terminal has {size.rows} rows and {size.columns} columns now."}
 
 
 def _add_views(routes: APIRouter, registry: Registry) -> None:
@@ -131,7 +153,7 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
         state = _state(record) | {"age_ms": _age_ms(registry, record)}
         if asked.cursor is None:
             return state | _snapshot(record)
-        chunk = record.process.buffer.read(asked.cursor, asked.limit)
+        chunk = record.process.buffer.read(asked.cursor, asked.limit, whole=record.running)
         return state | {
             "output": chunk.data.decode("utf-8", "replace"),
             "truncated": None,
@@ -140,6 +162,23 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
             "gap_bytes": chunk.gap_bytes,
             "has_more": chunk.has_more,
         }
+
+
+def _add_streams(routes: APIRouter, registry: Registry, streams: Streams) -> None:
+    @routes.get("/processes/{process_id}/stream")
+    async def stream(process_id: str, request: Request) -> StreamingResponse:
+        """Send output as it comes, as server-sent events; ends with the event ``exit``."""
+        record = registry.find(process_id, chat_of(request.headers))
+        cursor = number(request.query_params, "cursor", 0)
+        last = request.headers.get("last-event-id", "")
+        if last.isascii() and last.isdigit() and len(last) <= LONGEST_CURSOR:
+            cursor = int(last)
+        streams.check()
+        return StreamingResponse(
+            streams.events(record.process, cursor, lambda: _state(record)),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
 
 
 def once(registry: Registry) -> Callable[..., Coroutine[Any, Any, Answer]]:
@@ -191,12 +230,24 @@ def _ending(record: Record) -> Json:
 
 
 def _state(record: Record) -> Json:
-    return {
-        "id": record.id,
-        "command": record.request.command,
-        "running": record.running,
-        "canceled": record.canceled,
-    } | _ending(record)
+    return (
+        {
+            "id": record.id,
+            "command": record.request.command,
+            "running": record.running,
+            "canceled": record.canceled,
+        }
+        | _ending(record)
+        | _copied(record)
+    )
+
+
+def _copied(record: Record) -> Json:
+    copy = record.process.copy
+    if copy is None:
+        return {}
+    lost = {"output_lost": copy.lost} if copy.lost else {}
+    return {"output_path": str(copy.path), "exit_path": str(copy.exit_path)} | lost
 
 
 def _snapshot(record: Record) -> Json:
@@ -221,7 +272,7 @@ def _listed(record: Record) -> Json:
         fields["name"] = record.name
     if record.exited_at is not None:
         fields["exited_at_unix"] = int(record.exited_at)
-    return fields | _ending(record)
+    return fields | _ending(record) | _copied(record)
 
 
 def _refusal(error: ProcessError) -> HTTPException:
@@ -233,6 +284,10 @@ def _refusal(error: ProcessError) -> HTTPException:
             return HTTPException(404, {"message": "Process not found.", "detail": str(error)})
         case InputClosed():
             return HTTPException(409, {"message": "Process takes no input.", "detail": str(error)})
+        case NoTerminal():
+            return HTTPException(409, {"message": "Process has no terminal.", "detail": str(error)})
+        case TooManyStreams():
+            return HTTPException(429, {"message": str(error)})
         case NotRunning():
             return HTTPException(409, {"message": "Process is not running.", "detail": str(error)})
         case CallRefused():

@@ -6,6 +6,8 @@ ProcessError
 ├── UnknownProcess      no such process, or none of this chat's: 404
 ├── NotRunning          it has ended, nothing to signal: 409
 ├── InputClosed         it takes no input: 409
+├── NoTerminal          it runs in none: 409
+├── TooManyStreams      come back later: 429
 ├── CallRefused         the tool call's id forbids it: 409
 ├── OutcomeUnknown      a tool call broke off, it may have had an effect: 500
 └── StartFailed         the system would not start it: 500
@@ -63,6 +65,28 @@ class InputClosed(ProcessError):
 
     def __str__(self) -> str:
         return f"Process {self.process_id!r} takes no input."
+
+
+class NoTerminal(ProcessError):
+    """The process was started without a terminal, or has left it."""
+
+    def __init__(self, process_id: str) -> None:
+        super().__init__(process_id)
+        self.process_id = process_id
+
+    def __str__(self) -> str:
+        return f"Process {self.process_id!r} runs in no terminal."
+
+
+class TooManyStreams(ProcessError):
+    """As many streams as may be are open."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.most = most
+
+    def __str__(self) -> str:
+        return f"At most {self.most} streams may be open at once."
 
 
 class CallRefused(ProcessError):

@@ -104,14 +104,20 @@ class HeadTailBuffer:
                 return self._described(shown, 0, cut)
         return self._with_gap(_whole_end(head), _whole_start(tail))
 
-    def read(self, cursor: int, limit: int = FORMATTED) -> Chunk:
-        """Return at most ``limit`` bytes from offset ``cursor`` on, or from the next one kept."""
+    def read(self, cursor: int, limit: int = FORMATTED, *, whole: bool = False) -> Chunk:
+        """Return at most ``limit`` bytes from offset ``cursor`` on, or from the next one kept.
+
+        ``whole``: a character of which bytes are still to come is left for the next read.
+        """
         start = min(max(cursor, 0), self.total)
         oldest = max(self.total - self._ring_size, 0)
         if start < len(self._head) and start < oldest:
             return _chunk(bytes(self._head[start:]), limit, start, 0, more=True)
         begin = max(start, oldest)
-        return _chunk(self._newest(self.total - begin), limit, begin, begin - start, more=False)
+        newest = self._newest(self.total - begin)
+        if whole:
+            newest = _whole_end(newest) or newest
+        return _chunk(newest, limit, begin, begin - start, more=False)
 
     def _ring_pieces(self, data: bytes) -> list[tuple[int, bytes]]:
         skipped = max(len(data) - self._ring_size, 0)

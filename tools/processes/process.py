@@ -3,15 +3,18 @@
 import asyncio
 import os
 import signal
+import termios
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
 from .errors import NotRunning
 from .headtail import HeadTailBuffer
+from .requests import Terminal
 from .spawn import Spawned
 
 READ_SIZE = 65_536
+END_OF_TRANSMISSION = b"\x04"
 LAST_READS = 16
 """Reads at the exit of the shell at most: somebody else may fill the pipe without end."""
 
@@ -50,6 +53,8 @@ class Process:
         self._pidfd = spawned.pidfd
         self._output: int | None = spawned.output
         self._input = spawned.input
+        self._terminal = spawned.terminal
+        self.copy = spawned.copy
         self._on_exit = on_exit
         self._changed = asyncio.Event()
         self._writing = asyncio.Lock()
@@ -107,9 +112,23 @@ class Process:
                     view = view[os.write(self._input, view) :]
                 except BlockingIOError:
                     await self._writable(self._input)
-                except BrokenPipeError:
+                except OSError:  # EPIPE, or EIO of a terminal: nobody reads
                     self.close_input()
         return not view
+
+    async def end_input(self) -> None:
+        """Let the reader of the input see its end: for a terminal that is a key, Ctrl+D."""
+        if self._terminal:
+            await self.write(END_OF_TRANSMISSION)
+        else:
+            self.close_input()
+
+    def resize(self, size: Terminal) -> bool:
+        """Give the terminal another size; False if there is none (any more)."""
+        if not self._terminal or self._input is None:
+            return False
+        termios.tcsetwinsize(self._input, (size.rows, size.columns))
+        return True
 
     def close_input(self) -> None:
         """Let the reader of the input see its end."""
@@ -134,10 +153,14 @@ class Process:
             data = os.read(self._output, READ_SIZE)
         except BlockingIOError:
             return False
+        except OSError:  # EIO: nobody holds the terminal any more
+            data = b""
         if not data:
             self._close_output()
             return False
         self.buffer.write(data)
+        if self.copy is not None:
+            self.copy.write(data)
         self._ring()
         return True
 
@@ -164,6 +187,8 @@ class Process:
             self._loop.remove_reader(self._output)
             os.close(self._output)
             self._output = None
+            if self.copy is not None:
+                self.copy.close()
             self._ring()
 
     def _ring(self) -> None:

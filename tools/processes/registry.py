@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from . import groups
 from .chat import Chat
 from .errors import NotRunning, ProcessError, StartFailed, UnknownProcess
 from .once import Answer, Once
+from .outputfile import OutputFile
 from .process import Process
 from .requests import OutputRequest, SignalRequest, StartRequest
 from .spawn import Limits, Order, Spawner
@@ -50,6 +52,8 @@ class ProcessSettings:
     close_grace: float = 2.0
     """Seconds between asking everything to end and killing it."""
     limits: Limits = field(default_factory=Limits)
+    output_folder: Path | None = None
+    """Where output is copied to, a folder for each process; None: only where a caller says."""
 
 
 @dataclass
@@ -105,7 +109,7 @@ class Registry:
         self._marker = f"DESKHAND_PROCESS={uuid4()}"
         self._records: dict[str, Record] = {}
         self._timers: set[asyncio.TimerHandle] = set()
-        self._sweeps: set[asyncio.Task[int]] = set()
+        self._sweeps: set[asyncio.Task[object]] = set()
         self._exits: dict[str, None] = {}
         """Ids of exited ones, the first to exit in front."""
         self._unseen: list[Process] = []
@@ -274,6 +278,8 @@ class Registry:
             environment=environment,
             limits=self._settings.limits,
             stdin=request.stdin,
+            terminal=request.pty,
+            copy=lambda: self._copy(process_id, request.output_path),
         )
         spawned = await self._spawner.spawn(order)
         record = Record(
@@ -298,6 +304,17 @@ class Registry:
             return configured
         return Path(environment.get("HOME", os.sep))
 
+    def _copy(self, process_id: str, asked: str) -> OutputFile | None:
+        if asked:
+            return OutputFile(Path(asked), Path(f"{asked}.exit.json"))
+        if self._settings.output_folder is None:
+            return None
+        folder = self._settings.output_folder / process_id
+        # A disk that is full, or that nobody may write to, keeps no command from running.
+        with suppress(OSError):
+            return OutputFile(folder / "output.log", folder / "exit.json")
+        return None
+
     def _unique(self, name: str) -> str:
         taken = {record.name for record in self._records.values()}
         unique, count = name, 1
@@ -308,6 +325,14 @@ class Registry:
 
     def _exited(self, record: Record) -> None:
         record.exited_at = self._wall()
+        if record.process.copy is not None and record.process.exit is not None:
+            ending = record.process.exit
+            facts = {
+                "exit_code": ending.code,
+                "signal": ending.signal,
+                "exited_at_unix": record.exited_at,
+            }
+            record.process.copy.tell_exit(facts)
         self._later(self._settings.keep_seconds, lambda: self._forget(record.id))
         self._exits[record.id] = None
         while len(self._exits) > self._settings.keep_exited:
@@ -316,6 +341,9 @@ class Registry:
     def _forget(self, process_id: str) -> None:
         self._exits.pop(process_id, None)
         record = self._records.pop(process_id, None)
+        if self._settings.output_folder is not None and record is not None:
+            folder = self._settings.output_folder / process_id
+            self._sweep(lambda: shutil.rmtree(folder, ignore_errors=True))
         if record is not None and record.process.open:
             # Read on, unseen: a server that it left behind must not hit a closed pipe.
             self._unseen = [*(p for p in self._unseen if p.open), record.process]
@@ -324,7 +352,11 @@ class Registry:
         with suppress(ProcessError):
             record.process.signal(signal.SIGKILL)
         family = groups.Family(markers=(self._mark(record.id),))
-        sweep = asyncio.create_task(asyncio.to_thread(groups.send, family, signal.SIGKILL))
+        self._sweep(lambda: groups.send(family, signal.SIGKILL))
+
+    def _sweep(self, work: Callable[[], object]) -> None:
+        """Do something in a thread that the close waits for."""
+        sweep = asyncio.create_task(asyncio.to_thread(work))
         self._sweeps.add(sweep)
         sweep.add_done_callback(self._sweeps.discard)
 

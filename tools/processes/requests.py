@@ -9,8 +9,18 @@ from .errors import BadRequest
 
 SIGNALS = ("terminate", "kill", "interrupt")
 LONGEST_WAIT_MS = 300_000
+LARGEST_TERMINAL = 1_000
+"""Rows or columns of a terminal."""
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """Size of a terminal, in characters."""
+
+    rows: int = 24
+    columns: int = 80
 
 
 @dataclass(frozen=True)
@@ -24,7 +34,11 @@ class StartRequest:
     timeout_ms: int = 0
     """How long the caller means to wait; recorded, never enforced."""
     name: str = ""
+    output_path: str = ""
+    """Absolute path of a file that the output is copied to; empty: one of the service's own."""
     stdin: bool = False
+    pty: Terminal | None = None
+    """Run it in a terminal of this size: for programs that talk to a person."""
     tool_call_id: str = ""
     call_age_ms: int = 0
     """How long ago the tool call was first sent, when this is not its first sending."""
@@ -86,14 +100,18 @@ def start_request(data: bytes, call_id: str = "", age: str = "") -> StartRequest
         background=_field(body, "background", bool, False),
         timeout_ms=_field(body, "timeout_ms", int, 0),
         name=_field(body, "name", str, ""),
+        output_path=_field(body, "output_path", str, ""),
         stdin=_field(body, "stdin", bool, False),
+        pty=_terminal(body),
         tool_call_id=call_id or _field(body, "tool_call_id", str, ""),
         call_age_ms=age_ms,
     )
     if not request.command:
         raise BadRequest("Command is required.")
-    if "\0" in request.command or "\0" in request.workdir:
-        raise BadRequest("Command and workdir must not contain NUL.")
+    if any("\0" in text for text in (request.command, request.workdir, request.output_path)):
+        raise BadRequest("Command, workdir and output_path must not contain NUL.")
+    if request.output_path and not request.output_path.startswith("/"):
+        raise BadRequest("output_path must be absolute.", repr(request.output_path))
     if request.call_age_ms < 0:
         raise BadRequest("The tool call's age must not be negative.")
     if request.background and request.timeout_ms:
@@ -128,6 +146,11 @@ def input_request(data: bytes) -> InputRequest:
     return InputRequest(text.encode(), _field(body, "close", bool, False))
 
 
+def resize_request(data: bytes) -> Terminal:
+    """Read the body of a resize."""
+    return _size(body_of(data))
+
+
 def output_request(query: Mapping[str, str]) -> OutputRequest:
     """Read the query of an output call."""
     wait_for = query.get("wait_for")
@@ -152,6 +175,22 @@ def number(query: Mapping[str, str], name: str, default: int) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 18:
         raise BadRequest("Query parameters are invalid.", f"{name} must be a number from 0 on.")
     return int(text)
+
+
+def _terminal(body: Mapping[str, Any]) -> Terminal | None:
+    if isinstance(body.get("pty"), dict):
+        return _size(body["pty"])
+    return _size(body) if _field(body, "pty", bool, False) else None
+
+
+def _size(body: Mapping[str, Any]) -> Terminal:
+    usual = Terminal()
+    size = Terminal(
+        _field(body, "rows", int, usual.rows), _field(body, "columns", int, usual.columns)
+    )
+    if not all(1 <= side <= LARGEST_TERMINAL for side in (size.rows, size.columns)):
+        raise BadRequest(f"rows and columns of a terminal are 1 to {LARGEST_TERMINAL}.")
+    return size
 
 
 def _field(body: Mapping[str, Any], name: str, kind: type[T], default: T) -> T:

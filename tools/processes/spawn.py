@@ -10,6 +10,7 @@ import os
 import resource
 import shutil
 import subprocess
+import termios
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
@@ -19,6 +20,8 @@ from queue import SimpleQueue
 from threading import Thread
 
 from .errors import StartFailed
+from .outputfile import OutputFile
+from .requests import Terminal
 
 
 @dataclass(frozen=True)
@@ -44,17 +47,23 @@ class Order:
     environment: Mapping[str, str]
     limits: Limits = field(default_factory=Limits)
     stdin: bool = False
+    terminal: Terminal | None = None
+    """Size of the terminal to run it in; None: output goes to a pipe."""
+    copy: Callable[[], OutputFile | None] = lambda: None
+    """Opens the file that output is copied to, in the thread."""
 
 
 @dataclass(frozen=True)
 class Spawned:
-    """A running child; whoever holds this closes the three descriptors."""
+    """A running child; whoever holds this closes the descriptors and the copy."""
 
     child: subprocess.Popen[bytes]
     pidfd: int
     output: int
     input: int | None
     workdir: Path
+    copy: OutputFile | None
+    terminal: bool
 
 
 class Spawner:
@@ -105,30 +114,63 @@ class Spawner:
         workdir = order.place()
         guard = [self._setpriv, "--pdeathsig", "KILL", "--"] if self._setpriv else []
         with ExitStack() as on_failure:
-            reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-            on_failure.callback(os.close, reading)
+            copy = order.copy()
+            if copy is not None:
+                on_failure.callback(copy.close)
+            ends = _ends(order)
+            on_failure.callback(os.close, ends.output)
             try:
-                os.set_blocking(writing, True)
                 child = subprocess.Popen(
-                    [*guard, shell, "-c", order.command],
+                    [*guard, *ends.arguments(shell, order.command)],
                     cwd=workdir,
                     env=dict(order.environment),
-                    stdin=subprocess.PIPE if order.stdin else subprocess.DEVNULL,
-                    stdout=writing,
-                    stderr=writing,
+                    stdin=subprocess.PIPE if order.stdin and not ends.tty else subprocess.DEVNULL,
+                    stdout=ends.child,
+                    stderr=ends.child,
                     start_new_session=True,
                 )
-            finally:
-                os.close(writing)
+            except BaseException:
+                os.close(ends.child)
+                raise
             on_failure.callback(child.wait)
             on_failure.callback(child.kill)
             _restrict(child.pid, order.limits)
-            given = _detached(child)
+            given = os.dup(ends.output) if ends.tty else _detached(child)
+            os.close(ends.child)
             if given is not None:
                 on_failure.callback(os.close, given)
             pidfd = os.pidfd_open(child.pid)
             on_failure.pop_all()
-        return Spawned(child, pidfd, reading, given, workdir)
+        return Spawned(child, pidfd, ends.output, given, workdir, copy, bool(ends.tty))
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Both ends of a child's output: a pipe's, or a terminal's."""
+
+    output: int
+    child: int
+    tty: str = ""
+
+    def arguments(self, shell: str, command: str) -> list[str]:
+        if not self.tty:
+            return [shell, "-c", command]
+        # Opened by the leader of a session that has none, a terminal becomes its own.
+        return [shell, "-c", _ENTER_TERMINAL, shell, self.tty, command]
+
+
+_ENTER_TERMINAL = 'exec <>"$1" >&0 2>&0; exec "$0" -c "$2"'
+
+
+def _ends(order: Order) -> _Ends:
+    if order.terminal is None:
+        reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        os.set_blocking(writing, True)
+        return _Ends(reading, writing)
+    controller, terminal = os.openpty()
+    termios.tcsetwinsize(controller, (order.terminal.rows, order.terminal.columns))
+    os.set_blocking(controller, False)
+    return _Ends(controller, terminal, os.ttyname(terminal))
 
 
 def _detached(child: subprocess.Popen[bytes]) -> int | None:

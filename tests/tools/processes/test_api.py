@@ -1,5 +1,7 @@
+import json
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -102,3 +104,95 @@ def test_a_client_that_goes_away_while_it_waits_does_no_harm(service: Service) -
     assert output(service, process_id)["running"] is True
     service.request("POST", f"/api/v0/processes/{process_id}/signal", json={"signal": "kill"})
     assert output(service, process_id, wait="true")["running"] is False
+
+
+def events(answer: httpx2.Response) -> list[tuple[str, Json]]:
+    """Read a stream of events to its end."""
+    found = []
+    for block in answer.read().decode().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if line[:1] != ":")
+        if fields:
+            found.append((fields["event"], json.loads(fields["data"])))
+    return found
+
+
+def test_output_is_streamed_as_it_comes_and_the_exit_at_last(service: Service) -> None:
+    process_id = start(service, "read x; echo got $x; exit 3", stdin=True)
+    path = f"/api/v0/processes/{process_id}/stream"
+    with service.client.stream("GET", path, timeout=LIMIT) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        give(service, process_id, data="it\n")
+        *said, (last, ending) = events(answer)
+    assert "".join(data["output"] for _, data in said) == "got it\n"
+    assert (last, ending["exit_code"]) == ("exit", 3)
+    with service.client.stream("GET", path, headers={"Last-Event-ID": "4"}) as answer:
+        assert events(answer)[0] == (
+            "output",
+            {"output": "it\n", "cursor": 4, "next_cursor": 7, "gap_bytes": 0},
+        )
+
+
+def test_a_terminal_has_its_size_and_takes_another(service: Service) -> None:
+    command = "test -t 0 && test -t 1 && stty size; trap 'stty size; exit 0' WINCH; read x; read y"
+    process_id = start(service, command, pty=True, rows=10, columns=40)
+    first = output(service, process_id, wait_for="output", cursor=0)
+    assert first["output"] == "10 40\r\n"
+    body = {"rows": 20, "columns": 60}
+    resized = service.request("POST", f"/api/v0/processes/{process_id}/resize", json=body)
+    assert resized.status_code == 200
+    give(service, process_id, data="\n")
+    assert "20 60" in output(service, process_id, wait="true")["output"]
+    gone = service.request("POST", f"/api/v0/processes/{process_id}/resize", json=body)
+    assert gone.status_code == 409
+
+
+def test_the_end_of_input_reaches_a_program_in_a_terminal(service: Service) -> None:
+    process_id = start(service, "cat; echo over", pty={"rows": 5, "columns": 20})
+    give(service, process_id, data="x\n", close=True)
+    assert output(service, process_id, wait="true")["output"].endswith("x\r\nover\r\n")
+
+
+@pytest.mark.parametrize("size", [{"rows": 0}, {"columns": 1001}, {"rows": "5"}])
+def test_a_terminal_of_no_size_is_refused(service: Service, size: Json) -> None:
+    answer = service.request(
+        "POST", "/api/v0/processes/start", json={"command": ":", "pty": True} | size
+    )
+    assert answer.status_code == 400
+
+
+def test_output_is_copied_where_grep_finds_it(service: Service, tmp_path: Path) -> None:
+    path = tmp_path / "logs" / "build.log"
+    process_id = start(service, "echo one; echo two >&2; exit 5", output_path=str(path))
+    ended = output(service, process_id, wait="true")
+    assert ended["output_path"] == str(path)
+    assert path.read_text() == "one\ntwo\n"
+    facts = json.loads(Path(ended["exit_path"]).read_text())
+    assert (facts["exit_code"], facts["signal"]) == (5, None)
+
+
+def test_an_output_path_that_cannot_be_written_starts_nothing(
+    service: Service, tmp_path: Path
+) -> None:
+    for path, status in ((str(tmp_path), 500), ("relative", 400), ("/dev/null", 500)):
+        body = {"command": f"touch {tmp_path}/ran", "output_path": path}
+        assert service.request("POST", "/api/v0/processes/start", json=body).status_code == status
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_output_of_each_process_is_kept_until_it_is_forgotten(tmp_path: Path) -> None:
+    settings = ProcessSettings(keep_exited=1, close_grace=0.2, output_folder=tmp_path / "out")
+    with running(settings) as service:
+        first = output(service, start(service, "echo one"), wait="true")
+        assert Path(first["output_path"]).read_text() == "one\n"
+        second = output(service, start(service, "echo two"), wait="true")
+        service.close_registry()
+        assert not Path(first["output_path"]).exists()
+        assert Path(second["output_path"]).read_text() == "two\n"
+
+
+def test_a_folder_that_cannot_be_written_keeps_no_command_from_running(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with running(ProcessSettings(close_grace=0.2, output_folder=tmp_path / "file")) as service:
+        ended = output(service, start(service, "echo ran"), wait="true")
+        assert ended["output"] == "ran\n"
+        assert "output_path" not in ended

@@ -194,3 +194,12 @@ def test_a_chunk_ends_between_characters() -> None:
     buffer.write("aé☃".encode())
     assert buffer.read(0, 2).data == b"a"
     assert buffer.read(3, 1).data == "☃".encode()[:1]
+
+
+def test_the_rest_of_a_character_is_waited_for_when_a_reader_wants_whole_ones() -> None:
+    buffer = HeadTailBuffer()
+    buffer.write(b"a\xe2\x82")
+    assert buffer.read(0, whole=True).data == b"a"
+    assert buffer.read(0).data == b"a\xe2\x82"
+    # Alone it is given out: a reader that waits for output would be woken for nothing for ever.
+    assert buffer.read(1, whole=True).data == b"\xe2\x82"

@@ -10,10 +10,12 @@ from tools.processes.requests import (
     OutputRequest,
     SignalRequest,
     StartRequest,
+    Terminal,
     body_of,
     call_age_ms,
     input_request,
     output_request,
+    resize_request,
     signal_request,
     start_request,
 )
@@ -40,8 +42,36 @@ def test_all_fields_of_a_start_are_read_and_others_ignored() -> None:
         surprise=[],
     )
     assert request == StartRequest(
-        *("make", "/src", (("A", "1"),), False, 5, "build", True, "c", 7)
+        "make",
+        "/src",
+        (("A", "1"),),
+        timeout_ms=5,
+        name="build",
+        stdin=True,
+        tool_call_id="c",
+        call_age_ms=7,
     )
+
+
+def test_a_terminal_is_asked_for_with_or_without_a_size() -> None:
+    assert start(command="x", pty=True).pty == Terminal(24, 80)
+    assert start(command="x", pty=True, rows=5).pty == Terminal(5, 80)
+    assert start(command="x", pty={"rows": 5, "columns": 6}).pty == Terminal(5, 6)
+    assert start(command="x", pty=False, rows=5).pty is None
+    assert resize_request(b'{"rows": 1, "columns": 2}') == Terminal(1, 2)
+
+
+@pytest.mark.parametrize("size", [{"rows": 0}, {"columns": 1001}, {"rows": True}])
+def test_a_terminal_of_a_size_that_cannot_be_is_refused(size: dict[str, Any]) -> None:
+    with pytest.raises(BadRequest):
+        resize_request(json.dumps(size).encode())
+
+
+@pytest.mark.parametrize("path", ["relative", "/with\0nul"])
+def test_output_is_copied_to_absolute_paths_only(path: str) -> None:
+    assert start(command="x", output_path="/log").output_path == "/log"
+    with pytest.raises(BadRequest):
+        start(command="x", output_path=path)
 
 
 def test_null_is_the_same_as_absent() -> None:

@@ -1,0 +1,73 @@
+"""Output as it comes, as server-sent events."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from .errors import TooManyStreams
+from .process import Process
+
+MOST = 128
+HEARTBEAT_SECONDS = 15.0
+PIECE = 32_768
+
+Json = dict[str, Any]
+
+
+class Streams:
+    """How many streams of output are open."""
+
+    def __init__(self, most: int = MOST, heartbeat: float = HEARTBEAT_SECONDS) -> None:
+        self._most = most
+        self._count = 0
+        self._heartbeat = heartbeat
+
+    def check(self) -> None:
+        """Raise TooManyStreams if there is no room for another."""
+        if self._count >= self._most:
+            raise TooManyStreams(self._most)
+
+    async def events(
+        self, process: Process, cursor: int, ending: Callable[[], Json]
+    ) -> AsyncIterator[bytes]:
+        """Yield output from ``cursor`` on, and at last how it ended. Closing it is harmless."""
+        with self._one_more():
+            while True:
+                exited = process.exit is not None
+                chunk = process.buffer.read(cursor, PIECE, whole=not exited)
+                if chunk.data:
+                    cursor = chunk.next_cursor
+                    data = {
+                        "output": chunk.data.decode("utf-8", "replace"),
+                        "cursor": chunk.cursor,
+                        "next_cursor": cursor,
+                        "gap_bytes": chunk.gap_bytes,
+                    }
+                    yield _event("output", data, cursor)
+                elif exited:
+                    yield _event("exit", ending(), cursor)
+                    return
+                elif not await self._heard(process, cursor):
+                    yield b": still here\n\n"
+
+    async def _heard(self, process: Process, cursor: int) -> bool:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._heartbeat):
+                await process.wait_output(cursor)
+            return True
+        return False
+
+    @contextmanager
+    def _one_more(self) -> Iterator[None]:
+        self._count += 1
+        try:
+            yield
+        finally:
+            self._count -= 1
+
+
+def _event(kind: str, data: Json, cursor: int) -> bytes:
+    line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"id: {cursor}\nevent: {kind}\ndata: {line}\n\n".encode()
