@@ -6,6 +6,7 @@ A part that is still recorded has a ``.journal`` instead of the ``.json``.
 import logging
 import re
 import shutil
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,15 @@ from typing import Any, NamedTuple
 
 from . import container, parts, stills
 from .errors import InvalidRecordingId, UnknownRecording, UnreadableFilm
+from .mover import remember
 from .parts import Part
 
 logger = logging.getLogger(__name__)
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+UNFINISHED = (".moving", ".draft", ".rescued", ".clip")
+"""Ends of names of files that are being made from others."""
 
 ADDRESS = "/api/v0/desktop/recordings"
 
@@ -138,7 +143,10 @@ class Catalogue:
             UnknownRecording: If there are none.
         """
         self.take(recording_id)
-        shutil.rmtree(self._folder / checked(recording_id))
+        # Out of sight in one step, whoever still reads or moves a file of it.
+        doomed = self._folder / f".deleted-{uuid.uuid4()}"
+        (self._folder / checked(recording_id)).rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
 
     def recover(self) -> tuple[str, ...]:
         """Make whole what a dead service left; the ids it found. Blocks, and reads whole files.
@@ -146,6 +154,7 @@ class Catalogue:
         Only for the time before a recorder works in the folder.
         """
         rescued = []
+        self._sweep()
         for journal in sorted(self._folder.glob("*/*.journal")):
             part = parts.replayed(_lines(journal))
             paths = Paths(
@@ -158,6 +167,20 @@ class Catalogue:
                 paths.video.unlink(missing_ok=True)
         return tuple(rescued)
 
+    def closed(self) -> Iterator[Path]:
+        """The videos that are described."""
+        for document in sorted(self._folder.glob("*/*.json")):
+            if document.with_suffix(".mp4").exists():
+                yield document.with_suffix(".mp4")
+
+    def _sweep(self) -> None:
+        """Remove what a dead service was making."""
+        for unfinished in UNFINISHED:
+            for path in self._folder.glob(f"*/*{unfinished}"):
+                path.unlink(missing_ok=True)
+        for doomed in self._folder.glob(".deleted-*"):
+            shutil.rmtree(doomed, ignore_errors=True)
+
     def _rescue(self, part: Part, paths: Paths) -> bool:
         try:
             left = container.rescue(paths.video)
@@ -167,15 +190,12 @@ class Catalogue:
         # The journal may lag behind the video; what it did not tell of was activity.
         missing = max(0.0, left.video_s - part.video_s)
         end = (part.real_s + missing, part.video_s + missing)
-        part = replace(
-            part,
-            knots=parts.straightened([*part.knots, end]),
-            size=paths.video.stat().st_size,
-            end_reason="service_lost",
-        )
+        knots = parts.straightened([*part.knots, end])
+        part = replace(part, knots=knots, end_reason="service_lost")
+        remember(paths.video, part)
         if not paths.thumbnail.exists():
             paths.thumbnail.write_bytes(stills.jpeg(stills.shrunk(left.last_key)))
-        self.save(part)
+        self.save(replace(part, size=paths.video.stat().st_size))
         return True
 
     def _part(self, recording_id: str, index: int) -> Part | None:

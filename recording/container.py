@@ -21,6 +21,7 @@ from av.packet import Packet
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
+from .boxes import HEAD, Box, boxed, padding
 from .encoder import TIME_BASE
 from .errors import DiskFull, RecordingFailed, UnreadableFilm
 
@@ -107,19 +108,24 @@ def no_room(error: BaseException) -> bool:
     return getattr(error, "errno", None) in _NO_ROOM
 
 
-def describe(path: Path, text: str) -> None:
-    """Append a description to a closed file, in a box that players skip."""
-    content = SIDECAR_BOX.bytes + text.encode()
+def describe(path: Path, text: str, room: int = 0) -> None:
+    """Append a description to a closed file, in a box that players skip.
+
+    ``room``: bytes that the index may grow by later without changing the size of the file.
+    """
+    spare = padding(room) if room else b""
     with path.open("ab") as file:
-        file.write((len(content) + 8).to_bytes(4, "big") + b"uuid" + content)
+        file.write(boxed(b"uuid", SIDECAR_BOX.bytes + text.encode()) + spare)
 
 
 def description(path: Path) -> str | None:
     """What ``describe`` appended."""
     with path.open("rb") as file:
-        for kind, start, size in _boxes(file.fileno()):
-            if kind == b"uuid" and os.pread(file.fileno(), 16, start) == SIDECAR_BOX.bytes:
-                return os.pread(file.fileno(), size - 16, start + 16).decode()
+        for box in outermost(file.fileno()):
+            if box.kind == b"uuid":
+                contents = os.pread(file.fileno(), box.end - box.body, box.body)
+                if contents.startswith(SIDECAR_BOX.bytes):
+                    return contents.removeprefix(SIDECAR_BOX.bytes).decode()
     return None
 
 
@@ -134,7 +140,7 @@ class Rescued:
 
 
 def rescue(path: Path) -> Rescued:
-    """Give a killed writer's file an ordinary index in front; it is replaced in one step.
+    """Give a killed writer's file an ordinary index; it is replaced in one step.
 
     Raises:
         UnreadableFilm: If there is no whole frame in it.
@@ -144,7 +150,7 @@ def rescue(path: Path) -> Rescued:
         _cut_off_torn_boxes(path)
         with (
             closing(av.open(str(path))) as source,
-            av.open(str(whole), "w", "mp4", container_options={"movflags": "faststart"}) as target,
+            av.open(str(whole), "w", "mp4") as target,
         ):
             stream = source.streams.video[0]
             copy = target.add_stream_from_template(stream)
@@ -167,10 +173,10 @@ def _cut_off_torn_boxes(path: Path) -> None:
     with path.open("r+b") as file:
         size = os.fstat(file.fileno()).st_size
         end, film = size, False
-        for kind, start, length in _boxes(file.fileno()):
-            film = film or kind == b"moov"
-            if kind != b"moof" and start + length <= size:
-                end = start + length
+        for box in outermost(file.fileno()):
+            film = film or box.kind == b"moov"
+            if box.kind != b"moof" and box.end <= size:
+                end = box.end
         if film:
             file.truncate(end)
 
@@ -202,15 +208,15 @@ def _last_key(path: Path) -> NDArray[np.uint8]:
         return cast("NDArray[np.uint8]", last.to_ndarray(format="bgra"))
 
 
-def _boxes(file: int) -> Iterator[tuple[bytes, int, int]]:
-    """Kind, start and length of the contents of each box of the outermost level."""
+def outermost(file: int) -> Iterator[Box]:
+    """The boxes of a whole file; the last one may end behind it."""
     at, end = 0, os.fstat(file).st_size
-    while at + 8 <= end:
+    while at + HEAD <= end:
         head = os.pread(file, 16, at)
-        size, body = int.from_bytes(head[:4], "big"), 8
+        size, body = int.from_bytes(head[:4], "big"), HEAD
         if size == 1:
             size, body = int.from_bytes(head[8:16], "big"), 16
         if size < body:
             return
-        yield head[4:8], at + body, size - body
+        yield Box(head[4:8], at, at + body, at + size)
         at += size

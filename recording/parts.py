@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from .steps import Step, chapters, merged, restored, stored, told
+from .boxes import Chapter
+from .steps import Step, chapters, marks, merged, restored, stored, told
 from .timeline import Knot, TimeMap
 
 EndReason = Literal[
@@ -133,6 +134,11 @@ def joined(parts: Sequence[Part]) -> tuple[TimeMap, tuple[Step, ...]]:
         steps += [step.moved(real) for step in part.steps]
         video += part.video_s
     return TimeMap(straightened(knots)), merged(steps)
+
+
+def chapters_of(part: Part) -> list[Chapter]:
+    """The chapters of one file."""
+    return marks(part.steps, TimeMap(part.knots))
 
 
 def vtt(parts: Sequence[Part]) -> str:

@@ -8,22 +8,23 @@ locked, and an idle desktop wakes nobody.
 import logging
 import queue
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
 
 from .catalogue import Catalogue, Paths, checked
-from .errors import FeedEnded, RecorderClosed, RecordingError, RecordingFailed, StillRecording
+from .clocks import Clock, SystemClock
+from .errors import RecorderClosed, RecordingError, RecordingFailed, StillRecording
+from .mover import Mover
 from .parts import EndReason
 from .settings import RecordingSettings
-from .shots import Feed, Shot, Source
+from .shots import Shot, Source
 from .steps import Step
 from .studio import Studio
+from .viewfinder import Viewfinder
 
 logger = logging.getLogger(__name__)
 
@@ -33,33 +34,8 @@ LONGEST_NAP = 5.0
 FIRST_SHOT = 5.0
 """Seconds in which a display must show its first picture."""
 
-FEED_PATIENCE = 2.0
-"""Seconds after which the picture thread looks whether it is still wanted."""
-
 TOUCHES_APART = 0.1
 """Seconds; a moving mouse reports itself a hundred times a second."""
-
-
-class Clock(Protocol):
-    """What time it is."""
-
-    def now(self) -> float:
-        """Seconds, monotonic, the clock of the shots."""
-
-    def since_1970(self) -> float:
-        """Seconds of the calendar."""
-
-
-class SystemClock:
-    """The clocks of this machine."""
-
-    def now(self) -> float:
-        """Monotonic seconds."""
-        return time.monotonic()
-
-    def since_1970(self) -> float:
-        """Calendar seconds."""
-        return time.time()
 
 
 @dataclass(frozen=True)
@@ -91,15 +67,18 @@ class Recorder:
         self._clock = clock or SystemClock()
         self._catalogue = Catalogue(folder)
         offset = self._clock.since_1970() - self._clock.now()
-        self._studio = Studio(self._catalogue, settings or RecordingSettings(), offset)
+        self._mover = Mover()
+        self._studio = Studio(
+            self._catalogue, settings or RecordingSettings(), offset, self._mover.put
+        )
         self._offset = offset
         self._mail: queue.SimpleQueue[_Request] = queue.SimpleQueue()
         self._door = threading.Lock()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
-        self._viewfinder: _Viewfinder | None = None
+        self._viewfinder: Viewfinder | None = None
         self._touched = float("-inf")
-        self._retired: list[_Viewfinder] = []
+        self._retired: list[Viewfinder] = []
         self._active: tuple[str, ...] = ()
 
     def start(self, recording_id: str, label: str = "") -> None:
@@ -172,11 +151,15 @@ class Recorder:
         return self._active
 
     def open(self) -> None:
-        """Start the thread."""
+        """Start the threads; what an earlier service closed in a hurry is finished now."""
+        for video in self._catalogue.closed():
+            self._mover.put(video)
+        self._mover.open()
         self._thread.start()
 
     def close(self) -> None:
         """Close the files of all recordings and end; twice is fine."""
+        self._mover.close()
         with suppress(RecorderClosed):
             self._tell(lambda: self._studio.stop_all(self._clock.now(), "closed"))
             self._mail.put(_END)
@@ -260,11 +243,11 @@ class Recorder:
                 raise
         self._active = self._studio.active
 
-    def _retire(self, viewfinder: "_Viewfinder") -> None:
+    def _retire(self, viewfinder: "Viewfinder") -> None:
         viewfinder.close()
         self._retired = [one for one in self._retired if one.alive] + [viewfinder]
 
-    def _looking(self) -> "_Viewfinder":
+    def _looking(self) -> "Viewfinder":
         feed = self._source.subscribe()
         try:
             first = feed.take(FIRST_SHOT)
@@ -274,7 +257,7 @@ class Recorder:
         except RecordingError:
             feed.close()
             raise
-        viewfinder = _Viewfinder(feed, self._clock)
+        viewfinder = Viewfinder(feed, self._clock)
         viewfinder.open(
             lambda shot: self._post(lambda: self._saw(viewfinder, shot)),
             lambda: self._post(lambda: self._lost(viewfinder)),
@@ -287,12 +270,12 @@ class Recorder:
         with suppress(RecorderClosed):
             self._tell(work)
 
-    def _saw(self, viewfinder: "_Viewfinder", shot: Shot) -> None:
+    def _saw(self, viewfinder: "Viewfinder", shot: Shot) -> None:
         if viewfinder is self._viewfinder:
             self._studio.shot(shot)
             viewfinder.want(shot.time + 1 / self._studio.fps)
 
-    def _lost(self, viewfinder: "_Viewfinder") -> None:
+    def _lost(self, viewfinder: "Viewfinder") -> None:
         if viewfinder is self._viewfinder:
             self._studio.stop_all(self._clock.now(), "display_lost")
 
@@ -336,58 +319,6 @@ class _Request:
 
 
 _END = _Request(lambda: None)
-
-
-class _Viewfinder:
-    """Waits for pictures in a thread of its own, one at a time, when they are wanted."""
-
-    def __init__(self, feed: Feed, clock: Clock) -> None:
-        self._feed = feed
-        self._clock = clock
-        self._not_before: queue.SimpleQueue[float] = queue.SimpleQueue()
-        self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    @property
-    def alive(self) -> bool:
-        """Whether the thread runs still."""
-        return self._thread is not None and self._thread.is_alive()
-
-    def open(self, saw: Callable[[Shot], None], lost: Callable[[], None]) -> None:
-        """Begin to wait for ``want``."""
-        self._thread = threading.Thread(
-            target=self._run, args=(saw, lost), name="viewfinder", daemon=True
-        )
-        self._thread.start()
-
-    def want(self, not_before: float) -> None:
-        """Ask for the next picture, looked for at ``not_before`` at the earliest."""
-        self._not_before.put(not_before)
-
-    def close(self) -> None:
-        """Look no longer; does not wait for the thread."""
-        self._ended.set()
-        self._not_before.put(0.0)
-        self._feed.close()
-
-    def join(self) -> None:
-        """Wait for the thread."""
-        if self._thread is not None:
-            self._thread.join()
-
-    def _run(self, saw: Callable[[Shot], None], lost: Callable[[], None]) -> None:
-        try:
-            while True:
-                pause = self._not_before.get() - self._clock.now()
-                if self._ended.wait(max(0.0, pause)):
-                    return
-                shot = None
-                while shot is None and not self._ended.is_set():
-                    shot = self._feed.take(FEED_PATIENCE)
-                if shot is not None:
-                    saw(shot)
-        except FeedEnded:
-            lost()
 
 
 def _first_thumbnail(files: list[Paths]) -> Path | None:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from . import parts, stills, thumbnail
 from .budget import Budget
 from .catalogue import Catalogue
-from .container import Film, describe
+from .container import Film
 from .encoder import Coded, Template
 from .errors import RecordingError
+from .mover import remember
 from .parts import EndReason, Part
 from .steps import Step, merged
 from .timeline import Knot, TimeMap
@@ -106,7 +107,7 @@ class Reel:
             steps=merged(self._steps),
             end_reason=end_reason,
         )
-        self._attempt(lambda: describe(self._paths.video, parts.document(part)))
+        self._attempt(lambda: remember(self._paths.video, part))
         self._attempt(lambda: self._describe(part))
         return part
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from .boxes import Chapter
 from .timeline import TimeMap
 
 SHORTEST_CUE = 0.2
@@ -81,8 +82,18 @@ def chapters(steps: Iterable[Step], times: TimeMap) -> str:
     for index, (start, end, step) in enumerate(cues):
         following = cues[index + 1][0] if index + 1 < len(cues) else times.end[1]
         until = max(following, end, start + SHORTEST_CUE)
-        lines += [str(index + 1), f"{_clock(start)} --> {_clock(until)}", _caption(step), ""]
+        lines += [
+            str(index + 1),
+            f"{_clock(start)} --> {_clock(until)}",
+            _escaped(caption(step)),
+            "",
+        ]
     return "\n".join(lines)
+
+
+def marks(steps: Iterable[Step], times: TimeMap) -> list[Chapter]:
+    """The steps as chapters of a file."""
+    return [Chapter(times.video(step.started), caption(step)) for step in steps]
 
 
 def stored(step: Step) -> dict[str, Any]:
@@ -116,13 +127,17 @@ def _joined(known: Step, news: Step) -> Step:
     return replace(known, **told_now | {"started": narrow.started, "ended": narrow.ended})
 
 
-def _caption(step: Step) -> str:
+def caption(step: Step) -> str:
+    """What a reader is told of the step: one line."""
     words = step.title or " ".join(filter(None, (step.action or step.tool or "step", step.text)))
     if step.error:
         words = f"{words} (failed)"
-    # One line, for an empty one would end the cue; the three signs are WebVTT's markup.
-    flat = " ".join(words.split())
-    return flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return " ".join(words.split())
+
+
+def _escaped(line: str) -> str:
+    # The three signs are WebVTT's markup. An empty line would end the cue, so it must be one.
+    return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _clock(seconds: float) -> str:

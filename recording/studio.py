@@ -6,7 +6,8 @@ and the disk.
 
 import logging
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from .budget import LADDER, NEXT_PART, together
@@ -40,12 +41,20 @@ class _Opening(NamedTuple):
 
 
 class Studio:
-    """Records one desktop. Times are seconds on the monotonic clock of the shots."""
+    """Records one desktop. Times are seconds on the monotonic clock of the shots.
+
+    ``closed`` is told of each file that will not grow any more.
+    """
 
     def __init__(
-        self, catalogue: Catalogue, settings: RecordingSettings, since_1970: float
+        self,
+        catalogue: Catalogue,
+        settings: RecordingSettings,
+        since_1970: float,
+        closed: Callable[[Path], None] = lambda video: None,
     ) -> None:
         self._catalogue = catalogue
+        self._closed = closed
         self._settings = settings
         self._since_1970 = since_1970
         self._table = Table(settings.most_at_once, settings.rest_after)
@@ -262,7 +271,8 @@ class Studio:
         reel = self._reels.pop(name, None)
         if reel is not None and self._exposure is not None:
             reel.mark(*self._exposure.times(reel.marked))
-            reel.close(reason)
+            part = reel.close(reason)
+            self._closed(self._catalogue.paths(name, part.index).video)
 
     def _next_part(self, name: str, reel: Reel, now: float) -> None:
         self._finish((name,), now, "cap")

@@ -66,7 +66,8 @@ CORES = {
     for package, modules in {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
         " settle changes keymap png environment snapshots outcomes schema journal calls",
-        "recording": "errors settings shots change timeline budget table steps thumbnail parts",
+        "recording": "errors settings shots change timeline budget table steps thumbnail parts"
+        " boxes",
         "vncbridge": "errors gate rfb roles",
         "tools": "models",
         "tools.kit": "spec ampersand arguments computer_calls duration output",
