@@ -5,6 +5,7 @@ import json as jsonlib
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -24,6 +25,16 @@ _PREFIX = "/api/v0/desktop"
 # An action takes up to 100 s, and as many as the queue holds may be before it.
 _ACTION_TIMEOUT = 330.0
 _CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer that is not an error."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in any case."""
+    content: bytes
 
 
 class DesktopClient:
@@ -78,6 +89,29 @@ class DesktopClient:
         timeout: float = 30.0,
     ) -> Any:
         """Send one request and return its JSON body, or its bytes if it is not JSON."""
+        reply = await self.reply(
+            method,
+            path,
+            json=json,
+            content=content,
+            params=params,
+            headers=headers,
+            timeout=timeout,
+        )
+        return _body(reply)
+
+    async def reply(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+    ) -> Reply:
+        """Send one request and return its answer as it came, unless it is an error."""
         with _translated():
             response = await self._http.request(
                 method,
@@ -88,7 +122,9 @@ class DesktopClient:
                 headers=_sent(headers, content),
                 timeout=timeout,
             )
-        return _body(response.status_code, response.headers, response.content)
+        if response.status_code >= 400:
+            raise _refused(response.status_code, response.content)
+        return Reply(response.status_code, response.headers, response.content)
 
     async def status(self) -> Json:
         """What the desktop is and how it is."""
@@ -220,14 +256,13 @@ def _sent(headers: Mapping[str, str] | None, content: bytes | None) -> dict[str,
     return sent
 
 
-def _body(status: int, headers: Mapping[str, str], content: bytes) -> Any:
-    if status >= 400:
-        raise _refused(status, content)
+def _body(reply: Reply) -> Any:
+    kind = reply.headers.get("content-type", "").partition(";")[0]
     # FastAPI names JSON as the type of an empty answer too.
-    if not content or headers.get("content-type", "").partition(";")[0] != "application/json":
-        return content
+    if not reply.content or kind != "application/json":
+        return reply.content
     try:
-        return jsonlib.loads(content)
+        return jsonlib.loads(reply.content)
     except ValueError as error:
         raise DesktopUnavailable(f"the service answered with broken JSON: {error}") from error
 

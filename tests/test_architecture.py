@@ -65,7 +65,8 @@ CORES = {
     name
     for package, modules in {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
-        " settle changes keymap png environment snapshots outcomes schema journal calls",
+        " settle changes keymap png environment snapshots outcomes schema journal calls"
+        " results",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes",
         "vncbridge": "errors gate rfb roles",

@@ -1,0 +1,353 @@
+"""A desktop from the outside, for programs without an event loop.
+
+Written from ``desktop.remote`` by ``scripts/make_sync_client.py``: change it there.
+"""
+
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from . import results
+from .blocking import BlockingClient
+from .child import Child
+from .errors import DesktopUnavailable, InvalidAction
+from .geometry import Point, Region, SpaceName
+from .results import Done, Ended, Picture, Recording, Status
+from .views import PictureFormat
+
+Json = dict[str, Any]
+Button = Literal["left", "middle", "right", "back", "forward"]
+Direction = Literal["up", "down", "left", "right"]
+
+# An action takes up to 100 s, and as many as the queue holds may be before it.
+_ACTION_SECONDS = 330.0
+_LONGEST_WAIT = 60.0
+_LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
+
+
+class Line:
+    """What the parts of one desktop send their requests through."""
+
+    def __init__(self, root: str, space: SpaceName) -> None:
+        self._root = root
+        self._space = space
+        self.client: BlockingClient | None = None
+
+    def open_client(self) -> BlockingClient:
+        """Return the client.
+
+        Raises:
+            DesktopUnavailable: Outside of the desktop's ``with`` block.
+        """
+        if self.client is None:
+            raise DesktopUnavailable("the desktop is not open: use it inside of its with block")
+        return self.client
+
+    def path(self, path: str) -> str:
+        """Return where a route of the service is found."""
+        return self._root + path
+
+    def request(self, method: str, path: str, **more: Any) -> Any:
+        """Send one request and return its JSON body."""
+        return self.open_client().request(method, self._root + path, **more)
+
+    def screenshot(self, kind: PictureFormat, params: Mapping[str, str]) -> Picture:
+        """Take a picture."""
+        wanted = {"format": kind, "coordinate_space": self._space, **params}
+        path = self.path("/desktop/screenshot")
+        reply = self.open_client().reply("GET", path, params=wanted)
+        return results.picture_of_reply(reply.headers, reply.content, kind)
+
+    def act(self, action: str, observe: bool | Json = False, **fields: Any) -> Done:
+        """Do one action."""
+        body = {"action": action, "coordinate_space": self._space, **fields}
+        if observe:
+            body["observe"] = observe
+        path = "/desktop/action"
+        return results.done(self.request("POST", path, json=body, timeout=_ACTION_SECONDS))
+
+
+class Mouse:
+    """The mouse of one desktop. ``observe`` waits until the screen rests and sends a picture."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def click(
+        self,
+        x: int,
+        y: int,
+        *,
+        button: Button = "left",
+        count: int = 1,
+        modifiers: Sequence[str] = (),
+        observe: bool = False,
+    ) -> Done:
+        """Click at a point; ``modifiers`` are held meanwhile.
+
+        Raises:
+            InvalidAction: For more than three clicks, or several of another button.
+        """
+        action = _LEFT_CLICKS.get(count) if button == "left" else f"{button}_click"
+        if action is None or (button != "left" and count != 1):
+            raise InvalidAction("The left button clicks one to three times, others once.")
+        held = list(modifiers)
+        return self._line.act(action, observe, coordinate=[x, y], modifiers=held)
+
+    def double_click(self, x: int, y: int, *, observe: bool = False) -> Done:
+        """Click twice at a point."""
+        return self._line.act("double_click", observe, coordinate=[x, y])
+
+    def move(self, x: int, y: int, *, seconds: float = 0.0) -> Done:
+        """Move the pointer, at once or smoothly."""
+        return self._line.act("mouse_move", coordinate=[x, y], duration=seconds)
+
+    def down(self) -> Done:
+        """Press the left button where the pointer is, and leave it pressed."""
+        return self._line.act("left_mouse_down")
+
+    def up(self) -> Done:
+        """Let the left button go."""
+        return self._line.act("left_mouse_up")
+
+    def drag(
+        self,
+        *path: tuple[int, int],
+        seconds: float = 0.2,
+        observe: bool = False,
+    ) -> Done:
+        """Move along two or more points with the left button pressed."""
+        points = [list(point) for point in path]
+        return self._line.act("left_click_drag", observe, path=points, duration=seconds)
+
+    def scroll(
+        self,
+        x: int,
+        y: int,
+        direction: Direction = "down",
+        notches: int = 3,
+        *,
+        pixels: int | None = None,
+        observe: bool = False,
+    ) -> Done:
+        """Turn the wheel at a point, by notches or by about so many pixels."""
+        amount = {"scroll_amount": notches} if pixels is None else {"scroll_pixels": pixels}
+        at = [x, y]
+        return self._line.act(
+            "scroll", observe, coordinate=at, scroll_direction=direction, **amount
+        )
+
+
+class Keyboard:
+    """The keyboard of one desktop. ``observe`` as for the mouse."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def type(self, text: str, *, delay_ms: int = 0, observe: bool = False) -> Done:
+        """Type a text in any script, with a pause after each character if asked for."""
+        return self._line.act("type", observe, text=text, delay_ms=delay_ms)
+
+    def press(self, chord: str, *, observe: bool = False) -> Done:
+        """Strike a key or a chord, as ``Return`` or ``ctrl+s``."""
+        return self._line.act("key", observe, text=chord)
+
+    def down(self, chord: str) -> Done:
+        """Press a key or a chord and leave it pressed."""
+        return self._line.act("key_down", text=chord)
+
+    def up(self, chord: str) -> Done:
+        """Let a key or a chord go."""
+        return self._line.act("key_up", text=chord)
+
+    def hold(self, chord: str, seconds: float = 1.0) -> Done:
+        """Hold a key or a chord for a while."""
+        return self._line.act("hold_key", text=chord, duration=seconds)
+
+
+class Recordings:
+    """What one desktop records."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def start(self, recording_id: str | None = None, label: str = "") -> str:
+        """Begin to record and return the recording's id, a UUID; one that runs goes on."""
+        name = recording_id or str(uuid.uuid4())
+        body = {"recording_id": name, "label": label}
+        self._line.request("POST", "/desktop/recording/start", json=body)
+        return name
+
+    def stop(self, recording_id: str) -> Recording:
+        """End a recording; it can be played when this returns."""
+        body = {"recording_id": recording_id}
+        path = "/desktop/recording/stop"
+        return results.recording(self._line.request("POST", path, json=body))
+
+    def list(self) -> tuple[Recording, ...]:
+        """All recordings of this desktop, newest first."""
+        found = self._line.request("GET", "/desktop/recordings")
+        return tuple(map(results.recording, found["recordings"]))
+
+    def get(self, recording_id: str) -> Recording:
+        """What is known of one."""
+        path = f"/desktop/recordings/{recording_id}"
+        return results.recording(self._line.request("GET", path))
+
+    def download(self, recording_id: str, to: Path | str) -> int:
+        """Write a recording's video to a file and return its length in bytes."""
+        path = self._line.path(f"/desktop/recordings/{recording_id}/video")
+        return self._line.open_client().download(path, Path(to))
+
+    def delete(self, recording_id: str) -> None:
+        """Remove a recording that has ended."""
+        self._line.request("DELETE", f"/desktop/recordings/{recording_id}")
+
+
+class Desktop:
+    """One desktop. Made by :meth:`launch` or :meth:`connect`, and used inside of ``with``.
+
+    Points, regions and pictures are in the pixels of ``space``: what one sees is what one clicks.
+    Every method raises :class:`DesktopRefused` when the service says no, and
+    :class:`DesktopUnavailable` when it cannot be reached.
+    """
+
+    def __init__(self, line: Line, *, child: Child | None, address: str, token: str) -> None:
+        self._line = line
+        self._child = child
+        self._address, self._token = address, token
+        self.mouse = Mouse(line)
+        self.keyboard = Keyboard(line)
+        self.recording = Recordings(line)
+
+    @classmethod
+    def connect(
+        cls, url: str, token: str, *, desktop_id: str = "", space: SpaceName = "model"
+    ) -> Self:
+        """Return the desktop that is served at ``url``, a service or with an id a control plane."""
+        root = f"/api/v0/desktops/{desktop_id}" if desktop_id else "/api/v0"
+        return cls(Line(root, space), child=None, address=url, token=token)
+
+    @classmethod
+    def launch(
+        cls,
+        *arguments: str,
+        space: SpaceName = "model",
+        environment: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Return a desktop of one's own, which starts and ends with the ``with`` block.
+
+        ``arguments`` are those of ``deskhand desktop``, ``"--size", "1280x800"`` for one;
+        ``environment`` replaces ours.
+        """
+        child = Child(arguments, environment)
+        return cls(Line("/api/v0", space), child=child, address="", token="")
+
+    def __enter__(self) -> Self:
+        address, token = self._address, self._token
+        try:
+            if self._child is not None:
+                address, token = self._child.open()
+            self._line.client = BlockingClient(address, token).__enter__()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Disconnect, and end the desktop if it is one's own; twice is fine."""
+        client, self._line.client = self._line.client, None
+        try:
+            if client is not None:
+                client.close()
+        finally:
+            if self._child is not None:
+                self._child.close()
+
+    def status(self) -> Status:
+        """What the desktop is and how it is."""
+        return results.status(self._line.request("GET", "/desktop"))
+
+    def screenshot(
+        self,
+        *,
+        region: tuple[int, int, int, int] | None = None,
+        format: PictureFormat = "png",
+        quality: int = 85,
+        cursor: bool = True,
+        since: str | None = None,
+        path: Path | str | None = None,
+    ) -> Picture:
+        """Take a picture, of a region in all the detail the screen has; write it to ``path``."""
+        params = {"quality": str(quality), "cursor": str(cursor).lower()}
+        if region is not None:
+            params["region"] = ",".join(map(str, Region(*region)))
+        if since is not None:
+            params["since"] = since
+        taken = self._line.screenshot(format, params)
+        if path is not None:
+            Path(path).write_bytes(taken.data)
+        return taken
+
+    def act(self, action: str, observe: bool | Json = False, **fields: Any) -> Done:
+        """Do any action of the HTTP API, by its name and fields."""
+        return self._line.act(action, observe, **fields)
+
+    def wait(self, seconds: float) -> Done:
+        """Do nothing for a while, in turn with other actions."""
+        return self._line.act("wait", duration=seconds)
+
+    def cursor(self) -> Point:
+        """Where the pointer is."""
+        point = (self._line.act("cursor_position")).point
+        return Point(0, 0) if point is None else point
+
+    def run(
+        self,
+        command: str,
+        *,
+        timeout: float = 60.0,
+        workdir: str = "",
+        env: Mapping[str, str] | None = None,
+    ) -> Ended:
+        """Run ``sh -c command`` on the desktop and wait for its end.
+
+        Raises:
+            TimeoutError: If it takes longer; it is killed then, with all that it started.
+        """
+        body = {"command": command, "workdir": workdir, "env": dict(env or {})}
+        process = (self._line.request("POST", "/processes/start", json=body))["id"]
+        deadline = time.monotonic() + timeout
+        while (left := deadline - time.monotonic()) > 0:
+            wait = min(left, _LONGEST_WAIT)
+            wanted = {"wait_for": "exit", "timeout_ms": str(int(wait * 1000) + 1)}
+            path = f"/processes/{process}/output"
+            told = self._line.request("GET", path, params=wanted, timeout=wait + 30.0)
+            if not told["running"]:
+                return results.ended(told)
+        body = {"signal": "kill"}
+        self._line.request("POST", f"/processes/{process}/signal", json=body)
+        raise TimeoutError(f"the command took more than {timeout:g} s")
+
+    def read_file(self, path: str) -> bytes:
+        """Return the bytes of a file on the desktop."""
+        where = self._line.path("/read-file")
+        reply = self._line.open_client().reply("GET", where, params={"path": path})
+        return reply.content
+
+    def write_file(self, path: str, content: bytes | str) -> None:
+        """Replace a file on the desktop, all of it or nothing."""
+        data = content.encode() if isinstance(content, str) else content
+        params = {"path": path}
+        self._line.request("POST", "/write-file", params=params, content=data)

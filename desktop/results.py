@@ -1,0 +1,160 @@
+"""What a desktop answers its client, as values."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .geometry import Point, Region, Size
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of the screen."""
+
+    data: bytes
+    """The file; empty when nothing has changed since the frame that was named."""
+    format: str
+    """``png``, ``jpeg`` or ``webp``."""
+    size: Size
+    frame_id: str
+    """Name of what the screen showed; give it as ``since`` to get only what is new."""
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the screen still shows the frame that was named."""
+        return not self.data
+
+
+@dataclass(frozen=True)
+class Done:
+    """What an action gave. Points and regions are in the space of the request."""
+
+    output: str
+    frame_id: str
+    point: Point | None = None
+    native_point: Point | None = None
+    clamped: bool = False
+    """Whether a point lay outside of the screen, and its border was taken."""
+    settled: str | None = None
+    """``quiet``, ``ceiling`` or ``no_change``; None when nobody asked to observe."""
+    changed_fraction: float | None = None
+    changed_regions: tuple[Region, ...] = ()
+    picture: Picture | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    exit_code: int
+    """Its own, or 128 + n after signal n."""
+    output: str
+    """What it wrote to both streams; of a great deal, the beginning and the end."""
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording of this desktop."""
+
+    id: str
+    label: str
+    status: str
+    """``recording`` or ``stored``."""
+    duration_s: float
+    """Of what happened."""
+    video_s: float
+    """Of the film, with idle stretches sped up."""
+    size: int
+    """Bytes."""
+    end_reason: str | None
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a desktop is and how it is."""
+
+    instance_id: str
+    display: str
+    size: Size
+    model_size: Size
+    uptime_s: float
+    watchers: int
+    recording_ids: tuple[str, ...]
+    version: str
+    everything: Json
+    """The whole answer, with what this version has no name for."""
+
+
+def picture_of_reply(headers: Mapping[str, str], content: bytes, kind: str) -> Picture:
+    """Read the answer to a screenshot; ``kind`` is the format that was asked for."""
+    width, _, height = headers.get("deskhand-picture-size", "0x0").partition("x")
+    shown = headers.get("deskhand-frame-id", "")
+    return Picture(content, kind, Size(int(width), int(height)), shown)
+
+
+def done(body: Json) -> Done:
+    """Read the answer to an action."""
+    return Done(
+        output=str(body.get("output", "")),
+        frame_id=str(body.get("frame_id", "")),
+        point=_point(body.get("point")),
+        native_point=_point(body.get("native_point")),
+        clamped=bool(body.get("clamped", False)),
+        settled=body.get("settled"),
+        changed_fraction=body.get("changed_fraction"),
+        changed_regions=tuple(Region(*region) for region in body.get("changed_regions", ())),
+        picture=_picture(body),
+    )
+
+
+def ended(body: Json) -> Ended:
+    """Read the output of a process that has exited."""
+    code = int(body.get("exit_code", -1))
+    return Ended(code, str(body.get("output", "")), body.get("truncated") is not None)
+
+
+def recording(body: Json) -> Recording:
+    """Read what is known of a recording."""
+    return Recording(
+        id=str(body["id"]),
+        label=str(body.get("label") or ""),
+        status=str(body["status"]),
+        duration_s=float(body["duration_s"]),
+        video_s=float(body["video_s"]),
+        size=int(body["bytes"]),
+        end_reason=body.get("end_reason"),
+    )
+
+
+def status(body: Json) -> Status:
+    """Read the status of a desktop."""
+    return Status(
+        instance_id=str(body["instance_id"]),
+        display=str(body["display"]),
+        size=Size(**body["size"]),
+        model_size=Size(**body["model_size"]),
+        uptime_s=float(body["uptime_s"]),
+        watchers=int(body["watchers"]),
+        recording_ids=tuple(body["recording_ids"]),
+        version=str(body["version"]),
+        everything=body,
+    )
+
+
+def _point(value: Any) -> Point | None:
+    return None if value is None else Point(*value)
+
+
+def _picture(body: Json) -> Picture | None:
+    if "screenshot_media_type" not in body:
+        return None
+    return Picture(
+        base64.b64decode(body.get("screenshot_data", "")),
+        str(body["screenshot_media_type"]).partition("/")[2],
+        Size(int(body["screenshot_width"]), int(body["screenshot_height"])),
+        str(body["frame_id"]),
+    )

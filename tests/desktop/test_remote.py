@@ -1,0 +1,163 @@
+"""The client over the real routes and a computer of fakes."""
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from desktop.errors import DesktopRefused, DesktopUnavailable, InvalidAction
+from desktop.geometry import Point, Region, Size, SpaceName
+from desktop.remote import Desktop
+from desktop.remote_sync import Desktop as BlockingDesktop
+from desktop.strokes import ButtonDown, KeyDown, Move, Tap
+from tests.desktop.serving import Service, serving
+
+Scenario = Callable[[Desktop, Service], Awaitable[None]]
+
+
+def run(scenario: Scenario, space: SpaceName = "model") -> None:
+    async def main() -> None:
+        service = Service()
+        async with (
+            asyncio.timeout(20),
+            service.computer,
+            serving(service.app) as address,
+            Desktop.connect(address, "token", space=space) as desktop,
+        ):
+            await scenario(desktop, service)
+
+    asyncio.run(main())
+
+
+def test_a_click_lands_where_the_picture_shows_it() -> None:
+    async def scenario(desktop: Desktop, service: Service) -> None:
+        done = await desktop.mouse.click(640, 360)
+        assert done.point == Point(640, 360)
+        assert done.native_point == Point(960, 540)
+        assert Move(Point(960, 540)) in service.hands.done
+
+    run(scenario)
+
+
+def test_points_may_be_those_of_the_screen() -> None:
+    async def scenario(desktop: Desktop, service: Service) -> None:
+        await desktop.mouse.move(7, 8)
+        assert service.hands.at == Point(7, 8)
+        assert await desktop.cursor() == Point(7, 8)
+        assert (await desktop.screenshot()).size == Size(1920, 1080)
+
+    run(scenario, "native")
+
+
+def test_the_mouse_does_all_that_a_mouse_does() -> None:
+    async def scenario(desktop: Desktop, service: Service) -> None:
+        mouse = desktop.mouse
+        for button, number in (("right", 3), ("middle", 2), ("back", 8), ("forward", 9)):
+            await mouse.click(1, 1, button=button)  # type: ignore[arg-type]
+            assert ButtonDown(number) in service.hands.done
+        service.hands.done.clear()
+        await mouse.double_click(1, 1)
+        await mouse.click(1, 1, count=3, modifiers=["ctrl", "shift"])
+        assert service.hands.done.count(ButtonDown(1)) == 5
+        assert any(isinstance(stroke, KeyDown) for stroke in service.hands.done)
+        await mouse.down()
+        await mouse.up()
+        await mouse.drag((1, 1), (50, 60), (70, 80), seconds=0.01)
+        assert service.hands.at == Point(105, 120)
+        service.hands.done.clear()
+        await mouse.scroll(3, 3, "up", 2)
+        await mouse.scroll(3, 3, "left", pixels=53)
+        assert service.hands.done.count(ButtonDown(4)) == 2
+        assert service.hands.done.count(ButtonDown(6)) == 1
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(("button", "count"), [("left", 4), ("right", 2)])
+def test_a_click_that_does_not_exist_is_refused_before_it_is_sent(button: str, count: int) -> None:
+    async def scenario(desktop: Desktop, service: Service) -> None:
+        with pytest.raises(InvalidAction, match="one to three"):
+            await desktop.mouse.click(1, 1, button=button, count=count)  # type: ignore[arg-type]
+        assert service.hands.done == []
+
+    run(scenario)
+
+
+def test_the_keyboard_types_presses_and_holds() -> None:
+    async def scenario(desktop: Desktop, service: Service) -> None:
+        await desktop.keyboard.type("aé", delay_ms=1)
+        assert service.hands.done == [Tap(0x61), Tap(0xE9)]
+        await desktop.keyboard.press("ctrl+s")
+        await desktop.keyboard.down("shift")
+        await desktop.keyboard.up("shift")
+        await desktop.keyboard.hold("a", 0.01)
+        await desktop.wait(0.01)
+        with pytest.raises(DesktopRefused) as caught:
+            await desktop.keyboard.press("ctrl+nokey")
+        assert caught.value.status == 400
+
+    run(scenario)
+
+
+def test_an_observed_action_brings_the_picture_of_its_effect() -> None:
+    async def scenario(desktop: Desktop, service: Service) -> None:
+        done = await desktop.keyboard.press("Return", observe=True)
+        assert done.settled == "no_change"
+        assert done.picture is not None
+        assert done.picture.size == Size(1280, 720)
+        done = await desktop.act("left_click", {"screenshot": False}, coordinate=[1, 2])
+        assert done.picture is None
+        assert done.changed_fraction == 0.0
+
+    run(scenario)
+
+
+def test_a_picture_has_the_format_and_region_that_were_asked_for(tmp_path: Path) -> None:
+    async def scenario(desktop: Desktop, service: Service) -> None:
+        to = tmp_path / "part.webp"
+        taken = await desktop.screenshot(
+            region=(0, 0, 640, 360), format="webp", quality=50, cursor=False, path=to
+        )
+        assert to.read_bytes() == taken.data
+        assert taken.format == "webp"
+        again = await desktop.screenshot(since=taken.frame_id)
+        assert again.unchanged
+        assert again.frame_id == taken.frame_id
+        service.screen.paint(Region(0, 0, 5, 5))
+        assert not (await desktop.screenshot(since=taken.frame_id)).unchanged
+
+    run(scenario)
+
+
+def test_outside_of_its_block_a_desktop_is_unavailable() -> None:
+    desktop = Desktop.connect("http://127.0.0.1:9", "token")
+    with pytest.raises(DesktopUnavailable, match="with block"):
+        asyncio.run(desktop.cursor())
+
+
+def test_a_desktop_that_cannot_start_says_why() -> None:
+    desktop = BlockingDesktop.launch("--size", "fishy")
+    with pytest.raises(DesktopUnavailable, match="fishy"):
+        desktop.__enter__()
+    with pytest.raises(DesktopUnavailable):
+        desktop.recording.start(str(uuid.uuid4()))
+    desktop.close()
+
+
+def test_without_a_loop_the_same_calls_block() -> None:
+    async def scenario(_: Desktop, service: Service) -> None:
+        async with serving(service.app) as address:
+            await asyncio.to_thread(use, address)
+        assert service.hands.at == Point(960, 540)
+
+    def use(address: str) -> None:
+        with BlockingDesktop.connect(address, "token") as desktop:
+            assert desktop.mouse.click(640, 360).native_point == Point(960, 540)
+            assert desktop.screenshot().size == Size(1280, 720)
+            with pytest.raises(DesktopRefused):
+                desktop.keyboard.press("nokey+nokey")
+        desktop.close()
+
+    run(scenario)

@@ -1,0 +1,93 @@
+import base64
+
+import pytest
+
+from desktop import results
+from desktop.geometry import Point, Region, Size
+
+HEADERS = {"deskhand-picture-size": "1280x720", "deskhand-frame-id": "boot-7"}
+
+
+def test_a_picture_knows_its_size_and_frame() -> None:
+    taken = results.picture_of_reply(HEADERS, b"png", "png")
+    assert taken == results.Picture(b"png", "png", Size(1280, 720), "boot-7")
+    assert not taken.unchanged
+
+
+def test_an_answer_without_a_picture_is_unchanged() -> None:
+    assert results.picture_of_reply(HEADERS, b"", "png").unchanged
+    assert results.picture_of_reply({}, b"", "jpeg").size == Size(0, 0)
+
+
+def test_an_action_that_nobody_observed_has_no_picture() -> None:
+    done = results.done({"output": "type action performed", "frame_id": "boot-1"})
+    assert done == results.Done("type action performed", "boot-1")
+
+
+@pytest.mark.parametrize("data", [base64.b64encode(b"jpeg").decode(), None])
+def test_an_observed_action_has_a_picture_or_the_word_that_it_is_the_same(
+    data: str | None,
+) -> None:
+    body = {
+        "output": "left_click action performed",
+        "frame_id": "boot-2",
+        "point": [1, 2],
+        "native_point": [2, 3],
+        "clamped": True,
+        "settled": "quiet",
+        "changed_fraction": 0.5,
+        "changed_regions": [[0, 0, 4, 5]],
+        "screenshot_media_type": "image/jpeg",
+        "screenshot_width": 1280,
+        "screenshot_height": 720,
+    }
+    done = results.done(body | ({"screenshot_data": data} if data else {"unchanged": True}))
+    assert done.point == Point(1, 2)
+    assert done.native_point == Point(2, 3)
+    assert done.clamped
+    assert done.settled == "quiet"
+    assert done.changed_fraction == 0.5
+    assert done.changed_regions == (Region(0, 0, 4, 5),)
+    assert done.picture is not None
+    assert done.picture.format == "jpeg"
+    assert done.picture.unchanged == (data is None)
+    assert done.picture.data == (b"jpeg" if data else b"")
+
+
+def test_a_command_that_wrote_much_is_truncated() -> None:
+    assert results.ended({"exit_code": 3, "output": "x", "truncated": {"omitted": 1}}).truncated
+    assert results.ended({"exit_code": 0, "output": "", "truncated": None}) == results.Ended(
+        0, "", False
+    )
+
+
+def test_a_recording_is_read() -> None:
+    body = {
+        "id": "a",
+        "label": None,
+        "status": "stored",
+        "duration_s": 4,
+        "video_s": 2.5,
+        "bytes": 100,
+        "end_reason": "stopped",
+    }
+    found = results.recording(body)
+    assert found == results.Recording("a", "", "stored", 4.0, 2.5, 100, "stopped")
+
+
+def test_a_status_keeps_what_it_has_no_name_for() -> None:
+    body = {
+        "instance_id": "i",
+        "display": ":7",
+        "size": {"width": 1920, "height": 1080},
+        "model_size": {"width": 1280, "height": 720},
+        "uptime_s": 1.5,
+        "watchers": 2,
+        "recording_ids": ["a"],
+        "version": "1",
+        "mood": "fine",
+    }
+    found = results.status(body)
+    assert found.size == Size(1920, 1080)
+    assert found.recording_ids == ("a",)
+    assert found.everything["mood"] == "fine"
