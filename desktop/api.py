@@ -9,16 +9,20 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
+from .calls import INSTANCE, call_of, caller_of, header
 from .computer import Computer, picture_of
 from .errors import (
     ActionFailed,
+    CallRefused,
     DisplayGone,
     DisplayNotReady,
     InvalidAction,
     QueueFull,
 )
 from .fields import Json
-from .outcomes import Caller, Shot, batch_json, outcome_json
+from .once import Once
+from .outcomes import Shot
+from .replies import Reply
 from .requests import action_request, batch_request, decode
 from .schema import action_schema, batch_schema, screenshot_parameters
 
@@ -27,13 +31,15 @@ T = TypeVar("T")
 PREFIX = "/api/v0/desktop"
 # Nobody reads it: the one who asked has gone.
 _CLIENT_CLOSED_REQUEST = 499
-_HEADER_PREFIXES = ("deskhand", "coder")
 _WHOLE_NUMBER = re.compile(r"-?\d{1,15}")
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def router(computer: Computer, status: Callable[[], Json]) -> APIRouter:
-    """Return the routes of one computer; ``status`` gives the body of the status route."""
+def router(computer: Computer, status: Callable[[], Json], once: Once) -> APIRouter:
+    """Return the routes of one computer.
+
+    ``status`` gives the body of the status route, ``once`` keeps calls from being done twice.
+    """
     routes = APIRouter(prefix=PREFIX, tags=["desktop"])
 
     @routes.get("")
@@ -57,21 +63,22 @@ def router(computer: Computer, status: Callable[[], Json]) -> APIRouter:
 
     @routes.post("/action", openapi_extra=_body(action_schema()), responses=_ERRORS)
     async def action(request: Request) -> Response:
-        """Do one thing, and with `observe` look at what became of it."""
+        """Do one thing, and with `observe` look at what became of it.
+
+        A repeated `Deskhand-Tool-Call-Id` is answered from what was recorded, never done again.
+        """
         with _answered():
-            caller = _caller(request)
-            asked = action_request(decode(await request.body()), computer.size)
-            outcome = await _while_connected(request, computer.act(asked, caller))
-            return JSONResponse(outcome_json(outcome, computer.instance_id))
+            body = decode(await request.body())
+            reply = Reply(computer, action_request(body, computer.size), caller_of(request.headers))
+            return await _done_once(request, body, reply, once)
 
     @routes.post("/actions", openapi_extra=_body(batch_schema()), responses=_ERRORS)
     async def actions(request: Request) -> Response:
         """Do several things in order, up to the first that fails; look once at the end."""
         with _answered():
-            caller = _caller(request)
-            asked = batch_request(decode(await request.body()), computer.size)
-            outcome = await _while_connected(request, computer.batch(asked, caller))
-            return JSONResponse(batch_json(outcome, computer.instance_id))
+            body = decode(await request.body())
+            reply = Reply(computer, batch_request(body, computer.size), caller_of(request.headers))
+            return await _done_once(request, body, reply, once)
 
     return routes
 
@@ -84,16 +91,27 @@ def _answered() -> Iterator[None]:
         raise _refusal(400, error.message, error.detail) from error
     except QueueFull as error:
         raise _refusal(429, "Too many actions are waiting.", str(error)) from error
+    except CallRefused as error:
+        raise _refusal(409, error.message, error.detail, error.code) from error
     except ActionFailed as error:
         raise _refusal(500, error.message, error.detail) from error
     except (DisplayGone, DisplayNotReady) as error:
         raise _refusal(503, "The display is not available.", str(error)) from error
 
 
-def _refusal(status: int, message: str, detail: str) -> HTTPException:
-    body = {"message": message, "detail": detail} if detail else {"message": message}
+def _refusal(status: int, message: str, detail: str, code: str = "") -> HTTPException:
+    told = {"message": message, "detail": detail, "code": code}
+    body = {name: text for name, text in told.items() if text}
     headers = {"Retry-After": "1"} if status in (429, 503) else None
     return HTTPException(status, body, headers)
+
+
+async def _done_once(request: Request, body: Json, reply: Reply, once: Once) -> Response:
+    call = call_of(request.headers, request.url.path, body)
+    status, answer = await _while_connected(
+        request, reply.once(once, call, header(request.headers, INSTANCE))
+    )
+    return JSONResponse(answer, status)
 
 
 async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
@@ -114,17 +132,6 @@ async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
 async def _left(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _caller(request: Request) -> Caller:
-    def header(name: str) -> str:
-        names = (f"{prefix}-{name}" for prefix in _HEADER_PREFIXES)
-        return next((request.headers[full] for full in names if full in request.headers), "")
-
-    tool_call_id = header("tool-call-id")
-    if len(tool_call_id) > 200 or not tool_call_id.isprintable():
-        raise InvalidAction("A tool call id has 1 to 200 printable characters.")
-    return Caller(tool_call_id, header("chat-id"))
 
 
 def _screenshot_query(query: dict[str, str]) -> Json:
@@ -179,6 +186,7 @@ def _body(schema: Json) -> Json:
 
 _ERRORS: dict[int | str, Json] = {
     400: {"description": "The request is wrong; nothing was done."},
+    409: {"description": "The tool call's id was used otherwise, or its outcome is not known."},
     429: {"description": "Too many actions are waiting."},
     500: {"description": "The action was begun and failed; nothing stays pressed."},
     503: {"description": "There is no display just now."},

@@ -41,6 +41,29 @@ class Hands(Protocol):
         """Where the mouse pointer is."""
 
 
+class Journal(Protocol):
+    """Where it is written down how far one request has come."""
+
+    def began(self) -> None:
+        """From now on it may have been done."""
+
+    def ended(self, outcome: Outcome | BatchOutcome) -> None:
+        """It has been done; what it was looked at for is not in the outcome yet."""
+
+
+class NoJournal:
+    """For requests that nobody repeats."""
+
+    def began(self) -> None:
+        """Forget it."""
+
+    def ended(self, outcome: Outcome | BatchOutcome) -> None:
+        """Forget it."""
+
+
+UNKEPT = NoJournal()
+
+
 class Computer:
     """Performs actions one at a time, in the order in which they arrive, and looks at the result.
 
@@ -102,7 +125,9 @@ class Computer:
         """Let go of every key and button, after what the hands do just now."""
         await asyncio.shield(self._do(self._hands.release_all))
 
-    async def act(self, request: ActionRequest, caller: Caller) -> Outcome:
+    async def act(
+        self, request: ActionRequest, caller: Caller, journal: Journal = UNKEPT
+    ) -> Outcome:
         """Perform one action when its turn has come.
 
         Raises:
@@ -111,9 +136,15 @@ class Computer:
             DisplayGone: If there is no display to act on.
         """
         stages = Stages(self._clock)
+
+        async def act() -> Outcome:
+            journal.began()
+            outcome = await self._perform(request, stages)
+            journal.ended(outcome)
+            return outcome
+
         async with self._turn():
             with self._recorded(request, caller, stages) as note:
-                act = partial(self._perform, request, stages)
                 if request.observe is None:
                     return await act()
                 picture = picture_of(request, self.size)
@@ -121,7 +152,9 @@ class Computer:
                 note.changed_fraction = seen.changes.fraction
                 return replace(outcome, observation=seen)
 
-    async def batch(self, batch: BatchRequest, caller: Caller) -> BatchOutcome:
+    async def batch(
+        self, batch: BatchRequest, caller: Caller, journal: Journal = UNKEPT
+    ) -> BatchOutcome:
         """Perform actions in order up to the first that fails, and look once at the end.
 
         Raises:
@@ -129,23 +162,28 @@ class Computer:
             DisplayGone: If there is no display to act on.
         """
         stages = Stages(self._clock)
-        async with self._turn():
-            act = partial(self._perform_all, batch, caller, stages)
-            seen = None
-            if batch.observe is None:
-                results = await act()
-            else:
-                picture = view(batch.observe.options, batch.space, self.size)
-                results, seen = await self._eyes.watched(act, batch.observe, picture, stages)
-            return BatchOutcome(
+
+        async def act() -> BatchOutcome:
+            journal.began()
+            results = await self._perform_all(batch, caller, stages)
+            outcome = BatchOutcome(
                 results=results,
                 skipped=len(batch.actions) - len(results),
                 space=batch.space,
                 native=self.size,
-                frame_id=seen.frame_id if seen else await self._eyes.frame_id(),
+                frame_id=await self._eyes.frame_id(),
                 timings=stages.taken,
-                observation=seen,
+                observation=None,
             )
+            journal.ended(outcome)
+            return outcome
+
+        async with self._turn():
+            if batch.observe is None:
+                return await act()
+            picture = view(batch.observe.options, batch.space, self.size)
+            outcome, seen = await self._eyes.watched(act, batch.observe, picture, stages)
+            return replace(outcome, frame_id=seen.frame_id, observation=seen)
 
     async def picture(self, wanted: View, known: frozenset[str] = frozenset()) -> Shot:
         """Take a picture without waiting for actions; ``known`` are ETags the caller has."""

@@ -3,6 +3,11 @@
 DesktopError
 ├── InvalidAction       the caller's fault, nothing was done; the service answers 400
 ├── QueueFull           too many actions wait; ask again later (429)
+├── Occupied            somebody else acts just now (409)
+│   ├── HumanInControl  a person; wait until control is given back
+│   └── HeldByChat      another chat
+├── NotInControl        only the one in control may do this (409)
+├── CallRefused         the tool call was made before, and must not be made again (409)
 ├── ActionFailed        the action was begun and went wrong (500)
 ├── UntypableText       the keyboard has no room for these characters
 ├── DisplayNotReady     the X server did not come up
@@ -39,6 +44,76 @@ class QueueFull(DesktopError):
 
     def __str__(self) -> str:
         return f"{self.limit} actions wait for this desktop already"
+
+
+class CallRefused(DesktopError):
+    """A tool call's id was seen before, so that doing this might be doing it twice."""
+
+    def __init__(self, code: str, message: str, detail: str = "") -> None:
+        super().__init__(code, message, detail)
+        self.code = code
+        self.message = message
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.detail}".strip()
+
+    @classmethod
+    def mismatch(cls) -> "CallRefused":
+        """The id was used for something else."""
+        return cls("input_mismatch", "The tool call's id was used before with different input.")
+
+    @classmethod
+    def unknown(cls, why: str) -> "CallRefused":
+        """It may have been done, and may not."""
+        return cls("outcome_unknown", "Nobody knows whether the tool call was done.", why)
+
+
+class Occupied(DesktopError):
+    """Somebody else acts just now."""
+
+    code = ""
+    """The word for it in answers, for programs."""
+
+
+class HumanInControl(Occupied):
+    """A person is in control: no agent acts or, where it is private, looks."""
+
+    code = "human_in_control"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"{self.name} is in control of this desktop; wait until control is given back"
+
+
+class HeldByChat(Occupied):
+    """Another chat acts on this desktop."""
+
+    code = "held_by_chat"
+
+    def __init__(self, chat_id: str, seconds: float) -> None:
+        super().__init__(chat_id, seconds)
+        self.chat_id = chat_id
+        self.seconds = seconds
+        """After so long at the earliest it counts as idle."""
+
+    def __str__(self) -> str:
+        return f"chat {self.chat_id} works on this desktop, until it is idle for 30 s"
+
+
+class NotInControl(DesktopError):
+    """Only the one in control may do this."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+        """Who is; empty if nobody is."""
+
+    def __str__(self) -> str:
+        return f"{self.name} is in control" if self.name else "nobody is in control"
 
 
 class ActionFailed(DesktopError):

@@ -15,6 +15,9 @@ from .views import PictureFormat, View
 
 Json = dict[str, Any]
 
+SKIPPED: Json = {"skipped": True}
+"""The result of an action that was not begun, because one before it failed."""
+
 
 @dataclass(frozen=True)
 class Caller:
@@ -81,8 +84,8 @@ class BatchOutcome:
 
 
 def frame_id(boot: str, frame: Frame) -> str:
-    """Name of the pixels that a frame shows; ``boot`` names the display's life."""
-    return f"{boot}-{frame.counter}"
+    """Name of the pixels that a frame shows; ``boot`` names the service."""
+    return f"{boot}{frame.life}-{frame.counter}"
 
 
 def etag(shown: str, view: View, pointer: Pointer | None) -> str:
@@ -112,7 +115,7 @@ def batch_json(outcome: BatchOutcome, instance_id: str) -> Json:
             results.append({"output": str(result), "error": error})
         else:
             results.append({**_result_json(result), "timings": _timings_json(result.timings)})
-    results += [{"skipped": True}] * outcome.skipped
+    results += [SKIPPED] * outcome.skipped
     return {
         "results": results,
         "skipped": outcome.skipped,
@@ -131,7 +134,7 @@ def _result_json(outcome: Outcome) -> Json:
         body["native_point"] = list(outcome.native_point)
         body["clamped"] = outcome.clamped
     if outcome.shot is not None:
-        body |= _shot_json(outcome.shot)
+        body |= shot_json(outcome.shot)
     return body
 
 
@@ -146,11 +149,12 @@ def _observation_json(seen: Observation | None, space: Space, native: Size) -> J
         list(convert_region(Region(*region), native, space.size)) for region in seen.changes.regions
     ]
     if seen.shot is not None:
-        body |= _shot_json(seen.shot)
+        body |= shot_json(seen.shot)
     return body
 
 
-def _shot_json(shot: Shot) -> Json:
+def shot_json(shot: Shot) -> Json:
+    """The fields of an answer that carry a picture."""
     body: Json = {
         "frame_id": shot.frame_id,
         "screenshot_width": shot.size.width,

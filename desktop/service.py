@@ -43,6 +43,7 @@ from .footage import Footage
 from .framebuffer import Framebuffer
 from .geometry import model_size
 from .input import XTestHands
+from .once import Once
 from .pictures import Pictures, load_codecs
 from .session import DesktopSession
 from .settings import DesktopSettings
@@ -94,6 +95,7 @@ class Service:
         self._closing = False
         self._events = Events(instance)
         self._watchers = Watchers()
+        self._once = Once(folder.path / "calls.jsonl")
         self._pages = pages_router()
         self._credentials = Credentials(instance, time.time)
         self._credentials.accept_token(token, Principal("owner"))
@@ -163,7 +165,7 @@ class Service:
                       redoc_url=None, redirect_slashes=False)  # fmt: skip
         upstream = UnixUpstream(parts.xserver.rfb_socket)
         for routes in (
-            desktop_router(parts.computer, lambda: self._status(parts)),
+            desktop_router(parts.computer, lambda: self._status(parts), self._once),
             events_router(self._events),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             relay_router(upstream, lambda: self._closing, self._watchers),

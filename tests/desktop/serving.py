@@ -13,13 +13,14 @@ from fastapi.responses import JSONResponse
 from desktop.actions import ActionRecord
 from desktop.api import router
 from desktop.computer import Computer
+from desktop.once import Once
 from tests.desktop.fakes import FakeClock, FakeHands, FakePictures, FakeScreen
 
 
 class Service:
     """The routes over a computer of fakes."""
 
-    def __init__(self) -> None:
+    def __init__(self, calls: Path | None = None, instance: str = "instance") -> None:
         self.clock = FakeClock()
         self.screen = FakeScreen(self.clock)
         self.hands = FakeHands()
@@ -31,14 +32,15 @@ class Service:
             self.hands,
             FakePictures(),
             self.records.append,
-            instance_id="instance",
+            instance_id=instance,
             boot="boot",
             queue=2,
             clock=self.clock,
             sleep=self._sleep,
         )
+        self.once = Once(calls)
         self.app = FastAPI()
-        self.app.include_router(router(self.computer, lambda: {"display": ":7"}))
+        self.app.include_router(router(self.computer, lambda: {"display": ":7"}, self.once))
         self.app.add_exception_handler(HTTPException, _error)
 
     async def _sleep(self, seconds: float) -> None:
