@@ -40,7 +40,7 @@ ALONE = ("tools.processes", "tools.files")
 OWNER: dict[str, set[str]] = {
     "xcffib": {"desktop.framebuffer", "desktop.input", "desktop.sharedmemory"}
     | {"desktop.watching", "desktop.xconnection"},
-    "av": {"desktop.pictures", "recording.container", "recording.encoder"}
+    "av": {"desktop.pictures", "recording.clips", "recording.container", "recording.encoder"}
     | {"recording.exposure", "recording.reel"},
     "PIL": {"desktop.pictures", "recording.reel", "recording.stills"}
     | {"tools.agents.scripted.decode"},
@@ -65,10 +65,10 @@ CORES = {
     name
     for package, modules in {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
-        " settle changes keymap png environment snapshots outcomes schema journal calls"
+        " settle changes keymap png environment snapshots outcomes schema lease journal calls"
         " results",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
-        " boxes",
+        " boxes ranges",
         "vncbridge": "errors gate rfb roles",
         "tools": "models",
         "tools.kit": "spec ampersand arguments computer_calls duration output",
