@@ -86,7 +86,7 @@ def _bind_unix(path: Path) -> socket.socket:
     bound = socket.socket(socket.AF_UNIX)
     before = os.umask(0o077)
     try:
-        path.unlink(missing_ok=True)
+        _make_way(path)
         bound.bind(str(path))
         path.chmod(0o600)
         bound.listen(BACKLOG)
@@ -96,6 +96,18 @@ def _bind_unix(path: Path) -> socket.socket:
     finally:
         os.umask(before)
     return bound
+
+
+def _make_way(path: Path) -> None:
+    """Remove a socket on which nobody listens any more; anything else is in use."""
+    if not path.is_socket():
+        return
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink(missing_ok=True)
 
 
 def _bind_tcp(wanted: Address) -> socket.socket:

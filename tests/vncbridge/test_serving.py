@@ -48,6 +48,28 @@ def test_a_unix_socket_is_private_and_gone_afterwards(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+def test_a_unix_socket_in_use_and_a_file_of_that_name_are_left_alone(tmp_path: Path) -> None:
+    path, file = tmp_path / "api.sock", tmp_path / "notes"
+    file.write_text("mine")
+    with listening(Address(path=path)):
+        for taken in (path, file):
+            with (
+                pytest.raises(CannotListen, match="in use"),
+                listening(Address(path=taken)),
+            ):
+                pytest.fail("must not listen")
+        assert path.is_socket()
+    assert file.read_text() == "mine"
+
+
+def test_a_socket_that_a_killed_service_left_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "api.sock"
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+    with listening(Address(path=path)) as (bound, _):
+        assert bound.getsockname() == str(path)
+
+
 def test_a_folder_that_is_missing_is_an_error_in_words(tmp_path: Path) -> None:
     with (
         pytest.raises(CannotListen, match="No such file"),

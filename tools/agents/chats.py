@@ -28,7 +28,7 @@ from .toolbox import ChatToolbox, Computer, read_outcome
 from .transcript import StoredTranscript, result_from_json
 from .turns import Turns
 from .views import ChatView, FileView, MessageView, Page, StepView
-from .work import Failure, Work
+from .work import Failure, Work, role_of
 from .workplaces import OWN, Workplaces
 
 Json = dict[str, Any]
@@ -103,7 +103,7 @@ class Chats:
         if parent_id is not None and (await self.get(parent_id)).parent_id is not None:
             raise BadRequest("delegated chats cannot create child subagents")
         if prompt is not None:
-            model, _ = self._models.resolve(model, role="child" if parent_id else "parent")
+            model, _ = self._models.resolve(model, role=role_of(mode, parent_id))
         wanted = NewChat(
             prompt=prompt.strip() if prompt else None,
             title=title,

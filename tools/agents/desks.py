@@ -23,10 +23,22 @@ class Desks:
         self._resting: dict[str, None] = {}
         """Chats that could do without, the longest at rest first."""
         self._waiting: dict[str, asyncio.Event] = {}
+        self._expected: dict[str, None] = {}
+        """Chats that were told of and have not asked yet."""
 
     def place(self, chat_id: str) -> int | None:
         """Return a chat's place in the queue, from 1, or ``None`` when it does not wait."""
-        return list(self._waiting).index(chat_id) + 1 if chat_id in self._waiting else None
+        if chat_id in self._waiting:
+            return list(self._waiting).index(chat_id) + 1
+        if chat_id not in self._expected:
+            return None
+        room = self._limit - len(self._desktops) + len(self._resting)
+        place = len(self._waiting) + list(self._expected).index(chat_id) + 1 - max(room, 0)
+        return place if place > 0 else None
+
+    def expect(self, chat_id: str) -> None:
+        """Note that a chat will ask for a desktop soon, so that its place is known before."""
+        self._expected[chat_id] = None
 
     def adopt(self, chat_id: str, desktop_id: str) -> None:
         """Note what a chat had before the control plane was started again."""
@@ -34,6 +46,7 @@ class Desks:
 
     async def acquire(self, chat_id: str, name: str) -> str:
         """Return the chat's desktop, started when there is room for one more."""
+        self._expected.pop(chat_id, None)
         self._resting.pop(chat_id, None)
         held = self._desktops.get(chat_id)
         if held is not None and self._machines.known(held):
@@ -50,12 +63,14 @@ class Desks:
 
     def rest(self, chat_id: str) -> None:
         """Note that the desktop may be taken back when another chat needs one."""
+        self._expected.pop(chat_id, None)
         if self._desktops.get(chat_id):
             self._resting[chat_id] = None
             self._wake()
 
     async def release(self, chat_id: str) -> None:
         """End the chat's desktop, if it has one of its own."""
+        self._expected.pop(chat_id, None)
         desktop_id = self._desktops.get(chat_id)
         if desktop_id is None:
             return

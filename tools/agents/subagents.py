@@ -68,8 +68,12 @@ class ChildChats:
             budget=order.budget,
         )
         view = await self._book.create(wanted)
+        if order.desktop == OWN:
+            self._workplaces.expect(view.id)
         self._turns.start(view.id)
-        return {**named(view), "run_url": self._book.settings.run_url(view.id)}
+        told = {**named(view), "run_url": self._book.settings.run_url(view.id)}
+        place = self._workplaces.place(view.id)
+        return told if place is None else {**told, "place": place}
 
     async def wait(self, caller_id: str, chat_id: str, seconds: float) -> Json:
         """Wait for one child and return what came of its turn, or how far it is."""

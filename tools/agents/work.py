@@ -142,7 +142,8 @@ class Work:
         if is_new_desktop:
             await transcript.append(Message("user", (Text(NEW_DESKTOP),)))
         is_child = view.parent_id is not None
-        name, model = self._models.resolve(view.model, role="child" if is_child else "parent")
+        role = role_of(view.mode, view.parent_id)
+        name, model = self._models.resolve(view.model, role=role)
         settings = LoopSettings(
             model=name,
             system=system_prompt(cast(Mode, view.mode), child=is_child),
@@ -201,6 +202,11 @@ class Work:
         told["status"] = "stored" if told["file_ids"] else told["status"]
         turn.recording = told
         await steps.place_in_video(session, chat.id, turn.number, recorded.video_times)
+
+
+def role_of(mode: str, parent_id: str | None) -> Literal["parent", "child"]:
+    """Return which of the usual models fits: who works on a desktop has nobody below it."""
+    return "child" if parent_id is not None or mode == "computer_use" else "parent"
 
 
 def _write_end(turn: Turn, ended: TurnEnd | Failure | None, status: str, now: float) -> None:

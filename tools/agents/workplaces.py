@@ -60,6 +60,10 @@ class Workplaces:
             if chat.state not in BUSY:
                 self._desks.rest(chat.id)
 
+    def expect(self, chat_id: str) -> None:
+        """Note that the chat will ask for a desktop of its own soon."""
+        self._desks.expect(chat_id)
+
     def place(self, chat_id: str) -> int | None:
         """Return a chat's place among those that wait for a desktop, from 1."""
         return self._desks.place(chat_id)

@@ -6,11 +6,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from desktop.client import DesktopClient
 from tools.settings import Settings
 
 from .up import running
+
+Json = dict[str, Any]
 
 
 class NoPlane(Exception):
@@ -33,12 +36,18 @@ def located(settings: Settings, url: str | None, environment: Mapping[str, str])
     named = url or environment.get("DESKHAND_URL")
     if named:
         return named
+    noted = _noted(settings)
+    return str(noted["url"]) if noted else None
+
+
+def _noted(settings: Settings) -> Json:
+    """Return what the control plane of the data directory says of itself while it runs."""
     file = settings.data_dir / "run" / "plane.json"
     try:
-        noted = json.loads(file.read_text())
+        noted: Json = json.loads(file.read_text())
     except (FileNotFoundError, ValueError):
-        return None
-    return str(noted["url"]) if Path(f"/proc/{noted['pid']}").exists() else None
+        return {}
+    return noted if Path(f"/proc/{noted['pid']}").exists() else {}
 
 
 def token_of(settings: Settings, environment: Mapping[str, str]) -> str:
@@ -49,7 +58,7 @@ def token_of(settings: Settings, environment: Mapping[str, str]) -> str:
     """
     if environment.get("DESKHAND_TOKEN"):
         return environment["DESKHAND_TOKEN"]
-    file = settings.data_dir / "token"
+    file = Path(_noted(settings).get("token_file") or settings.data_dir / "token")
     try:
         return file.read_text().strip()
     except OSError as error:

@@ -15,6 +15,18 @@ from tools.settings import Settings, load
 CONFIG_FILE = Path("deskhand.toml")
 
 
+class BadDataDir(Exception):
+    """The data directory cannot be used."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"cannot use the data directory {self.path}: {self.reason}; give another --data-dir"
+
+
 def say(text: str) -> None:
     """Print one line for people, at once."""
     print(text, flush=True)  # noqa: T201 - this is the command line
@@ -51,8 +63,12 @@ def check_data_dir(path: Path) -> None:
     """Make sure that the data directory can be used.
 
     Raises:
-        OSError: Naming the directory.
+        BadDataDir: Saying what is wrong with it.
     """
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=path):
-        pass
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        reason = "it is not a directory" if isinstance(error, FileExistsError) else error.strerror
+        raise BadDataDir(path, str(reason)) from error

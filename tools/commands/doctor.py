@@ -12,7 +12,7 @@ from typing import Literal
 
 from tools.settings import BadSetting, Settings
 
-from .console import check_data_dir, complain, say, say_json
+from .console import BadDataDir, check_data_dir, complain, say, say_json
 from .console import settings as read_settings
 
 PROGRAMS = {
@@ -117,8 +117,9 @@ def _isolation() -> Finding:
 def _data(settings: Settings) -> Finding:
     try:
         check_data_dir(settings.data_dir)
-    except OSError as error:
-        return Finding("data directory", "fail", str(error), "choose another with --data-dir")
+    except BadDataDir as error:
+        return Finding("data directory", "fail", f"{error.path}: {error.reason}",
+                       "give another with --data-dir")  # fmt: skip
     free = shutil.disk_usage(settings.data_dir).free
     detail = f"{settings.data_dir}, {free / 1e9:.1f} GB free"
     if free < 1e9:

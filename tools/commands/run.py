@@ -59,7 +59,9 @@ async def _run(
             complain(spawned["error"])
             return NO_MODEL
         chat_id = spawned["result"]["chat_id"]
-        quiet(f"Run:  {plane.url}/runs/{chat_id}")
+        # A browser opens no unix socket: there the id has to do.
+        at = "" if plane.url.startswith("unix:") else f"{plane.url}/runs/"
+        quiet(f"Run:  {at}{chat_id}")
         if plane.sign_in is not None:
             quiet(f"Sign in: {plane.sign_in}")
         showing = asyncio.create_task(_show(plane.client, chat_id, quiet), name="progress")

@@ -20,12 +20,14 @@ from tools.wiring import Plane, plane
 from vncbridge.errors import CannotListen
 from vncbridge.serving import Address, Serving, listening, parse_address
 
-from .console import check_data_dir, complain, say, say_json
+from .console import BadDataDir, check_data_dir, complain, say, say_json
 from .console import settings as read_settings
 
 NOT_STARTED = 4
 PORTS_TRIED = 20
-START_ERRORS = (CannotListen, AlreadyRunning, BadSetting, StoreError, DesktopError, OSError)
+START_ERRORS = (
+    *(BadDataDir, CannotListen, AlreadyRunning, BadSetting, StoreError, DesktopError, OSError),
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ async def _serve(flags: Mapping[str, Any], token_file: Path | None, as_json: boo
             say_json({"url": found.address.url, "token": token, "pid": os.getpid(),
                       "version": version("deskhand")})  # fmt: skip
         elif found.address.path is not None:
-            say(f"Deskhand is served at {found.address.url}")
+            say(f"Deskhand is at {found.address.url}, for programs; browsers need HOST:PORT")
         else:
             say(f"Deskhand is at {found.link}")
             say(f"  model: {found.plane.models.usual()}; Ctrl-C ends it and its desktops")
@@ -75,13 +77,15 @@ async def running(
     ``any_port``: when the port is taken, the next free one will do.
 
     Raises:
-        OSError: If the data directory cannot be written.
+        BadDataDir: If it cannot be written.
         AlreadyRunning: If another control plane uses it.
         CannotListen: If the address is taken.
     """
     check_data_dir(settings.data_dir)
-    for part in ("logs", "run"):
-        (settings.data_dir / part).mkdir(mode=0o700, exist_ok=True)
+    for part in ("files", "logs", "run"):
+        # The data directory may have been there before, open to all: what is in it is not.
+        (settings.data_dir / part).mkdir(exist_ok=True)
+        (settings.data_dir / part).chmod(0o700)
     with held(settings.data_dir), _bound(settings, any_port) as (bound, address):
         async with plane(settings, address, token_file) as opened:
             ready = asyncio.Event()
@@ -89,7 +93,7 @@ async def running(
             serving = asyncio.create_task(server.run_until_asked(bound), name="serve")
             try:
                 await _either(ready.wait(), serving)
-                with _announced(settings.data_dir, address):
+                with _announced(settings.data_dir, address, token_file):
                     yield Running(opened, address, server)
             finally:
                 server.ask_to_end()
@@ -125,12 +129,15 @@ def _bound(settings: Settings, any_port: bool) -> Any:
 
 
 @contextlib.contextmanager
-def _announced(data_dir: Path, address: Address) -> Any:
+def _announced(data_dir: Path, address: Address, token_file: Path | None) -> Any:
     """Tell client commands where we are, while we are there."""
     file = data_dir / "run" / "plane.json"
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as out:
-        json.dump({"url": address.url, "pid": os.getpid()}, out)
+        note = {"url": address.url, "pid": os.getpid()}
+        if token_file is not None:
+            note["token_file"] = str(token_file.absolute())
+        json.dump(note, out)
     try:
         yield
     finally:

@@ -28,6 +28,8 @@ async def _link(data_dir: Path | None, url: str | None) -> str:
     address = located(settings, url, os.environ)
     if address is None:
         raise NoPlane("no control plane runs here; start one with `deskhand up`")
+    if address.startswith("unix:"):
+        raise NoPlane(f"{address} is a unix socket, which no browser opens; use --listen HOST:PORT")
     async with DesktopClient(address, token_of(settings, os.environ)) as client:
         code = (await client.request("POST", "/api/v0/login/codes", json={}))["code"]
     return f"{address}/login#code={code}"

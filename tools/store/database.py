@@ -45,7 +45,7 @@ class Store:
         engine = create_async_engine(f"sqlite+aiosqlite:///{path}")
         event.listen(engine.sync_engine, "connect", _set_pragmas)
         try:
-            await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
+            await asyncio.to_thread(_make_private, path)
             async with engine.begin() as connection:
                 await connection.run_sync(migrate)
         except (SQLAlchemyError, sqlite3.Error, OSError, CommandError) as error:
@@ -106,6 +106,13 @@ async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
         if not task.cancelled():
             task.exception()
         raise
+
+
+def _make_private(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # SQLite gives its journal the same mode.
+    path.touch()
+    path.chmod(0o600)
 
 
 def _set_pragmas(connection: Any, _record: object) -> None:

@@ -77,7 +77,7 @@ def test_a_computer_use_chat_of_its_own_keeps_its_recording(tmp_path: Path) -> N
         model = ScriptedModel(
             [[act("left_click", coordinate=[10, 20])], [call("echo", a=1)], [report("Clicked")]]
         )
-        async with plane(tmp_path, {"parent": model}) as p:
+        async with plane(tmp_path, {"child": model}) as p:
             chat = await p.chats.create(prompt="Click", mode="computer_use")
             await p.until(chat.id, "waiting")
             view = await p.chats.get(chat.id)
@@ -350,7 +350,7 @@ def test_a_chat_that_waits_for_a_desktop_can_be_interrupted(tmp_path: Path) -> N
             return ""
 
         machines.acquire = never  # type: ignore[method-assign]
-        async with plane(tmp_path, {"parent": ScriptedModel([])}, machines=machines) as p:
+        async with plane(tmp_path, {"child": ScriptedModel([])}, machines=machines) as p:
             chat = await p.chats.create(prompt="Go", mode="computer_use")
             await starting.wait()
             assert await p.chats.interrupt(chat.id) is True
@@ -373,7 +373,7 @@ def test_a_message_to_a_chat_that_waits_for_its_desktop_follows_its_turn(tmp_pat
 
         machines.acquire = slowly  # type: ignore[method-assign]
         model = ScriptedModel([[Text("One")], [Text("Two")]])
-        async with plane(tmp_path, {"parent": model}, machines=machines) as p:
+        async with plane(tmp_path, {"child": model}, machines=machines) as p:
             chat = await p.chats.create(prompt="1", mode="computer_use")
             await starting.wait()
             await p.chats.send(chat.id, "2")

@@ -76,6 +76,22 @@ def test_who_waits_is_served_in_order() -> None:
     _run(1, scenario)
 
 
+def test_a_place_is_known_before_the_chat_asks() -> None:
+    async def scenario(bench: Bench) -> None:
+        for chat in "abcd":
+            bench.desks.expect(chat)
+        assert [bench.desks.place(chat) for chat in "abcd"] == [None, None, 1, 2]
+        await bench.desks.acquire("a", "A")
+        await bench.desks.acquire("b", "B")
+        assert [bench.desks.place(chat) for chat in "cd"] == [1, 2]
+        bench.desks.rest("c")
+        assert [bench.desks.place(chat) for chat in "cd"] == [None, 1]
+        await bench.desks.release("d")
+        assert bench.desks.place("d") is None
+
+    _run(2, scenario)
+
+
 def test_giving_up_the_place_lets_the_next_one_move_up() -> None:
     async def scenario(bench: Bench) -> None:
         await bench.desks.acquire("a", "A")

@@ -131,11 +131,11 @@ def test_a_chat_that_waited_for_its_turn_starts_after_a_kill(tmp_path: Path) -> 
             return ""
 
         machines.acquire = never  # type: ignore[method-assign]
-        async with plane(tmp_path, {"parent": ScriptedModel([])}, machines=machines) as killed:
+        async with plane(tmp_path, {"child": ScriptedModel([])}, machines=machines) as killed:
             chat = await killed.chats.create(prompt="Go", mode="computer_use")
             await starting.wait()
             machines.acquire = acquire  # type: ignore[method-assign]
-            async with after_a_kill(killed, {"parent": ScriptedModel([[report("Done")]])}) as p:
+            async with after_a_kill(killed, {"child": ScriptedModel([[report("Done")]])}) as p:
                 await p.until(chat.id, "waiting")
                 assert (await p.chats.get(chat.id)).report == "Done"
 

@@ -37,3 +37,12 @@ def test_the_token_comes_from_the_environment_or_the_data_directory(tmp_path: Pa
     (tmp_path / "token").write_text("dh_file\n")
     assert token_of(found, {}) == "dh_file"
     assert token_of(found, {"DESKHAND_TOKEN": "dh_given"}) == "dh_given"
+
+
+def test_a_control_plane_with_a_token_file_of_its_own_says_where_it_is(tmp_path: Path) -> None:
+    found = settings(tmp_path)
+    (tmp_path / "token").write_text("dh_usual\n")
+    (tmp_path / "mine").write_text("dh_mine\n")
+    note = {"url": "unix:/a", "pid": os.getpid(), "token_file": str(tmp_path / "mine")}
+    (tmp_path / "run" / "plane.json").write_text(json.dumps(note))
+    assert token_of(found, {}) == "dh_mine"
