@@ -4,34 +4,29 @@ import json
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 from anyio import to_thread
-from fastapi import APIRouter, HTTPException, Request, Response
-from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
 from .catalogue import Catalogue, checked
 from .errors import (
     InvalidRecordingId,
+    NoSuchMoment,
     RecorderClosed,
     RecordingError,
     StillRecording,
     TooManyRecordings,
     UnknownRecording,
 )
+from .media import SAFE, answer, answered
 from .multipart import Mixed, piece
 from .recorder import Recorder, Stored
 from .steps import Step
 
 PREFIX = "/api/v0/desktop"
-
-# What a desktop shows may be anybody's: a browser must take these bytes for nothing but media.
-SAFE = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "sandbox; default-src 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
 
 Result = TypeVar("Result")
 
@@ -60,9 +55,11 @@ def router(recorder: Recorder, catalogue: Catalogue, closing: Callable[[], bool]
     api.add_api_route(one, routes.delete, methods=["DELETE"], status_code=204)
     api.add_api_route(f"{one}/steps", routes.note, methods=["POST"], status_code=204)
     # HEAD: players ask for the length and for byte ranges before they read.
-    media: dict[str, Any] = {"methods": ["GET", "HEAD"], "response_class": FileResponse}
+    media: dict[str, Any] = {"methods": ["GET", "HEAD"], "response_class": StreamingResponse}
     api.add_api_route(f"{one}/video", routes.video, **media)
     api.add_api_route(f"{one}/thumbnail", routes.thumbnail, **media)
+    api.add_api_route(f"{one}/clip", routes.clip, **media)
+    api.add_api_route(f"{one}/steps/{{index}}/picture", routes.step_picture, methods=["GET"])
     api.add_api_route(f"{one}/steps.vtt", routes.steps_vtt, methods=["GET"])
     return api
 
@@ -117,16 +114,35 @@ class _Routes:
         await _answer(failed, self._catalogue.take, recording_id)
         await _answer(failed, self._recorder.note_from_elsewhere, step)
 
-    async def video(self, recording_id: str, part: int | None = None) -> FileResponse:
+    async def video(self, recording_id: str, request: Request, part: int | None = None) -> Response:
         """The video, or one part of it; byte ranges are served."""
-        path = await _answer("Failed to read recording.", self._catalogue.video, recording_id, part)
-        return _media(path, "video/mp4", "recording")
+        failed = "Failed to read recording."
+        path = await _answer(failed, self._catalogue.video, recording_id, part)
+        return await _media(failed, request, path, "video/mp4", "recording")
 
-    async def thumbnail(self, recording_id: str) -> FileResponse:
+    async def thumbnail(self, recording_id: str, request: Request) -> Response:
         """A small picture of the most telling moment."""
         failed = "Failed to read thumbnail."
         path = await _answer(failed, self._catalogue.thumbnail, recording_id)
-        return _media(path, "image/jpeg", "thumbnail")
+        return await _media(failed, request, path, "image/jpeg", "thumbnail")
+
+    async def clip(
+        self,
+        recording_id: str,
+        request: Request,
+        start: Annotated[float, Query(alias="from", ge=0, allow_inf_nan=False)] = 0.0,
+        end: Annotated[float | None, Query(alias="to", allow_inf_nan=False)] = None,
+    ) -> Response:
+        """A stretch of the video, in seconds of video, cut without encoding anything again."""
+        failed = "Failed to cut clip."
+        file = await _answer(failed, self._catalogue.clip, recording_id, start, end)
+        return answered(request, file, "video/mp4", f"clip-{checked(recording_id)}.mp4")
+
+    async def step_picture(self, recording_id: str, index: int) -> Response:
+        """A small picture of the screen when a step had ended."""
+        failed = "Failed to read step."
+        data = await _answer(failed, self._catalogue.step_picture, recording_id, index)
+        return Response(data, media_type="image/jpeg", headers=SAFE)
 
     async def steps_vtt(self, recording_id: str) -> Response:
         """The steps as chapters of the video."""
@@ -162,6 +178,8 @@ async def _answer(failed: str, work: Callable[..., Result], *arguments: object) 
         _refuse(400, "Invalid recording_id format.", str(error))
     except UnknownRecording as error:
         _refuse(404, "Recording not found.", str(error))
+    except NoSuchMoment as error:
+        _refuse(400, failed, str(error))
     except (TooManyRecordings, StillRecording) as error:
         _refuse(409, failed, str(error))
     except RecorderClosed:
@@ -183,11 +201,11 @@ def _files(stored: Stored) -> Mixed:
     return Mixed(pieces, uuid.uuid4().hex)
 
 
-def _media(path: Path, media_type: str, kind: str) -> FileResponse:
-    return FileResponse(
-        path,
-        media_type=media_type,
-        filename=f"{kind}-{path.parent.name}-{path.name}",
-        content_disposition_type="inline",
-        headers=SAFE,
-    )
+async def _media(failed: str, request: Request, path: Path, media_type: str, kind: str) -> Response:
+    name = f"{kind}-{path.parent.name}-{path.name}"
+    try:
+        return await answer(request, path, media_type, name)
+    except FileNotFoundError:
+        _refuse(404, "Recording not found.", str(UnknownRecording(path.parent.name)))
+    except OSError as error:
+        _refuse(500, failed, str(error))

@@ -9,11 +9,12 @@ import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from . import container, parts, stills
-from .errors import InvalidRecordingId, UnknownRecording, UnreadableFilm
+from . import clips, container, parts, stills
+from .errors import InvalidRecordingId, NoSuchMoment, UnknownRecording, UnreadableFilm
 from .mover import remember
 from .parts import Part
 
@@ -21,7 +22,9 @@ logger = logging.getLogger(__name__)
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-UNFINISHED = (".moving", ".draft", ".rescued", ".clip")
+CLIP = ".clip"
+
+UNFINISHED = (".moving", ".draft", ".rescued", CLIP)
 """Ends of names of files that are being made from others."""
 
 ADDRESS = "/api/v0/desktop/recordings"
@@ -118,6 +121,49 @@ class Catalogue:
         return self._existing(
             recording_id, next((path for path in drawn if path.exists()), drawn[0])
         )
+
+    def clip(self, recording_id: str, start: float, end: float | None) -> BinaryIO:
+        """A stretch of the newest take as a file that vanishes when it is closed.
+
+        Seconds of video; None is the end.
+
+        Raises:
+            UnknownRecording: If there is none.
+            NoSuchMoment: If the stretch is empty.
+        """
+        take = self.take(recording_id)
+        whole = sum(part.video_s for part in take)
+        found = parts.pieces(take, start, whole if end is None else end)
+        if not found:
+            raise NoSuchMoment(f"nothing lies between {start:g} and {end or whole:g}", whole)
+        stretches = [
+            clips.Stretch(self.paths(recording_id, piece.part.index).video, piece.start, piece.end)
+            for piece in found
+        ]
+        target = stretches[0].video.with_name(f"{uuid.uuid4()}{CLIP}")
+        try:
+            clips.cut(stretches, target)
+            return target.open("rb")
+        finally:
+            target.unlink(missing_ok=True)
+
+    def step_picture(self, recording_id: str, index: int) -> bytes:
+        """A small JPEG of what the screen showed when a step of the newest take had ended.
+
+        Raises:
+            UnknownRecording: If there is none.
+            NoSuchMoment: If there is no such step.
+        """
+        take = self.take(recording_id)
+        times, steps = parts.joined(take)
+        if not 0 <= index < len(steps):
+            raise NoSuchMoment(f"there is no step {index}", times.end[1])
+        at = times.video(steps[index].ended)
+        found = parts.pieces(take, at, inf) or parts.pieces(take, max(0.0, at - 0.001), inf)
+        if not found:
+            raise NoSuchMoment(f"step {index} is not shown yet", times.end[1])
+        video = self.paths(recording_id, found[0].part.index).video
+        return stills.jpeg(stills.shrunk(clips.picture(video, found[0].start)))
 
     def steps_vtt(self, recording_id: str) -> str:
         """The chapters of the newest take.

@@ -4,6 +4,7 @@ RecordingError
 ├── RecorderClosed        the recorder is shutting down; nothing new begins
 ├── InvalidRecordingId    the caller's id is no UUID
 ├── UnknownRecording      there is no recording of that id
+├── NoSuchMoment          the recording does not show what was asked for
 ├── TooManyRecordings     the limit of recordings at once is reached
 ├── StillRecording        the recording must be stopped first
 ├── DiskFull              too little room to begin or to go on
@@ -42,6 +43,18 @@ class UnknownRecording(RecordingError):
         return "unknown recording ID"
 
 
+class NoSuchMoment(RecordingError):
+    """A stretch or a step of which the recording shows nothing."""
+
+    def __init__(self, asked: str, video_s: float) -> None:
+        super().__init__(asked, video_s)
+        self.asked = asked
+        self.video_s = video_s
+
+    def __str__(self) -> str:
+        return f"{self.asked}; the video is {self.video_s:.3f} s long"
+
+
 class TooManyRecordings(RecordingError):
     """All places are taken; stop one recording first."""
 
@@ -73,7 +86,8 @@ class DiskFull(RecordingError):
         self.needed = needed
 
     def __str__(self) -> str:
-        return f"{self.free} bytes free, {self.needed} needed for a recording"
+        free, needed = (size / 1e6 for size in (self.free, self.needed))
+        return f"the disk is too full: {free:.0f} MB free, {needed:.0f} MB needed to record"
 
 
 class FeedEnded(RecordingError):

@@ -7,7 +7,7 @@ loses the last line at most. A closed part is one JSON document. Both give the s
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .boxes import Chapter
 from .steps import Step, chapters, marks, merged, restored, stored, told
@@ -141,6 +141,25 @@ def chapters_of(part: Part) -> list[Chapter]:
     return marks(part.steps, TimeMap(part.knots))
 
 
+class Piece(NamedTuple):
+    """Some of a part; seconds of its own video."""
+
+    part: Part
+    start: float
+    end: float
+
+
+def pieces(parts: Sequence[Part], start: float, end: float) -> list[Piece]:
+    """What of each part lies between two moments of the whole video."""
+    found, begins = [], 0.0
+    for part in parts:
+        first, last = max(start - begins, 0.0), min(end - begins, part.video_s)
+        if first < last:
+            found.append(Piece(part, first, last))
+        begins += part.video_s
+    return found
+
+
 def vtt(parts: Sequence[Part]) -> str:
     """The chapters of a recording as WebVTT."""
     times, steps = joined(parts)
@@ -176,7 +195,10 @@ def metadata(parts: Sequence[Part], address: str) -> dict[str, Any]:
         "video_s": round(video, 3),
         "bytes": sum(part.size for part in parts),
         "parts": rows,
-        "steps": told(steps, times, first.started_at),
+        "steps": [
+            row | {"picture_url": f"{address}/steps/{row['index']}/picture"}
+            for row in told(steps, times, first.started_at)
+        ],
         "time_map": [_rounded(knot) for knot in times.knots],
         "video_url": f"{address}/video?part={first.index}",
         "thumbnail_url": f"{address}/thumbnail",

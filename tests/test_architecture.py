@@ -38,7 +38,7 @@ ALONE = ("tools.processes", "tools.files")
 """They run inside the desktop service, so they know nothing else of ``tools``."""
 
 OWNER: dict[str, set[str]] = {
-    "xcffib": {"desktop.framebuffer", "desktop.input", "desktop.sharedmemory"}
+    "xcffib": {"desktop.focus", "desktop.framebuffer", "desktop.input", "desktop.sharedmemory"}
     | {"desktop.watching", "desktop.xconnection"},
     "av": {"desktop.pictures", "recording.clips", "recording.container", "recording.encoder"}
     | {"recording.exposure", "recording.reel"},

@@ -115,6 +115,72 @@ def test_parts_of_a_video_can_be_asked_for(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
+def test_who_has_the_video_already_is_told_so(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        await desktop.stop()
+        first = await desktop.get(f"/{A}/video")
+        etag = first.headers["etag"]
+        again = await desktop.get(f"/{A}/video", **{"If-None-Match": etag})
+        assert (again.status_code, again.content) == (304, b"")
+        other = await desktop.get(f"/{A}/video", Range="bytes=0-3", **{"If-Range": '"old"'})
+        assert (other.status_code, len(other.content)) == (200, len(first.content))
+        head = await desktop.client.head(f"/recordings/{A}/video", headers={"Range": "bytes=0-3"})
+        assert (head.status_code, head.headers["content-length"]) == (206, "4")
+
+    run(tmp_path, scenario)
+
+
+def test_a_stretch_is_cut_out_exactly(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        for number in range(2, 12):
+            await asyncio.to_thread(desktop.source.show, marked(number))
+        facts = (await desktop.stop()).json()
+        whole = decoded(Catalogue(desktop.folder).video(A))
+        begin, end = whole[3][0] + 0.001, whole[8][0] + 0.001
+        clip = await desktop.get(f"/{A}/clip?from={begin}&to={end}")
+        assert (clip.status_code, clip.headers["content-type"]) == (200, "video/mp4")
+        path = desktop.folder / "clip.mp4"
+        path.write_bytes(clip.content)
+        assert [number for _, number in decoded(path)] == [n for _, n in whole[3:9]]
+        assert (await desktop.get(f"/{A}/clip")).status_code == 200
+        for bad in (f"from={facts['video_s'] + 1}", "from=2&to=1"):
+            refused = await desktop.get(f"/{A}/clip?{bad}")
+            assert refused.status_code == 400
+            assert refused.json()["detail"]["message"] == "Failed to cut clip."
+        assert not list((desktop.folder / A).glob("*.clip"))
+
+    run(tmp_path, scenario)
+
+
+def test_each_step_has_a_picture(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        begun = (await desktop.get(f"/{A}")).json()["started_at"]
+        report = {"tool": "execute", "started": begun, "ended": begun + 0.1}
+        await desktop.client.post(f"/recordings/{A}/steps", json=report)
+        (step,) = (await desktop.stop()).json()["steps"]
+        shown = await desktop.client.get(f"http://desktop{step['picture_url']}")
+        assert shown.headers["content-type"] == "image/jpeg"
+        assert shown.content.startswith(b"\xff\xd8")
+        missing = await desktop.get(f"/{A}/steps/1/picture")
+        assert missing.status_code == 400
+        assert "there is no step 1" in missing.json()["detail"]["detail"]
+
+    run(tmp_path, scenario)
+
+
+def test_a_file_that_vanishes_in_between_is_not_found(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        await desktop.stop()
+        (desktop.folder / A / "1.jpg").unlink()
+        assert (await desktop.get(f"/{A}/thumbnail")).status_code == 404
+
+    run(tmp_path, scenario)
+
+
 def test_what_a_desktop_showed_is_never_taken_for_a_page(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()

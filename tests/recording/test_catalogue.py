@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from recording import container, parts
 from recording.budget import LADDER
 from recording.catalogue import Catalogue, checked
 from recording.encoder import Encoder
@@ -193,3 +194,40 @@ def test_a_recording_that_cannot_be_described_keeps_its_video(
     assert len(decoded(tmp_path / A / "1.mp4")) == 20
     (tmp_path / A / "1.draft").rmdir()
     assert Catalogue(tmp_path).recover() == (A,)
+
+
+def test_what_a_dead_service_was_making_is_cleared_away(tmp_path: Path, encoder: Encoder) -> None:
+    running = reel(tmp_path, encoder)
+    fill(running, encoder)
+    running.close("completed")
+    for name in ("1.moving", "1.draft", "1.rescued", "x.clip"):
+        (tmp_path / A / name).write_bytes(b"half")
+    (tmp_path / ".deleted-x").mkdir()
+    (tmp_path / ".deleted-x" / "1.mp4").write_bytes(b"gone")
+    catalogue = Catalogue(tmp_path)
+    assert catalogue.recover() == ()
+    assert {path.name for path in (tmp_path / A).iterdir()} <= {"1.mp4", "1.json", "1.jpg"}
+    assert [path.name for path in tmp_path.iterdir()] == [A]
+    assert list(catalogue.closed()) == [tmp_path / A / "1.mp4"]
+
+
+def test_a_rescued_file_describes_itself(tmp_path: Path, encoder: Encoder) -> None:
+    left_by_a_dead_service(tmp_path, encoder)
+    catalogue = Catalogue(tmp_path)
+    assert catalogue.recover() == (A,)
+    told = container.description(catalogue.video(A))
+    assert told is not None
+    assert parts.read(told).end_reason == "service_lost"
+    assert catalogue.get(A)["bytes"] == catalogue.video(A).stat().st_size
+
+
+def test_deleting_disturbs_nobody_who_reads(tmp_path: Path, encoder: Encoder) -> None:
+    running = reel(tmp_path, encoder)
+    fill(running, encoder)
+    running.close("completed")
+    catalogue = Catalogue(tmp_path)
+    whole = catalogue.video(A).read_bytes()
+    with catalogue.video(A).open("rb") as reader:
+        catalogue.delete(A)
+        assert reader.read() == whole
+    assert list(tmp_path.iterdir()) == []

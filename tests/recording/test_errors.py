@@ -11,7 +11,11 @@ from recording import errors
         (errors.InvalidRecordingId(), "recording_id must be a valid UUID."),
         (errors.RecorderClosed(), "the recorder is shutting down"),
         (errors.StillRecording("x"), "recording x is still running; stop it first"),
-        (errors.DiskFull(1, 2), "1 bytes free, 2 needed for a recording"),
+        (
+            errors.DiskFull(300_000_000, 1 << 30),
+            "the disk is too full: 300 MB free, 1074 MB needed to record",
+        ),
+        (errors.NoSuchMoment("no step 9", 1.5), "no step 9; the video is 1.500 s long"),
         (errors.FeedEnded(), "the display is gone"),
         (errors.RecordingFailed("because"), "because"),
         (errors.UnreadableFilm("1.mp4", "empty"), "1.mp4: empty"),

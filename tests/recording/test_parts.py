@@ -127,3 +127,19 @@ def test_straightening_keeps_the_map(pieces: list[tuple[float, float]]) -> None:
         assert straight.video(real) == pytest.approx(video, abs=1e-4)
     assert straight.end == whole.end
     assert len(straight.knots) <= len(whole.knots)
+
+
+def test_a_stretch_of_the_whole_video_is_found_in_its_parts() -> None:
+    first = replace(PART, index=1, knots=((0.0, 0.0), (9.0, 4.0)))
+    second = replace(PART, index=2, knots=((0.0, 0.0), (3.0, 3.0)))
+    both = [first, second]
+    assert parts.pieces(both, 1.0, 2.0) == [(first, 1.0, 2.0)]
+    assert parts.pieces(both, 3.0, 5.0) == [(first, 3.0, 4.0), (second, 0.0, 1.0)]
+    assert parts.pieces(both, 4.0, 99.0) == [(second, 0.0, 3.0)]
+    assert parts.pieces(both, 2.0, 2.0) == parts.pieces(both, 7.0, 8.0) == []
+
+
+def test_steps_become_chapters_of_their_file() -> None:
+    step = Step(action="left_click", started=2.0, ended=2.5)
+    part = replace(PART, knots=((0.0, 0.0), (4.0, 2.0)), steps=(step,))
+    assert parts.chapters_of(part) == [(1.0, "left_click")]

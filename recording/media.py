@@ -1,0 +1,97 @@
+"""Answers made of an open file: whole, in parts, or not at all if the caller has it.
+
+The file is opened before anything is said of it, so its length and its tag are those of the very
+bytes that follow, whatever takes its name in the meantime.
+"""
+
+import os
+from collections.abc import Iterator
+from email.utils import formatdate
+from pathlib import Path
+from typing import BinaryIO
+
+from anyio import to_thread
+from fastapi import Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from .ranges import Span, Unsatisfiable, has_already, still_valid, wanted
+
+CHUNK = 256 * 1024
+"""Bytes of one answer that are in memory at a time."""
+
+# What a desktop shows may be anybody's: a browser must take these bytes for nothing but media.
+SAFE = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+async def answer(request: Request, path: Path, media_type: str, name: str) -> Response:
+    """A file as an answer to a GET or a HEAD.
+
+    Raises:
+        FileNotFoundError: If it is gone.
+    """
+    file = await to_thread.run_sync(open, path, "rb")
+    return answered(request, file, media_type, name)
+
+
+def answered(request: Request, file: BinaryIO, media_type: str, name: str) -> Response:
+    """An open file as an answer; it is closed when that is sent."""
+    facts = os.fstat(file.fileno())
+    etag = f'"{facts.st_ino:x}-{facts.st_mtime_ns:x}-{facts.st_size:x}"'
+    modified = formatdate(facts.st_mtime, usegmt=True)
+    headers = SAFE | {
+        "Accept-Ranges": "bytes",
+        "ETag": etag,
+        "Last-Modified": modified,
+        "Cache-Control": "private, no-cache",
+        "Content-Disposition": f'inline; filename="{name}"',
+    }
+    if has_already(request.headers.get("if-none-match"), etag):
+        file.close()
+        return Response(status_code=304, headers=headers)
+    asked = request.headers.get("range")
+    if not still_valid(request.headers.get("if-range"), etag, modified):
+        asked = None
+    try:
+        span = wanted(asked, facts.st_size)
+    except Unsatisfiable:
+        file.close()
+        size = {"Content-Range": f"bytes */{facts.st_size}"}
+        return JSONResponse({"message": "Range not satisfiable."}, 416, SAFE | size)
+    shown = span or Span(0, facts.st_size)
+    headers["Content-Length"] = str(shown.end - shown.start)
+    if span is not None:
+        headers["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{facts.st_size}"
+    status = 200 if span is None else 206
+    if request.method == "HEAD":
+        file.close()
+        return Response(status_code=status, headers=headers, media_type=media_type)
+    return _Sent(file, shown, status, headers, media_type)
+
+
+class _Sent(StreamingResponse):
+    """Some of an open file, which is closed also when the caller has gone away."""
+
+    def __init__(
+        self, file: BinaryIO, span: Span, status: int, headers: dict[str, str], media_type: str
+    ) -> None:
+        super().__init__(_bytes(file, span), status, headers, media_type)
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._file.close()
+
+
+def _bytes(file: BinaryIO, span: Span) -> Iterator[bytes]:
+    file.seek(span.start)
+    left = span.end - span.start
+    while left and (chunk := file.read(min(CHUNK, left))):
+        left -= len(chunk)
+        yield chunk
