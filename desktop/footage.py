@@ -1,30 +1,53 @@
 """The screen as the recorder takes it: frames with the pointer drawn."""
 
 import time
+from typing import Protocol
 
 from recording.errors import FeedEnded
 from recording.shots import Shot
 
-from .errors import DisplayGone
-from .framebuffer import Framebuffer
+from .errors import DisplayGone, DisplayNotReady
+from .geometry import Size
 from .pictures import with_pointer
 from .watching import Feed
+
+
+class Screen(Protocol):
+    """What gives frames to those who take them one by one."""
+
+    @property
+    def size(self) -> Size:
+        """Native size."""
+
+    def subscribe(self) -> Feed:
+        """Get new frames.
+
+        Raises:
+            DisplayGone, DisplayNotReady: If there is no display.
+        """
 
 
 class Footage:
     """A screen that can be recorded."""
 
-    def __init__(self, framebuffer: Framebuffer) -> None:
-        self._framebuffer = framebuffer
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels."""
-        return self._framebuffer.size
+        return self._screen.size
 
     def subscribe(self) -> "FootageFeed":
-        """Open a feed of its own."""
-        return FootageFeed(self._framebuffer.subscribe())
+        """Open a feed of its own.
+
+        Raises:
+            FeedEnded: If there is no display.
+        """
+        try:
+            return FootageFeed(self._screen.subscribe())
+        except (DisplayGone, DisplayNotReady) as error:
+            raise FeedEnded from error
 
 
 class FootageFeed:

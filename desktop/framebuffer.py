@@ -38,11 +38,14 @@ class Framebuffer:
     """Reads the screen for everybody: at most once for each change, never while nothing changes.
 
     All methods may be called from any thread; a thread of its own listens to the server. Where
-    a method raises DisplayGone, the display stays gone.
+    a method raises DisplayGone, the display stays gone. Frames carry ``life``, and are counted
+    from ``counter`` on.
     """
 
-    def __init__(self, display: str, xauthority: Path) -> None:
+    def __init__(self, display: str, xauthority: Path, *, life: str = "", counter: int = 0) -> None:
         self._display = display
+        self._life = life
+        self._first = counter
         self._xauthority = xauthority
         self._lock = threading.RLock()
         self._thread = threading.Thread(target=self._listen, name="x-events", daemon=True)
@@ -81,6 +84,11 @@ class Framebuffer:
     def shared_memory(self) -> bool:
         """Whether the server lends its pixels; without it every grab is copied at length."""
         return self._segment is not None
+
+    @property
+    def counter(self) -> int:
+        """Of the newest frame."""
+        return self._snapshots.counter
 
     def open(self) -> None:
         """Connect and grab the first frame.
@@ -170,12 +178,12 @@ class Framebuffer:
         screen = setup.roots[self._connection.pref_screen]
         self._root = screen.root
         self._size = Size(screen.width_in_pixels, screen.height_in_pixels)
-        self._snapshots = Snapshots(self._size)
+        self._snapshots = Snapshots(self._size, self._first)
         self._grabbed = np.zeros((self._size.height, self._size.width, 4), np.uint8)
         self._share_memory()
         self._ask_for_damage()
         self._pending = [whole(self._size)]
-        self._frame = Frame(self._snapshots.pixels, 0, time.monotonic())
+        self._frame = Frame(self._snapshots.pixels, self._first, time.monotonic(), self._life)
         self._refresh()
 
     def _forget_watch(self, watch: Watch) -> None:
@@ -296,7 +304,7 @@ class Framebuffer:
         changed = self._snapshots.update(self._grabbed, damage)
         if changed:
             counter = self._snapshots.counter
-            self._frame = Frame(self._snapshots.pixels, counter, now)
+            self._frame = Frame(self._snapshots.pixels, counter, now, self._life)
             for feed in self._feeds:
                 feed.changed(counter, changed)
 

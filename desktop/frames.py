@@ -20,6 +20,8 @@ class Frame:
     """Counts changes of the pixels; equal counters mean equal pixels."""
     time: float
     """When it was captured, in seconds on the monotonic clock."""
+    life: str = ""
+    """Tells displays apart that followed each other in one service."""
 
 
 @dataclass(frozen=True)

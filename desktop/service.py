@@ -12,7 +12,7 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI, Response
 
 from recording.api import router as recording_router
 from recording.catalogue import Catalogue
@@ -35,20 +35,20 @@ from .account import Account
 from .actions import ActionRecord
 from .api import router as desktop_router
 from .computer import Computer
+from .display import Display
 from .environment import built
 from .events import Events
 from .eventstream import router as events_router
 from .folder import Folder
 from .footage import Footage
-from .framebuffer import Framebuffer
+from .generation import Generation, Generations, Setting
 from .geometry import model_size
-from .input import XTestHands
 from .once import Once
 from .pictures import Pictures, load_codecs
-from .session import DesktopSession
+from .readiness import AwakenedUpstream, awakened
 from .settings import DesktopSettings
 from .spawn import Spawner
-from .xserver import XServer
+from .standins import StandInHands, StandInScreen
 
 __all__ = ["Service", "new_token", "preload"]
 
@@ -57,9 +57,7 @@ __all__ = ["Service", "new_token", "preload"]
 class Parts:
     """What is open while a desktop is served."""
 
-    xserver: XServer
-    framebuffer: Framebuffer
-    session: DesktopSession
+    display: Display[Generation]
     computer: Computer
     recorder: Recorder
     catalogue: Catalogue
@@ -93,6 +91,7 @@ class Service:
         self._started = time.monotonic()
         self._acted: float | None = None
         self._closing = False
+        self._display: Display[Generation] | None = None
         self._events = Events(instance)
         self._watchers = Watchers()
         self._once = Once(folder.path / "calls.jsonl")
@@ -122,39 +121,32 @@ class Service:
     async def _open(self, stack: AsyncExitStack) -> Parts:
         settings, path = self._settings, self._folder.path
         spawner = stack.enter_context(Spawner())
-        xserver = stack.enter_context(XServer(path, settings.size, self._environment, spawner))
-        self._environment |= {"DISPLAY": xserver.display, "XAUTHORITY": str(xserver.xauthority)}
-        framebuffer = stack.enter_context(Framebuffer(xserver.display, xserver.xauthority))
+        setting = Setting(path, settings.size, self._environment, spawner, lambda: recorder.touch())
+        display = stack.enter_context(Display(Generations(setting), self._events.publish))
+        screen, hands = StandInScreen(display, settings.size), StandInHands(display)
+        self._display = display
         catalogue = Catalogue(self._folder.recordings)
         await asyncio.to_thread(catalogue.recover)
-        recorder = stack.enter_context(Recorder(Footage(framebuffer), self._folder.recordings))
-
-        def acted() -> None:
-            framebuffer.glance()
-            recorder.touch()
-
-        hands = stack.enter_context(XTestHands(xserver.display, xserver.xauthority, acted))
-        session = stack.enter_context(
-            DesktopSession(path, xserver.display, xserver.xauthority, self._environment, spawner)
-        )
-        self._environment |= session.environment
+        recorder = stack.enter_context(Recorder(Footage(screen), self._folder.recordings))
         registry = await stack.enter_async_context(
             Registry(self, ProcessSettings(output_folder=self._folder.path / "processes"))
         )
         computer = await stack.enter_async_context(
             Computer(
-                framebuffer,
+                screen,
                 hands,
                 Pictures(),
                 observer=lambda record: self._note(record, recorder),
                 instance_id=self._instance,
             )
         )
-        return Parts(xserver, framebuffer, session, computer, recorder, catalogue, registry)
+        return Parts(display, computer, recorder, catalogue, registry)
 
     def environment(self) -> dict[str, str]:
         """The whole environment that a command starts from."""
-        return dict(self._environment)
+        if self._display is None:
+            return dict(self._environment)
+        return self._display.newest.session.environment
 
     def workdir(self) -> Path | None:
         """Where commands run that name no directory."""
@@ -163,9 +155,11 @@ class Service:
     def _application(self, parts: Parts) -> FastAPI:
         app = FastAPI(title="Deskhand desktop", version=version("deskhand"), docs_url=None,
                       redoc_url=None, redirect_slashes=False)  # fmt: skip
-        upstream = UnixUpstream(parts.xserver.rfb_socket)
+        rfb = UnixUpstream(parts.display.newest.xserver.rfb_socket)
+        upstream = AwakenedUpstream(rfb, parts.display)
+        acting = desktop_router(parts.computer, lambda: self._status(parts), self._once)
+        app.include_router(acting, dependencies=[Depends(awakened(parts.display))])
         for routes in (
-            desktop_router(parts.computer, lambda: self._status(parts), self._once),
             events_router(self._events),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             relay_router(upstream, lambda: self._closing, self._watchers),
@@ -180,24 +174,30 @@ class Service:
             return {"status": "ok"}
 
         @app.get("/readyz", include_in_schema=False)
-        async def readyz() -> dict[str, str]:
-            return {"status": "ready"}
+        async def readyz(response: Response) -> dict[str, str]:
+            state = parts.display.status()["state"]
+            response.status_code = 200 if state == "running" else 503
+            return {"status": "ready" if state == "running" else state}
 
         install(app, Gate(frozenset(self._settings.allowed_hosts)), self._credentials)
         return app
 
     def _status(self, parts: Parts) -> dict[str, Any]:
-        size = parts.framebuffer.size
+        size, life = self._settings.size, parts.display.newest
         now = time.monotonic()
         return {
             "instance_id": self._instance,
-            "display": parts.xserver.display,
+            "display": life.xserver.display,
             "size": {"width": size.width, "height": size.height},
             "model_size": dict(zip(("width", "height"), model_size(size), strict=True)),
             "uptime_s": round(now - self._started, 3),
-            "xserver": {"running": parts.xserver.pid is not None, "pid": parts.xserver.pid},
-            "session": parts.session.status(),
-            "capture": "mit-shm" if parts.framebuffer.shared_memory else "core",
+            "xserver": {
+                "running": life.xserver.pid is not None,
+                "pid": life.xserver.pid,
+                **parts.display.status(),
+            },
+            "session": life.session.status(),
+            "capture": "mit-shm" if life.framebuffer.shared_memory else "core",
             "watchers": self._watchers.count,
             "recording_ids": list(parts.recorder.active()),
             "last_activity_s": None if self._acted is None else round(now - self._acted, 3),
@@ -225,22 +225,23 @@ class Service:
         )
 
     def _tell(self, address: Address, parts: Parts) -> None:
+        name = parts.display.newest.xserver.display
         if self._settings.as_json:
             ready = {
                 "url": address.url,
                 "token": self._token,
                 "pid": self._process,
-                "display": parts.xserver.display,
-                "size": list(parts.framebuffer.size),
+                "display": name,
+                "size": list(self._settings.size),
                 "level": self._account.level,
                 "version": version("deskhand"),
             }
             _print(json.dumps(ready))
         elif address.path is not None:
-            _print(f"Desktop {parts.xserver.display} is served at {address.url}")
+            _print(f"Desktop {name} is served at {address.url}")
         else:
             code = self._credentials.new_code()
-            _print(f"Desktop {parts.xserver.display}: {address.url}/login#code={code}")
+            _print(f"Desktop {name}: {address.url}/login#code={code}")
             if self._settings.token_file is None:
                 _print(f"Token for programs: {self._token}")
 

@@ -23,13 +23,13 @@ class Snapshots:
     it is gone, and then only the bands that changed meanwhile are copied into it.
     """
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: Size, counter: int = 0) -> None:
         self._size = size
         self._spare: deque[tuple[bytearray, int]] = deque(maxlen=_SPARE_BUFFERS)
         bands = -(-size.height // BAND_ROWS)
         self._changed_at = np.zeros(bands, np.int64)
-        self.counter = 0
-        """Counts the changes; 0 before the first."""
+        self.counter = counter
+        """Counts the changes."""
         raw, _ = self._fresh()
         self.pixels = self._new(raw)
         self._freeze(self.pixels, raw)
