@@ -14,7 +14,7 @@ from .actions import ACTIONS, ActionRecord, CursorPosition, MouseMove, Screensho
 from .errors import ActionFailed, DesktopError, QueueFull, UntypableText
 from .eyes import Eyes, Pictures, Screen, Stages
 from .geometry import Point, Size, contains, convert, model_size
-from .outcomes import BatchOutcome, Caller, Outcome, Shot
+from .outcomes import BatchOutcome, Caller, Focused, Outcome, Shot
 from .plan import batches, plan
 from .requests import ActionRequest, BatchRequest
 from .strokes import Pause, Stroke
@@ -80,12 +80,13 @@ class Computer:
         *,
         instance_id: str,
         boot: str | None = None,
+        focused: Callable[[], Focused | None] = lambda: None,
         queue: int = 32,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.instance_id = instance_id
-        self._eyes = Eyes(screen, pictures, boot or instance_id, clock)
+        self._eyes = Eyes(screen, pictures, boot or instance_id, clock, focused)
         self._hands = hands
         self._observer = observer
         self._queue = queue

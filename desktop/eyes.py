@@ -13,7 +13,7 @@ from typing import Protocol, Self, TypeVar
 from .changes import changes
 from .frames import Damage, Frame, Pointer
 from .geometry import Region, Size
-from .outcomes import Observation, Shot, etag, frame_id
+from .outcomes import Focused, Observation, Shot, etag, frame_id
 from .requests import Observe
 from .settle import Settle, SettleRule, Verdict
 from .views import PictureFormat, View
@@ -105,7 +105,10 @@ class Eyes:
         pictures: Pictures,
         boot: str,
         clock: Callable[[], float] = time.monotonic,
+        focused: Callable[[], Focused | None] = lambda: None,
     ) -> None:
+        """``focused`` blocks for a moment, and does not raise."""
+        self._focused = focused
         self._screen = screen
         self._pictures = pictures
         self._boot = boot
@@ -141,7 +144,7 @@ class Eyes:
     ) -> tuple[T, Observation]:
         """Act, wait until the screen rests, and say what became of it."""
         with self._screen.watch() as watch:
-            before = await self._see(self._screen.frame)
+            before, window = await self._see(lambda: (self._screen.frame(), self._focused()))
             recent = [damage for damage in watch.recent() if damage.time >= self._stirred]
             result = await act()
             with stages.stage("settle"):
@@ -151,7 +154,9 @@ class Eyes:
         self._stirred = self._clock()
         picture = wanted if observe.screenshot else None
         seen = await self._see(lambda: self._compare(before, settle.regions, picture, stages))
-        return result, replace(seen, settled=verdict if observe.settle else None)
+        return result, replace(
+            seen, settled=verdict if observe.settle else None, focused_before=window
+        )
 
     async def _settled(self, settle: Settle, watch: DamageWatch) -> Verdict:
         while True:
@@ -173,7 +178,8 @@ class Eyes:
             frame = self._screen.frame()
             changed = changes(before, frame, painted)
         shot = self._shoot(wanted, stages, frame=frame) if wanted else None
-        return Observation(frame_id(self._boot, frame), None, changed, shot)
+        shown = frame_id(self._boot, frame)
+        return Observation(shown, None, changed, shot, focused_after=self._focused())
 
     def _shoot(
         self,

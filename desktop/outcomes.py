@@ -44,6 +44,14 @@ class Shot:
 
 
 @dataclass(frozen=True)
+class Focused:
+    """The window that has the keyboard."""
+
+    id: int
+    title: str
+
+
+@dataclass(frozen=True)
 class Observation:
     """What was seen after acting."""
 
@@ -51,6 +59,8 @@ class Observation:
     settled: Verdict | None
     changes: Changes
     shot: Shot | None
+    focused_before: Focused | None = None
+    focused_after: Focused | None = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +158,9 @@ def _observation_json(seen: Observation | None, space: Space, native: Size) -> J
     body["changed_regions"] = [
         list(convert_region(Region(*region), native, space.size)) for region in seen.changes.regions
     ]
+    for name in ("focused_before", "focused_after"):
+        window: Focused | None = getattr(seen, name)
+        body[name] = None if window is None else {"id": window.id, "title": window.title}
     if seen.shot is not None:
         body |= shot_json(seen.shot)
     return body

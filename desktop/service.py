@@ -39,6 +39,7 @@ from .display import Display
 from .environment import built
 from .events import Events
 from .eventstream import router as events_router
+from .focus import Focus
 from .folder import Folder
 from .footage import Footage
 from .generation import Generation, Generations, Setting
@@ -131,6 +132,8 @@ class Service:
         registry = await stack.enter_async_context(
             Registry(self, ProcessSettings(output_folder=self._folder.path / "processes"))
         )
+        focus = Focus(lambda: (xserver.display, xserver.xauthority))
+        stack.callback(focus.close)
         computer = await stack.enter_async_context(
             Computer(
                 screen,
@@ -138,6 +141,7 @@ class Service:
                 Pictures(),
                 observer=lambda record: self._note(record, recorder),
                 instance_id=self._instance,
+                focused=focus.focused,
             )
         )
         return Parts(display, computer, recorder, catalogue, registry)

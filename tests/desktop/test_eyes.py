@@ -8,7 +8,7 @@ from desktop.errors import DisplayGone
 from desktop.eyes import Eyes, Stages
 from desktop.frames import Damage
 from desktop.geometry import Point, Region, Size
-from desktop.outcomes import Observation
+from desktop.outcomes import Focused, Observation
 from desktop.requests import Observe
 from desktop.settle import SettleRule
 from desktop.views import PictureOptions, View
@@ -26,7 +26,10 @@ class Scene:
         self.clock = FakeClock()
         self.screen = FakeScreen(self.clock)
         self.pictures = FakePictures()
-        self.eyes = Eyes(self.screen, self.pictures, "boot", self.clock)
+        self.windows = [Focused(1, "Before"), Focused(2, "After")]
+        self.eyes = Eyes(
+            self.screen, self.pictures, "boot", self.clock, lambda: self.windows.pop(0)
+        )
         self.stages = Stages(self.clock)
 
     async def nothing(self) -> str:
@@ -202,3 +205,12 @@ def test_a_lost_display_is_told_before_anything_is_done() -> None:
         with pytest.raises(DisplayGone):
             asyncio.run(s.watched(act=act))
         assert acted == []
+
+
+def test_the_focused_window_is_told_from_before_and_after() -> None:
+    with scene() as s:
+        seen = asyncio.run(s.watched())
+        assert (seen.focused_before, seen.focused_after) == (
+            Focused(1, "Before"),
+            Focused(2, "After"),
+        )

@@ -6,6 +6,7 @@ from desktop.errors import ActionFailed
 from desktop.geometry import Point, Region, Size, space
 from desktop.outcomes import (
     BatchOutcome,
+    Focused,
     Observation,
     Outcome,
     Shot,
@@ -20,7 +21,8 @@ from tests.desktop.fakes import NATIVE, frame, pointer
 MODEL = space("model", NATIVE)
 SHOT = Shot("b-1", "b-1-x", "png", Size(1280, 720), NATIVE, b"png")
 OUTCOME = Outcome("done", MODEL, NATIVE, "b-1", {"act": 1.23456})
-SEEN = Observation("b-2", "quiet", Changes(0.25, (Region(0, 0, 150, 150),)), SHOT)
+NOTES = Focused(7, "Notes")
+SEEN = Observation("b-2", "quiet", Changes(0.25, (Region(0, 0, 150, 150),)), SHOT, None, NOTES)
 VIEW = View(Size(1280, 720), None, PictureOptions())
 
 
@@ -58,6 +60,8 @@ def test_what_was_seen_is_told_in_the_pixels_of_the_request() -> None:
     assert body["settled"] == "quiet"
     assert body["changed_fraction"] == 0.25
     assert body["changed_regions"] == [[0, 0, 100, 100]]
+    assert body["focused_before"] is None
+    assert body["focused_after"] == {"id": 7, "title": "Notes"}
     assert "screenshot_data" in body
 
 

@@ -1,0 +1,36 @@
+from pathlib import Path
+
+import pytest
+
+from desktop.focus import Focus
+from tests.system.displays import display
+from tests.system.services import Service, until
+
+pytestmark = pytest.mark.x11
+
+
+def test_replies_name_the_window_that_had_the_keyboard_and_the_one_that_has_it(
+    desktop: Service,
+) -> None:
+    desktop.post("/api/v0/processes/start", {"command": "exec xterm -T Übung"})
+
+    def focused() -> bool:
+        seen = desktop.act(action="wait", duration=0, observe={"screenshot": False})
+        return bool(seen["focused_after"] and seen["focused_after"]["title"] == "Übung")
+
+    until(focused, "the focus of the terminal")
+    reply = desktop.act(action="key", text="ctrl+d", observe={"settle": {"quiet_ms": 300}})
+    assert reply["focused_before"]["title"] == "Übung"
+    assert (reply["focused_after"] or {}).get("title") != "Übung"
+
+
+def test_where_nobody_manages_windows_none_is_focused(tmp_path: Path) -> None:
+    with display(tmp_path) as running:
+        focus = Focus(lambda: (running.server.display, running.server.xauthority))
+        assert focus.focused() is None
+        focus.close()
+        assert focus.focused() is None
+        running.server.close()
+        assert focus.focused() is None
+        focus.close()
+        focus.close()
