@@ -126,14 +126,14 @@ class Service:
         display = stack.enter_context(Display(Generations(setting), self._events.publish))
         screen, hands = StandInScreen(display, settings.size), StandInHands(display)
         self._display = display
+        focus = Focus(lambda: (display.newest.xserver.display, display.newest.xserver.xauthority))
+        stack.callback(focus.close)
         catalogue = Catalogue(self._folder.recordings)
         await asyncio.to_thread(catalogue.recover)
         recorder = stack.enter_context(Recorder(Footage(screen), self._folder.recordings))
         registry = await stack.enter_async_context(
             Registry(self, ProcessSettings(output_folder=self._folder.path / "processes"))
         )
-        focus = Focus(lambda: (xserver.display, xserver.xauthority))
-        stack.callback(focus.close)
         computer = await stack.enter_async_context(
             Computer(
                 screen,
