@@ -17,6 +17,7 @@ from .errors import AccountUnavailable
 Level = Literal["shared", "user", "root"]
 
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 PR_SET_NO_NEW_PRIVS = 38
 """<linux/prctl.h>."""
 
@@ -111,7 +112,11 @@ def become(account: Account) -> None:
         os.setgroups([])
         os.setgid(account.gid)
         os.setuid(account.uid)
-        ctypes.CDLL(None).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        kernel = ctypes.CDLL(None)
+        kernel.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        # Commands run as the same user: without this they could read the token in our memory.
+        # The change of user does it too, but not where fs.suid_dumpable is 1.
+        kernel.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def end_with_parent(parent: int) -> None:

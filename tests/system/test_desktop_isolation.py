@@ -1,0 +1,127 @@
+"""What a command on a desktop cannot reach, when desktops work as users of their own."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.system.services import Service, service
+
+pytestmark = [
+    pytest.mark.x11,
+    # Not root: everything runs as whoever started it, and says so in its status.
+    pytest.mark.skipif(os.geteuid() != 0, reason="the level is 'shared' here"),
+]
+
+
+class Neighbours(NamedTuple):
+    """Two desktops, and the file with the first one's token."""
+
+    one: Service
+    other: Service
+    token: Path
+
+
+@pytest.fixture(scope="module")
+def neighbours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neighbours]:
+    folder = tmp_path_factory.mktemp("isolation")
+    token = folder / "token"
+    token.write_text("dh_of-the-first\n")
+    token.chmod(0o600)
+    with (
+        service(folder / "one.log", "desktop", "--token-file", str(token)) as one,
+        service(folder / "other.log", "desktop") as other,
+    ):
+        yield Neighbours(one, other, token)
+
+
+def test_each_desktop_has_a_user_of_its_own(neighbours: Neighbours) -> None:
+    users = {uid_of(neighbours.one), uid_of(neighbours.other)}
+    assert len(users) == 2
+    assert "0" not in users
+
+
+def test_its_own_token_cannot_be_read(neighbours: Neighbours) -> None:
+    refused(neighbours.one, f"cat {neighbours.token}")
+    assert "dh_of-the-first" not in output(neighbours.one, "env; cat /proc/*/cmdline")
+
+
+@pytest.mark.parametrize("entry", ["environ", "mem", "fd", "maps", "cwd", "root"])
+def test_its_own_service_cannot_be_looked_into(neighbours: Neighbours, entry: str) -> None:
+    for pid in service_and_keeper(neighbours.one):
+        look = "ls" if entry in ("fd", "cwd", "root") else "head -c 1"
+        refused(neighbours.one, f"{look} /proc/{pid}/{entry}{'/' if look == 'ls' else ''}")
+
+
+def test_its_own_service_cannot_be_traced_or_ended(neighbours: Neighbours) -> None:
+    keeper, _ = service_and_keeper(neighbours.one)
+    assert "Operation not permitted" in output(neighbours.one, f"kill -9 {keeper}")
+
+
+def test_the_other_desktops_display_wants_its_cookie(neighbours: Neighbours) -> None:
+    mine, other = (d.ready["display"] for d in neighbours[:2])
+    assert "opened" in output(neighbours.one, f"xterm -display {mine} -e true && echo opened")
+    shown = output(neighbours.one, f"xterm -display {other} -e true && echo opened")
+    assert "opened" not in shown
+    assert "Invalid MIT-MAGIC-COOKIE" in shown or "uthorization" in shown
+
+
+def test_the_other_desktops_folder_is_closed(neighbours: Neighbours) -> None:
+    folder = output(neighbours.other, "dirname $HOME")
+    for path in (
+        "",
+        "/rfb.sock",
+        "/Xauthority",
+        "/home",
+        "/run/bus",
+        "/recordings",
+        "/calls.jsonl",
+    ):
+        refused(neighbours.one, f"stat {folder}{path}/." if not path else f"cat {folder}{path}")
+    refused(neighbours.one, f"ls {Path(folder).parent}")
+
+
+def test_the_other_desktops_processes_are_not_its_own(neighbours: Neighbours) -> None:
+    pid = neighbours.other.get("/api/v0/desktop")["xserver"]["pid"]
+    refused(neighbours.one, f"head -c 1 /proc/{pid}/environ")
+    assert "Operation not permitted" in output(neighbours.one, f"kill -9 {pid}")
+
+
+def test_the_control_planes_files_and_its_sockets_are_closed(plane: Service) -> None:
+    made = plane.post("/api/v0/desktops", {})
+    desktop = str(made["id"])
+    try:
+        data = Path(plane.get("/api/v0/status")["data_dir"])
+        assert stat.S_IMODE(data.stat().st_mode) == 0o700
+        tool = f"/api/v0/tools/execute?desktop={desktop}"
+        for path in [data, *sorted(data.rglob("*"))]:
+            found = plane.post(tool, {"command": f"cat {path} || ls {path}"})
+            assert "Permission denied" in str(found), path
+    finally:
+        plane.http.delete(f"/api/v0/desktops/{desktop}")
+
+
+def uid_of(desktop: Service) -> str:
+    return output(desktop, "id -u")
+
+
+def service_and_keeper(desktop: Service) -> tuple[int, int]:
+    keeper = desktop.process.pid
+    children = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
+    return keeper, int(children[0])
+
+
+def refused(desktop: Service, command: str) -> None:
+    """Run a command that must not be allowed to see what it names."""
+    found = output(desktop, f"{command} 2>&1 || echo refused")
+    assert found.endswith("refused"), found
+    assert "Permission denied" in found or "not permitted" in found, found
+
+
+def output(desktop: Service, command: str) -> str:
+    started = desktop.post("/api/v0/processes/start", {"command": f"({command}) 2>&1"})
+    found = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")["output"]
+    return str(found).strip()
