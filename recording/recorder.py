@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
 from .catalogue import Catalogue, Paths, checked
 from .clocks import Clock, SystemClock
@@ -77,7 +78,7 @@ class Recorder:
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._viewfinder: Viewfinder | None = None
-        self._touched = float("-inf")
+        self._touched: dict[str, float] = {}
         self._retired: list[Viewfinder] = []
         self._active: tuple[str, ...] = ()
 
@@ -140,11 +141,20 @@ class Recorder:
 
     def touch(self) -> None:
         """Somebody moves or types just now. Does not wait; call it as often as you like."""
-        now = self._clock.now()
-        if now < self._touched + TOUCHES_APART:
+        self.note_activity("agent")
+
+    def note_activity(self, who: Literal["agent", "human"], at: float | None = None) -> None:
+        """Input of an agent or a person, by default now, on the monotonic clock.
+
+        It plays at normal speed and keeps recordings from resting; what a person does becomes a
+        step. Does not wait; call it as often as you like, from any thread, also after the end.
+        """
+        moment = self._clock.now() if at is None else at
+        if moment < self._touched.get(who, float("-inf")) + TOUCHES_APART:
             return
-        self._touched = now
-        self._tell(lambda: self._studio.touch(now))
+        self._touched[who] = moment
+        act = self._studio.person if who == "human" else self._studio.touch
+        self._post(lambda: act(moment))
 
     def active(self) -> tuple[str, ...]:
         """Ids of the recordings that run."""
@@ -266,7 +276,7 @@ class Recorder:
         return viewfinder
 
     def _post(self, work: Callable[[], None]) -> None:
-        # A picture that comes while the recorder closes is nobody's.
+        # What comes while the recorder closes is nobody's.
         with suppress(RecorderClosed):
             self._tell(work)
 

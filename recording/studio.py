@@ -18,6 +18,7 @@ from .encoder import Coded
 from .errors import DiskFull, RecordingError, RecordingFailed
 from .exposure import Exposure, Stamped
 from .parts import EndReason, Part
+from .presence import Presence
 from .reel import Reel
 from .settings import RecordingSettings
 from .shots import Shot
@@ -59,6 +60,7 @@ class Studio:
         self._since_1970 = since_1970
         self._table = Table(settings.most_at_once, settings.rest_after)
         self._toggling = Toggling()
+        self._presence = Presence()
         self._exposure: Exposure | None = None
         self._openings: list[_Opening] = []
         self._reels: dict[str, Reel] = {}
@@ -130,14 +132,15 @@ class Studio:
         if self._exposure is not None:
             self._exposure.activity(step.started)
             self._exposure.activity(step.ended, step=True)
-        for name, reel in list(self._reels.items()):
-            try:
-                reel.note(step)
-            except OSError as error:
-                self._broke(name, error)
+        self._write(step)
+
+    def person(self, at: float) -> None:
+        """Input of a person at ``at``; a stretch of it becomes a step."""
+        self.touch(at)
+        self._write(self._presence.seen(at))
 
     def touch(self, at: float) -> None:
-        """Human input at ``at``."""
+        """Input of anybody at ``at``."""
         self._acted(at)
         self._toggling.input(at)
         if self._exposure is not None:
@@ -172,6 +175,7 @@ class Studio:
         if self._exposure is None:
             return
         self._deliver(self._exposure.due(now))
+        self._write(self._presence.ended(now))
         self._end(self._table.rest(now), now, "idle")
         for name, reel in list(self._reels.items()):
             if reel.budget.full:
@@ -185,6 +189,15 @@ class Studio:
         exposed = self._exposure.deadline() if self._exposure is not None else None
         moments = [m for m in (exposed, self._table.next_rest()) if m is not None]
         return min(moments, default=None)
+
+    def _write(self, step: Step | None) -> None:
+        if step is None:
+            return
+        for name, reel in list(self._reels.items()):
+            try:
+                reel.note(step)
+            except OSError as error:
+                self._broke(name, error)
 
     def _acted(self, now: float) -> None:
         for name in self._table.activity(now):
@@ -264,6 +277,7 @@ class Studio:
         except RecordingFailed as error:
             logger.error("the last picture is missing: %s", error)
         self._deliver(self._exposure.finish(now))
+        self._write(self._presence.finish())
         for name in names:
             self._close(name, reason)
 

@@ -21,7 +21,7 @@ MAY_USE: dict[str, set[str]] = {
     "desktop.__main__": {"vncbridge.errors", "vncbridge.serving"},
     "desktop.footage": {"recording.errors", "recording.shots"},
     "desktop.service": EDGE
-    | {"vncbridge.idleness", "vncbridge.relay"}
+    | {"vncbridge.idleness", "vncbridge.relay", "vncbridge.seats"}
     | {"recording.api", "recording.catalogue", "recording.recorder", "recording.steps"}
     | {"tools.processes.api", "tools.processes.registry", "tools.files.api"},
     "tools.fleet.fleet": {"desktop.client", "desktop.errors", "desktop.launch"},
@@ -68,7 +68,7 @@ CORES = {
         " settle changes keymap png environment snapshots outcomes schema lease journal calls"
         " results",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
-        " boxes ranges",
+        " boxes presence ranges",
         "vncbridge": "errors gate rfb roles",
         "tools": "models",
         "tools.kit": "spec ampersand arguments computer_calls duration output",

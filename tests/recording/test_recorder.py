@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from recording.catalogue import Catalogue
+from recording.container import outermost
 from recording.errors import (
     FeedEnded,
     InvalidRecordingId,
@@ -178,6 +179,45 @@ def test_steps_come_from_the_display_and_from_elsewhere(
     steps = Catalogue(tmp_path).get(A)["steps"]
     assert [step["action"] or step["tool"] for step in steps] == ["type", "execute"]
     assert steps[1]["started_at"] == pytest.approx(begun + 50, abs=0.01)
+
+
+def test_people_are_told_apart_from_agents(
+    recorder: Recorder, source: FakeSource, tmp_path: Path
+) -> None:
+    recorder.start(A)
+    for _ in range(50):
+        recorder.note_activity("human")
+        recorder.touch()
+    source.show(marked(1))
+    recorder.stop(A)
+    (step,) = Catalogue(tmp_path).get(A)["steps"]
+    assert step["tool"] == "human"
+
+
+def test_activity_after_the_end_is_nobodys(recorder: Recorder) -> None:
+    recorder.close()
+    recorder.note_activity("human")
+    recorder.touch()
+
+
+def test_an_index_left_behind_comes_to_the_front_at_the_next_start(
+    tmp_path: Path, source: FakeSource
+) -> None:
+    with Recorder(source, tmp_path, SETTINGS) as first:
+        first.start(A)
+        source.show(marked(1))
+    video = Catalogue(tmp_path).video(A)
+    size = video.stat().st_size
+    with Recorder(source, tmp_path, SETTINGS):
+        wait_until(lambda: index_first(video))
+    assert video.stat().st_size == size
+    assert decoded(video)
+
+
+def index_first(video: Path) -> bool:
+    with video.open("rb") as file:
+        kinds = [box.kind for box in outermost(file.fileno())]
+    return kinds.index(b"moov") < kinds.index(b"mdat")
 
 
 def test_only_an_ended_recording_can_be_deleted(recorder: Recorder, tmp_path: Path) -> None:

@@ -169,6 +169,33 @@ def test_input_plays_at_normal_speed_although_nothing_changes(scene: Scene) -> N
     assert scene.times(A) == pytest.approx((10.0, 10.0), abs=0.01)
 
 
+def test_what_a_person_does_plays_at_normal_speed_and_is_a_step(scene: Scene) -> None:
+    scene.start(A)
+    scene.wait(60.0)
+    for _ in range(20):
+        scene.wait(0.25)
+        scene.studio.person(scene.now)
+    scene.wait(60.0)
+    scene.studio.person(scene.now)
+    scene.stop(A)
+    assert scene.times(A)[1] == pytest.approx(2.0 + 4.75 + 2.0, abs=0.02)
+    first, second = scene.catalogue.get(A)["steps"]
+    assert (first["tool"], first["title"]) == ("human", "A person used the desktop")
+    assert first["video_start"] == pytest.approx(2.0, abs=0.01)
+    assert first["video_end"] == pytest.approx(6.75, abs=0.01)
+    assert second["video_start"] == pytest.approx(8.75, abs=0.01)
+
+
+def test_a_person_keeps_recordings_from_resting(scene: Scene) -> None:
+    scene.start(A)
+    for _ in range(3):
+        scene.wait(500.0)
+        scene.studio.person(scene.now)
+    assert list(scene.studio.active) == [A]
+    scene.wait(601.0)
+    assert list(scene.studio.active) == []
+
+
 def test_steps_are_placed_on_the_video(scene: Scene) -> None:
     scene.start(A)
     scene.wait(60.0)
