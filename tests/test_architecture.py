@@ -30,7 +30,8 @@ MAY_USE: dict[str, set[str]] = {
     "tools.plane.*": EDGE | {"desktop.client", "desktop.errors"},
     "tools.demo.*": {"vncbridge.serving"},
     "tools.agents.scripted.server": {"vncbridge.serving"},
-    "tools.commands.*": EDGE | {"desktop.client", "desktop.errors", "desktop.launch"},
+    "tools.commands.*": EDGE
+    | {"desktop.client", "desktop.errors", "desktop.launch", "desktop.remote", "desktop.results"},
 }
 """The only modules that may import another of our packages, and which modules of it."""
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -33,6 +33,17 @@ Model = Annotated[
     str | None, typer.Option(help="A provider's model, or scripted:NAME.", metavar="MODEL")
 ]
 Url = Annotated[str | None, typer.Option(help="A running control plane (DESKHAND_URL).")]
+OnDesktop = Annotated[
+    str | None, typer.Option("--desktop", help="Which one; by default the newest.", metavar="ID")
+]
+Button = Literal["left", "middle", "right", "back", "forward"]
+
+recordings = typer.Typer(no_args_is_help=True, help="List, fetch and remove recordings.")
+app.add_typer(recordings, name="recordings")
+
+
+def _where(url: str | None, data_dir: Path | None, desktop_id: str | None) -> Any:
+    return _module("desks").Where(url, data_dir, desktop_id)
 
 
 def _module(name: str) -> Any:
@@ -93,6 +104,117 @@ def demo(
 ) -> None:
     """Show the main job end to end; needs no key. DEMO_EXIT=1 ends it when the job is done."""
     raise typer.Exit(_module("demo").main(model, data_dir, listen, as_json))
+
+
+@app.command()
+def screenshot(
+    file: Annotated[Path, typer.Argument(help=".png, .jpg or .webp; - for the output.")] = Path(
+        "screenshot.png"
+    ),
+    url: Url = None,
+    desktop_id: OnDesktop = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a picture of a desktop to a file."""
+    where = _where(url, data_dir, desktop_id)
+    raise typer.Exit(_module("act").screenshot(where, file, as_json))
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def click(
+    x: int,
+    y: int,
+    button: Annotated[Button, typer.Option(help="Which button.")] = "left",
+    count: Annotated[int, typer.Option(help="2 is a double click.", min=1, max=3)] = 1,
+    url: Url = None,
+    desktop_id: OnDesktop = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Click at a point of the picture that `screenshot` gives."""
+    where = _where(url, data_dir, desktop_id)
+    raise typer.Exit(_module("act").click(where, x, y, button, count, as_json))
+
+
+@app.command("type")
+def type_(
+    text: Annotated[str, typer.Argument(help="Any text; - reads it from the input.")],
+    url: Url = None,
+    desktop_id: OnDesktop = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Type a text."""
+    where = _where(url, data_dir, desktop_id)
+    raise typer.Exit(_module("act").type_text(where, text, as_json))
+
+
+@app.command()
+def key(
+    chords: Annotated[list[str], typer.Argument(help="As Return or ctrl+s.", metavar="CHORD...")],
+    url: Url = None,
+    desktop_id: OnDesktop = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Strike keys and chords, one after the other."""
+    where = _where(url, data_dir, desktop_id)
+    raise typer.Exit(_module("act").key(where, chords, as_json))
+
+
+@app.command()
+def record(
+    file: Annotated[Path | None, typer.Argument(help="Where the video goes.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="For so long.", min=0.1)] = None,
+    label: Annotated[str, typer.Option(help="What it shows.")] = "",
+    url: Url = None,
+    desktop_id: OnDesktop = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Record a desktop until Ctrl-C, and fetch the video."""
+    where = _where(url, data_dir, desktop_id)
+    raise typer.Exit(_module("recordings").record(where, file, seconds, label, as_json))
+
+
+@recordings.command("list")
+def recordings_list(
+    url: Url = None,
+    desktop_id: OnDesktop = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the recordings of a desktop and of the control plane's runs."""
+    where = _where(url, data_dir, desktop_id)
+    raise typer.Exit(_module("recordings").listing(where, as_json))
+
+
+@recordings.command("get")
+def recordings_get(
+    recording_id: str,
+    file: Annotated[Path | None, typer.Argument(help="Where the video goes.")] = None,
+    url: Url = None,
+    desktop_id: OnDesktop = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fetch a recording's video."""
+    where = _where(url, data_dir, desktop_id)
+    raise typer.Exit(_module("recordings").get(where, recording_id, file, as_json))
+
+
+@recordings.command("rm")
+def recordings_rm(
+    recording_id: str,
+    url: Url = None,
+    desktop_id: OnDesktop = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a recording."""
+    where = _where(url, data_dir, desktop_id)
+    raise typer.Exit(_module("recordings").remove(where, recording_id, as_json))
 
 
 @app.command()

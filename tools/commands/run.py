@@ -8,9 +8,10 @@ from typing import Any
 from desktop.client import DesktopClient
 from desktop.errors import DesktopRefused, DesktopUnavailable
 
-from .client import Found, NoPlane, connected
+from .client import Found, connected
 from .console import complain, say, say_json
 from .console import settings as read_settings
+from .planes import NoPlane
 from .up import START_ERRORS
 
 DONE, FAILED, USAGE, OVER_BUDGET, NOT_STARTED, NO_MODEL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130

@@ -8,9 +8,9 @@ from desktop.client import DesktopClient
 from desktop.errors import DesktopRefused, DesktopUnavailable
 from tools.settings import BadSetting
 
-from .client import NoPlane, located, token_of
 from .console import complain, say
 from .console import settings as read_settings
+from .planes import NoPlane, located, token_of
 
 
 def main(data_dir: Path | None, url: str | None) -> int:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.commands.client import NoPlane, located, token_of
+from tools.commands.planes import NoPlane, located, token_of
 from tools.settings import Settings
 
 

@@ -1,0 +1,86 @@
+"""The commands for scripts, as a shell runs them."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.system.services import DESKHAND, Service
+
+pytestmark = [pytest.mark.x11, pytest.mark.slow]
+
+
+def deskhand(
+    plane: Service, *arguments: str, cwd: Path | None = None, text: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "DESKHAND_TOKEN": plane.token, "DESKHAND_URL": plane.url}
+    return subprocess.run(
+        [DESKHAND, *arguments],
+        capture_output=True,
+        text=True,
+        input=text,
+        cwd=cwd,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
+
+
+def told(plane: Service, *arguments: str, **more: Any) -> dict[str, Any]:
+    ended = deskhand(plane, *arguments, "--json", **more)
+    assert ended.returncode == 0, ended.stderr
+    assert len(ended.stdout.splitlines()) == 1
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def test_a_script_sees_acts_and_records(plane: Service, tmp_path: Path) -> None:
+    seen = told(plane, "screenshot", cwd=tmp_path)
+    assert (tmp_path / "screenshot.png").read_bytes().startswith(b"\x89PNG")
+    assert (seen["width"], seen["height"]) == (1280, 720)
+    desktop = plane.get("/api/v0/desktops")["desktops"][0]["id"]
+    assert told(plane, "click", "640", "360", "--desktop", desktop)["point"] == [640, 360]
+    clamped = deskhand(plane, "click", "5000", "10", "--button", "right")
+    assert "off the screen" in clamped.stderr
+    assert "type" in told(plane, "type", "-", text="a text\n")["output"]
+    assert "key" in told(plane, "key", "Escape", "ctrl+a")["output"]
+
+    film = told(plane, "record", "film.mp4", "--seconds", "0.2", "--label", "b", cwd=tmp_path)
+    assert (tmp_path / "film.mp4").stat().st_size == film["bytes"]
+    listed = told(plane, "recordings", "list")["recordings"]
+    assert [(one["id"], one["label"]) for one in listed] == [(film["id"], "b")]
+    told(plane, "recordings", "get", film["id"], "again.mp4", cwd=tmp_path)
+    assert (tmp_path / "again.mp4").read_bytes() == (tmp_path / "film.mp4").read_bytes()
+    told(plane, "recordings", "rm", film["id"])
+    assert told(plane, "recordings", "list")["recordings"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("screenshot", "a.bmp"), 2, ".webp"),
+        (("screenshot", "--desktop", "nope"), 4, "there is no desktop nope"),
+        (("key", "ctrl+nokey"), 1, "Unknown key"),
+        (("recordings", "get", "11111111-1111-4111-8111-111111111111"), 1, "not"),
+    ],
+)
+def test_a_mistake_is_one_line_and_a_status(
+    plane: Service, tmp_path: Path, arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    ended = deskhand(plane, *arguments, cwd=tmp_path)
+    assert ended.returncode == status, ended
+    assert said in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_control_plane_a_desktop_of_its_own_is_seen(tmp_path: Path) -> None:
+    environment = {**os.environ, "DESKHAND_DATA_DIR": str(tmp_path / "data")}
+    ended = subprocess.run(
+        [DESKHAND, "screenshot", "-"], capture_output=True, env=environment, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith(b"\x89PNG")
