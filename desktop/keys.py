@@ -54,7 +54,7 @@ _ALIASES = {
 
 # Code points from here on have a keysym of their own only in this block.
 _UNICODE = 0x01000000
-_TYPED_CONTROLS = {"\n": "Return", "\r": "Return", "\t": "Tab", "\b": "BackSpace", "\x1b": "Escape"}
+_TYPED_CONTROLS = {"\n": "Return", "\t": "Tab"}
 
 
 class Chord(NamedTuple):
@@ -101,7 +101,7 @@ def keysym_of_character(character: str) -> int:
 
 
 def keysyms_of_text(text: str) -> tuple[int, ...]:
-    """Keysyms that type a text, one a character; a line break of any kind is one Return."""
+    """Keysyms that type a text, one a character; a line break, also CR LF, is one Return."""
     text = text.replace("\r\n", "\n")
     distinct = {character: keysym_of_character(character) for character in dict.fromkeys(text)}
     return tuple(distinct[character] for character in text)

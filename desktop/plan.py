@@ -92,7 +92,11 @@ def _mouse(
             yield from _held(action.modifiers, [Press(wheel), Release(wheel)] * action.notches)
 
 
-def batches(strokes: Iterable[Stroke], most: int = 500) -> Iterator[list[Stroke] | Pause]:
+# Between batches one may cancel; as many foreign symbols as this find a key at a time.
+_BATCH = 80
+
+
+def batches(strokes: Iterable[Stroke], most: int = _BATCH) -> Iterator[list[Stroke] | Pause]:
     """Cut strokes at their pauses, and long runs into pieces between which one may cancel."""
     run: list[Stroke] = []
     for stroke in strokes:

@@ -1,0 +1,265 @@
+"""Every action, text and status of ``POST /api/v0/desktop/action``, from outside."""
+
+import asyncio
+import base64
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from PIL import Image
+
+from tests.system.services import PATIENCE, Service, service
+
+pytestmark = pytest.mark.x11
+
+AT = {"coordinate": [600, 500]}
+DECODE = "Failed to decode request body."
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One desktop for the tests of this file: they look at replies only."""
+    with service(tmp_path_factory.mktemp("desktop") / "errors.log", "desktop") as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("action", "fields"),
+    [
+        ("key", {"text": "a"}),
+        ("key", {"text": "ctrl+shift+T"}),
+        ("key", {"text": "XF86AudioPlay"}),
+        ("key", {"text": "Page_Down Return"}),
+        ("type", {"text": "word"}),
+        ("type", {"text": "", "delay_ms": 5}),
+        ("key_down", {"text": "shift"}),
+        ("key_up", {"text": "shift"}),
+        ("hold_key", {"text": "ctrl+a", "duration": 0.01}),
+        ("hold_key", {"text": "ctrl+a", "duration_ms": 10}),
+        ("mouse_move", AT),
+        ("mouse_move", {**AT, "duration": 0.05}),
+        ("left_click", {**AT, "text": "ctrl+shift"}),
+        ("right_click", {"coordinate": [0, 0]}),
+        ("middle_click", {**AT, "modifiers": ["alt"]}),
+        ("double_click", AT),
+        ("triple_click", AT),
+        ("back_click", AT),
+        ("forward_click", AT),
+        ("left_mouse_down", {}),
+        ("left_mouse_up", {}),
+        ("left_click_drag", {**AT, "start_coordinate": [500, 500], "duration": 0.01}),
+        ("left_click_drag", {"path": [[1, 1], [2, 2], [3, 1]], "duration_ms": 10}),
+        ("scroll", AT),
+        ("scroll", {**AT, "scroll_direction": "left", "scroll_amount": 0, "text": "ctrl"}),
+        ("scroll", {**AT, "scroll_direction": "up", "scroll_pixels": 106}),
+        ("wait", {"duration": 0}),
+        ("wait", {"duration_ms": 0.5}),
+    ],
+)
+def test_an_action_says_that_it_was_performed(
+    shared: Service, action: str, fields: dict[str, Any]
+) -> None:
+    reply = shared.act(action=action, **fields)
+    assert reply["output"] == f"{action} action performed"
+    assert reply["space"] == {"name": "model", "width": 1280, "height": 720}
+    assert ("point" in reply) == ("coordinate" in fields or "path" in fields)
+    assert "screenshot_data" not in reply
+
+
+NEED_TEXT = ("key", "type", "key_down", "key_up", "hold_key")
+NEED_PLACE = (
+    *("mouse_move", "left_click", "right_click", "middle_click", "double_click"),
+    *("triple_click", "scroll"),
+)
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    *(({"action": name}, f'Missing "text" for {name} action.') for name in NEED_TEXT),
+    *(({"action": name}, f'Missing "coordinate" for {name} action.') for name in NEED_PLACE),
+    *(
+        ({"action": "left_click_drag", **given}, drag_text)
+        for drag_text in ['Missing "coordinate" or "start_coordinate" for left_click_drag.']
+        for given in ({}, {"coordinate": [1, 1]}, {"start_coordinate": [1, 1]})
+    ),
+    (
+        {"action": "scroll", **AT, "scroll_direction": "sideways"},
+        "Invalid scroll direction: sideways",
+    ),
+    ({"action": "dance"}, "Unknown action: dance"),
+    ({"action": "Key", "text": "a"}, "Unknown action: Key"),
+    ({}, "Unknown action: "),
+    ({"action": 7}, DECODE),
+    ({"action": "left_click", "coordinate": [1]}, DECODE),
+    ({"action": "left_click", "coordinate": [1.5, 2]}, DECODE),
+    ({"action": "left_click", "coordinate": ["1", "2"]}, DECODE),
+    ({"action": "type", "text": 5}, DECODE),
+    ({"action": "type", "text": "bell\u0007"}, "No key types the character U+0007."),
+    ({"action": "type", "text": "back\b"}, "No key types the character U+0008."),
+    ({"action": "type", "text": "\x1b[A"}, "No key types the character U+001B."),
+    ({"action": "type", "text": "\x7f"}, "No key types the character U+007F."),
+    ({"action": "type", "text": "x" * 100_001}, '"text" must have at most 100000 characters.'),
+    ({"action": "key", "text": "Rteurn"}, "Unknown key: Rteurn"),
+    ({"action": "key", "text": "ctrl+"}, "Unknown key: ctrl+"),
+    ({"action": "wait", "duration": 101}, '"duration" must be from 0 to 100 seconds.'),
+    ({"action": "wait", "duration": -1}, '"duration" must be from 0 to 100 seconds.'),
+    ({"action": "wait", "duration": 1500}, '"duration" is in seconds, at most 100.'),
+    ({"action": "wait", "duration_ms": 100_001}, '"duration_ms" must be from 0 to 100000 millis'),
+    ({"action": "wait", "duration": 1, "duration_ms": 1}, 'Give "duration" or "duration_ms", not'),
+    ({"action": "hold_key", "text": "a", "duration": 100.5}, '"duration" must be from 0 to 100'),
+    ({"action": "screenshot", "scaled_width": 640}, 'Give both "scaled_width" and "scaled_height"'),
+    (
+        {"action": "screenshot", "scaled_width": 15, "scaled_height": 16},
+        '"scaled_width" must be from 16 to 1920.',
+    ),
+    (
+        {"action": "screenshot", "scaled_width": 1920, "scaled_height": 1081},
+        '"scaled_height" must be from 16 to 1080.',
+    ),
+    (
+        {"action": "screenshot", "coordinate_space": "own"},
+        '"coordinate_space" must be one of model, native, normalized_1000.',
+    ),
+    ({"action": "zoom"}, 'Missing "region" for zoom action.'),
+    ({"action": "screenshot", "format": "gif"}, '"format" must be one of png, jpeg, webp.'),
+    ({"action": "left_click_drag", "path": [[1, 1]]}, '"path" must have 2 to 10000 items.'),
+    (
+        {"action": "left_click_drag", "path": [[1, 1]] * 10_001},
+        '"path" must have 2 to 10000 items.',
+    ),
+    (
+        {"action": "wait", "observe": {"settle": {"max_ms": 30_001}}},
+        '"max_ms" must be from 0 to 30000.',
+    ),
+    ({"action": "wait", "seconds": 1}, 'Unknown field "seconds".'),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), WRONG, ids=lambda value: str(value)[:60])
+def test_a_wrong_action_is_a_400_that_says_why(
+    shared: Service, body: dict[str, Any], message: str
+) -> None:
+    refused = shared.post("/api/v0/desktop/action", body, status=400)
+    assert refused["message"].startswith(message)
+
+
+def test_a_wrong_action_is_no_activity(desktop: Service) -> None:
+    desktop.post("/api/v0/desktop/action", {"action": "dance"}, status=400)
+    assert desktop.get("/api/v0/desktop")["last_activity_s"] is None
+    desktop.act(action="wait", duration=0)
+    assert desktop.get("/api/v0/desktop")["last_activity_s"] is not None
+
+
+@pytest.mark.parametrize(
+    ("asked", "point", "native", "clamped"),
+    [
+        ({"coordinate": [0, 0]}, [0, 0], [0, 0], False),
+        ({"coordinate": [853, 402]}, [853, 402], [1280, 603], False),
+        ({"coordinate": [5000, -5]}, [1279, 0], [1919, 0], True),
+        (
+            {"coordinate": [1919, 1079], "coordinate_space": "native"},
+            [1919, 1079],
+            [1919, 1079],
+            False,
+        ),
+        (
+            {"coordinate": [999, 999], "coordinate_space": "normalized_1000"},
+            [999, 999],
+            [1919, 1079],
+            False,
+        ),
+        (
+            {"coordinate": [639, 359], "scaled_width": 640, "scaled_height": 360},
+            [639, 359],
+            [1918, 1078],
+            False,
+        ),
+    ],
+)
+def test_a_point_is_told_as_asked_and_as_used(
+    shared: Service, asked: dict[str, Any], point: list[int], native: list[int], clamped: bool
+) -> None:
+    reply = shared.act(action="mouse_move", **asked)
+    assert reply["point"] == point
+    assert reply["native_point"] == native
+    assert reply["clamped"] is clamped
+    there = shared.act(action="cursor_position", coordinate_space="native")
+    assert there["output"] == f"x={native[0]},y={native[1]}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "size"),
+    [
+        ({}, (1280, 720)),
+        ({"coordinate_space": "native"}, (1920, 1080)),
+        ({"coordinate_space": "normalized_1000"}, (1280, 720)),
+        ({"scaled_width": 640, "scaled_height": 400, "format": "jpeg"}, (640, 400)),
+        ({"region": [0, 0, 100, 100], "format": "webp"}, (720, 720)),
+        ({"region": [500, 600, 100, 200]}, (720, 720)),
+    ],
+)
+def test_a_screenshot_has_the_size_of_its_space(
+    shared: Service, asked: dict[str, Any], size: tuple[int, int]
+) -> None:
+    reply = shared.act(action="screenshot", **asked)
+    picture = Image.open(io.BytesIO(base64.b64decode(reply["screenshot_data"])))
+    assert reply["output"] == "screenshot"
+    assert picture.size == size == (reply["screenshot_width"], reply["screenshot_height"])
+    assert reply["screenshot_media_type"] == f"image/{(picture.format or '').lower()}"
+    same = shared.act(action="screenshot", since=reply["frame_id"], **asked)
+    assert same.get("unchanged") is True or same["frame_id"] != reply["frame_id"]
+
+
+def test_a_batch_goes_to_its_first_error_and_skips_the_rest(shared: Service) -> None:
+    move = {"action": "mouse_move", "coordinate": [5, 5]}
+    shot = {"action": "screenshot", "scaled_width": 64, "scaled_height": 36}
+    done = shared.post("/api/v0/desktop/actions", {"actions": [move, shot], "observe": True})
+    assert [result["output"] for result in done["results"]] == [
+        "mouse_move action performed",
+        "screenshot",
+    ]
+    assert done["results"][1]["screenshot_width"] == 64
+    assert (done["screenshot_width"], done["skipped"]) == (1280, 0)
+    wrong = {"actions": [move, {"action": "dance"}]}
+    refused = shared.post("/api/v0/desktop/actions", wrong, status=400)
+    assert refused == {"message": "Unknown action: dance", "detail": "In actions[1]."}
+    many = shared.post("/api/v0/desktop/actions", {"actions": [move] * 101}, status=400)
+    assert many["message"] == '"actions" must have 1 to 100 items.'
+    # Every key that could carry a foreign symbol is held, so the last text has no room.
+    held = [{"action": "key_down", "text": chr(0x4E00 + number)} for number in range(86)]
+    for start in range(0, len(held), 43):
+        shared.post("/api/v0/desktop/actions", {"actions": held[start : start + 43]})
+    text = {"action": "type", "text": "語"}
+    failed = shared.post("/api/v0/desktop/actions", {"actions": [text, move, move]})
+    assert failed["results"][0]["error"]["message"] == "Type action failed."
+    assert failed["results"][1:] == [{"skipped": True}] * 2
+    assert failed["skipped"] == 2
+    assert shared.act(**text)["output"] == "type action performed"
+
+
+def test_thirty_two_actions_wait_and_the_next_is_a_429(shared: Service) -> None:
+    async def crowd() -> list[int]:
+        headers = {"Authorization": f"Bearer {shared.token}"}
+        async with httpx2.AsyncClient(
+            base_url=shared.url, headers=headers, timeout=PATIENCE, trust_env=False
+        ) as client:
+
+            async def wait() -> int:
+                body = {"action": "wait", "duration": 100}
+                answer = await client.post("/api/v0/desktop/action", json=body)
+                assert answer.headers["retry-after"] == "1"
+                return answer.status_code
+
+            waiting = [asyncio.create_task(wait()) for _ in range(36)]
+            refused = []
+            for done in asyncio.as_completed(waiting):
+                refused.append(await done)
+                if len(refused) == 3:
+                    break
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+            return refused
+
+    assert asyncio.run(crowd()) == [429, 429, 429]
+    assert shared.act(action="wait", duration=0)["output"] == "wait action performed"
