@@ -17,6 +17,7 @@ from .errors import (
     DisplayGone,
     DisplayNotReady,
     InvalidAction,
+    Occupied,
     QueueFull,
 )
 from .fields import Json
@@ -91,6 +92,10 @@ def _answered() -> Iterator[None]:
         raise _refusal(400, error.message, error.detail) from error
     except QueueFull as error:
         raise _refusal(429, "Too many actions are waiting.", str(error)) from error
+    except Occupied as error:
+        raise _refusal(
+            409, "Somebody else acts on this desktop.", str(error), error.code
+        ) from error
     except CallRefused as error:
         raise _refusal(409, error.message, error.detail, error.code) from error
     except ActionFailed as error:

@@ -13,6 +13,7 @@ from typing import Protocol, Self, TypeVar
 from .actions import ACTIONS, ActionRecord, CursorPosition, MouseMove, Screenshot, output, points_of
 from .errors import ActionFailed, DesktopError, QueueFull, UntypableText
 from .eyes import Eyes, Pictures, Screen, Stages
+from .floor import Floor, OpenFloor, only_looks
 from .geometry import Point, Size, contains, convert, model_size
 from .outcomes import BatchOutcome, Caller, Focused, Outcome, Shot
 from .plan import batches, plan
@@ -80,6 +81,7 @@ class Computer:
         *,
         instance_id: str,
         boot: str | None = None,
+        floor: Floor | None = None,
         focused: Callable[[], Focused | None] = lambda: None,
         queue: int = 32,
         clock: Callable[[], float] = time.monotonic,
@@ -89,6 +91,7 @@ class Computer:
         self._eyes = Eyes(screen, pictures, boot or instance_id, clock, focused)
         self._hands = hands
         self._observer = observer
+        self._floor = floor or OpenFloor()
         self._queue = queue
         self._clock, self._sleep = clock, sleep
         self._turns = asyncio.Lock()
@@ -126,6 +129,11 @@ class Computer:
         """Let go of every key and button, after what the hands do just now."""
         await asyncio.shield(self._do(self._hands.release_all))
 
+    def let_go(self) -> None:
+        """Let go of every key and button before anything that is begun after this call."""
+        with suppress(RuntimeError):
+            self._thread.submit(self._hands.release_all)
+
     async def act(
         self, request: ActionRequest, caller: Caller, journal: Journal = UNKEPT
     ) -> Outcome:
@@ -133,6 +141,7 @@ class Computer:
 
         Raises:
             QueueFull: If too many wait already.
+            Occupied: If somebody else acts, or takes over meanwhile.
             ActionFailed: If it was begun and went wrong; then nothing stays pressed.
             DisplayGone: If there is no display to act on.
         """
@@ -140,16 +149,17 @@ class Computer:
 
         async def act() -> Outcome:
             journal.began()
-            outcome = await self._perform(request, stages)
+            outcome = await self._perform(request, caller, stages)
             journal.ended(outcome)
             return outcome
 
-        async with self._turn():
+        async with self._turn(request, caller):
             with self._recorded(request, caller, stages) as note:
                 if request.observe is None:
                     return await act()
                 picture = picture_of(request, self.size)
                 outcome, seen = await self._eyes.watched(act, request.observe, picture, stages)
+                self._floor.look()
                 note.changed_fraction = seen.changes.fraction
                 return replace(outcome, observation=seen)
 
@@ -160,6 +170,7 @@ class Computer:
 
         Raises:
             QueueFull: If too many wait already.
+            Occupied: If somebody else acts, or takes over meanwhile.
             DisplayGone: If there is no display to act on.
         """
         stages = Stages(self._clock)
@@ -179,19 +190,29 @@ class Computer:
             journal.ended(outcome)
             return outcome
 
-        async with self._turn():
+        async with self._turn(batch, caller):
             if batch.observe is None:
                 return await act()
             picture = view(batch.observe.options, batch.space, self.size)
             outcome, seen = await self._eyes.watched(act, batch.observe, picture, stages)
+            self._floor.look()
             return replace(outcome, frame_id=seen.frame_id, observation=seen)
 
     async def picture(self, wanted: View, known: frozenset[str] = frozenset()) -> Shot:
-        """Take a picture without waiting for actions; ``known`` are ETags the caller has."""
-        return await self._eyes.picture(wanted, Stages(self._clock), known)
+        """Take a picture without waiting for actions; ``known`` are ETags the caller has.
+
+        Raises:
+            HumanInControl: While a person has the screen in private.
+        """
+        self._floor.look()
+        shot = await self._eyes.picture(wanted, Stages(self._clock), known)
+        self._floor.look()
+        return shot
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
+    async def _turn(
+        self, request: ActionRequest | BatchRequest, caller: Caller
+    ) -> AsyncIterator[None]:
         if self._waiting >= self._queue:
             raise QueueFull(self._queue)
         self._waiting += 1
@@ -200,7 +221,12 @@ class Computer:
         finally:
             self._waiting -= 1
         try:
-            yield
+            self._floor.look()
+            if only_looks(request):
+                yield
+                return
+            with self._floor.acting(caller.chat_id):
+                yield
         finally:
             self._turns.release()
 
@@ -245,7 +271,7 @@ class Computer:
             own = Stages(self._clock)
             try:
                 with self._recorded(request, caller, own):
-                    results.append(await self._perform(request, own))
+                    results.append(await self._perform(request, caller, own))
             except ActionFailed as error:
                 results.append(error)
                 break
@@ -253,10 +279,10 @@ class Computer:
                 stages.taken["act"] = stages.taken.get("act", 0.0) + sum(own.taken.values())
         return results
 
-    async def _perform(self, request: ActionRequest, stages: Stages) -> Outcome:
+    async def _perform(self, request: ActionRequest, caller: Caller, stages: Stages) -> Outcome:
         with stages.stage("act"):
             try:
-                await self._strokes(request)
+                await self._strokes(request, caller)
                 position = await self._position(request)
             except (UntypableText, ActionFailed) as error:
                 raise ActionFailed(ACTIONS[request.name].failed, str(error)) from error
@@ -264,9 +290,10 @@ class Computer:
         shot = None
         if isinstance(request.action, Screenshot) and request.observe is None:
             shot = await self._eyes.picture(picture_of(request, self.size), stages)
+            self._floor.look()
         return self._outcome(request, position, shot, await self._eyes.frame_id(), stages)
 
-    async def _strokes(self, request: ActionRequest) -> None:
+    async def _strokes(self, request: ActionRequest, caller: Caller) -> None:
         action = request.action
         position = Point(0, 0)
         if isinstance(action, MouseMove) and action.seconds:
@@ -276,6 +303,8 @@ class Computer:
                 if isinstance(batch, Pause):
                     await self._sleep(batch.seconds)
                 else:
+                    # Somebody may have taken over since the last stroke.
+                    self._floor.admit(caller.chat_id)
                     await self._do(partial(self._hands.perform, batch))
         except BaseException:
             with suppress(DesktopError):

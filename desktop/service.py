@@ -26,8 +26,9 @@ from vncbridge.border import install
 from vncbridge.credentials import Credentials, new_token
 from vncbridge.gate import Gate, Principal
 from vncbridge.idleness import Idleness
-from vncbridge.relay import UnixUpstream, Watchers
+from vncbridge.relay import UnixUpstream
 from vncbridge.relay import router as relay_router
+from vncbridge.seats import Watchers
 from vncbridge.serving import Address, Serving
 from vncbridge.viewer import router as pages_router
 

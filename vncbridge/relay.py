@@ -1,9 +1,13 @@
-"""Carry raw RFB between watchers' WebSockets and the RFB server."""
+"""Carry RFB between watchers' WebSockets and the RFB server.
+
+What the server says is passed on unread. What a client says is read by `vncbridge.rfb`, and only
+what its seat allows reaches the server.
+"""
 
 import asyncio
 from asyncio import StreamReader, StreamWriter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -11,13 +15,16 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from starlette.websockets import WebSocket
 
-from .errors import BridgeError, UpstreamUnavailable
+from .errors import BridgeError, ProtocolBroken, UpstreamUnavailable
 from .outlet import BROKEN, NORMAL, NOT_BINARY, STUCK_SECONDS, Farewell, Outlet, StreamEnded
 from .pump import until_one_ends
+from .seats import PRIVATE, Seat, Watchers, visitor
 
 READ_SIZE = 1024 * 1024
-MOST_WATCHERS = 64
 SUBPROTOCOL = "binary"
+PROTOCOL_ERROR = 1002
+PATIENCE = 30.0
+"""Seconds."""
 
 
 class Upstream(Protocol):
@@ -47,43 +54,18 @@ class UnixUpstream:
             raise UpstreamUnavailable(f"{self._path.name}: {error.strerror}") from error
 
 
-class Watchers:
-    """Who watches one desktop now."""
-
-    def __init__(self, most: int = MOST_WATCHERS) -> None:
-        self._most = most
-        self._count = 0
-
-    @property
-    def count(self) -> int:
-        """How many are connected."""
-        return self._count
-
-    @property
-    def most(self) -> int:
-        """How many may be."""
-        return self._most
-
-    @contextmanager
-    def one_more(self) -> Iterator[None]:
-        """Count a watcher while the body runs."""
-        self._count += 1
-        try:
-            yield
-        finally:
-            self._count -= 1
-
-
 def router(
     upstream: Upstream,
     closing: Callable[[], bool],
     watchers: Watchers,
     stuck_seconds: float = STUCK_SECONDS,
+    patience: float = PATIENCE,
 ) -> APIRouter:
     """Return the route of the VNC stream.
 
-    ``closing`` tells whether the service is about to end. Serve it with
-    `vncbridge.protocol.StreamProtocol` and without permessage-deflate.
+    ``closing`` tells whether the service is about to end, ``patience`` is how long a client may
+    stop in mid-sentence. Serve it with `vncbridge.protocol.StreamProtocol` and without
+    permessage-deflate.
     """
     routes = APIRouter()
 
@@ -94,6 +76,9 @@ def router(
         if watchers.count >= watchers.most:
             detail = f"at most {watchers.most} may watch one desktop"
             return await _refuse(websocket, 429, "Too many watchers.", detail)
+        who = visitor(websocket.query_params, websocket.scope.get("state", {}).get("principal"))
+        if not watchers.control.may_see(who.key):
+            return await _refuse(websocket, 409, PRIVATE.reason, code="human_in_control")
         with watchers.one_more():
             # Before the upgrade, so that a failure is an HTTP answer which every client can read.
             try:
@@ -106,15 +91,23 @@ def router(
                 offered = websocket.scope["subprotocols"]
                 await websocket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
                 outlet = Outlet(websocket, stuck_seconds)
-                await outlet.close(await relay(outlet, reader, writer))
+                with watchers.seat(who, writer.write) as seat:
+                    farewell = await relay(outlet, reader, writer, seat, patience)
+                await outlet.close(farewell)
             finally:
                 await _hang_up(writer)
 
     return routes
 
 
-async def relay(outlet: Outlet, reader: StreamReader, writer: StreamWriter) -> Farewell:
-    """Copy bytes both ways until either side ends; return why.
+async def relay(
+    outlet: Outlet,
+    reader: StreamReader,
+    writer: StreamWriter,
+    seat: Seat,
+    patience: float = PATIENCE,
+) -> Farewell:
+    """Copy both ways until either side ends, or the seat is taken away; return why.
 
     Each direction reads again only when its last bytes were taken: a slow watcher slows only
     itself, and memory stays bounded.
@@ -130,16 +123,32 @@ async def relay(outlet: Outlet, reader: StreamReader, writer: StreamWriter) -> F
 
     async def to_server() -> NoReturn:
         while True:
-            message = await outlet.receive()
-            if isinstance(message, str):
-                raise StreamEnded(NOT_BINARY)
-            writer.write(message)
+            seat.heard(await _words(outlet, seat, patience))
             try:
                 await writer.drain()
             except OSError as error:
                 raise _broken(error) from error
 
-    return await until_one_ends(to_watcher(), to_server())
+    async def banished() -> NoReturn:
+        await seat.banished.wait()
+        raise StreamEnded(PRIVATE)
+
+    try:
+        return await until_one_ends(to_watcher(), to_server(), banished())
+    except ProtocolBroken as error:
+        return Farewell(PROTOCOL_ERROR, str(error))
+
+
+async def _words(outlet: Outlet, seat: Seat, patience: float) -> bytes:
+    try:
+        async with asyncio.timeout(patience if seat.midway else None):
+            message = await outlet.receive()
+    except TimeoutError:
+        reason = f"The rest of a message did not come for {patience:g} s."
+        raise StreamEnded(Farewell(PROTOCOL_ERROR, reason)) from None
+    if isinstance(message, str):
+        raise StreamEnded(NOT_BINARY)
+    return message
 
 
 def _broken(error: OSError) -> StreamEnded:
@@ -157,6 +166,9 @@ async def _hang_up(writer: StreamWriter) -> None:
             writer.transport.abort()
 
 
-async def _refuse(websocket: WebSocket, status: int, message: str, detail: str = "") -> None:
-    body = {"message": message, "detail": detail} if detail else {"message": message}
+async def _refuse(
+    websocket: WebSocket, status: int, message: str, detail: str = "", code: str = ""
+) -> None:
+    told = {"message": message, "detail": detail, "code": code}
+    body = {name: text for name, text in told.items() if text}
     await websocket.send_denial_response(JSONResponse(body, status))

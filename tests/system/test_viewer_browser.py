@@ -12,6 +12,7 @@ from playwright.async_api import Page, expect
 from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
 from tests.vncbridge.fakes import LIMIT, Service, short_folder
 from vncbridge import relay, viewer
+from vncbridge.seats import Watchers
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
@@ -34,7 +35,7 @@ async def lines_of(pipe: Path) -> AsyncIterator[asyncio.StreamReader]:
 async def watching() -> AsyncIterator[tuple[Page, asyncio.StreamReader, Service]]:
     with short_folder() as folder, terminal(folder) as server:
         upstream = relay.UnixUpstream(server.rfb_socket)
-        stream = relay.router(upstream, lambda: False, relay.Watchers())
+        stream = relay.router(upstream, lambda: False, Watchers())
         async with (
             asyncio.timeout(6 * LIMIT),
             lines_of(folder / "typed") as typed,

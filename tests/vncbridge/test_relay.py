@@ -9,17 +9,22 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.vncbridge.fakes import LIMIT, Behaviour, Service, rfb_server, short_folder
+from tests.vncbridge.rfb_words import HELLO, SHARED_HELLO, fence, key
 from vncbridge.errors import BridgeError
-from vncbridge.relay import UnixUpstream, Watchers, router
+from vncbridge.relay import UnixUpstream, router
+from vncbridge.seats import Watchers
 
 MiB = 1024 * 1024
 
 
-async def shout(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Greet, then answer in capitals, then hang up on 'bye'."""
+BYE = fence(b"bye")
+
+
+async def mirror(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Greet, then say again what is said, then hang up on 'bye'."""
     writer.write(b"RFB 003.008\n")
     while data := await reader.read(100):
-        writer.write(data.upper())
+        writer.write(data)
         if data.endswith(b"bye"):
             break
     await writer.drain()
@@ -53,12 +58,15 @@ def served(
     behaviour: Behaviour,
     scenario: Callable[[Service, Watchers], Awaitable[Any]],
     stuck_seconds: float = 30.0,
+    patience: float = 30.0,
 ) -> Any:
     async def run() -> Any:
         with short_folder() as folder:
             watchers = Watchers(2)
             async with rfb_server(folder / "rfb", behaviour) as path:
-                routes = router(UnixUpstream(path), lambda: False, watchers, stuck_seconds)
+                routes = router(
+                    UnixUpstream(path), lambda: False, watchers, stuck_seconds, patience
+                )
                 async with asyncio.timeout(LIMIT), Service(routes) as service:
                     return await scenario(service, watchers)
 
@@ -83,16 +91,17 @@ async def everything(browser: ClientConnection) -> bytes:
 def test_bytes_travel_both_ways_and_the_server_closing_ends_the_stream() -> None:
     async def scenario(service: Service, watchers: Watchers) -> None:
         async with opened(service) as browser:
-            await browser.send(b"hello ")
-            await browser.send(b"bye")
-            assert await everything(browser) == b"RFB 003.008\nHELLO BYE"
+            await browser.send(HELLO)
+            await browser.send(key(0x61) + BYE)
+            said = b"RFB 003.008\n" + SHARED_HELLO + key(0x61) + BYE
+            assert await everything(browser) == said
             assert browser.close_code == 1000
 
-    served(shout, scenario)
+    served(mirror, scenario)
 
 
 def test_a_megabyte_arrives_in_order_in_each_direction() -> None:
-    payload = bytes(range(256)) * 16 * 256
+    payload = SHARED_HELLO + b"".join(fence(i.to_bytes(4) * 16) for i in range(14_000))
 
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
@@ -122,12 +131,12 @@ def test_the_watcher_closing_ends_the_connection_to_the_server() -> None:
     ended = asyncio.Event()
 
     async def until_eof(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        assert await reader.read() == b"last words"
+        assert await reader.read() == SHARED_HELLO
         ended.set()
 
     async def scenario(service: Service, watchers: Watchers) -> None:
         async with opened(service) as browser:
-            await browser.send(b"last words")
+            await browser.send(HELLO)
         await ended.wait()
 
     served(until_eof, scenario)
@@ -144,7 +153,7 @@ def test_the_binary_subprotocol_is_accepted_but_not_needed(
             assert browser.subprotocol == chosen
             assert await browser.recv() == b"RFB 003.008\n"
 
-    served(shout, scenario)
+    served(mirror, scenario)
 
 
 def test_text_is_refused() -> None:
@@ -154,7 +163,7 @@ def test_text_is_refused() -> None:
             await everything(browser)
             assert browser.close_code == 1003
 
-    served(shout, scenario)
+    served(mirror, scenario)
 
 
 def test_watchers_are_counted_and_one_too_many_is_refused() -> None:
@@ -166,14 +175,14 @@ def test_watchers_are_counted_and_one_too_many_is_refused() -> None:
             with pytest.raises(InvalidStatus) as refused:
                 await opened(service)
             assert refused.value.response.status_code == 429
-            await second.send(b"bye")
+            await second.send(HELLO + BYE)
             await everything(second)
-            await first.send(b"bye")
+            await first.send(HELLO + BYE)
             await everything(first)
         await service.stop()
         assert watchers.count == 0
 
-    served(shout, scenario)
+    served(mirror, scenario)
 
 
 def test_a_missing_rfb_server_is_a_plain_http_error_before_the_upgrade() -> None:
@@ -260,7 +269,7 @@ def test_watchers_are_told_that_the_service_goes_away() -> None:
             await ending
         assert watchers.count == 0
 
-    served(shout, scenario)
+    served(mirror, scenario)
 
 
 def test_a_stuck_watcher_does_not_hold_up_the_end() -> None:
@@ -273,3 +282,61 @@ def test_a_stuck_watcher_does_not_hold_up_the_end() -> None:
             assert watchers.count == 0
 
     served(flood, scenario)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (b"GET / HTTP/1.1", "This is not RFB 3.3, 3.7 or 3.8."),
+        (HELLO + b"\x63", "Message type 99 is unknown."),
+        (HELLO + b"\x02\0\xff\xff", "65535 encodings; at most 1024 are taken."),
+    ],
+)
+def test_what_is_no_rfb_ends_that_watcher_only(words: bytes, reason: str) -> None:
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service) as other, opened(service) as browser:
+            await browser.send(words)
+            await everything(browser)
+            assert (browser.close_code, browser.close_reason) == (1002, reason)
+            await other.send(HELLO + BYE)
+            assert (await everything(other)).endswith(BYE)
+
+    served(mirror, scenario)
+
+
+def test_half_a_message_and_silence_end_the_stream() -> None:
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service) as browser:
+            await browser.send(HELLO + key(0x61)[:3])
+            await everything(browser)
+            assert browser.close_code == 1002
+            assert browser.close_reason == "The rest of a message did not come for 0.2 s."
+
+    served(mirror, scenario, patience=0.2)
+
+
+def test_a_watcher_that_may_only_look_cannot_act() -> None:
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with connect(service.stream + "?role=view", compression=None) as browser:
+            await browser.send(HELLO + key(0x61) + fence(b"seen") + BYE)
+            said = b"RFB 003.008\n" + SHARED_HELLO + fence(b"seen") + BYE
+            assert await everything(browser) == said
+
+    served(mirror, scenario)
+
+
+def test_keys_are_let_go_of_when_their_watcher_leaves() -> None:
+    heard = bytearray()
+    ended = asyncio.Event()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.extend(await reader.read())
+        ended.set()
+
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service) as browser:
+            await browser.send(HELLO + key(0xFFE1))
+        await ended.wait()
+
+    served(listen, scenario)
+    assert heard == SHARED_HELLO + key(0xFFE1) + key(0xFFE1, down=False)

@@ -4,43 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.vncbridge.rfb_words import (
+    CONTINUOUS,
+    HELLO,
+    PIXEL_FORMAT,
+    POWER,
+    REQUEST,
+    cut_text,
+    encodings,
+    fence,
+    key,
+    pointer,
+    qemu,
+    resize,
+)
 from vncbridge.errors import ProtocolBroken
 from vncbridge.rfb import LONGEST_CUT_TEXT, SHAPES, ClientStream, Held, Kind, Message
-
-HELLO = b"RFB 003.008\n\x01\x00"
-PIXEL_FORMAT = b"\0" + bytes(19)
-REQUEST = struct.pack(">BBHHHH", 3, 1, 0, 0, 800, 600)
-CONTINUOUS = struct.pack(">BBHHHH", 150, 1, 0, 0, 800, 600)
-POWER = b"\xfa\0\x01\x02"
-
-
-def encodings(*numbers: int) -> bytes:
-    return struct.pack(f">BxH{len(numbers)}i", 2, len(numbers), *numbers)
-
-
-def key(keysym: int, down: bool = True) -> bytes:
-    return struct.pack(">BBxxI", 4, down, keysym)
-
-
-def qemu(keysym: int, code: int, down: bool = True) -> bytes:
-    return struct.pack(">BBHII", 255, 0, down, keysym, code)
-
-
-def pointer(buttons: int, x: int = 5, y: int = 6) -> bytes:
-    return struct.pack(">BBHH", 5, buttons, x, y)
-
-
-def cut_text(text: bytes, extended: bool = False) -> bytes:
-    return struct.pack(">Bxxxi", 6, -len(text) if extended else len(text)) + text
-
-
-def fence(payload: bytes) -> bytes:
-    return struct.pack(">BxxxIB", 248, 1, len(payload)) + payload
-
-
-def resize(screens: int) -> bytes:
-    return struct.pack(">BxHHBx", 251, 800, 600, screens) + bytes(16 * screens)
-
 
 SESSION = [
     (Kind.PIXEL_FORMAT, PIXEL_FORMAT),
