@@ -159,17 +159,24 @@ class Eyes:
         )
 
     async def _settled(self, settle: Settle, watch: DamageWatch) -> Verdict:
+        asked = False
         while True:
-            damage = await watch.next(settle.remaining(self._clock()))
+            damage = await watch.next(0.0 if asked else settle.remaining(self._clock()))
             if damage is not None:
                 settle.painted(damage)
+                asked = False
             now = self._clock()
             # What has been painted but not been taken yet must not pass for rest, so a verdict
             # is asked for only when there is no more, or no more time.
-            if damage is None or settle.overdue(now):
-                verdict = settle.verdict(now)
-                if verdict is not None:
-                    return verdict
+            if damage is not None and not settle.overdue(now):
+                continue
+            verdict = settle.verdict(now)
+            if verdict is not None and (asked or settle.overdue(now)):
+                return verdict
+            # On a busy machine paints may be waiting to be read: asking for the frame reads them.
+            if verdict is not None:
+                await self._see(self._screen.frame)
+            asked = verdict is not None
 
     def _compare(
         self, before: Frame, painted: Sequence[Region], wanted: View | None, stages: Stages

@@ -9,6 +9,12 @@ from .geometry import Region
 
 Verdict = Literal["quiet", "ceiling", "no_change"]
 
+# Silence counts as rest when it is this much longer than the longest pause between two paints:
+# on a busy machine a program paints the steps of one change far apart.
+_RHYTHM = 2.0
+_LONGEST_QUIET = 3.0
+"""Times the rule's quiet; a slow painter keeps nobody waiting for longer."""
+
 # A screen that is painted all over all the time is not worth more work than this.
 _CONSIDERED = 64
 
@@ -18,7 +24,7 @@ class SettleRule:
     """What counts as rest. All times in seconds."""
 
     quiet: float = 0.1
-    """So long nothing may be painted."""
+    """So long at least nothing may be painted; longer where paints come far apart."""
     longest: float = 3.0
     """Longest wait."""
     grace: float = 0.25
@@ -43,6 +49,8 @@ class Settle:
     """What was painted since, but for the regions to ignore; restless ones are among them, for
     what moves by itself may still have been changed by the action."""
     _last: float | None = field(default=None, init=False)
+    _pause: float = field(default=0.0, init=False)
+    """The longest between two paints, or from the action to the first."""
     _restless: tuple[Region, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
@@ -53,7 +61,10 @@ class Settle:
         wanted = [r for r in damage.regions if not _covered(r, self.rule.ignore)]
         self.regions += wanted
         if not all(_covered(region, self._restless) for region in wanted):
-            self._last = damage.time if self._last is None else max(self._last, damage.time)
+            last = damage.time if self._last is None else max(self._last, damage.time)
+            since = self.started if self._last is None else max(self._last, self.started)
+            self._pause = max(self._pause, last - since)
+            self._last = last
 
     def remaining(self, now: float) -> float:
         """Seconds until :meth:`verdict` has to be asked again if nothing is painted."""
@@ -77,7 +88,9 @@ class Settle:
 
     def _rested(self, last: float) -> float:
         # Painted while the action was under way: the action's end still has to show itself.
-        return max(last, self.started) + self.rule.quiet
+        least = self.rule.quiet
+        quiet = min(max(least, _RHYTHM * self._pause), _LONGEST_QUIET * least)
+        return max(last, self.started) + quiet
 
 
 def restless(recent: Sequence[Damage]) -> tuple[Region, ...]:

@@ -6,7 +6,7 @@ import pytest
 
 from desktop.errors import DisplayGone
 from desktop.eyes import Eyes, Stages
-from desktop.frames import Damage
+from desktop.frames import Damage, Frame
 from desktop.geometry import Point, Region, Size
 from desktop.outcomes import Focused, Observation
 from desktop.requests import Observe
@@ -214,3 +214,25 @@ def test_the_focused_window_is_told_from_before_and_after() -> None:
             Focused(1, "Before"),
             Focused(2, "After"),
         )
+
+
+def test_paints_that_nobody_has_read_yet_are_no_rest() -> None:
+    """On a busy machine the thread that reads them may be late."""
+
+    unread = [(SPOT,)]
+
+    class Late(FakeScreen):
+        def frame(self) -> Frame:
+            if self.watches and self.clock.now > busy and unread:
+                self.coming.append(Damage(self.clock.now, unread.pop()))
+            return super().frame()
+
+    with scene() as s:
+        late = Late(s.clock)
+        busy = s.clock.now + 0.01
+        eyes = Eyes(late, s.pictures, "boot", s.clock)
+        late.coming.append(Damage(s.clock.now + 0.02, (SPOT,)))
+        _, seen = asyncio.run(eyes.watched(s.nothing, OBSERVE, VIEW, s.stages))
+        assert seen.settled == "quiet"
+        assert seen.frame_id == "boot-2"
+        eyes.close()

@@ -23,11 +23,28 @@ def test_nothing_painted_is_no_change() -> None:
 
 def test_quiet_begins_with_the_last_paint() -> None:
     settle = Settle(RULE, started=10.0)
+    settle.painted(paint(10.03, WINDOW))
     settle.painted(paint(10.05, WINDOW))
-    settle.painted(paint(10.5, WINDOW))
-    assert settle.verdict(10.55) is None
-    assert settle.verdict(10.6) == "quiet"
+    assert settle.verdict(10.1) is None
+    assert settle.verdict(10.16) == "quiet"
     assert settle.regions == [WINDOW, WINDOW]
+
+
+def test_slow_paints_must_be_silent_for_longer() -> None:
+    settle = Settle(RULE, started=10.0)
+    settle.painted(paint(10.08, WINDOW))
+    assert settle.verdict(10.2) is None
+    assert settle.verdict(10.25) == "quiet"
+    settle.painted(paint(10.2, WINDOW))
+    assert settle.verdict(10.4) is None
+    assert settle.verdict(10.45) == "quiet"
+
+
+def test_a_slow_painter_keeps_nobody_waiting_for_more_than_three_times_quiet() -> None:
+    settle = Settle(SettleRule(grace=1.0), started=10.0)
+    settle.painted(paint(10.9, WINDOW))
+    assert settle.verdict(11.15) is None
+    assert settle.verdict(11.21) == "quiet"
 
 
 def test_a_paint_reported_late_does_not_turn_time_back() -> None:
@@ -72,14 +89,14 @@ def test_a_blinking_caret_does_not_count() -> None:
 
 def test_a_caret_seen_once_counts() -> None:
     settle = Settle(RULE, started=10.0, recent=(paint(9.6, CARET),))
-    settle.painted(paint(10.1, CARET))
-    assert settle.verdict(10.2) == "quiet"
+    settle.painted(paint(10.02, CARET))
+    assert settle.verdict(10.13) == "quiet"
 
 
 def test_what_is_painted_around_a_caret_counts() -> None:
     settle = Settle(RULE, started=10.0, recent=(paint(9.1, CARET), paint(9.6, CARET)))
-    settle.painted(paint(10.1, CARET, WINDOW))
-    assert settle.verdict(10.2) == "quiet"
+    settle.painted(paint(10.02, CARET, WINDOW))
+    assert settle.verdict(10.13) == "quiet"
     assert settle.regions == [CARET, WINDOW]
 
 
