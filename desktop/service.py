@@ -19,6 +19,7 @@ from recording.catalogue import Catalogue
 from recording.recorder import Recorder
 from recording.steps import Step
 from tools.files.api import router as files_router
+from tools.files.roots import Roots
 from tools.processes.api import once
 from tools.processes.api import router as processes_router
 from tools.processes.registry import ProcessSettings, Registry
@@ -169,7 +170,11 @@ class Service:
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             relay_router(upstream, lambda: self._closing, self._watchers),
             processes_router(parts.registry),
-            files_router(lambda: self._folder.path / "home", once=once(parts.registry)),
+            files_router(
+                lambda: self._folder.path / "home",
+                once=once(parts.registry),
+                roots=Roots.of(self._settings.file_roots),
+            ),
             self._pages,
         ):
             app.include_router(routes)

@@ -25,6 +25,8 @@ class DesktopSettings:
     allowed_hosts: tuple[str, ...] = ()
     inherit_env: tuple[str, ...] = ()
     workdir: Path | None = None
+    file_roots: tuple[Path, ...] = ()
+    """The file routes work in these trees only; commands are not bound by it."""
     linger: float | None = None
     """Seconds without a call after which the service ends by itself."""
 
@@ -47,11 +49,15 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--inherit-env", action="append", default=[], metavar="NAME",
                         help="pass this variable on to commands")  # fmt: skip
     parser.add_argument("--workdir", type=Path, help="directory of commands that name none")
+    parser.add_argument("--file-root", action="append", default=[], dest="file_roots", type=Path,
+                        metavar="DIR", help="let the file routes work in this tree only "
+                        "(may be given again; commands are not bound by it)")  # fmt: skip
     parser.add_argument("--linger", type=float, metavar="SECONDS",
                         help="end after this long without a call")  # fmt: skip
     found = vars(parser.parse_args(arguments))
     found["allowed_hosts"] = tuple(found["allowed_hosts"])
     found["inherit_env"] = tuple(found["inherit_env"])
+    found["file_roots"] = tuple(found["file_roots"])
     return DesktopSettings(**found)
 
 

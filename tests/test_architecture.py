@@ -23,9 +23,10 @@ MAY_USE: dict[str, set[str]] = {
     "desktop.service": EDGE
     | {"vncbridge.idleness", "vncbridge.relay", "vncbridge.seats"}
     | {"recording.api", "recording.catalogue", "recording.recorder", "recording.steps"}
-    | {"tools.processes.api", "tools.processes.registry", "tools.files.api"},
+    | {"tools.processes.api", "tools.processes.registry", "tools.files.api", "tools.files.roots"},
     "tools.fleet.fleet": {"desktop.client", "desktop.errors", "desktop.launch"},
     "tools.fleet.machine": {"desktop.client", "desktop.errors"},
+    "tools.fleet.machines": {"desktop.errors"},
     "tools.wiring": EDGE | {"desktop.folder"},
     "tools.plane.*": EDGE | {"desktop.client", "desktop.errors"},
     "tools.demo.*": {"vncbridge.serving"},
@@ -74,7 +75,8 @@ CORES = {
         "tools": "models",
         "tools.kit": "spec ampersand arguments computer_calls duration output",
         "tools.processes": "errors headtail requests chat calls",
-        "tools.files": "errors lines match edits endings diff hints indent requests splice",
+        "tools.files": "errors lines match edits endings diff hints indent requests splice"
+        " conditions search",
         "tools.agents": "conversation views errors states report history budget prompts titles",
         "tools.agents.providers": "anthropic_wire errors port",
         "tools.agents.scripted": "script player protocol vision sse",

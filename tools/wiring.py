@@ -29,6 +29,7 @@ from tools.kit.process_list import ProcessListTool
 from tools.kit.process_output import ProcessOutputTool
 from tools.kit.process_signal import ProcessSignalTool
 from tools.kit.read_file import ReadFileTool
+from tools.kit.search_files import SearchFilesTool
 from tools.kit.spec import Tool
 from tools.kit.write_file import WriteFileTool
 from tools.models import Models
@@ -54,6 +55,7 @@ MACHINE_TOOLS: tuple[Tool, ...] = (
     ReadFileTool(),
     WriteFileTool(),
     EditFilesTool(),
+    SearchFilesTool(),
 )
 """The tools that work on a chat's computer."""
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,11 +13,15 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from .batch import Edited, edit_all
-from .disk import absolute, resolved, told
+from .conditions import condition_of
+from .disk import absolute, existing, resolved, told
 from .errors import FileError
 from .incoming import Incoming
 from .reading import file_bytes, listing, no_lines, numbered_lines, printable
 from .requests import BadRequest, Query, directory_parts, edit_request, lines_query, object_of
+from .roots import EVERYWHERE, Roots
+from .search import search_request
+from .searching import search
 
 Json = dict[str, Any]
 
@@ -59,15 +64,18 @@ async def every_time(
     return await act()
 
 
-def router(home: Callable[[], Path], once: Once = every_time) -> APIRouter:
+def router(
+    home: Callable[[], Path], once: Once = every_time, roots: Roots = EVERYWHERE
+) -> APIRouter:
     """Return the routes; ``home`` is what relative directory listings begin at."""
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["files"])
-    _add_reads(routes, home)
-    _add_changes(routes, once)
+    _add_reads(routes, home, roots)
+    _add_searches(routes, roots)
+    _add_changes(routes, once, roots)
     return routes
 
 
-def _add_reads(routes: APIRouter, home: Callable[[], Path]) -> None:
+def _add_reads(routes: APIRouter, home: Callable[[], Path], roots: Roots) -> None:
     @routes.get("/read-file")
     async def read_file(request: Request) -> Response:
         """Return the bytes of a file, or a range of them."""
@@ -78,14 +86,14 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path]) -> None:
             query.number("limit", 0),
         )
         query.check()
-        return await asyncio.to_thread(file_bytes, absolute(path), offset, limit)
+        return await asyncio.to_thread(file_bytes, absolute(path), offset, limit, roots)
 
     @routes.get("/read-file-lines")
     async def read_lines(request: Request) -> Json:
         """Return numbered lines of a text file; what is wrong with the file is in ``error``."""
         query = lines_query(request.query_params)
         try:
-            return await asyncio.to_thread(numbered_lines, query)
+            return await asyncio.to_thread(numbered_lines, query, roots)
         except FileError as error:
             return no_lines(str(error))
 
@@ -99,7 +107,7 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path]) -> None:
         else:
             parts, relativity = directory_parts(object_of(await request.body()))
             path = absolute(str(Path("/" if relativity == "root" else home(), *parts)))
-        return await asyncio.to_thread(listing, path)
+        return await asyncio.to_thread(listing, path, roots)
 
     @routes.get("/resolve-path")
     async def resolve_path(request: Request) -> Json:
@@ -107,12 +115,24 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path]) -> None:
         query = Query(request.query_params, ("path",))
         path = query.text("path")
         query.check()
-        real = await asyncio.to_thread(resolved, absolute(path))
+        real = await asyncio.to_thread(resolved, absolute(path), roots)
         return {"resolved_path": printable(str(real))}
 
 
-def _add_changes(routes: APIRouter, once: Once) -> None:
-    editing = asyncio.Lock()
+def _add_searches(routes: APIRouter, roots: Roots) -> None:
+    @routes.post("/search")
+    async def search_files(request: Request) -> Json:
+        """Find lines by a regular expression, or files by a glob; what git ignores is left out."""
+        asked = search_request(await request.body())
+        path = absolute(asked.path)
+        real = await asyncio.to_thread(existing, path, roots)
+        asked = replace(asked, path=printable(str(path)))
+        # Within roots our own search is used: it checks each file once it is open.
+        return await asyncio.to_thread(search, asked, str(real), ripgrep=not roots.paths)
+
+
+def _add_changes(routes: APIRouter, once: Once, roots: Roots) -> None:
+    changing = asyncio.Lock()
 
     @routes.post("/write-file")
     async def write_file(request: Request) -> Response:
@@ -120,15 +140,18 @@ def _add_changes(routes: APIRouter, once: Once) -> None:
         query = Query(request.query_params, ("path",))
         name = query.text("path")
         query.check()
+        condition = condition_of(request.headers)
         with ExitStack() as stack:
-            body = Incoming(name, stack)
+            body = Incoming(name, stack, roots, condition)
             with told(name):
                 async for data in request.stream():
                     await body.take(data)
 
             async def write() -> Json:
-                size = await body.commit()
-                return {"message": f"Successfully wrote to {name!r}.", "bytes": size}
+                async with changing:
+                    size = await body.commit()
+                message = f"Successfully wrote to {name!r}."
+                return {"message": message, "bytes": size, "sha256": body.content}
 
             return _response(await once(request.headers, body.digest(), _told(write)))
 
@@ -139,9 +162,9 @@ def _add_changes(routes: APIRouter, once: Once) -> None:
 
         async def edit() -> Json:
             asked = edit_request(data)
-            # One after the other: two edits of a file at once would lose one of them.
-            async with editing:
-                results = await asyncio.to_thread(edit_all, asked.files)
+            # One after the other: two changes of a file at once would lose one of them.
+            async with changing:
+                results = await asyncio.to_thread(edit_all, asked.files, roots=roots)
             answer: Json = {"message": f"Successfully edited {len(results)} file(s)."}
             if asked.include_diff:
                 answer["files"] = await asyncio.to_thread(_diffs, results)

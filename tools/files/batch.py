@@ -3,14 +3,16 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
 from .diff import unified
 from .disk import Replacement, absolute, opened, resolved, told
 from .disk import replace as put_back
 from .edits import edited
-from .errors import BadPath, FileError
+from .errors import BadPath, ChangedMeanwhile, FileError
 from .requests import FileEdits
+from .roots import EVERYWHERE, Roots
 
 
 @dataclass(frozen=True)
@@ -34,31 +36,36 @@ class BatchFailed(FileError):
         self.status = max(error.status for error in errors)
 
 
-Opener = Callable[[Path], Replacement]
+Opener = Callable[[Path, Roots], Replacement]
 
 
-def edit_all(files: Sequence[FileEdits], opener: Opener = Replacement) -> list[Edited]:
+def edit_all(
+    files: Sequence[FileEdits], opener: Opener = Replacement, roots: Roots = EVERYWHERE
+) -> list[Edited]:
     """Make all edits of all files.
 
     Raises:
         BatchFailed: If any cannot be made. The files are then as before.
     """
-    results = _computed(files)
+    results = _computed(files, roots)
     with ExitStack() as stack:
         with _as_batch():
             changes = [r for r in results if r.before != r.after]
-            prepared = [(change, _prepared(change, stack, opener)) for change in changes]
+            prepared = [(change, _prepared(change, stack, opener, roots)) for change in changes]
+            for change, replacement in prepared:
+                if replacement.digest() != sha256(change.before).hexdigest():
+                    raise ChangedMeanwhile(change.path)
         done: list[Edited] = []
         try:
             for change, replacement in prepared:
                 replacement.commit()
                 done.append(change)
         except FileError as error:
-            raise BatchFailed([error, *_rolled_back(done)]) from error
+            raise BatchFailed([error, *_rolled_back(done, roots)]) from error
     return results
 
 
-def _computed(files: Sequence[FileEdits]) -> list[Edited]:
+def _computed(files: Sequence[FileEdits], roots: Roots) -> list[Edited]:
     errors: list[FileError] = []
     merged: dict[Path, FileEdits] = {}
     for file in files:
@@ -70,11 +77,11 @@ def _computed(files: Sequence[FileEdits]) -> list[Edited]:
         if path in merged:
             file = replace(merged[path], edits=merged[path].edits + file.edits)
         merged[path] = file
-    errors.extend(_aliases(list(merged)))
+    errors.extend(_aliases(list(merged), roots))
     results = []
     for path, file in merged.items():
         try:
-            results.append(_one(path, file))
+            results.append(_one(path, file, roots))
         except FileError as error:
             errors.append(error)
     if errors:
@@ -89,25 +96,25 @@ def _checked(file: FileEdits) -> Path:
     return path
 
 
-def _aliases(paths: list[Path]) -> Iterator[FileError]:
+def _aliases(paths: list[Path], roots: Roots) -> Iterator[FileError]:
     first: dict[Path, Path] = {}
     for path in paths:
         with suppress(FileError):
-            other = first.setdefault(resolved(path), path)
+            other = first.setdefault(resolved(path, roots), path)
             if other != path:
                 yield BadPath(f"{str(path)!r} aliases {str(other)!r}: name the file once")
 
 
-def _one(path: Path, file: FileEdits) -> Edited:
-    with opened(path) as stream, told(path):
+def _one(path: Path, file: FileEdits, roots: Roots) -> Edited:
+    with opened(path, roots) as stream, told(path):
         before = stream.read()
     text = before.decode("utf-8", "surrogateescape")
     after = edited(text, file.edits, file.path).encode("utf-8", "surrogateescape")
     return Edited(file.path, before, after)
 
 
-def _prepared(change: Edited, stack: ExitStack, opener: Opener) -> Replacement:
-    replacement = stack.enter_context(opener(absolute(change.path)))
+def _prepared(change: Edited, stack: ExitStack, opener: Opener, roots: Roots) -> Replacement:
+    replacement = stack.enter_context(opener(absolute(change.path), roots))
     replacement.write(change.after)
     return replacement
 
@@ -120,10 +127,10 @@ def _as_batch() -> Iterator[None]:
         raise BatchFailed([error]) from error
 
 
-def _rolled_back(done: Sequence[Edited]) -> Iterator[FileError]:
+def _rolled_back(done: Sequence[Edited], roots: Roots) -> Iterator[FileError]:
     for change in reversed(done):
         try:
-            put_back(absolute(change.path), change.before)
+            put_back(absolute(change.path), change.before, roots)
         except FileError as error:
             yield FileError(f"{change.path!r} could not be put back: {error}")
 

@@ -5,13 +5,15 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import file_digest
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
 from .errors import BadPath, FileError, Forbidden, MissingFile
+from .roots import EVERYWHERE, Roots, place
 
 MOST_LINKS = 40
 CHUNK = 1_048_576
@@ -66,26 +68,32 @@ def target(path: Path) -> Path:
     raise FileError(f"{str(path)!r}: too many levels of symbolic links")
 
 
-def resolved(path: Path) -> Path:
+def resolved(path: Path, roots: Roots = EVERYWHERE) -> Path:
     """Return the path without links; parts that do not exist are kept."""
+    roots.admit(path)
     with told(path):
         real = os.path.realpath(path)
         if Path(real).is_symlink():
             raise FileError(f"{str(path)!r}: too many levels of symbolic links")
+        roots.admit(Path(real))
         return Path(real)
 
 
+def existing(path: Path, roots: Roots = EVERYWHERE) -> Path:
+    """Return the path without links of something that must be there."""
+    with told(path), roots.held(path) as held:
+        return place(held).readlink()
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: Path, roots: Roots = EVERYWHERE) -> Iterator[BinaryIO]:
     """Open a regular file for reading."""
-    with told(path):
-        # Not blocking: a fifo that nobody writes to would hold this thread for ever.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    # Looked at before it becomes a file object: Python makes none of a directory.
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise BadPath(f"{str(path)!r} is not a file")
-    with os.fdopen(descriptor, "rb") as file:
+    with told(path), roots.held(path) as held:
+        # Looked at before it is opened: a fifo would hold this thread, a device might act.
+        if not stat.S_ISREG(os.fstat(held).st_mode):
+            raise BadPath(f"{str(path)!r} is not a file")
+        file = place(held).open("rb")
+    with file:
         yield file
 
 
@@ -95,12 +103,12 @@ def chunks(file: BinaryIO) -> Iterator[bytes]:
         yield data
 
 
-def entries(path: Path) -> list[Entry]:
+def entries(path: Path, roots: Roots = EVERYWHERE) -> list[Entry]:
     """Return what is in a directory: directories first, then by name in byte order."""
-    with told(path):
-        if not stat.S_ISDIR(path.stat().st_mode):
+    with told(path), roots.held(path) as held:
+        if not stat.S_ISDIR(os.fstat(held).st_mode):
             raise BadPath(f"{str(path)!r} is not a directory")
-        with os.scandir(path) as listing:
+        with os.scandir(place(held)) as listing:
             found = [Entry(item.name, path / item.name, item.is_dir()) for item in listing]
     return sorted(found, key=lambda entry: (not entry.is_dir, os.fsencode(entry.name)))
 
@@ -108,27 +116,37 @@ def entries(path: Path) -> list[Entry]:
 class Replacement:
     """New content for a file, beside it until ``commit``; without one nothing has happened.
 
-    Links are followed, parents made, the mode kept, and the owner where the system lets us.
+    Links are followed, parents made, the mode kept, and the owner where the system lets us. All
+    goes by a descriptor of the file's directory, wherever its path may lead by then.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, roots: Roots = EVERYWHERE) -> None:
         self._path = path
-        self._target = path
-        self._temporary: Path | None = None
+        self._roots = roots
+        self._name = path.name
+        self._temporary: str | None = None
         self._file: BinaryIO | None = None
+        self._stack = ExitStack()
+        self._folder = -1
 
     def __enter__(self) -> Self:
         """Make the temporary file."""
-        with told(self._path):
-            self._target = target(self._path)
-            self._make_parents()
-            if self._target.is_dir():
+        with ExitStack() as on_failure, told(self._path):
+            on_failure.callback(self._stack.close)
+            self._roots.admit(self._path)
+            goal = target(self._path)
+            self._name = goal.name
+            self._folder = self._stack.enter_context(_folder_of(goal, self._path, self._roots))
+            old = self._old()
+            if not self._name or (old is not None and stat.S_ISDIR(old.st_mode)):
                 raise BadPath(f"{str(self._path)!r} is a directory")
             # Shortened: a name may have 255 bytes, and this one is longer than its target's.
-            name = f".{self._target.name[:50]}.tmp.{secrets.token_hex(4)}"
-            self._temporary = self._target.parent / name
+            name = f".{self._name[:50]}.tmp.{secrets.token_hex(4)}"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-            self._file = os.fdopen(os.open(self._temporary, flags, 0o666), "wb", buffering=0)
+            descriptor = os.open(name, flags, 0o666, dir_fd=self._folder)
+            self._temporary = name
+            self._file = os.fdopen(descriptor, "wb", buffering=0)
+            on_failure.pop_all()
         return self
 
     def write(self, data: bytes) -> None:
@@ -138,18 +156,31 @@ class Replacement:
             while view:
                 view = view[self._opened().write(view) :]
 
+    def digest(self) -> str | None:
+        """Return the SHA-256 of what the file holds now, None if there is none."""
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        with told(self._path):
+            try:
+                descriptor = os.open(self._name, flags, dir_fd=self._folder)
+            except FileNotFoundError:
+                return None
+            with os.fdopen(descriptor, "rb") as file:
+                return file_digest(file, "sha256").hexdigest()
+
     def commit(self) -> None:
         """Put the new content, all of it on the disk, in the place of the old."""
         file = self._opened()
         with told(self._path):
-            with suppress(FileNotFoundError):
-                self._take_over(file.fileno(), self._target.stat())
+            old = self._old()
+            if old is not None and not stat.S_ISLNK(old.st_mode):
+                _take_over(file.fileno(), old)
             os.fsync(file.fileno())
             file.close()
             if self._temporary is not None:
-                self._temporary.replace(self._target)
+                folder = self._folder
+                os.rename(self._temporary, self._name, src_dir_fd=folder, dst_dir_fd=folder)
             self._temporary = None
-            _sync_directory(self._target.parent)
+            _sync_directory(self._folder)
 
     def __exit__(
         self,
@@ -162,42 +193,66 @@ class Replacement:
             self._file.close()
         if self._temporary is not None:
             with suppress(OSError):
-                self._temporary.unlink()
+                os.unlink(self._temporary, dir_fd=self._folder)
+        self._stack.close()
 
     def _opened(self) -> BinaryIO:
         if self._file is None or self._file.closed:
             raise FileError(f"{str(self._path)!r}: the replacement is not open")
         return self._file
 
-    def _make_parents(self) -> None:
-        try:
-            # One by one: parents=True would give the mode to the last one only.
-            for parent in reversed(self._target.parents):
-                if not parent.is_dir():
-                    parent.mkdir(mode=0o755, exist_ok=True)
-        except (FileExistsError, NotADirectoryError) as error:
-            raise BadPath(f"{str(self._path)!r}: a parent is not a directory") from error
-
-    def _take_over(self, descriptor: int, old: os.stat_result) -> None:
-        own = os.fstat(descriptor)
-        if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid):
-            with suppress(PermissionError):
-                os.fchown(descriptor, old.st_uid, old.st_gid)
-        os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+    def _old(self) -> os.stat_result | None:
+        with suppress(FileNotFoundError):
+            return os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
+        return None
 
 
-def replace(path: Path, data: bytes) -> None:
+def replace(path: Path, data: bytes, roots: Roots = EVERYWHERE) -> None:
     """Replace the content of a file."""
-    with Replacement(path) as new:
+    with Replacement(path, roots) as new:
         new.write(data)
         new.commit()
 
 
-def _sync_directory(path: Path) -> None:
+@contextmanager
+def _folder_of(goal: Path, asked: Path, roots: Roots) -> Iterator[int]:
+    """Hold the directory of a file, made if need be, each part below the one checked before."""
+    with ExitStack() as stack:
+        missing: list[str] = []
+        parent = goal.parent
+        try:
+            while True:
+                try:
+                    folder = stack.enter_context(roots.held(parent, os.O_DIRECTORY))
+                    break
+                except FileNotFoundError:
+                    missing.append(parent.name)
+                    parent = parent.parent
+            for name in reversed(missing):
+                with suppress(FileExistsError):
+                    os.mkdir(name, 0o755, dir_fd=folder)
+                flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+                folder = os.open(name, flags, dir_fd=folder)
+                stack.callback(os.close, folder)
+        except NotADirectoryError as error:
+            raise BadPath(f"{str(asked)!r}: a parent is not a directory") from error
+        yield folder
+
+
+def _take_over(descriptor: int, old: os.stat_result) -> None:
+    own = os.fstat(descriptor)
+    if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid):
+        with suppress(PermissionError):
+            os.fchown(descriptor, old.st_uid, old.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+
+
+def _sync_directory(folder: int) -> None:
     # The rename itself is lost in a crash until its directory is on the disk. Not every file
     # system can do it, and by now the file is in place.
     with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+        descriptor = os.open(".", flags, dir_fd=folder)
         try:
             os.fsync(descriptor)
         finally:

@@ -4,8 +4,10 @@ FileError (500)
 ├── BadPath           the caller's fault: 400
 ├── MissingFile       404
 ├── Forbidden         403
+├── OutsideRoots      not in a tree that may be used: 403
 ├── EditError         a text to replace cannot be placed: 400
-└── LostUpdate        somebody changed the file meanwhile: 412
+├── LostUpdate        the file is not the one that the caller means: 412
+└── ChangedMeanwhile  somebody wrote to it between our reading and writing: 409
 """
 
 
@@ -47,6 +49,19 @@ class Forbidden(FileError):
         return f"{self.path!r}: permission denied"
 
 
+class OutsideRoots(FileError):
+    """The path leads out of the trees that this service works in."""
+
+    status = 403
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+    def __str__(self) -> str:
+        return f"{self.path!r} is outside of the directories that may be used"
+
+
 class EditError(FileError):
     """The text to replace is not where it is said to be."""
 
@@ -57,3 +72,16 @@ class LostUpdate(FileError):
     """The file is not the one that the caller has read."""
 
     status = 412
+
+
+class ChangedMeanwhile(FileError):
+    """Somebody else wrote to a file while it was being edited."""
+
+    status = 409
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+    def __str__(self) -> str:
+        return f"{self.path!r} was changed by somebody else meanwhile: read it again"

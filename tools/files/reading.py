@@ -4,17 +4,23 @@ import mimetypes
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from fastapi import Response
 from fastapi.responses import StreamingResponse
 
+from .conditions import tag
 from .disk import CHUNK, absolute, chunks, entries, opened, told
 from .lines import Bounds, Excerpt, LineReader, is_binary
 from .requests import LinesQuery
+from .roots import EVERYWHERE, Roots
 
 Json = dict[str, Any]
+
+MOST_HASHED = 16 * 1024 * 1024
+"""Bytes of a file whose hash is told; longer ones can be written under a condition too."""
 
 INLINE = ("image/png", "image/jpeg", "image/webp", "video/mp4", "text/vtt", "text/plain")
 GUARDED = {
@@ -25,14 +31,15 @@ GUARDED = {
 """For bytes that an agent may have written: a browser must not run them."""
 
 
-def file_bytes(path: Path, offset: int, limit: int) -> Response:
+def file_bytes(path: Path, offset: int, limit: int, roots: Roots = EVERYWHERE) -> Response:
     """Return a response that streams a range of a file; 0 as ``limit`` is to its end."""
     with ExitStack() as stack:
-        file = stack.enter_context(opened(path))
+        file = stack.enter_context(opened(path, roots))
         size = os.fstat(file.fileno()).st_size
         length = max(size - offset, 0)
         if limit:
             length = min(length, limit)
+        etag = _etag(file, size)
         file.seek(min(offset, size))
         keep_open = stack.pop_all()
 
@@ -45,14 +52,14 @@ def file_bytes(path: Path, offset: int, limit: int) -> Response:
 
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     disposition = "inline" if kind in INLINE else "attachment"
-    headers = GUARDED | {"Content-Length": str(length), "Content-Disposition": disposition}
+    headers = GUARDED | {"Content-Length": str(length), "Content-Disposition": disposition} | etag
     return StreamingResponse(body(), media_type=kind, headers=headers)
 
 
-def numbered_lines(query: LinesQuery) -> Json:
+def numbered_lines(query: LinesQuery, roots: Roots = EVERYWHERE) -> Json:
     """Return the lines that a query asks for, or what is wrong with the file."""
     path = absolute(query.path)
-    with opened(path) as file, told(path):
+    with opened(path, roots) as file, told(path):
         size = os.fstat(file.fileno()).st_size
         if size > query.max_file_size and not (query.ranged or query.partial):
             return no_lines(
@@ -61,7 +68,10 @@ def numbered_lines(query: LinesQuery) -> Json:
                 size,
             )
         reader = LineReader(query.offset, query.limit or 1 << 62, query.bounds)
+        content = sha256()
         for number, chunk in enumerate(chunks(file)):
+            if size <= MOST_HASHED:
+                content.update(chunk)
             if number == 0 and is_binary(chunk):
                 return no_lines(f"{query.path!r} is a binary file, {size} bytes", size)
             reader.feed(chunk)
@@ -76,6 +86,8 @@ def numbered_lines(query: LinesQuery) -> Json:
         "lines_read": found.lines,
         "content": found.content,
     }
+    if size <= MOST_HASHED:
+        answer["sha256"] = content.hexdigest()
     if found.next_line is not None:
         answer["next_line"] = found.next_line
         answer["note"] = (
@@ -83,6 +95,16 @@ def numbered_lines(query: LinesQuery) -> Json:
             f"of {found.total_lines} (offset={found.next_line})."
         )
     return answer
+
+
+def _etag(file: BinaryIO, size: int) -> dict[str, str]:
+    """Return the header that ``If-Match`` refers to; none for what takes long to hash."""
+    if size > MOST_HASHED:
+        return {}
+    content = sha256()
+    for chunk in chunks(file):
+        content.update(chunk)
+    return {"ETag": tag(content.hexdigest())}
 
 
 def _range_problem(query: LinesQuery, found: Excerpt) -> str | None:
@@ -113,7 +135,7 @@ def no_lines(error: str, size: int = 0, total: int = 0) -> Json:
     }
 
 
-def listing(path: Path) -> Json:
+def listing(path: Path, roots: Roots = EVERYWHERE) -> Json:
     """Return what is in a directory."""
     return {
         "absolute_path": [printable(part) for part in path.parts[1:]],
@@ -124,7 +146,7 @@ def listing(path: Path) -> Json:
                 "absolute_path_string": printable(str(entry.path)),
                 "is_dir": entry.is_dir,
             }
-            for entry in entries(path)
+            for entry in entries(path, roots)
         ],
     }
 

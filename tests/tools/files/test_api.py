@@ -3,6 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from tests.tools.processes.service import Service, running
@@ -117,3 +118,40 @@ def test_a_directory_that_is_none_is_told(service: Service, path: str, status: i
     answer = service.request("POST", "/api/v0/list-directory", params={"path": path})
     assert answer.status_code == status
     assert answer.json()["message"]
+
+
+def test_a_tree_is_searched(service: Service, tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text("def needle():\n")
+    body = {"path": str(tmp_path), "pattern": r"def \w+", "glob": "*.py"}
+    answer = service.request("POST", "/api/v0/search", json=body)
+    assert answer.json()["matches"] == [
+        {"path": f"{tmp_path}/f.py", "line": 1, "column": 1, "text": "def needle():"}
+    ]
+    for wrong, status in (({"pattern": ""}, 400), ({"path": "x"}, 400), ({"path": "/no"}, 404)):
+        body = {"path": str(tmp_path), "pattern": "x"} | wrong
+        assert service.request("POST", "/api/v0/search", json=body).status_code == status
+    invalid = service.request("POST", "/api/v0/search", json=body | {"path": "/", "pattern": "("})
+    assert invalid.status_code == 400
+
+
+def write(service: Service, path: Path, content: str, **headers: str) -> httpx2.Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return service.request(
+        "POST", "/api/v0/write-file", params={"path": str(path)}, content=content, headers=named
+    )
+
+
+def test_an_update_that_would_be_lost_is_refused(service: Service, tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    made = write(service, file, "one", if_none_match="*")
+    assert made.status_code == 200
+    assert write(service, file, "again", if_none_match="*").status_code == 412
+    etag = service.request("GET", "/api/v0/read-file", params={"path": str(file)}).headers["etag"]
+    assert etag == f'"{made.json()["sha256"]}"'
+    assert lines(service, file)["sha256"] == made.json()["sha256"]
+    assert write(service, file, "two", if_match=etag).status_code == 200
+    assert write(service, file, "three", if_match=etag).status_code == 412
+    assert file.read_text() == "two"
+    assert write(service, tmp_path / "absent", "x", if_match="*").status_code == 412
+    assert not (tmp_path / "absent").exists()
+    assert write(service, file, "x", if_match=",").status_code == 400

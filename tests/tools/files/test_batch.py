@@ -7,6 +7,7 @@ from tools.files.disk import Replacement
 from tools.files.edits import Edit
 from tools.files.errors import FileError
 from tools.files.requests import FileEdits
+from tools.files.roots import Roots
 
 
 def files(*paths: Path, old: str = "old", new: str = "new") -> list[FileEdits]:
@@ -33,8 +34,8 @@ class FailingReplacement(Replacement):
 
     step = "commit"
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, roots: Roots) -> None:
+        super().__init__(path, roots)
         self.fails = path.name == "c"
 
     def write(self, data: bytes) -> None:

@@ -1,0 +1,234 @@
+"""What a search asks for, and what its answer looks like."""
+
+import json
+import re
+from base64 import b64decode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .requests import BadRequest, object_of
+
+Json = dict[str, Any]
+
+USUAL_LIMIT = 100
+MOST = 1_000
+FARTHEST = 1_000_000
+MOST_GLOBS = 32
+LONGEST_PATTERN = 4_096
+LONGEST_LINE = 500
+LINE_MARK = " ... [truncated]"
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """What to look for in which files of a tree."""
+
+    path: str
+    pattern: str = ""
+    """Empty: list the files themselves."""
+    globs: tuple[str, ...] = ()
+    """Which files, as .gitignore writes it; with ``!`` in front: which not."""
+    literal: bool = False
+    ignore_case: bool = False
+    offset: int = 0
+    limit: int = USUAL_LIMIT
+
+    @property
+    def needed(self) -> int:
+        """How many finds decide the page: one more than it shows."""
+        return self.offset + self.limit + 1
+
+    def expression(self) -> re.Pattern[str]:
+        """Return the pattern, compiled.
+
+        Raises:
+            BadRequest: If it cannot be.
+        """
+        pattern = re.escape(self.pattern) if self.literal else self.pattern
+        try:
+            return re.compile(pattern, re.IGNORECASE if self.ignore_case else 0)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise _invalid("pattern", f"is no regular expression: {error}") from error
+
+
+@dataclass(frozen=True)
+class Match:
+    """A line that was found, or a whole file (line 0)."""
+
+    path: str
+    line: int = 0
+    column: int = 0
+    """In characters, from 1 on."""
+    text: str = ""
+
+    def to_json(self) -> Json:
+        """Return it as it goes over the wire."""
+        if not self.line:
+            return {"path": self.path}
+        return {"path": self.path, "line": self.line, "column": self.column, "text": self.text}
+
+
+def search_request(data: bytes) -> SearchRequest:
+    """Read the body of a search."""
+    body = object_of(data)
+    globs = _globs(body)
+    request = SearchRequest(
+        path=_text(body, "path"),
+        pattern=_text(body, "pattern"),
+        globs=globs,
+        literal=_flag(body, "literal"),
+        ignore_case=_flag(body, "ignore_case"),
+        offset=_number(body, "offset", 0, 0, FARTHEST),
+        limit=_number(body, "limit", USUAL_LIMIT, 1, MOST),
+    )
+    if not request.path:
+        raise _invalid("path", "is required and must not be empty")
+    if not request.pattern and not globs:
+        raise _invalid("pattern", "is required unless a glob is given")
+    if len(request.pattern) > LONGEST_PATTERN:
+        raise _invalid("pattern", f"must not be longer than {LONGEST_PATTERN} characters")
+    return request
+
+
+def shown(line: str) -> str:
+    """Return a line as an answer shows it."""
+    line = line.rstrip("\r\n")
+    return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + LINE_MARK
+
+
+class Globs:
+    """Says which paths are looked into. The last glob that fits decides, as for ripgrep."""
+
+    def __init__(self, globs: Sequence[str]) -> None:
+        self._rules = [(not g.startswith("!"), glob_expression(g.lstrip("!"))) for g in globs]
+        self._usually = not any(wanted for wanted, _ in self._rules)
+
+    def want(self, path: str) -> bool:
+        """Whether a path, relative to the tree, is one of them."""
+        for wanted, expression in reversed(self._rules):
+            if expression.fullmatch(path):
+                return wanted
+        return self._usually
+
+
+def glob_expression(glob: str) -> re.Pattern[str]:
+    """Return what matches the relative paths that a glob means.
+
+    Without a slash it is about names anywhere below; with one, about paths from the tree on.
+    """
+    anchored = "/" in glob.rstrip("/")
+    inner = _translated(glob.strip("/"))
+    # What is below a folder that fits is meant too.
+    return re.compile(("" if anchored else "(?:.*/)?") + inner + "(?:/.*)?", re.DOTALL)
+
+
+_TOKENS = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[[!^]?\]?[^\]]*\]|\{[^{}]*\}|.", re.DOTALL)
+
+
+def _translated(glob: str) -> str:
+    return "".join(_piece(token) for token in _TOKENS.findall(glob))
+
+
+def _piece(token: str) -> str:
+    match token[0], token:
+        case "*", "**/":
+            return "(?:.*/)?"
+        case "/", "/**":
+            return "/.*"
+        case "*", _:
+            return "[^/]*"
+        case "?", _:
+            return "[^/]"
+        case "[", _ if len(token) > 1:
+            return _set(token)
+        case "{", _ if len(token) > 1:
+            return "(?:" + "|".join(map(_translated, token[1:-1].split(","))) + ")"
+    return re.escape(token)
+
+
+def _set(token: str) -> str:
+    negated = token[1] in "!^"
+    inner = token[1 + negated : -1].replace("\\", "\\\\").replace("[", "\\[")
+    if not inner:
+        return re.escape(token)
+    inner = inner.replace("]", "\\]").replace("&&", "&\\&").replace("~~", "~\\~")
+    text = f"[{'^/' if negated else ''}{inner}]"
+    try:
+        re.compile(text)
+    except re.error:
+        return re.escape(token)
+    return text
+
+
+def ripgrep_arguments(request: SearchRequest, base: str) -> list[str]:
+    """Return ripgrep's arguments: hidden files too, what git ignores not, in order of paths."""
+    arguments = ["--no-config", "--hidden", "--sort=path", "--no-messages", "--max-filesize=50M"]
+    arguments += [f"--glob={glob}" for glob in (*request.globs, "!.git")]
+    if not request.pattern:
+        return [*arguments, "--files", "--null", "--", base]
+    if request.literal:
+        arguments.append("--fixed-strings")
+    if request.ignore_case:
+        arguments.append("--ignore-case")
+    return [*arguments, "--json", f"--regexp={request.pattern}", "--", base]
+
+
+def ripgrep_match(line: bytes) -> Match | None:
+    """Return what a line of ripgrep's JSON output tells; None for what is no match."""
+    message = json.loads(line)
+    if message.get("type") != "match":
+        return None
+    data = message["data"]
+    whole = _bytes(data["lines"])
+    first = data["submatches"][0]["start"] if data["submatches"] else 0
+    return Match(
+        path=_bytes(data["path"]).decode("utf-8", "replace"),
+        line=data["line_number"],
+        column=len(whole[:first].decode("utf-8", "replace")) + 1,
+        text=shown(whole.decode("utf-8", "replace")),
+    )
+
+
+def _bytes(value: Json) -> bytes:
+    # A text that is no UTF-8 comes in base64.
+    if "text" in value:
+        return str(value["text"]).encode()
+    return b64decode(value["bytes"])
+
+
+def _globs(body: Json) -> tuple[str, ...]:
+    given = body.get("glob", body.get("globs"))
+    listed = [given] if isinstance(given, str) else given or []
+    if not isinstance(listed, list) or not all(isinstance(one, str) and one for one in listed):
+        raise _invalid("glob", "must be a text or a list of texts")
+    if len(listed) > MOST_GLOBS or any("\0" in g or len(g) > LONGEST_PATTERN for g in listed):
+        raise _invalid("glob", f"at most {MOST_GLOBS} globs without NUL are taken")
+    return tuple(listed)
+
+
+def _text(body: Json, name: str) -> str:
+    value = body.get(name)
+    if value is not None and (not isinstance(value, str) or "\0" in value):
+        raise _invalid(name, "must be a text without NUL")
+    return value or ""
+
+
+def _flag(body: Json, name: str) -> bool:
+    value = body.get(name)
+    if not isinstance(value, bool | None):
+        raise _invalid(name, "must be true or false")
+    return bool(value)
+
+
+def _number(body: Json, name: str, usual: int, least: int, most: int) -> int:
+    value = body.get(name)
+    if value is None:
+        return usual
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise _invalid(name, f"must be a whole number from {least} to {most}")
+    return value
+
+
+def _invalid(name: str, what: str) -> BadRequest:
+    return BadRequest("The search is invalid.", f"{name}: {what}", {name: what})

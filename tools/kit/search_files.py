@@ -1,0 +1,103 @@
+"""The tool that finds lines and files in a tree."""
+
+from .arguments import BadArguments, flag, number, optional_text, text
+from .output import Unreachable
+from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+
+USUAL_LIMIT = 50
+MOST = 200
+PATIENCE = 30.0
+"""Seconds: the machine answers a search after 10 with what it has."""
+
+_SPEC = ToolSpec(
+    "search_files",
+    "Find text in the files of a directory on this chat's machine by a regular expression, or "
+    "find files by name with a glob alone. What git ignores is left out, hidden files are not. "
+    "Use it instead of grep, rg or find: it answers with paths and line numbers for read_file "
+    "and edit_files, and pages with offset.",
+    {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Absolute directory, or one file."},
+            "pattern": {
+                "type": "string",
+                "description": "Regular expression, looked for line by line. Leave it out to "
+                "list the files that the glob fits.",
+            },
+            "glob": {
+                "type": "string",
+                "description": "Which files, as in .gitignore: *.py, src/**/*.{c,h}; with ! in "
+                "front which not. Several: one a line.",
+            },
+            "literal": {"type": "boolean", "description": "The pattern is plain text."},
+            "ignore_case": {"type": "boolean", "description": "Upper and lower case alike."},
+            "offset": {"type": "integer", "description": "How many finds to skip. Default 0."},
+            "limit": {
+                "type": "integer",
+                "description": f"How many finds at most. Default {USUAL_LIMIT}, most {MOST}.",
+            },
+        },
+        "required": ["path"],
+    },
+)
+
+
+class SearchFilesTool:
+    """Searches and shows a page of what was found, one find a line."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told."""
+        return _SPEC
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Search."""
+        try:
+            body = _body(arguments)
+        except BadArguments as error:
+            return ToolOutcome(error=str(error))
+        try:
+            answer = await context.machine.request(
+                "POST", "/api/v0/search", json=body, timeout=PATIENCE
+            )
+        except Unreachable as error:
+            return ToolOutcome(error=str(error))
+        if not isinstance(answer, dict):
+            return ToolOutcome(error="the machine's answer is not JSON")
+        return ToolOutcome(_told(answer))
+
+
+def _body(arguments: Json) -> Json:
+    body: Json = {
+        "path": text(arguments, "path").strip(),
+        "pattern": optional_text(arguments, "pattern"),
+        "globs": [line for line in optional_text(arguments, "glob").splitlines() if line.strip()],
+        "literal": flag(arguments, "literal"),
+        "ignore_case": flag(arguments, "ignore_case"),
+        "offset": number(arguments, "offset"),
+        "limit": min(number(arguments, "limit") or USUAL_LIMIT, MOST),
+    }
+    if not body["pattern"] and not body["globs"]:
+        raise BadArguments("pattern is required unless glob says which files to list")
+    return body
+
+
+def _told(answer: Json) -> Json:
+    result: Json = {
+        "content": "\n".join(_line(match) for match in answer.get("matches") or []),
+        "count": answer.get("count", 0),
+    }
+    notes = []
+    if answer.get("has_more"):
+        notes.append(f"There is more: continue with offset={answer.get('next_offset')}.")
+    if answer.get("timed_out"):
+        notes.append("The search took too long and was ended: narrow path, glob or pattern.")
+    if notes:
+        result["note"] = " ".join(notes)
+    return result
+
+
+def _line(match: Json) -> str:
+    if "line" not in match:
+        return str(match["path"])
+    return f"{match['path']}:{match['line']}: {match['text']}"
