@@ -44,7 +44,7 @@ OWNER: dict[str, set[str]] = {
     | {"desktop.watching", "desktop.xconnection"},
     "av": {"desktop.pictures", "recording.clips", "recording.container", "recording.encoder"}
     | {"recording.exposure", "recording.reel"},
-    "PIL": {"desktop.pictures", "recording.reel", "recording.stills"}
+    "PIL": {"desktop.card", "desktop.pictures", "recording.reel", "recording.stills"}
     | {"tools.agents.scripted.decode"},
     "isal": {"desktop.pictures"},
     "websockets": {"desktop.client", "vncbridge.protocol", "vncbridge.pump"}

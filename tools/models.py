@@ -1,16 +1,19 @@
 """Which model answers: the provider whose key is set, or the scripted one."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 from tools.agents.errors import NoModel
-from tools.agents.providers.port import Model
+from tools.agents.providers.port import Model, Role
 
 SCRIPTED = "scripted:"
 PROVIDER_DEFAULT = "claude-opus-5-5"
 """Served with the computer toolset of 2026-08-01 (reference, dependencies.md 0.2)."""
 
-SCRIPTED_DEFAULTS = {"parent": "scripted:delegate", "child": "scripted:tour"}
+SCRIPTED_DEFAULTS: Mapping[Role, str] = {
+    "parent": "scripted:delegate",
+    "child": "scripted:tour",
+    "helper": "scripted:look",
+}
 KEY_ADVICE = "set ANTHROPIC_API_KEY, or use a scripted model as scripted:tour"
 
 
@@ -38,7 +41,7 @@ class Models:
         }
         self._made: dict[str, Model] = {}
 
-    def usual(self, role: Literal["parent", "child"] = "child") -> str:
+    def usual(self, role: Role = "child") -> str:
         """Return the name of the model that is used when none is asked for."""
         return self._chosen or (PROVIDER_DEFAULT if self._has_key else SCRIPTED_DEFAULTS[role])
 
@@ -47,7 +50,7 @@ class Models:
         """Whether a provider's key is set."""
         return self._has_key
 
-    def resolve(self, model: str | None, *, role: Literal["parent", "child"]) -> tuple[str, Model]:
+    def resolve(self, model: str | None, *, role: Role) -> tuple[str, Model]:
         """Return the full name of a model and the model; ``None`` means the usual one.
 
         Raises:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import importlib
 import json
+import logging
 import os
 import secrets
 import time
@@ -17,6 +18,7 @@ from fastapi import FastAPI
 
 from desktop.folder import open_root, run_root
 from tools.agents.chats import Chats
+from tools.agents.errors import ChatError
 from tools.agents.ports import ChatSettings
 from tools.agents.providers.port import Model
 from tools.agents.scripted.server import ScriptedModelServer
@@ -38,6 +40,7 @@ from tools.plane.pages import router as pages_router
 from tools.plane.status_api import About
 from tools.settings import Settings
 from tools.store.database import Store
+from tools.store.errors import StoreError
 from tools.store.file_store import FileStore
 from tools.store.stored_files import StoredFiles
 from vncbridge.border import install
@@ -45,7 +48,10 @@ from vncbridge.credentials import Credentials, Session, new_token
 from vncbridge.gate import Gate, Principal
 from vncbridge.serving import Address
 
+log = logging.getLogger(__name__)
 OWNER = "owner"
+TIDY_SECONDS = 15.0
+"""How often desktops of chats at rest are looked through."""
 
 MACHINE_TOOLS: tuple[Tool, ...] = (
     ExecuteTool(),
@@ -121,6 +127,8 @@ async def plane(
         preloading = asyncio.create_task(asyncio.to_thread(_provider), name="preload provider")
         stack.push_async_callback(_finished, preloading)
         await chats.resume()
+        tidying = asyncio.create_task(_tidy(chats), name="take back desktops")
+        stack.push_async_callback(_ended, tidying)
         yield Plane(app, chats, fleet, models, scripted, credentials, token, closing)
 
 
@@ -209,6 +217,20 @@ def _write_private(file: Path, text: str) -> None:
     with os.fdopen(descriptor, "w") as out:
         out.write(text)
     fresh.replace(file)
+
+
+async def _tidy(chats: Chats) -> None:
+    while True:
+        await asyncio.sleep(TIDY_SECONDS)
+        try:
+            await chats.take_back_desktops()
+        except (ChatError, StoreError, OSError):
+            log.exception("resting desktops could not be looked through")
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def _finished(task: asyncio.Task[type[Model]]) -> None:

@@ -192,6 +192,7 @@ _TOLD = (
     "report",
     "outcome",
     "last_error",
+    "requires_action",
     "recording_status",
     "recording_file_ids",
     "thumbnail_file_id",

@@ -1,5 +1,6 @@
 """All chats: what the HTTP routes, the command line and the tools ask of them."""
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Self
@@ -7,20 +8,24 @@ from typing import Any, Self
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from tools.kit.computer import ComputerTool
+from tools.kit.handing_over import REQUEST_HUMAN, AttachFileTool, RequestHumanTool
 from tools.kit.spec import Tool, ToolOutcome, ToolSpec
 from tools.kit.subagents import subagent_tools
 from tools.store import chats, files, messages, steps
 from tools.store.database import Store
+from tools.store.errors import UnknownRow
 from tools.store.schema import Step
 from tools.store.stored_files import StoredFiles
 
+from .attachments import Attachments
 from .book import Book, NewChat
 from .conversation import ToolCall
-from .errors import BadRequest, UnknownTool
+from .errors import BadRequest, Conflict, UnknownTool
 from .events import EventHub, Subscription
 from .loop import TurnEnd
 from .pictures import ChatPictures
 from .ports import ChatSettings, DesktopMachine, Machines, Models, Now
+from .questions import Questions
 from .recordings import Recordings
 from .states import Event, State
 from .subagents import ChildChats
@@ -33,6 +38,8 @@ from .workplaces import OWN, Workplaces
 
 Json = dict[str, Any]
 MODES = ("general", "computer_use", "explore")
+CHANGING = ("write_file", "edit_files", "process_signal")
+"""Tools that a chat which only explores does without."""
 UNFINISHED = (State.QUEUED, State.RUNNING, State.INTERRUPTING, State.REQUIRES_ACTION)
 
 
@@ -61,7 +68,7 @@ class Chats:
         # Ids that rise over restarts too, so that a listener that comes back is not confused.
         self._hub = EventHub(first_id=int(now() * 1000))
         self._book = Book(store, self._hub, settings, now)
-        self._workplaces = Workplaces(self._book, machines)
+        self._workplaces = Workplaces(self._book, machines, clock)
         self._recordings = Recordings(stored_files, self._recording_begun)
         self._work = Work(
             self._book, models, self._workplaces, self._recordings, self._computer, clock
@@ -70,7 +77,11 @@ class Chats:
         self._children = ChildChats(
             self._book, self._turns, models, machines, self._workplaces, self._recordings
         )
-        self._machine_tools = {tool.spec.name: tool for tool in tools}
+        self._questions = Questions(self._book)
+        attachments = Attachments(self._book, stored_files, self._workplaces.machine)
+        machine_tools = (*tools, AttachFileTool(attachments))
+        self._machine_tools = {tool.spec.name: tool for tool in machine_tools}
+        self._human_tools: dict[str, Tool] = {REQUEST_HUMAN.name: RequestHumanTool(self._questions)}
         self._child_tools = {tool.spec.name: tool for tool in subagent_tools(self._children)}
         self._work.tools = self._tools_of
 
@@ -148,6 +159,30 @@ class Chats:
     async def interrupt(self, chat_id: str) -> bool:
         """Stop its turn; return whether there was one. The end of it comes as an event."""
         return await self._children.stop(chat_id)
+
+    async def answer(self, chat_id: str, answer: str) -> None:
+        """Answer the question of a chat that waits for a person.
+
+        Raises:
+            BadRequest: If the answer is blank.
+            Conflict: If it asks nothing.
+        """
+        await self._questions.answer(chat_id, answer)
+
+    async def stop_all(self) -> int:
+        """Stop the turns of all chats; return how many there were.
+
+        Those that started others come first, so that nobody starts one more.
+        """
+        stopped = 0
+        for row in await self._book.store.read(lambda s: chats.in_states(s, UNFINISHED)):
+            with contextlib.suppress(Conflict, UnknownRow):
+                stopped += await self._children.stop(row.id)
+        return stopped
+
+    async def take_back_desktops(self) -> None:
+        """End own desktops of chats that have been at rest for long and that nobody uses."""
+        await self._workplaces.take_back(self._book.settings.desktop_rest_seconds)
 
     async def archive(self, chat_id: str) -> None:
         """Put a chat at rest away, with its children; their desktops end.
@@ -233,7 +268,10 @@ class Chats:
         return {**self._child_tools, **self._machine_tools}
 
     def _tools_of(self, view: ChatView) -> dict[str, Tool]:
-        return self._machine_tools if view.parent_id else self._all_tools()
+        own = self._machine_tools if view.parent_id else self._all_tools()
+        if view.mode == "explore":
+            own = {name: tool for name, tool in own.items() if name not in CHANGING}
+        return {**own, **self._human_tools}
 
     async def _recording_begun(self, chat_id: str) -> None:
         await self._book.note_recording(chat_id, "recording")

@@ -9,19 +9,24 @@ from .ports import Machines
 class Desks:
     """Who has a desktop, and who waits for one.
 
-    ``released`` is told of a chat whose desktop was taken back.
+    ``released`` is told of a chat whose desktop was taken back; ``clock`` counts seconds.
     """
 
     def __init__(
-        self, machines: Machines, limit: int, released: Callable[[str], Awaitable[None]]
+        self,
+        machines: Machines,
+        limit: int,
+        released: Callable[[str], Awaitable[None]],
+        clock: Callable[[], float],
     ) -> None:
+        self._clock = clock
         self._machines = machines
         self._limit = limit
         self._released = released
         self._desktops: dict[str, str | None] = {}
         """By chat; ``None`` while it starts."""
-        self._resting: dict[str, None] = {}
-        """Chats that could do without, the longest at rest first."""
+        self._resting: dict[str, float] = {}
+        """Chats that could do without and since when, the longest at rest first."""
         self._waiting: dict[str, asyncio.Event] = {}
         self._expected: dict[str, None] = {}
         """Chats that were told of and have not asked yet."""
@@ -65,8 +70,16 @@ class Desks:
         """Note that the desktop may be taken back when another chat needs one."""
         self._expected.pop(chat_id, None)
         if self._desktops.get(chat_id):
-            self._resting[chat_id] = None
+            self._resting[chat_id] = self._clock()
             self._wake()
+
+    async def take_back(self, seconds: float) -> None:
+        """Take back what has rested for so long and is not in use."""
+        for chat_id, since in list(self._resting.items()):
+            if self._clock() - since >= seconds and not await self._in_use(chat_id):
+                await self._give_back(chat_id)
+        # What somebody watched a while ago may be free by now.
+        self._wake()
 
     async def release(self, chat_id: str) -> None:
         """End the chat's desktop, if it has one of its own."""
@@ -94,9 +107,21 @@ class Desks:
     async def _room(self, chat_id: str) -> bool:
         if self.place(chat_id) != 1:
             return False
-        if len(self._desktops) >= self._limit and self._resting:
-            await self.release(next(iter(self._resting)))
+        for resting in list(self._resting):
+            if len(self._desktops) < self._limit:
+                break
+            if not await self._in_use(resting):
+                await self._give_back(resting)
         return len(self._desktops) < self._limit
+
+    async def _in_use(self, chat_id: str) -> bool:
+        desktop_id = self._desktops.get(chat_id)
+        return desktop_id is not None and await self._machines.in_use(desktop_id)
+
+    async def _give_back(self, chat_id: str) -> None:
+        # It may have been sent a message while its desktop was asked.
+        if chat_id in self._resting:
+            await self.release(chat_id)
 
     def _forget(self, chat_id: str) -> None:
         self._desktops.pop(chat_id, None)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from tools.kit.spec import Machine
 
-from .providers.port import Model
+from .providers.port import Model, Role
 
 
 class DesktopMachine(Machine, Protocol):
@@ -38,11 +38,14 @@ class Machines(Protocol):
     def known(self, desktop_id: str) -> bool:
         """Whether a desktop of this id runs."""
 
+    async def in_use(self, desktop_id: str) -> bool:
+        """Whether somebody watches a desktop or is in control of it."""
+
 
 class Models(Protocol):
     """The models that may be had."""
 
-    def resolve(self, model: str | None, *, role: Literal["parent", "child"]) -> tuple[str, Model]:
+    def resolve(self, model: str | None, *, role: Role) -> tuple[str, Model]:
         """Return the full name of a model and the model; ``None`` means the usual one.
 
         Raises:
@@ -60,6 +63,8 @@ class ChatSettings:
     wait_seconds: float = 300.0
     desktops: int = 8
     """Most own desktops of computer-use chats at once; more wait in a queue."""
+    desktop_rest_seconds: float = 30 * 60.0
+    """How long a chat at rest keeps a desktop of its own that nobody uses."""
     recording_seconds: float = 90.0
     """How long the end of a turn may wait for its recording to be stored."""
     closing_seconds: float = 3.0

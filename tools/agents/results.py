@@ -81,6 +81,15 @@ def finished(child: Child, live_url: str | None) -> Json:
     return {key: value for key, value in result.items() if value is not None}
 
 
+def asking(child: Child, live_url: str | None, now: float) -> Json:
+    """Return what a child needs a person for; its turn goes on after the answer."""
+    told = progress(child, live_url, None, now)
+    del told["timed_out"]
+    question = child.view.requires_action
+    said = f"It waits for a person: {question['question']}" if question else ""
+    return {**told, "requires_action": question, "report": said}
+
+
 def progress(child: Child, live_url: str | None, place: int | None, now: float) -> Json:
     """Return how far a child has come that is still at work."""
     last = child.steps[-1] if child.steps else None

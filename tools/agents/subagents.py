@@ -14,10 +14,11 @@ from .book import Book, NewChat
 from .errors import BadRequest
 from .ports import Machines, Models
 from .recordings import Recordings
-from .results import Child, finished, named, progress, read_child
+from .results import Child, asking, finished, named, progress, read_child
 from .states import BUSY, Delivery, Event, State
 from .turns import Turns
 from .views import ChatView
+from .work import role_of
 from .workplaces import OWN, SHARED, Workplaces
 
 Json = dict[str, Any]
@@ -49,7 +50,7 @@ class ChildChats:
         self._recordings = recordings
 
     async def spawn(self, caller_id: str, order: Order) -> Json:
-        """Start a child; its desktop starts behind the answer."""
+        """Start a child; if it gets a desktop, that starts behind the answer."""
         caller = await self._book.view(caller_id)
         if caller.parent_id is not None:
             raise BadRequest("delegated chats cannot create child subagents")
@@ -57,18 +58,19 @@ class ChildChats:
             raise BadRequest("archived chats cannot create child subagents")
         if order.desktop not in (OWN, SHARED) and not self._machines.known(order.desktop):
             raise BadRequest(f"no desktop has the id {order.desktop}; leave desktop out for an own")
-        model, _ = self._models.resolve(order.model, role="child")
+        model, _ = self._models.resolve(order.model, role=role_of(order.kind, caller_id))
+        wish = order.desktop if order.kind == "computer_use" else None
         wanted = NewChat(
             prompt=order.prompt.strip(),
             title=order.title,
-            mode="computer_use",
+            mode=order.kind,
             model=model,
             parent_id=caller_id,
-            desktop_wish=order.desktop,
+            desktop_wish=wish,
             budget=order.budget,
         )
         view = await self._book.create(wanted)
-        if order.desktop == OWN:
+        if wish == OWN:
             self._workplaces.expect(view.id)
         self._turns.start(view.id)
         told = {**named(view), "run_url": self._book.settings.run_url(view.id)}
@@ -125,14 +127,14 @@ class ChildChats:
 
     async def send(self, chat_id: str, message: str, *, interrupt: bool = False) -> bool:
         """Give any chat a message; say whether that interrupted it."""
-        was_running = (await self._book.view(chat_id)).state == State.RUNNING
+        before = (await self._book.view(chat_id)).state
         made = await self._book.send(chat_id, message, interrupt=interrupt)
         if made.delivery is not Delivery.ENQUEUE:
             self._turns.start(chat_id)
-        elif made.state is State.INTERRUPTING:
+        elif made.state is State.INTERRUPTING or (interrupt and before == State.REQUIRES_ACTION):
             self._turns.interrupt(chat_id)
         self._turns.ensure(chat_id)
-        return interrupt and was_running and made.state is State.INTERRUPTING
+        return interrupt and before in (State.RUNNING, State.REQUIRES_ACTION)
 
     async def stop(self, chat_id: str) -> bool:
         """Interrupt any chat; say whether it was at work."""
@@ -194,6 +196,8 @@ class ChildChats:
 
     def _told(self, child: Child) -> Json:
         live_url = self._book.settings.live_url(child.view.desktop_id)
+        if child.view.state == State.REQUIRES_ACTION:
+            return asking(child, live_url, self._book.now())
         if child.at_rest:
             return finished(child, live_url)
         place = self._workplaces.place(child.view.id)

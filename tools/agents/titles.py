@@ -14,6 +14,7 @@ _TELLING = (
     "path",
     "prompt",
     "message",
+    "reason",
     "text",
     "chat_id",
     "process_id",

@@ -52,6 +52,8 @@ class ChatView:
     queue_length: int = 0
     usage: UsageView = field(default_factory=UsageView)
     children: tuple[str, ...] = ()
+    requires_action: Json | None = None
+    """What a person is asked: ``kind`` and ``question``."""
     version: int = 0
 
     @property

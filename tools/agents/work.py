@@ -18,6 +18,7 @@ from .errors import ChatError, NoDesktop
 from .loop import LoopSettings, TurnEnd, run_turn
 from .ports import DesktopMachine, Models
 from .prompts import Mode, system_prompt
+from .providers.port import Role
 from .recordings import Recorded, Recordings, TurnRecording
 from .states import BUSY, Event, State
 from .toolbox import ChatToolbox, Computer
@@ -204,9 +205,11 @@ class Work:
         await steps.place_in_video(session, chat.id, turn.number, recorded.video_times)
 
 
-def role_of(mode: str, parent_id: str | None) -> Literal["parent", "child"]:
+def role_of(mode: str, parent_id: str | None) -> Role:
     """Return which of the usual models fits: who works on a desktop has nobody below it."""
-    return "child" if parent_id is not None or mode == "computer_use" else "parent"
+    if mode == "computer_use":
+        return "child"
+    return "parent" if parent_id is None else "helper"
 
 
 def _write_end(turn: Turn, ended: TurnEnd | Failure | None, status: str, now: float) -> None:

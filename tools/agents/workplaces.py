@@ -1,5 +1,7 @@
 """Which desktop a chat works on, and the way there."""
 
+from collections.abc import Callable
+
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from tools.store import chats, steps
@@ -19,10 +21,10 @@ LOST = "desktop lost"
 class Workplaces:
     """Finds the desktops of chats. A chat stores an id, never an address."""
 
-    def __init__(self, book: Book, machines: Machines) -> None:
+    def __init__(self, book: Book, machines: Machines, clock: Callable[[], float]) -> None:
         self._book = book
         self._machines = machines
-        self._desks = Desks(machines, book.settings.desktops, self._forget)
+        self._desks = Desks(machines, book.settings.desktops, self._forget, clock)
 
     async def prepare(self, chat_id: str) -> bool:
         """See to it that a chat has the desktop it asked for; say whether it is a new one
@@ -71,6 +73,10 @@ class Workplaces:
     def rest(self, chat_id: str) -> None:
         """Note that the chat could do without its desktop now."""
         self._desks.rest(chat_id)
+
+    async def take_back(self, seconds: float) -> None:
+        """End the desktops of chats at rest for so long, unless somebody uses them."""
+        await self._desks.take_back(seconds)
 
     async def release(self, chat_id: str) -> None:
         """End the chat's own desktop, if it has one."""

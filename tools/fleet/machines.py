@@ -2,6 +2,7 @@
 
 import contextlib
 
+from desktop.errors import DesktopRefused, DesktopUnavailable
 from tools.agents.errors import NoDesktop
 
 from .errors import DesktopNotStarted, UnknownDesktop
@@ -45,6 +46,14 @@ class FleetMachines:
         """End a desktop; one that is gone already is fine."""
         with contextlib.suppress(UnknownDesktop):
             await self._fleet.stop(desktop_id)
+
+    async def in_use(self, desktop_id: str) -> bool:
+        """Whether somebody watches a desktop or is in control of it."""
+        with contextlib.suppress(DesktopRefused, DesktopUnavailable, UnknownDesktop):
+            status = await self._fleet.client(desktop_id).request("GET", "/api/v0/desktop")
+            holder = (status.get("lease") or {}).get("holder") or {}
+            return bool(status.get("watchers")) or holder.get("kind") == "person"
+        return False
 
     def known(self, desktop_id: str) -> bool:
         """Whether a desktop of this id runs."""

@@ -8,6 +8,7 @@ from .arguments import BadArguments, flag, number, optional_text, text
 from .spec import Json, Tool, ToolContext, ToolOutcome, ToolSpec
 
 BUDGET = ("steps", "minutes", "tokens")
+KINDS = ("general", "explore", "computer_use")
 _CHAT_ID: Json = {"type": "string", "format": "uuid", "description": "The id that spawning gave."}
 _TEXT: Json = {"type": "string"}
 
@@ -19,6 +20,8 @@ class Order:
     prompt: str
     title: str = ""
     model: str | None = None
+    kind: str = "computer_use"
+    """``computer_use``, ``general`` or ``explore``; only the first gets a desktop to see."""
     desktop: str = "own"
     """``own``, ``shared`` with the parent, or a desktop's id."""
     budget: Json = field(default_factory=dict)
@@ -28,7 +31,7 @@ class Subagents(Protocol):
     """The children of a chat."""
 
     async def spawn(self, caller_id: str, order: Order) -> Json:
-        """Start a child on a desktop."""
+        """Start a child."""
 
     async def wait(self, caller_id: str, chat_id: str, seconds: float) -> Json:
         """Wait for one child and return what came of its turn."""
@@ -80,14 +83,18 @@ class SpawnTool(SubagentTool):
 
     async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
         """Start it and return at once."""
-        order = Order(
-            prompt=text(arguments, "prompt"),
-            title=optional_text(arguments, "title"),
-            model=optional_text(arguments, "model").strip() or None,
-            desktop=optional_text(arguments, "desktop").strip() or "own",
-            budget=_budget(arguments.get("budget")),
-        )
-        return await subagents.spawn(caller_id, order)
+        return await subagents.spawn(caller_id, _order(arguments, "computer_use"))
+
+
+class SpawnAnyTool(SubagentTool):
+    """Starts a child of a kind that the caller chooses."""
+
+    async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
+        """Start it and return at once."""
+        kind = text(arguments, "type").strip()
+        if kind not in KINDS:
+            raise BadArguments(f"type must be one of {', '.join(KINDS)}")
+        return await subagents.spawn(caller_id, _order(arguments, kind))
 
 
 class WaitTool(SubagentTool):
@@ -149,11 +156,23 @@ def subagent_tools(subagents: Subagents) -> tuple[Tool, ...]:
     """Return the tools of a chat that may have children."""
     return (
         SpawnTool(SPAWN, subagents),
+        SpawnAnyTool(SPAWN_ANY, subagents),
         WaitTool(WAIT, subagents),
         MessageTool(MESSAGE, subagents),
         InterruptTool(INTERRUPT, subagents),
         CloseTool(CLOSE, subagents),
         ListTool(LIST, subagents),
+    )
+
+
+def _order(arguments: Json, kind: str) -> Order:
+    return Order(
+        prompt=text(arguments, "prompt"),
+        title=optional_text(arguments, "title"),
+        model=optional_text(arguments, "model").strip() or None,
+        kind=kind,
+        desktop=optional_text(arguments, "desktop").strip() or "own",
+        budget=_budget(arguments.get("budget")),
     )
 
 
@@ -190,33 +209,42 @@ def _budget(value: Any) -> Json:
     return dict(value)
 
 
+_ORDER: Json = {
+    "prompt": {**_TEXT, "description": "The task: aim, addresses, values, what to report."},
+    "title": {**_TEXT, "description": "A short name for people."},
+    "model": {**_TEXT, "description": "The model to use; leave out for the usual one."},
+    "desktop": {
+        **_TEXT,
+        "description": "own (default), shared with this chat, or a desktop's id.",
+    },
+    "budget": {
+        "type": "object",
+        "description": "Where its turn ends at the latest.",
+        "properties": {
+            "steps": {"type": "integer", "minimum": 1},
+            "minutes": {"type": "number", "exclusiveMinimum": 0},
+            "tokens": {"type": "integer", "minimum": 1},
+        },
+        "additionalProperties": False,
+    },
+}
 SPAWN = ToolSpec(
     "spawn_computer_use_agent",
     "Start an agent that works on a desktop of its own with mouse, keyboard, browser and terminal, "
     "and return at once. It knows nothing of this conversation: put all it needs into the prompt. "
     "Collect what came of it with wait_agent; its work is recorded as a video.",
+    {"type": "object", "properties": _ORDER, "required": ["prompt"]},
+)
+SPAWN_ANY = ToolSpec(
+    "spawn_agent",
+    "Start an agent and return at once. computer_use: on a desktop, with mouse, keyboard and "
+    "browser. general: with commands and files only. explore: the same, to find things out and "
+    "change nothing. It knows nothing of this conversation: put all it needs into the prompt. "
+    "Collect what came of it with wait_agent.",
     {
         "type": "object",
-        "properties": {
-            "prompt": {**_TEXT, "description": "The task: aim, addresses, values, what to report."},
-            "title": {**_TEXT, "description": "A short name for people."},
-            "model": {**_TEXT, "description": "The model to use; leave out for the usual one."},
-            "desktop": {
-                **_TEXT,
-                "description": "own (default), shared with this chat, or a desktop's id.",
-            },
-            "budget": {
-                "type": "object",
-                "description": "Where its turn ends at the latest.",
-                "properties": {
-                    "steps": {"type": "integer", "minimum": 1},
-                    "minutes": {"type": "number", "exclusiveMinimum": 0},
-                    "tokens": {"type": "integer", "minimum": 1},
-                },
-                "additionalProperties": False,
-            },
-        },
-        "required": ["prompt"],
+        "properties": {"type": {"enum": list(KINDS)}, **_ORDER},
+        "required": ["type", "prompt"],
     },
 )
 WAIT = ToolSpec(

@@ -31,6 +31,12 @@ _NEW_CHAT = {
         "model": _TEXT,
     },
 }
+_ANSWER = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["answer"],
+    "properties": {"answer": {**_TEXT, "minLength": 1, "maxLength": LONGEST_TEXT}},
+}
 _NEW_MESSAGE = {
     "type": "object",
     "additionalProperties": False,
@@ -47,6 +53,12 @@ def router(chats: Chats, streams: EventStreams) -> APIRouter:
     made = APIRouter(tags=["chats"])
     made.include_router(_looking(chats, streams))
     made.include_router(_acting(chats))
+
+    @made.post("/api/v0/stop-all")
+    async def stop_all() -> JSONResponse:
+        """Stop every turn of every chat; the chats stay and can be sent messages."""
+        return JSONResponse({"stopped": await chats.stop_all()})
+
     return made
 
 
@@ -117,6 +129,15 @@ def _acting(chats: Chats) -> APIRouter:
     async def interrupt(chat_id: str) -> JSONResponse:
         """Stop the turn it is in."""
         await chats.interrupt(chat_id)
+        return await _shown(chats, chat_id)
+
+    @made.post("/{chat_id}/answer", openapi_extra=body_of(_ANSWER))
+    async def answer(chat_id: str, request: Request) -> JSONResponse:
+        """Answer what it asks a person; it goes on with that."""
+        body = json_object(await request.body())
+        only(body, "answer")
+        await chats.get(chat_id)
+        await chats.answer(chat_id, needed_text(body, "answer", longest=LONGEST_TEXT))
         return await _shown(chats, chat_id)
 
     @made.post("/{chat_id}/archive")

@@ -137,6 +137,12 @@ class Chats(Protocol):
     async def interrupt(self, chat_id: str) -> Any:
         """Stop its turn."""
 
+    async def answer(self, chat_id: str, answer: str) -> Any:
+        """Answer what it asks a person."""
+
+    async def stop_all(self) -> int:
+        """Stop all turns; return how many there were."""
+
     async def archive(self, chat_id: str) -> Any:
         """Put it away."""
 

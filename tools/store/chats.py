@@ -127,16 +127,32 @@ async def views(session: AsyncSession, rows: Sequence[Chat]) -> tuple[ChatView, 
     below = select(Chat.id, Chat.parent_id).where(Chat.parent_id.in_(ids))
     for child_id, parent_id in await session.execute(below.order_by(Chat.created_at)):
         children.setdefault(str(parent_id), []).append(child_id)
+    questions = await _questions(session, [r.id for r in rows if r.state == "requires_action"])
     return tuple(
-        _view(
-            row,
-            [t for t in turns if t.chat_id == row.id],
-            steps.get(row.id, 0),
-            queued.get(row.id, 0),
-            tuple(children.get(row.id, ())),
+        replace(
+            _view(
+                row,
+                [t for t in turns if t.chat_id == row.id],
+                steps.get(row.id, 0),
+                queued.get(row.id, 0),
+                tuple(children.get(row.id, ())),
+            ),
+            requires_action=questions.get(row.id),
         )
         for row in rows
     )
+
+
+async def _questions(session: AsyncSession, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    if not ids:
+        return {}
+    asked = select(Step).where(
+        Step.chat_id.in_(ids), Step.status == "running", Step.tool == "request_human"
+    )
+    return {
+        step.chat_id: {"kind": "human", "question": step.arguments.get("reason", "")}
+        for step in await session.scalars(asked.order_by(Step.index))
+    }
 
 
 async def _turns(session: AsyncSession, ids: Sequence[str]) -> list[Turn]:

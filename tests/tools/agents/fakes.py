@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from tools.agents.chats import Chats
 from tools.agents.conversation import Text, ToolCall, ToolResult
 from tools.agents.errors import NoModel
 from tools.agents.ports import ChatSettings
-from tools.agents.providers.port import Model, Prompt, Reply, Usage
+from tools.agents.providers.port import Model, Prompt, Reply, Role, Usage
 from tools.kit.spec import (
     MachineRefused,
     MachineUnavailable,
@@ -84,7 +84,7 @@ class Hold:
 class FakeModels:
     models: dict[str, Model] = field(default_factory=dict)
 
-    def resolve(self, model: str | None, *, role: Literal["parent", "child"]) -> tuple[str, Model]:
+    def resolve(self, model: str | None, *, role: Role) -> tuple[str, Model]:
         name = model or role
         if name not in self.models:
             raise NoModel(f"there is no model {name}; set a key")
@@ -221,6 +221,7 @@ class FakeMachines:
     acquired: list[str] = field(default_factory=list)
     released: list[str] = field(default_factory=list)
     asked: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
+    watched: set[str] = field(default_factory=set)
 
     async def acquire(self, chat_id: str, *, name: str) -> str:
         if self.failure is not None:
@@ -244,6 +245,9 @@ class FakeMachines:
 
     def known(self, desktop_id: str) -> bool:
         return desktop_id in self.desktops
+
+    async def in_use(self, desktop_id: str) -> bool:
+        return desktop_id in self.watched
 
 
 class EchoTool:

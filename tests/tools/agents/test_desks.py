@@ -13,7 +13,8 @@ class Bench:
     def __init__(self, limit: int) -> None:
         self.machines = FakeMachines()
         self.taken: list[str] = []
-        self.desks = Desks(self.machines, limit, self._released)
+        self.time = 0.0
+        self.desks = Desks(self.machines, limit, self._released, lambda: self.time)
 
     async def _released(self, chat_id: str) -> None:
         self.taken.append(chat_id)
@@ -72,6 +73,42 @@ def test_who_waits_is_served_in_order() -> None:
         await bench.desks.release("c")
         await asyncio.gather(*tasks)
         assert order == ["b", "c", "d"]
+
+    _run(1, scenario)
+
+
+def test_a_desktop_that_rests_for_long_is_taken_back_unless_somebody_watches() -> None:
+    async def scenario(bench: Bench) -> None:
+        for chat in ("a", "b", "c"):
+            await bench.desks.acquire(chat, chat)
+        bench.desks.rest("a")
+        bench.desks.rest("b")
+        bench.time = 10.0
+        bench.desks.rest("c")
+        bench.machines.watched = {"desktop-2"}
+        bench.time = 1809.0
+        await bench.desks.take_back(1800.0)
+        assert bench.taken == ["a"]
+        bench.time = 1810.0
+        bench.machines.watched = set()
+        await bench.desks.take_back(1800.0)
+        assert bench.taken == ["a", "b", "c"]
+
+    _run(3, scenario)
+
+
+def test_a_desktop_that_somebody_watches_is_not_given_to_another_chat() -> None:
+    async def scenario(bench: Bench) -> None:
+        await bench.desks.acquire("a", "A")
+        bench.desks.rest("a")
+        bench.machines.watched = {"desktop-1"}
+        waiting = asyncio.create_task(bench.desks.acquire("b", "B"))
+        await asyncio.sleep(0)
+        assert bench.desks.place("b") == 1
+        bench.machines.watched = set()
+        await bench.desks.take_back(1800.0)
+        assert await waiting == "desktop-2"
+        assert bench.taken == ["a"]
 
     _run(1, scenario)
 

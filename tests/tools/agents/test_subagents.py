@@ -18,6 +18,7 @@ from tools.agents.conversation import Text
 from tools.agents.ports import ChatSettings
 from tools.agents.providers.errors import ModelUnavailable
 from tools.kit.spec import MachineRefused
+from tools.kit.write_file import WriteFileTool
 
 SPAWN = "spawn_computer_use_agent"
 WAIT = "wait_agent"
@@ -522,3 +523,22 @@ def test_a_wait_for_a_chat_that_is_deleted_ends(tmp_path: Path) -> None:
 
 async def _until(event: asyncio.Event) -> None:
     await event.wait()
+
+
+def test_an_agent_without_a_screen_works_with_commands_and_files_only(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        helper = ScriptedModel([[call("echo", a=1)], [report("Found")]])
+        async with plane(tmp_path, {"helper": helper}, tools=(WriteFileTool(),)) as p:
+            caller = await p.caller()
+            spawned = await p.tool("spawn_agent", caller, type="explore", prompt="Look around")
+            assert spawned["type"] == "explore"
+            told = await p.tool("wait_agent", caller, chat_id=spawned["chat_id"])
+            assert (told["report"], told["recording_status"]) == ("Found", "none")
+            assert p.machines.acquired == []
+            (first, *_) = helper.prompts
+            names = {spec.name for spec in first.tools}
+            assert {"echo", "attach_file", "request_human", "report"} <= names
+            assert not names & {"write_file", "spawn_agent"}
+            assert not first.computer
+
+    asyncio.run(scenario())

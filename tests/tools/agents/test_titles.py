@@ -30,6 +30,7 @@ def test_a_chat_is_called_what_was_asked_or_by_its_first_words(
         ("type", {"text": "Ada\n"}, "type: Ada"),
         ("spawn", {"prompt": "p", "title": "t"}, "spawn: t"),
         ("read_file", {"path": " ", "offset": 3}, "read_file"),
+        ("request_human", {"reason": "Sign in."}, "request_human: Sign in."),
         ("execute", {"command": "y" * 100}, "execute: " + "y" * 71),
     ],
 )

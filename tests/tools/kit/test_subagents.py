@@ -63,6 +63,7 @@ def test_each_tool_has_an_object_schema_and_a_description() -> None:
     specs = [tool.spec for tool in subagent_tools(FakeSubagents())]
     assert [spec.name for spec in specs] == [
         "spawn_computer_use_agent",
+        "spawn_agent",
         "wait_agent",
         "message_agent",
         "interrupt_agent",
@@ -109,6 +110,8 @@ def test_spawning_passes_on_what_was_asked(arguments: Json, order: Order) -> Non
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"steps": 1.5}}, "be a number"),
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"steps": True}}, "be a number"),
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"tokens": "1"}}, "be a number"),
+        ("spawn_agent", {"prompt": "x"}, "type is required"),
+        ("spawn_agent", {"prompt": "x", "type": "root"}, "type must be one of general, explore"),
         ("wait_agent", {}, "chat_id must be a valid UUID"),
         ("wait_agent", {"chat_id": 7}, "chat_id must be a valid UUID"),
         ("wait_agent", {"chat_id": "seven"}, "chat_id must be a valid UUID"),
@@ -163,3 +166,8 @@ def test_bad_arguments_are_told_and_nothing_is_asked(
 )
 def test_good_arguments_are_passed_on(name: str, arguments: Json, asked: tuple[Any, ...]) -> None:
     assert _use(name, arguments) == (ToolOutcome({}), [asked])
+
+
+def test_the_kind_of_agent_is_the_callers_choice() -> None:
+    _, asked = _use("spawn_agent", {"prompt": "x", "type": "explore"})
+    assert asked == [("spawn", "parent", Order("x", kind="explore"))]

@@ -118,6 +118,13 @@ class FakeChats:
     async def interrupt(self, chat_id: str) -> None:
         await self._act("interrupt", chat_id)
 
+    async def answer(self, chat_id: str, answer: str) -> None:
+        await self._act("answer", chat_id, answer)
+
+    async def stop_all(self) -> int:
+        self.asked.append(("stop_all",))
+        return len(self.known)
+
     async def archive(self, chat_id: str) -> None:
         await self._act("archive", chat_id)
 

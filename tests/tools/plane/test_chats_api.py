@@ -311,3 +311,43 @@ def test_a_chats_desktop_is_a_websocket(tmp_path: Path) -> None:
         assert (reply.status_code, reply.headers["upgrade"]) == (426, "websocket")
 
     asyncio.run(scenario())
+
+
+def test_a_question_is_answered(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        chat = made.chats.add(state="requires_action")
+        async with made.client() as client:
+            path = f"{CHATS}/{chat.id}/answer"
+            assert (await client.post(path, json={"answer": "Yes"})).json()["id"] == chat.id
+            assert (await client.post(path, json={"answer": " "})).status_code == 400
+            assert (await client.post(path, json={"text": "Yes"})).status_code == 400
+            missing = await client.post(f"{CHATS}/{NOBODY}/answer", json={"answer": "Yes"})
+            assert missing.status_code == 404
+        assert made.chats.asked == [("answer", chat.id, "Yes")]
+
+    asyncio.run(scenario())
+
+
+def test_an_answer_that_nobody_waits_for_is_a_conflict(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        chat = made.chats.add()
+        made.chats.failure = IllegalMove("answer", "waiting")
+        async with made.client() as client:
+            reply = await client.post(f"{CHATS}/{chat.id}/answer", json={"answer": "Yes"})
+        assert reply.status_code == 409
+        assert "cannot answer" in reply.json()["message"]
+
+    asyncio.run(scenario())
+
+
+def test_everything_is_stopped_at_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        made.chats.add()
+        async with made.client() as client:
+            assert (await client.post("/api/v0/stop-all")).json() == {"stopped": 1}
+        assert made.chats.asked == [("stop_all",)]
+
+    asyncio.run(scenario())

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from tools.agents.conversation import Message, Text, ToolCall
 from tools.kit.spec import ToolSpec
@@ -68,6 +68,10 @@ class PictureBytes(Protocol):
 
     async def load(self, file_id: str) -> bytes:
         """Return the picture as it was stored."""
+
+
+Role = Literal["parent", "child", "helper"]
+"""What a chat's usual model is for: to delegate, to work on a desktop, to help without one."""
 
 
 class Model(Protocol):

@@ -21,6 +21,8 @@ CALL_ID = re.compile(r"toolu_r(\d+)s(\d+)t(\d+)([cw])_.*")
 SUBSTITUTION = re.compile(r"\{(prompt|result|calls)(?::([\w.-]+))?((?:\|(?:sh|line))*)\}")
 URL = re.compile(r"https?://[^\s\"'<>)\]}]+[^\s\"'<>)\]}.,;:!?]")
 WAIT_SECONDS = 1
+NOT_DONE = "Not done:"
+"""How a result begins when a person's deeds came before the call: it is to be made again."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,8 @@ def _after(script: Script, request: Request, call: re.Match[str], said: int) -> 
     round_, step, tries = (int(group) for group in call.groups()[:3])
     played = script.steps[step] if step < len(script.steps) else Step()
     newest = next(_results(request.messages[-1:]), {})
-    if call[4] == "w" or (played.again_while and _at(newest, played.again_while)):
+    again = call[4] == "w" or _not_done(request.messages[-1])
+    if again or (played.again_while and _at(newest, played.again_while)):
         return _Position(round_, step, tries + 1)
     return _wrapped(script, request, _Position(round_, step + 1 + said))
 
@@ -217,6 +220,16 @@ def _wrapped(script: Script, request: Request, position: _Position) -> _Position
     if position.step >= len(script.steps) and fresh:
         return _Position(position.round + 1, 0)
     return position
+
+
+def _not_done(message: Json) -> bool:
+    results = [b.get("content", "") for b in message["content"] if b["type"] == "tool_result"]
+    texts = [content if isinstance(content, str) else _first_text(content) for content in results]
+    return any(text.startswith(NOT_DONE) for text in texts)
+
+
+def _first_text(content: list[Json]) -> str:
+    return next((str(block["text"]) for block in content if block["type"] == "text"), "")
 
 
 def _said(request: Request) -> Iterator[str]:
