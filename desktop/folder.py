@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -48,9 +49,21 @@ class Folder:
             path.chmod(0o700)
             if os.geteuid() == 0:
                 os.chown(path, account.uid, account.gid)
+        if os.geteuid() == 0:
+            self._hand_over(account)
         if os.geteuid() == 0 and not X_SOCKETS.exists():
             X_SOCKETS.mkdir()
             X_SOCKETS.chmod(WORLD_WRITABLE_STICKY)
+
+    def _hand_over(self, account: Account) -> None:
+        """Give the recordings of an earlier desktop, which worked as another user."""
+        for place, _, names in os.walk(self.recordings):
+            os.chown(place, account.uid, account.gid)
+            for path in (Path(place) / name for name in names):
+                facts = path.lstat()
+                # Another name of a file elsewhere must not give that file away.
+                if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1:
+                    os.chown(path, account.uid, account.gid)
 
     def clear(self) -> None:
         """Remove all but recordings; and the whole folder when there are none."""
