@@ -16,6 +16,7 @@ from .errors import DesktopError
 from .folder import Folder, open_root, run_root
 from .keeper import KEEPER
 from .settings import DesktopSettings, parse
+from .sweep import alive, sweep
 
 NOT_STARTED = 4
 
@@ -35,7 +36,9 @@ def _serve(settings: DesktopSettings, parent: int) -> int:
     root = run_root(os.geteuid(), os.environ)
     folder = Folder(settings.folder or root / instance[:8])
     with ExitStack() as stack:
-        open_root(folder.path.parent) if settings.folder is None else None
+        open_root(root)
+        sweep(root)
+        stack.enter_context(alive(root, instance, folder))
         account = stack.enter_context(claimed(settings.user, root.parent / "users"))
         folder.make(account)
         stack.callback(folder.clear)

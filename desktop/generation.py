@@ -76,7 +76,10 @@ class Generation:
             self._seen = self.framebuffer
             self.hands = stack.enter_context(XTestHands(*place, self._acted))
             self.session = stack.enter_context(
-                DesktopSession(given.folder, *place, given.environment, given.spawner)
+                DesktopSession(
+                    *(given.folder, *place, given.environment, given.spawner),
+                    display_lives=lambda: self.xserver.pid is not None,
+                )
             )
             self._stack = stack.pop_all()
 

@@ -3,7 +3,7 @@
 import os
 import select
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import psutil
 
-from .errors import DisplayNotReady
+from .errors import DisplayNotReady, MissingProgram
 from .spawn import Child, Order, Spawner, find_program
 from .xconnection import await_window_manager
 
@@ -48,8 +48,11 @@ class DesktopSession:
         xauthority: Path,
         environment: Mapping[str, str],
         spawner: Spawner,
+        *,
+        display_lives: Callable[[], bool] = lambda: True,
     ) -> None:
         self._folder = folder
+        self._display_lives = display_lives
         self._display = display
         self._xauthority = xauthority
         self._spawner = spawner
@@ -65,7 +68,12 @@ class DesktopSession:
         self._texts = {name: (assets / name).read_text() for name in (*_TEXTS, *_SCRIPTS)}
         self._images = {name: (assets / name).read_bytes() for name in _IMAGES}
         self._children: dict[str, Child] = {}
-        self._restarts: list[float] = []
+        self._restarts: dict[str, list[float]] = {}
+        self._again: dict[str, Callable[[], Child]] = {
+            "dbus-daemon": lambda: self._spawn_bus(()),
+            "openbox": self._start_window_manager,
+            "tint2": self._start_panel,
+        }
         self._closing = False
 
     def __enter__(self) -> Self:
@@ -101,7 +109,7 @@ class DesktopSession:
         self._start("hsetroot", *_WALLPAPER)
         # The panel would look for the window manager again only a second later.
         await_window_manager(self._display, self._xauthority, _WINDOW_MANAGER_SECONDS)
-        self._start("tint2", "-c", str(self._folder / "etc" / "tint2rc"))
+        self._start_panel()
 
     def close(self) -> None:
         """End the programs, and the applications that were launched from the panel."""
@@ -118,7 +126,8 @@ class DesktopSession:
                 for name, child in self._children.items()
                 if name != "hsetroot"
             },
-            "window_manager_restarts": len(self._restarts),
+            "window_manager_restarts": len(self._restarts.get("openbox", ())),
+            "restarts": {name: len(times) for name, times in self._restarts.items()},
             "browser_sandbox": _sandbox_status(),
         }
 
@@ -143,21 +152,22 @@ class DesktopSession:
         environment = {**self._environment, _MARK: str(self._folder)}
         log = self._folder / "logs" / f"{name}.log"
         home = self._environment.get("HOME")
-        order = Order((name, *arguments), environment, log, Path(home) if home else None, **more)
+        order = Order(
+            (name, *arguments),
+            environment,
+            log,
+            Path(home) if home else None,
+            on_exit=self._ended,
+            **more,
+        )
         child = self._spawner.spawn(order)
         self._children[name] = child
         return child
 
     def _start_bus(self) -> None:
-        self._bus.unlink(missing_ok=True)
         reading, writing = os.pipe()
         try:
-            bus = self._start(
-                "dbus-daemon",
-                *("--session", "--nofork", "--nopidfile", "--nosyslog"),
-                *(f"--address=unix:path={self._bus}", f"--print-address={writing}"),
-                pass_fds=(writing,),
-            )
+            bus = self._spawn_bus((writing,))
             os.close(writing)
             writing = -1
             ready = select.select([reading], [], [], _BUS_SECONDS)[0]
@@ -168,22 +178,33 @@ class DesktopSession:
             if writing >= 0:
                 os.close(writing)
 
-    def _start_window_manager(self) -> None:
-        rc = str(self._folder / "etc" / "openbox.xml")
-        self._start(
-            "openbox", "--sm-disable", "--config-file", rc, on_exit=self._restart_window_manager
+    def _spawn_bus(self, tell: tuple[int, ...]) -> Child:
+        self._bus.unlink(missing_ok=True)
+        return self._start(
+            "dbus-daemon",
+            *("--session", "--nofork", "--nopidfile", "--nosyslog"),
+            *(f"--address=unix:path={self._bus}", *(f"--print-address={fd}" for fd in tell)),
+            pass_fds=tell,
         )
 
-    def _restart_window_manager(self, child: Child) -> None:
-        if self._closing or child.ending:
+    def _start_window_manager(self) -> Child:
+        rc = str(self._folder / "etc" / "openbox.xml")
+        return self._start("openbox", "--sm-disable", "--config-file", rc)
+
+    def _start_panel(self) -> Child:
+        return self._start("tint2", "-c", str(self._folder / "etc" / "tint2rc"))
+
+    def _ended(self, child: Child) -> None:
+        again = self._again.get(child.name)
+        if self._closing or child.ending or again is None or not self._display_lives():
             return
         now = time.monotonic()
-        recent = [at for at in self._restarts if at > now - _RESTART_SECONDS]
-        # Without its display it ends at once, again and again.
-        if len(recent) < _MOST_RESTARTS:
-            self._restarts.append(now)
-            with suppress(OSError):
-                self._start_window_manager()
+        times = self._restarts.setdefault(child.name, [])
+        # What cannot start ends at once, again and again.
+        if sum(at > now - _RESTART_SECONDS for at in times) < _MOST_RESTARTS:
+            times.append(now)
+            with suppress(OSError, MissingProgram):
+                again()
 
     def _sweep(self) -> None:
         marked = [process for process in psutil.process_iter() if self._is_ours(process)]

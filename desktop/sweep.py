@@ -1,0 +1,74 @@
+"""What desktops left behind that were killed together with their keeper.
+
+Each desktop holds a lock for as long as it lives, in a folder that only whoever starts desktops
+can reach. A lock that is free is a desktop that is dead.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+import psutil
+
+from .folder import Folder
+from .xserver import clear_stale
+
+LOCKS = "locks"
+MARK = "DESKHAND_INSTANCE"
+
+
+@contextmanager
+def alive(root: Path, instance: str, folder: Folder) -> Iterator[None]:
+    """Hold the lock that tells others that this desktop lives, and where its files are."""
+    locks = root / LOCKS
+    locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (locks / instance).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(str(folder.path))
+        lock.flush()
+        yield
+
+
+def sweep(root: Path) -> None:
+    """End the processes and remove the files of dead desktops; their recordings are kept."""
+    for path in sorted((root / LOCKS).glob("*")):
+        with suppress(OSError), path.open("r+") as lock:
+            if _taken(lock):
+                continue
+            _end_processes(path.name)
+            folder = Path(lock.read())
+            # A folder that somebody chose elsewhere is theirs to clear.
+            owner = _clear(Folder(folder)) if folder.parent == root else None
+            if owner is not None:
+                clear_stale(owner)
+            path.unlink()
+
+
+def _taken(lock: TextIO) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _end_processes(instance: str) -> None:
+    left = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.environ().get(MARK) == instance and process.pid != os.getpid():
+                process.kill()
+                left.append(process)
+    psutil.wait_procs(left, timeout=2.0)
+
+
+def _clear(folder: Folder) -> int | None:
+    """Empty a folder, and return whose it was."""
+    with suppress(FileNotFoundError):
+        owner = folder.path.lstat().st_uid
+        folder.clear()
+        return owner
+    return None

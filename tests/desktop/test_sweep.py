@@ -1,0 +1,67 @@
+import subprocess
+from pathlib import Path
+
+import psutil
+
+from desktop.folder import Folder
+from desktop.sweep import LOCKS, MARK, alive, sweep
+
+
+def desk(root: Path, name: str) -> Folder:
+    folder = Folder(root / name)
+    (folder.recordings / "one").mkdir(parents=True)
+    (folder.path / "home").mkdir()
+    return folder
+
+
+def dead(root: Path, name: str) -> Folder:
+    folder = desk(root, name)
+    with alive(root, name * 2, folder):
+        pass
+    return folder
+
+
+def test_the_files_of_the_dead_go_and_their_recordings_stay(tmp_path: Path) -> None:
+    folder = dead(tmp_path, "0123abcd")
+    sweep(tmp_path)
+    assert [path.name for path in folder.path.iterdir()] == ["recordings"]
+    assert not list((tmp_path / LOCKS).iterdir())
+
+
+def test_the_living_are_left_alone(tmp_path: Path) -> None:
+    folder = desk(tmp_path, "0123abcd")
+    with alive(tmp_path, "0123abcd0123abcd", folder):
+        sweep(tmp_path)
+        assert (folder.path / "home").exists()
+        assert list((tmp_path / LOCKS).iterdir())
+
+
+def test_a_folder_elsewhere_is_left_alone(tmp_path: Path) -> None:
+    elsewhere = desk(tmp_path / "elsewhere", "0123abcd")
+    with alive(tmp_path, "0123abcd0123abcd", elsewhere):
+        pass
+    sweep(tmp_path)
+    assert (elsewhere.path / "home").exists()
+
+
+def test_a_folder_that_is_gone_is_no_trouble(tmp_path: Path) -> None:
+    with alive(tmp_path, "0123abcd0123abcd", Folder(tmp_path / "never-made")):
+        pass
+    sweep(tmp_path)
+    sweep(tmp_path)
+    assert not list((tmp_path / LOCKS).iterdir())
+
+
+def test_processes_that_carry_the_mark_of_the_dead_are_killed(tmp_path: Path) -> None:
+    dead(tmp_path, "0123abcd")
+    with (
+        subprocess.Popen(["/bin/sleep", "1000"], env={MARK: "0123abcd0123abcd"}) as marked,
+        subprocess.Popen(["/bin/sleep", "1000"], env={MARK: "another"}) as other,
+    ):
+        try:
+            sweep(tmp_path)
+            assert not psutil.pid_exists(marked.pid)
+            assert other.poll() is None
+        finally:
+            marked.kill()
+            other.kill()

@@ -1,0 +1,147 @@
+"""A desktop whose programs are killed."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import httpx2
+import pytest
+from websockets.sync.client import connect as websocket
+
+from tests.system.services import Json, Service, service, until
+
+pytestmark = pytest.mark.x11
+
+STATUS = "/api/v0/desktop"
+
+
+@pytest.fixture(scope="module")
+def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("supervision") / "errors.log", "desktop") as found:
+        yield found
+
+
+@contextmanager
+def listening(desktop: Service) -> Iterator[Iterator[Json]]:
+    """Events from now on."""
+
+    def events(stream: httpx2.Response) -> Iterator[Json]:
+        for line in stream.iter_lines():
+            if line.startswith("data: "):
+                yield json.loads(line.removeprefix("data: "))
+
+    with desktop.http.stream("GET", f"{STATUS}/events") as stream:
+        assert stream.status_code == 200
+        yield events(stream)
+
+
+def next_of(events: Iterator[Json], kind: str) -> Json:
+    return next(event for event in events if event["kind"] == kind)
+
+
+def kill_x(desktop: Service) -> None:
+    os.kill(desktop.get(STATUS)["xserver"]["pid"], signal.SIGKILL)
+
+
+def frame_boot(desktop: Service) -> str:
+    answer = desktop.http.get(f"{STATUS}/screenshot")
+    if answer.status_code == 503:
+        assert int(answer.headers["retry-after"]) >= 1
+        return ""
+    assert answer.status_code == 200, answer.text
+    return answer.headers["deskhand-frame-id"].rpartition("-")[0]
+
+
+def test_after_its_x_server_died_the_next_calls_find_a_fresh_display(desktop: Service) -> None:
+    before = desktop.get(STATUS)
+    boot = frame_boot(desktop)
+    recording = str(uuid4())
+    desktop.post(f"{STATUS}/recording/start", {"recording_id": recording})
+    address = desktop.url.replace("http", "ws") + f"{STATUS}/vnc"
+    headers = {"Authorization": f"Bearer {desktop.token}"}
+    with listening(desktop) as events, websocket(address, additional_headers=headers) as watcher:
+        assert str(watcher.recv(decode=True)).startswith("RFB")
+        kill_x(desktop)
+        restarted = next_of(events, "display_restarted")
+        assert restarted["data"]["number"] == 2
+    assert until(lambda: frame_boot(desktop), "a picture") not in ("", boot)
+    reply = desktop.act(action="wait", duration=0, observe={"screenshot": True, "settle": {}})
+    assert reply["instance_id"] == before["instance_id"]
+    after = desktop.get(STATUS)
+    assert after["xserver"]["pid"] != before["xserver"]["pid"]
+    assert after["xserver"]["restarts"] == 1
+    assert after["recording_ids"] == []
+    with websocket(address, additional_headers=headers) as watcher:
+        assert str(watcher.recv(decode=True)).startswith("RFB")
+    shown = desktop.post(
+        "/api/v0/processes/start", {"command": "xterm -e true && echo $DISPLAY is alive"}
+    )
+    output = desktop.get(f"/api/v0/processes/{shown['id']}/output?wait=true")["output"]
+    assert f"{after['display']} is alive" in output
+    stored = desktop.get(f"{STATUS}/recordings/{recording}")
+    assert stored["parts"][0]["end_reason"] == "display_lost"
+    desktop.post(f"{STATUS}/recording/start", {"recording_id": recording})
+    assert desktop.get(STATUS)["recording_ids"] == [recording]
+
+
+def test_what_was_open_on_the_old_display_has_ended(desktop: Service) -> None:
+    started = desktop.post("/api/v0/processes/start", {"command": "xterm", "background": True})
+    with listening(desktop) as events:
+        kill_x(desktop)
+        next_of(events, "display_restarted")
+    ended = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")
+    assert ended["running"] is False
+
+
+@pytest.mark.parametrize("name", ["openbox", "tint2", "dbus-daemon"])
+def test_session_programs_are_started_again(desktop: Service, name: str) -> None:
+    before = until(lambda: desktop.get(STATUS)["session"][name]["pid"], name)
+    os.kill(before, signal.SIGKILL)
+
+    def again() -> bool:
+        found = desktop.get(STATUS)["session"][name]["pid"]
+        return found is not None and found != before
+
+    until(again, f"another {name}")
+    assert desktop.get(STATUS)["session"]["restarts"][name] >= 1
+
+
+def test_ready_means_that_there_is_a_display(desktop: Service) -> None:
+    answer = until(
+        lambda: (found := desktop.http.get("/readyz")).status_code == 200 and found, "readiness"
+    )
+    assert answer.json() == {"status": "ready"}
+
+
+def test_what_a_killed_service_left_behind_is_swept_by_the_next(tmp_path: Path) -> None:
+    with service(tmp_path / "first.log", "desktop") as first:
+        instance = first.get(STATUS)["instance_id"]
+        folder = Path(home_of(first)).parent
+        keeper = first.process.pid
+        served = int(Path(f"/proc/{keeper}/task/{keeper}/children").read_text())
+        for pid in (keeper, served):
+            os.kill(pid, signal.SIGSTOP)
+        # What is started with its mark and by nobody else is nobody's to end.
+        orphan = subprocess.Popen(["sleep", "1000"], env={"DESKHAND_INSTANCE": instance})
+        for pid in (keeper, served):
+            os.kill(pid, signal.SIGKILL)
+        first.process.wait(20)
+    assert folder.exists()
+    with service(tmp_path / "second.log", "desktop") as second:
+        assert not folder.exists()
+        assert orphan.wait(20) == -signal.SIGKILL
+        assert Path(home_of(second)).parent.exists() or os.geteuid() != 0
+        with service(tmp_path / "third.log", "desktop"):
+            assert second.get(STATUS)["xserver"]["running"]
+            assert home_of(second)
+
+
+def home_of(desktop: Service) -> str:
+    started = desktop.post("/api/v0/processes/start", {"command": "echo $HOME"})
+    output = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")["output"]
+    return str(output).strip()
