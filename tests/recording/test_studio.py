@@ -116,6 +116,26 @@ def test_a_minute_of_nothing_plays_as_two_seconds(scene: Scene) -> None:
     assert scene.times(A) == pytest.approx((60.0, 2.0), abs=0.01)
 
 
+def test_an_hour_of_nothing_is_no_longer_than_a_minute_of_it(stage: Staging) -> None:
+    scene = stage(rest_after=10_000.0)
+    scene.start(A)
+    scene.wait(3600.0)
+    scene.show(EVERYTHING)
+    scene.stop(A)
+    assert scene.times(A) == pytest.approx((3600.0, 2.0), abs=0.01)
+
+
+def test_a_caret_that_blinks_for_ten_minutes_plays_as_two_seconds(stage: Staging) -> None:
+    scene = stage(rest_after=10_000.0)
+    scene.start(A)
+    for _ in range(1200):
+        scene.wait(0.5)
+        scene.show((40, 40, 42, 60))
+    scene.stop(A)
+    real, video = scene.times(A)
+    assert (real, video < 2.01) == (600.0, True)
+
+
 def test_nothing_is_coded_while_nothing_happens(scene: Scene) -> None:
     scene.start(A)
     scene.wait(500.0)

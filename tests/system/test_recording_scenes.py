@@ -1,0 +1,158 @@
+"""What a real display shows, and how fast its recording plays it.
+
+Where a test sleeps, time itself is the scene; nothing is waited for.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import av
+import pytest
+
+from desktop.footage import Footage, FootageFeed
+from desktop.geometry import Point, Region
+from desktop.input import XTestHands
+from desktop.spawn import Order
+from desktop.strokes import Move, Tap
+from recording.catalogue import Catalogue
+from recording.clocks import SystemClock
+from recording.recorder import Recorder
+from recording.settings import RecordingSettings
+from recording.shots import Shot
+from tests.system.displays import Display, Window, display, framebuffer
+from tests.system.services import until
+
+pytestmark = [pytest.mark.x11, pytest.mark.slow]
+
+A = "a1111111-2222-3333-4444-555555555555"
+SETTINGS = RecordingSettings(free_to_start=0, free_to_go_on=0)
+
+
+class Hastened(SystemClock):
+    """Lets a day pass in minutes."""
+
+    def __init__(self, speed: float) -> None:
+        self._speed = speed
+        self._begun = time.monotonic()
+
+    def at(self, moment: float) -> float:
+        return self._begun + (moment - self._begun) * self._speed
+
+    def now(self) -> float:
+        return self.at(super().now())
+
+
+class HastenedFootage:
+    """A screen on which everything happens that much faster."""
+
+    def __init__(self, footage: Footage, clock: Hastened) -> None:
+        self._footage = footage
+        self._clock = clock
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self._footage.size
+
+    def subscribe(self) -> "HastenedFeed":
+        return HastenedFeed(self._footage.subscribe(), self._clock)
+
+
+class HastenedFeed:
+    def __init__(self, feed: FootageFeed, clock: Hastened) -> None:
+        self._feed = feed
+        self._clock = clock
+
+    def take(self, timeout: float) -> Shot | None:
+        shot = self._feed.take(timeout)
+        return None if shot is None else shot._replace(time=self._clock.at(shot.time))
+
+    def close(self) -> None:
+        self._feed.close()
+
+
+@contextmanager
+def recorder(running: Display, clock: Hastened | None = None) -> Iterator[Recorder]:
+    clock = clock or Hastened(1.0)
+    with framebuffer(running) as pixels:
+        source = HastenedFootage(Footage(pixels), clock)
+        with Recorder(source, running.folder / "films", SETTINGS, clock) as opened:
+            opened.start(A)
+            yield opened
+
+
+@contextmanager
+def hands(running: Display) -> Iterator[XTestHands]:
+    with XTestHands(running.server.display, running.server.xauthority) as opened:
+        yield opened
+
+
+def ended(recorder: Recorder, running: Display) -> dict[str, Any]:
+    recorder.stop(A)
+    return Catalogue(running.folder / "films").get(A)
+
+
+def xterm(running: Display, script: str, *options: str) -> None:
+    """Open a terminal and wait until its script runs."""
+    ready = running.folder / "ready"
+    os.mkfifo(ready)
+    command = ("xterm", *options, "-geometry", "80x24+0+0", "-e", f"echo > {ready}; {script}")
+    running.spawner.spawn(Order(command, running.environment, running.folder / "logs/x.log"))
+    ready.read_text()
+
+
+def test_typing_plays_at_real_speed(tmp_path: Path) -> None:
+    with display(tmp_path) as running, hands(running) as typist:
+        typist.perform([Move(Point(200, 150))])
+        xterm(running, "exec cat")
+        with recorder(running) as recording:
+            # Nobody tells the recorder of these keys: it sees the letters.
+            for letter in "the quick brown fox jumps":
+                typist.perform([Tap(ord(letter))])
+                time.sleep(0.12)
+            facts = ended(recording, running)
+    assert facts["duration_s"] > 3.0
+    assert facts["video_s"] > 0.9 * facts["duration_s"]
+
+
+def test_a_blinking_caret_plays_as_seconds_however_long(tmp_path: Path) -> None:
+    with display(tmp_path) as running:
+        # 20 times faster, so that the caret blinks every half a second of the hastened clock.
+        xterm(running, "exec cat", "-bc", "-bcf", "25", "-bcn", "25")
+        clock = Hastened(20.0)
+        with recorder(running, clock) as recording:
+            begun = clock.now()
+            until(lambda: clock.now() > begun + 90.0, "the end of a long pause")
+            facts = ended(recording, running)
+    assert facts["duration_s"] > 90.0
+    assert facts["video_s"] < 6.0
+
+
+def test_a_pointer_that_moves_over_a_still_screen_is_shown(tmp_path: Path) -> None:
+    with display(tmp_path) as running, hands(running) as mover, recorder(running) as recording:
+        for step in range(20):
+            mover.perform([Move(Point(100 + 20 * step, 300))])
+            time.sleep(0.12)
+        facts = ended(recording, running)
+    assert facts["video_s"] > 0.85 * facts["duration_s"]
+
+
+def test_a_menu_that_is_open_for_a_moment_is_seen(tmp_path: Path) -> None:
+    with display(tmp_path) as running, recorder(running) as recording:
+        time.sleep(0.8)
+        with Window(running.server, Region(100, 100, 260, 220), 0xFF0000):
+            time.sleep(0.2)
+        time.sleep(0.8)
+        ended(recording, running)
+        video = Catalogue(running.folder / "films").video(A)
+    with av.open(str(video)) as film:
+        shown = [
+            (float(frame.time or 0), bool(frame.to_ndarray(format="rgb24")[160, 180, 0] > 128))
+            for frame in film.decode(video=0)
+        ]
+    opened = next(at for at, red in shown if red)
+    closed = next(at for at, red in shown if at > opened and not red)
+    assert closed - opened > 0.12
