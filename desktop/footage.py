@@ -1,4 +1,4 @@
-"""The screen as the recorder takes it: frames with the pointer drawn."""
+"""The screen as the recorder takes it: with the pointer drawn, and a card where it is private."""
 
 import time
 from typing import Protocol
@@ -6,9 +6,11 @@ from typing import Protocol
 from recording.errors import FeedEnded
 from recording.shots import Shot
 
+from .card import card
 from .errors import DisplayGone, DisplayNotReady
 from .geometry import Size
 from .pictures import with_pointer
+from .veil import Veil
 from .watching import Feed
 
 
@@ -30,8 +32,9 @@ class Screen(Protocol):
 class Footage:
     """A screen that can be recorded."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, veil: Veil | None = None) -> None:
         self._screen = screen
+        self._veil = veil or Veil()
 
     @property
     def size(self) -> tuple[int, int]:
@@ -44,25 +47,56 @@ class Footage:
         Raises:
             FeedEnded: If there is no display.
         """
-        try:
-            return FootageFeed(self._screen.subscribe())
-        except (DisplayGone, DisplayNotReady) as error:
-            raise FeedEnded from error
+        return FootageFeed(self._screen, self._veil)
 
 
 class FootageFeed:
     """One taker's stream of shots."""
 
-    def __init__(self, feed: Feed) -> None:
-        self._feed = feed
-        self._opened = time.monotonic()
+    def __init__(self, screen: Screen, veil: Veil) -> None:
+        self._screen = screen
+        self._veil = veil
+        self._hidden = False
+        self._closed = False
+        self._feed = self._subscribed()
 
     def take(self, timeout: float) -> Shot | None:
         """Block until the picture differs from the last one taken; None after ``timeout``.
 
+        While the screen is private there is one picture: a card that says so.
+
         Raises:
             FeedEnded: If the display is gone.
         """
+        if self._hidden:
+            if not self._veil.wait_lifted(timeout, lambda: self._closed):
+                return None
+            # What was painted meanwhile is forgotten with the old feed.
+            self._feed.close()
+            self._feed = self._subscribed()
+            self._hidden = False
+            return self._card(f"private, {self._veil.seconds:.0f} s")
+        count = self._veil.count
+        shot = None if self._veil.drawn else self._shot(timeout)
+        if self._veil.drawn or self._veil.count != count:
+            self._hidden = True
+            return self._card("A person has this desktop in private.")
+        return shot
+
+    def close(self) -> None:
+        """End the feed."""
+        self._closed = True
+        self._feed.close()
+        self._veil.wake()
+
+    def _subscribed(self) -> Feed:
+        self._opened = time.monotonic()
+        try:
+            return self._screen.subscribe()
+        except (DisplayGone, DisplayNotReady) as error:
+            raise FeedEnded from error
+
+    def _shot(self, timeout: float) -> Shot | None:
         try:
             taken = self._feed.take(timeout)
         except DisplayGone as error:
@@ -75,6 +109,6 @@ class FootageFeed:
         moment = max(frame.time, self._opened) if regions else time.monotonic()
         return Shot(with_pointer(frame.pixels, pointer), moment, regions)
 
-    def close(self) -> None:
-        """End the feed."""
-        self._feed.close()
+    def _card(self, text: str) -> Shot:
+        width, height = self._screen.size
+        return Shot(card(text, width, height), time.monotonic(), ((0, 0, width, height),))

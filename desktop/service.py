@@ -20,7 +20,11 @@ from recording.recorder import Recorder
 from recording.steps import Step
 from tools.files.api import router as files_router
 from tools.files.roots import Roots
-from tools.processes.api import once
+from tools.git.api import router as git_router
+from tools.git.paths import PathStore
+from tools.git.repositories import Git
+from tools.git.watcher import Watcher
+from tools.processes.api import once, touched
 from tools.processes.api import router as processes_router
 from tools.processes.registry import ProcessSettings, Registry
 from vncbridge.border import install
@@ -36,6 +40,7 @@ from vncbridge.viewer import router as pages_router
 from .account import Account
 from .actions import ActionRecord
 from .api import router as desktop_router
+from .card import load_font
 from .computer import Computer
 from .display import Display
 from .environment import built
@@ -46,12 +51,18 @@ from .folder import Folder
 from .footage import Footage
 from .generation import Generation, Generations, Setting
 from .geometry import model_size
+from .handover import Handover, deeds
+from .lease import Turn
+from .lease_api import may_force
+from .lease_api import router as lease_router
+from .leasing import Leasing
 from .once import Once
 from .pictures import Pictures, load_codecs
 from .readiness import AwakenedUpstream, awakened
 from .settings import DesktopSettings
 from .spawn import Spawner
 from .standins import StandInHands, StandInScreen
+from .veil import Veil
 
 __all__ = ["Service", "new_token", "preload"]
 
@@ -70,6 +81,7 @@ class Parts:
 def preload() -> None:
     """Load what libraries load at first use: their files may be unreadable later."""
     load_codecs()
+    load_font()
     Serving(FastAPI())
 
 
@@ -96,7 +108,10 @@ class Service:
         self._closing = False
         self._display: Display[Generation] | None = None
         self._events = Events(instance)
-        self._watchers = Watchers()
+        self._paths = PathStore()
+        self._leasing = Leasing()
+        self._veil = Veil()
+        self._watchers = Watchers(control=self._leasing)
         self._once = Once(folder.path / "calls.jsonl")
         self._pages = pages_router()
         self._credentials = Credentials(instance, time.time)
@@ -132,9 +147,15 @@ class Service:
         stack.callback(focus.close)
         catalogue = Catalogue(self._folder.recordings)
         await asyncio.to_thread(catalogue.recover)
-        recorder = stack.enter_context(Recorder(Footage(screen), self._folder.recordings))
+        recorder = stack.enter_context(
+            Recorder(Footage(screen, self._veil), self._folder.recordings)
+        )
         registry = await stack.enter_async_context(
-            Registry(self, ProcessSettings(output_folder=self._folder.path / "processes"))
+            Registry(
+                self,
+                ProcessSettings(output_folder=self._folder.path / "processes"),
+                touched=self._paths.note,
+            )
         )
         computer = await stack.enter_async_context(
             Computer(
@@ -143,9 +164,19 @@ class Service:
                 Pictures(),
                 observer=lambda record: self._note(record, recorder),
                 instance_id=self._instance,
-                focused=focus.focused,
+                floor=self._leasing,
+                windows=focus,
             )
         )
+        effects = Handover(
+            veil=self._veil,
+            let_go=computer.let_go,
+            settle=self._watchers.settle,
+            publish=self._events.publish,
+            record=lambda turn: _record(turn, recorder),
+            touch=lambda: recorder.note_activity("human"),
+        )
+        stack.enter_context(self._leasing.running(effects))
         return Parts(display, computer, recorder, catalogue, registry)
 
     def environment(self) -> dict[str, str]:
@@ -167,6 +198,7 @@ class Service:
         app.include_router(acting, dependencies=[Depends(awakened(parts.display))])
         for routes in (
             events_router(self._events),
+            lease_router(self._leasing, lambda: self._watchers.count, may_force),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             relay_router(upstream, lambda: self._closing, self._watchers),
             processes_router(parts.registry),
@@ -174,7 +206,9 @@ class Service:
                 lambda: self._folder.path / "home",
                 once=once(parts.registry),
                 roots=Roots.of(self._settings.file_roots),
+                touched=touched(self._paths.note),
             ),
+            git_router(Watcher(self._paths, Git(self._environment))),
             self._pages,
         ):
             app.include_router(routes)
@@ -209,6 +243,7 @@ class Service:
             "session": life.session.status(),
             "capture": "mit-shm" if life.framebuffer.shared_memory else "core",
             "watchers": self._watchers.count,
+            "lease": self._leasing.state(),
             "recording_ids": list(parts.recorder.active()),
             "last_activity_s": None if self._acted is None else round(now - self._acted, 3),
             "level": self._account.level,
@@ -265,6 +300,22 @@ class Service:
         while (left := longest - idleness.seconds) > 0:  # noqa: ASYNC110
             await asyncio.sleep(left)
         server.ask_to_end()
+
+
+def _record(turn: Turn, recorder: Recorder) -> None:
+    # What is done in the open is a step of its own, as it happens.
+    if not turn.private:
+        return
+    recorder.note(
+        Step(
+            tool="human",
+            title=f"{turn.name} was in control",
+            action="human",
+            text=deeds(turn),
+            started=turn.started,
+            ended=turn.ended,
+        )
+    )
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:

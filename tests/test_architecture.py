@@ -23,7 +23,8 @@ MAY_USE: dict[str, set[str]] = {
     "desktop.service": EDGE
     | {"vncbridge.idleness", "vncbridge.relay", "vncbridge.seats"}
     | {"recording.api", "recording.catalogue", "recording.recorder", "recording.steps"}
-    | {"tools.processes.api", "tools.processes.registry", "tools.files.api", "tools.files.roots"},
+    | {"tools.processes.api", "tools.processes.registry", "tools.files.api", "tools.files.roots"}
+    | {"tools.git.api", "tools.git.paths", "tools.git.repositories", "tools.git.watcher"},
     "tools.fleet.fleet": {"desktop.client", "desktop.errors", "desktop.launch"},
     "tools.fleet.machine": {"desktop.client", "desktop.errors"},
     "tools.fleet.machines": {"desktop.errors"},
@@ -77,6 +78,7 @@ CORES = {
         "tools.processes": "errors headtail requests chat calls",
         "tools.files": "errors lines match edits endings diff hints indent requests splice"
         " conditions search",
+        "tools.git": "errors states",
         "tools.agents": "conversation views errors states report history budget prompts titles",
         "tools.agents.providers": "anthropic_wire errors port",
         "tools.agents.scripted": "script player protocol vision sse",

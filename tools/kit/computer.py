@@ -3,15 +3,20 @@
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Protocol
 
 from tools.agents.conversation import Picture, Text, ToolCall, ToolResult
 from tools.kit.computer_calls import SETTLE_MS, BadCall, DesktopCall, desktop_call
+from tools.kit.handback import Handback, handed_back
 from tools.kit.spec import Machine, MachineRefused, MachineUnavailable
 
 Json = dict[str, Any]
 
 ACTION = "/api/v0/desktop/action"
+OCCUPIED = 409
+NOT_DONE = "Not done:"
+"""How the result of a call begins that was not made because a person changed the screen."""
 TOOLSET = "computer"
 PATIENCE = 30.0
 """Seconds that the service has beyond what the action and settling take."""
@@ -45,6 +50,14 @@ class ComputerOutcome:
         return " ".join(b.text for b in self.result.content if isinstance(b, Text))
 
 
+@dataclass(frozen=True)
+class _Done:
+    reply: Json
+    handback: Handback | None = None
+    missed: bool = False
+    """Whether it was not done, since a person left another screen than the model has seen."""
+
+
 class ComputerTool:
     """Runs the toolset's calls of one chat, one at a time.
 
@@ -65,25 +78,49 @@ class ComputerTool:
         """Do it; failures come back as a result that says so."""
         try:
             wanted = desktop_call(call.name, call.arguments)
-            reply = await self._send(wanted, call.id)
+            done = await self._done(wanted, call.id)
         except BadCall as error:
             return _failed(call, str(error))
         except MachineRefused as error:
             return _failed(call, str(error))
         except MachineUnavailable as error:
             return _failed(call, f"The desktop cannot be reached: {error}")
+        reply = done.reply
         picture = await self._picture(wanted, reply)
-        content: list[Text | Picture] = [Text(text) for text in _words(wanted, reply, picture)]
+        words = [] if done.missed else _words(wanted, reply, picture)
+        if done.handback is not None:
+            words.insert(0, _told(done.handback, done.missed))
+        content: list[Text | Picture] = [Text(text) for text in words]
         if picture is not None:
             content.append(picture)
         return ComputerOutcome(
-            ToolResult(call.id, tuple(content), toolset=call.toolset),
+            ToolResult(call.id, tuple(content), is_error=done.missed, toolset=call.toolset),
             picture,
             _point(reply.get("point")),
             _point(reply.get("native_point")),
             reply.get("changed_fraction"),
             reply.get("timings", {}),
         )
+
+    async def _done(self, wanted: DesktopCall, call_id: str) -> "_Done":
+        """Do it when no person is in control, unless the screen is another one then."""
+        handback: Handback | None = None
+        attempts = count(1)
+        while True:
+            try:
+                if handback is not None and wanted.kind == "action":
+                    look = self._with_since({"action": "screenshot"})
+                    seen = await self._post(look, f"{call_id}.look{next(attempts)}")
+                    if seen["frame_id"] != self._seen:
+                        return _Done(seen, handback, missed=True)
+                return _Done(await self._send(wanted, call_id), handback)
+            except MachineRefused as error:
+                given = None
+                if error.status == OCCUPIED:
+                    given = await handed_back(self._machine(call_id))
+                if given is None:
+                    raise
+                handback = given
 
     async def _send(self, wanted: DesktopCall, call_id: str) -> Json:
         payload = wanted.payload
@@ -138,6 +175,12 @@ def _words(wanted: DesktopCall, reply: Json, picture: Picture | None) -> list[st
     if picture is None:
         words.append("The screen looks exactly as in the last picture.")
     return [" ".join(words)] if words else []
+
+
+def _told(handback: Handback, missed: bool) -> str:
+    if missed:
+        return f"{NOT_DONE} {handback} This is the screen now."
+    return str(handback)
 
 
 def _failed(call: ToolCall, text: str) -> ComputerOutcome:

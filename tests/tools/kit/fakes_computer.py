@@ -19,6 +19,8 @@ class FakeDesktop:
         self.timeouts: list[float] = []
         self.error: Exception | None = None
         self.extra: Json = {}
+        self.leases: list[Json] = []
+        """What is answered about the lease, in order; at the last one errors end."""
 
     def machine(self, call_id: str) -> Machine:
         return _Marked(self, call_id)
@@ -64,6 +66,12 @@ class _Marked:
         params: Mapping[str, str] | None = None,
         timeout: float = 30.0,
     ) -> Any:
+        if (method, path) == ("GET", "/api/v0/desktop/lease"):
+            leases = self._desktop.leases
+            lease = leases.pop(0) if leases else {"holder": {"kind": "nobody"}}
+            if not leases and "last" in lease and lease["holder"]["kind"] == "nobody":
+                self._desktop.error = None
+            return lease
         assert (method, path) == ("POST", "/api/v0/desktop/action")
         return self._desktop.answer(self._call_id, json, timeout)
 

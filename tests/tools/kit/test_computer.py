@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from tests.tools.kit.fakes_computer import FakeDesktop, FakePictures
+from tests.tools.kit.fakes_computer import FakeDesktop, FakePictures, Json
 from tools.agents.conversation import Picture, Text, ToolCall, ToolResult
 from tools.kit.computer import ComputerOutcome, ComputerTool
 from tools.kit.spec import MachineRefused, MachineUnavailable
@@ -129,3 +129,54 @@ def test_call_gives_what_the_model_is_told() -> None:
     desk = Desk()
     call = ToolCall("c1", "dance", {}, "computer")
     assert asyncio.run(desk.tool.call(call)).is_error
+
+
+def lease(kind: str, **last: Any) -> Json:
+    turn = {"name": "Ann", "seconds": 42.4, "keys": 3, "clicks": 1, "private": True} | last
+    return {"revision": 7, "holder": {"kind": kind, "name": "Ann"}, "last": turn}
+
+
+def taken_over(desktop: FakeDesktop) -> None:
+    """Have a person in control at the first action, who gives it back at the second look."""
+    desktop.error = MachineRefused(409, "Somebody else acts on this desktop.")
+    desktop.leases = [lease("person"), lease("person"), lease("nobody")]
+
+
+def test_a_call_waits_while_a_person_is_in_control_and_then_is_made() -> None:
+    desktop = FakeDesktop()
+    tool = ComputerTool(desktop.machine, FakePictures())
+    asyncio.run(tool.act(ToolCall("c0", "screenshot", {}, toolset="computer")))
+    taken_over(desktop)
+    done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
+    said = [block.text for block in done.result.content if isinstance(block, Text)]
+    assert not done.result.is_error
+    assert said[0] == (
+        "Ann was in control of this desktop for 42 s, in private (3 keys and 1 click),"
+        " and gave it back."
+    )
+    assert [payload["action"] for _, payload in desktop.sent[1:]] == [
+        *("left_click", "screenshot", "left_click")
+    ]
+
+
+def test_a_call_is_not_made_on_a_screen_that_a_person_changed() -> None:
+    desktop = FakeDesktop()
+    tool = ComputerTool(desktop.machine, FakePictures())
+    asyncio.run(tool.act(ToolCall("c0", "screenshot", {}, toolset="computer")))
+    taken_over(desktop)
+    desktop.frame = 2
+    done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
+    assert done.result.is_error
+    assert done.error is not None
+    assert done.error.startswith("Not done: Ann was in control")
+    assert done.picture is not None
+    assert [payload["action"] for _, payload in desktop.sent[1:]] == ["left_click", "screenshot"]
+
+
+def test_another_conflict_is_told_as_it_is() -> None:
+    desktop = FakeDesktop()
+    desktop.error = MachineRefused(409, "Held.", "by chat x")
+    desktop.leases = [lease("chat")]
+    tool = ComputerTool(desktop.machine, FakePictures())
+    done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
+    assert done.error == "Held. by chat x"

@@ -281,3 +281,10 @@ def test_stop_reasons_and_faults_are_handed_on() -> None:
     assert turn.stop_reason == "refusal"
     assert turn.fault is not None
     assert turn.fault.kind == "cut"
+
+
+def test_a_step_that_a_person_came_before_is_played_again() -> None:
+    chat = Chat(RUN, {"say": "Done."})
+    chat.say("go")
+    assert calls(chat.answer("Not done: Ann was in control.")) == [("execute", {"command": "ls"})]
+    assert words(chat.answer("{}")) == "Done."

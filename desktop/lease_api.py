@@ -1,0 +1,122 @@
+"""The HTTP routes of the lease."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from .errors import NotInControl
+from .lease import Person
+from .leasing import Leasing
+
+Json = dict[str, Any]
+PATH = "/api/v0/desktop/lease"
+LONGEST_WAIT = 60.0
+
+Name = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\x00-\x1f]+$"
+    ),
+]
+Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+
+
+class LeaseCall(BaseModel):
+    """What somebody wants of the lease."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    action: Literal["request", "take", "release", "renew"]
+    name: Name | None = None
+    """For people to read."""
+    viewer: Key | None = None
+    """Which page or program acts, as of the VNC stream's parameter; by default the name."""
+    private: bool = True
+    force: bool = False
+
+
+def key_of(name: str | None, viewer: str | None) -> str:
+    """Return what tells one page or program from another."""
+    return f"viewer:{viewer}" if viewer else f"name:{name or ''}"
+
+
+def router(
+    leasing: Leasing, watchers: Callable[[], int], rules: Callable[[Request], bool]
+) -> APIRouter:
+    """Return the routes; ``rules`` says whether a caller may take control from others."""
+    routes = APIRouter(tags=["desktop"])
+
+    def told(**more: bool) -> Json:
+        return {**more, **leasing.state(), "watchers": watchers()}
+
+    @routes.get(PATH)
+    async def lease(
+        revision: int | None = None,
+        wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT)] = 0.0,
+    ) -> Json:
+        """Who is in control; with `revision` and `wait` when that changes."""
+        if revision is not None and wait:
+            await leasing.changed(revision, wait)
+        return told()
+
+    @routes.post(PATH)
+    async def change(call: LeaseCall, request: Request) -> Json:
+        """Take control, ask for it, keep it or give it back."""
+        if call.force and not rules(request):
+            raise _refused()
+        if call.action in ("take", "request"):
+            return told(granted=_take(leasing, call))
+        _keep_or_end(leasing, call, chat_of(request.headers))
+        return told()
+
+    @routes.delete(PATH)
+    async def end(request: Request, name: Name | None = None, viewer: Key | None = None) -> Json:
+        """Take control from whoever has it; for those who have it, and administrators."""
+        if not leasing.drives(key_of(name, viewer)) and not rules(request):
+            raise _refused()
+        leasing.end()
+        return told()
+
+    return routes
+
+
+def may_force(request: Request) -> bool:
+    """Return whether an administrator asks, and not somebody for whom one passes it on."""
+    principal = request.scope.get("state", {}).get("principal")
+    passed_on = request.headers.get("deskhand-role", "admin")
+    return principal is not None and "admin" in principal.scopes and passed_on == "admin"
+
+
+def chat_of(headers: Mapping[str, str]) -> str:
+    """Return the chat that a request speaks for; empty if it names none."""
+    return headers.get("deskhand-chat-id") or headers.get("coder-chat-id") or ""
+
+
+def _take(leasing: Leasing, call: LeaseCall) -> bool:
+    if not call.name:
+        raise HTTPException(400, {"message": '"name" is needed to take control.'})
+    return leasing.take(
+        Person(call.name, key_of(call.name, call.viewer)),
+        private=call.private,
+        insists=call.action == "take",
+        force=call.force,
+    )
+
+
+def _keep_or_end(leasing: Leasing, call: LeaseCall, chat: str) -> None:
+    named = call.name or call.viewer
+    if call.action == "release" and chat and not named:
+        leasing.release_chat(chat)
+        return
+    act = leasing.release if call.action == "release" else leasing.renew
+    try:
+        act(key_of(call.name, call.viewer))
+    except NotInControl as error:
+        said = {"message": "You are not in control.", "detail": str(error)}
+        raise HTTPException(409, said) from error
+
+
+def _refused() -> HTTPException:
+    return HTTPException(403, {"message": "Only an administrator may force."})
