@@ -10,12 +10,21 @@ from functools import partial
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
-from .actions import ACTIONS, ActionRecord, CursorPosition, MouseMove, Screenshot, output, points_of
+from .actions import (
+    ACTIONS,
+    ActionRecord,
+    CursorPosition,
+    MouseMove,
+    Screenshot,
+    Wait,
+    output,
+    points_of,
+)
 from .errors import ActionFailed, DesktopError, QueueFull, UntypableText
-from .eyes import Eyes, Pictures, Screen, Stages
+from .eyes import Eyes, Pictures, Screen, Stages, Windows
 from .floor import Floor, OpenFloor, only_looks
 from .geometry import Point, Size, contains, convert, model_size
-from .outcomes import BatchOutcome, Caller, Focused, Outcome, Shot
+from .outcomes import BatchOutcome, Caller, Outcome, Shot
 from .plan import batches, plan
 from .requests import ActionRequest, BatchRequest
 from .strokes import Pause, Stroke
@@ -82,13 +91,13 @@ class Computer:
         instance_id: str,
         boot: str | None = None,
         floor: Floor | None = None,
-        focused: Callable[[], Focused | None] = lambda: None,
+        windows: Windows | None = None,
         queue: int = 32,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.instance_id = instance_id
-        self._eyes = Eyes(screen, pictures, boot or instance_id, clock, focused)
+        self._eyes = Eyes(screen, pictures, boot or instance_id, clock, windows)
         self._hands = hands
         self._observer = observer
         self._floor = floor or OpenFloor()
@@ -286,7 +295,8 @@ class Computer:
                 position = await self._position(request)
             except (UntypableText, ActionFailed) as error:
                 raise ActionFailed(ACTIONS[request.name].failed, str(error)) from error
-        self._eyes.stirred()
+        if not isinstance(request.action, Wait | CursorPosition | Screenshot):
+            self._eyes.stirred()
         shot = None
         if isinstance(request.action, Screenshot) and request.observe is None:
             shot = await self._eyes.picture(picture_of(request, self.size), stages)

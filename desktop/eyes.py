@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 # Paints this soon after an action nobody watched are most likely its effect, not an animation.
 _STIRS_SECONDS = 0.25
+# Damages are remembered for so long; what was seen moving before that must be seen again.
+_JUST_BEFORE = 1.0
 
 
 class DamageWatch(Protocol):
@@ -61,6 +63,28 @@ class Screen(Protocol):
 
     def watch(self) -> DamageWatch:
         """Watch what is painted from now on; call it on the event loop."""
+
+
+class Windows(Protocol):
+    """What is known of windows. Blocks for a moment, never raises; any thread may call."""
+
+    def focused(self) -> Focused | None:
+        """The window that has the keyboard, if there is one."""
+
+    def margins(self) -> tuple[Region, ...]:
+        """The parts of the screen that belong to panels."""
+
+
+class NoWindows:
+    """Where nobody knows of windows."""
+
+    def focused(self) -> Focused | None:
+        """None is known."""
+        return None
+
+    def margins(self) -> tuple[Region, ...]:
+        """None are known."""
+        return ()
 
 
 class Pictures(Protocol):
@@ -105,15 +129,15 @@ class Eyes:
         pictures: Pictures,
         boot: str,
         clock: Callable[[], float] = time.monotonic,
-        focused: Callable[[], Focused | None] = lambda: None,
+        windows: Windows | None = None,
     ) -> None:
-        """``focused`` blocks for a moment, and does not raise."""
-        self._focused = focused
+        self._windows = windows or NoWindows()
         self._screen = screen
         self._pictures = pictures
         self._boot = boot
         self._clock = clock
         self._stirred = -math.inf
+        self._moving: tuple[float, tuple[Region, ...]] = (-math.inf, ())
         self._thread = ThreadPoolExecutor(1, "eyes")
 
     @property
@@ -144,19 +168,28 @@ class Eyes:
     ) -> tuple[T, Observation]:
         """Act, wait until the screen rests, and say what became of it."""
         with self._screen.watch() as watch:
-            before, window = await self._see(lambda: (self._screen.frame(), self._focused()))
+            before, window, margins = await self._see(self._look)
             recent = [damage for damage in watch.recent() if damage.time >= self._stirred]
             result = await act()
             with stages.stage("settle"):
                 rule = observe.settle or SettleRule(grace=0.0, longest=0.0)
-                settle = Settle(rule, self._clock(), recent)
+                settle = Settle(rule, self._clock(), recent, self._known(), margins)
                 verdict = await self._settled(settle, watch)
-        self._stirred = self._clock()
+        self._stirred = now = self._clock()
+        self._moving = (now, settle.moving_at(now))
         picture = wanted if observe.screenshot else None
         seen = await self._see(lambda: self._compare(before, settle.regions, picture, stages))
         return result, replace(
             seen, settled=verdict if observe.settle else None, focused_before=window
         )
+
+    def _look(self) -> tuple[Frame, Focused | None, tuple[Region, ...]]:
+        return self._screen.frame(), self._windows.focused(), self._windows.margins()
+
+    def _known(self) -> tuple[Region, ...]:
+        """What moved by itself at the end of the last look, when that was just before."""
+        when, regions = self._moving
+        return regions if self._clock() - when < _JUST_BEFORE else ()
 
     async def _settled(self, settle: Settle, watch: DamageWatch) -> Verdict:
         asked = False
@@ -186,7 +219,7 @@ class Eyes:
             changed = changes(before, frame, painted)
         shot = self._shoot(wanted, stages, frame=frame) if wanted else None
         shown = frame_id(self._boot, frame)
-        return Observation(shown, None, changed, shot, focused_after=self._focused())
+        return Observation(shown, None, changed, shot, focused_after=self._windows.focused())
 
     def _shoot(
         self,

@@ -1,22 +1,26 @@
-"""Which window has the keyboard, as the window manager says on the root window (EWMH)."""
+"""What the window manager tells (EWMH): which window has the keyboard, where panels are."""
 
+import struct
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import xcffib
 import xcffib.xproto
 
 from .errors import DisplayGone
+from .geometry import Region, Size, whole
 from .outcomes import Focused
 from .xconnection import LOST, connect
+
+T = TypeVar("T")
 
 _LONGEST_TITLE_WORDS = 256
 
 
 class Focus:
-    """Asks a display for its active window, on a connection of its own that opens when needed.
+    """Asks a display about its windows, on a connection of its own that opens when needed.
 
     ``where`` gives name and cookie file of the display that there is. Knowing no answer is no
     error: whoever acts hears of a lost display all the same. Any thread may call; one at a time.
@@ -28,6 +32,7 @@ class Focus:
         self._display = ""
         self._connection: Any = None
         self._root = 0
+        self._screen = whole(Size(1, 1))
         self._atoms: dict[str, int] = {}
 
     def close(self) -> None:
@@ -37,16 +42,23 @@ class Focus:
 
     def focused(self) -> Focused | None:
         """The active window; ``None`` if there is none, or nobody manages windows just now."""
+        return self._told(self._active, None)
+
+    def margins(self) -> tuple[Region, ...]:
+        """The parts of the screen that belong to panels."""
+        return self._told(self._outside, ())
+
+    def _told(self, ask: Callable[[], T], otherwise: T) -> T:
         with self._lock:
             try:
                 self._connect()
-                return self._active()
+                return ask()
             except (DisplayGone, *LOST):
                 self._drop()
             except xcffib.XcffibException:
                 # The window went away between two questions.
                 pass
-            return None
+            return otherwise
 
     def _connect(self) -> None:
         display, xauthority = self._where()
@@ -56,7 +68,9 @@ class Focus:
         self._connection = connect(display, xauthority)
         self._display = display
         setup = self._connection.get_setup()
-        self._root = setup.roots[self._connection.pref_screen].root
+        screen = setup.roots[self._connection.pref_screen]
+        self._root = screen.root
+        self._screen = whole(Size(screen.width_in_pixels, screen.height_in_pixels))
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -74,6 +88,20 @@ class Focus:
             return Focused(window, title.decode("utf-8", "ignore"))
         title = self._property(window, "WM_NAME", _LONGEST_TITLE_WORDS)
         return Focused(window, title.decode("latin-1"))
+
+    def _outside(self) -> tuple[Region, ...]:
+        found = self._property(self._root, "_NET_WORKAREA", 4)
+        if len(found) < 16:
+            return ()
+        x, y, width, height = struct.unpack_from("<4I", found)
+        screen = self._screen
+        sides = (
+            Region(screen.left, screen.top, screen.right, y),
+            Region(screen.left, y + height, screen.right, screen.bottom),
+            Region(screen.left, screen.top, x, screen.bottom),
+            Region(x + width, screen.top, screen.right, screen.bottom),
+        )
+        return tuple(side for side in sides if not side.is_empty)
 
     def _property(self, window: int, name: str, words: int) -> bytes:
         anything = xcffib.xproto.GetPropertyType.Any

@@ -1,5 +1,6 @@
 """When the screen has come to rest after an action."""
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -14,6 +15,11 @@ Verdict = Literal["quiet", "ceiling", "no_change"]
 _RHYTHM = 2.0
 _LONGEST_QUIET = 3.0
 """Times the rule's quiet; a slow painter keeps nobody waiting for longer."""
+
+# A panel shows a new title before the window itself is painted: it may take this many times
+# the grace that a first paint has.
+_ANNOUNCED = 2.0
+_A_MOMENT = 1.0
 
 # A screen that is painted all over all the time is not worth more work than this.
 _CONSIDERED = 64
@@ -45,26 +51,35 @@ class Settle:
     started: float
     recent: Sequence[Damage] = ()
     """What was painted in the second before the action."""
+    moving: Sequence[Region] = ()
+    """Regions known to be repainted all the time."""
+    margins: Sequence[Region] = ()
+    """Panels: what is painted there tells of something that is still to come."""
     regions: list[Region] = field(default_factory=list, init=False)
     """What was painted since, but for the regions to ignore; restless ones are among them, for
     what moves by itself may still have been changed by the action."""
     _last: float | None = field(default=None, init=False)
     _pause: float = field(default=0.0, init=False)
     """The longest between two paints, or from the action to the first."""
+    _arrived: bool = field(default=False, init=False)
+    """Whether something was painted outside of the margins."""
+    _latest: deque[Damage] = field(default_factory=lambda: deque(maxlen=_CONSIDERED), init=False)
     _restless: tuple[Region, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
-        self._restless = restless(self.recent)
+        self._restless = (*self.moving, *restless(self.recent))
 
     def painted(self, damage: Damage) -> None:
         """Take note of a paint."""
         wanted = [r for r in damage.regions if not _covered(r, self.rule.ignore)]
         self.regions += wanted
+        self._latest.append(damage)
         if not all(_covered(region, self._restless) for region in wanted):
             last = damage.time if self._last is None else max(self._last, damage.time)
             since = self.started if self._last is None else max(self._last, self.started)
             self._pause = max(self._pause, last - since)
             self._last = last
+            self._arrived |= not all(_covered(region, self.margins) for region in wanted)
 
     def remaining(self, now: float) -> float:
         """Seconds until :meth:`verdict` has to be asked again if nothing is painted."""
@@ -82,6 +97,11 @@ class Settle:
         """Whether the longest wait is over, whatever is still being painted."""
         return now >= self.started + self.rule.longest
 
+    def moving_at(self, now: float) -> tuple[Region, ...]:
+        """Regions that were repainted again and again until the end of the wait."""
+        latest = [damage for damage in self._latest if damage.time >= now - _A_MOMENT]
+        return (*self._restless, *restless(latest)) if self.overdue(now) else self._restless
+
     def _due(self) -> float:
         first = self.started + self.rule.grace if self._last is None else self._rested(self._last)
         return min(first, self.started + self.rule.longest)
@@ -90,6 +110,8 @@ class Settle:
         # Painted while the action was under way: the action's end still has to show itself.
         least = self.rule.quiet
         quiet = min(max(least, _RHYTHM * self._pause), _LONGEST_QUIET * least)
+        if not self._arrived:
+            quiet = max(quiet, _ANNOUNCED * self.rule.grace)
         return max(last, self.started) + quiet
 
 

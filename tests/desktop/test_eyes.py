@@ -19,6 +19,22 @@ VIEW = View(Size(1280, 720), None, PictureOptions())
 OBSERVE = Observe(True, SettleRule(), PictureOptions())
 
 
+class FakeWindows:
+    """Two windows that have the keyboard in turn, and a panel."""
+
+    panel = Region(0, 1032, 1920, 1080)
+
+    def __init__(self) -> None:
+        self._windows = [Focused(1, "Before"), Focused(2, "After")]
+
+    def focused(self) -> Focused | None:
+        self._windows.append(self._windows[0])
+        return self._windows.pop(0)
+
+    def margins(self) -> tuple[Region, ...]:
+        return (self.panel,)
+
+
 class Scene:
     """Eyes on a fake screen."""
 
@@ -26,10 +42,8 @@ class Scene:
         self.clock = FakeClock()
         self.screen = FakeScreen(self.clock)
         self.pictures = FakePictures()
-        self.windows = [Focused(1, "Before"), Focused(2, "After")]
-        self.eyes = Eyes(
-            self.screen, self.pictures, "boot", self.clock, lambda: self.windows.pop(0)
-        )
+        self.windows = FakeWindows()
+        self.eyes = Eyes(self.screen, self.pictures, "boot", self.clock, self.windows)
         self.stages = Stages(self.clock)
 
     async def nothing(self) -> str:
@@ -236,3 +250,27 @@ def test_paints_that_nobody_has_read_yet_are_no_rest() -> None:
         assert seen.settled == "quiet"
         assert seen.frame_id == "boot-2"
         eyes.close()
+
+
+def test_a_panel_is_painted_before_the_window_that_it_tells_of() -> None:
+    with scene() as s:
+        s.coming(0.05, FakeWindows.panel)
+        s.coming(0.4, SPOT)
+        seen = asyncio.run(s.watched())
+        assert seen.settled == "quiet"
+        assert SPOT in seen.changes.regions
+
+
+def test_what_moved_all_through_one_look_is_no_news_for_the_next() -> None:
+    spinner = Region(500, 500, 540, 540)
+    with scene() as s:
+        for turn in range(200):
+            s.coming(turn * 0.05, spinner)
+
+        async def twice() -> tuple[Observation, Observation]:
+            first = await s.watched()
+            return first, await s.watched()
+
+        first, second = asyncio.run(twice())
+        assert first.settled == "ceiling"
+        assert second.settled == "no_change"

@@ -114,6 +114,32 @@ def test_a_spinner_of_changing_boxes_is_restless() -> None:
     assert any(region.covers(turns[2]) for region in found)
 
 
+def test_a_panel_alone_tells_of_something_to_come() -> None:
+    panel = Region(0, 900, 1000, 950)
+    settle = Settle(RULE, started=10.0, margins=(panel,))
+    settle.painted(paint(10.05, panel))
+    assert settle.verdict(10.5) is None
+    assert settle.verdict(10.56) == "quiet"
+    settle.painted(paint(10.06, WINDOW))
+    assert settle.verdict(10.17) == "quiet"
+
+
+def test_what_is_known_to_move_does_not_count() -> None:
+    settle = Settle(RULE, started=10.0, moving=(CARET,))
+    settle.painted(paint(10.1, CARET))
+    assert settle.verdict(10.25) == "no_change"
+    assert settle.moving_at(10.25) == (CARET,)
+
+
+def test_what_was_painted_until_the_ceiling_is_known_to_move() -> None:
+    settle = Settle(SettleRule(longest=1.0), started=10.0)
+    for turn in range(11):
+        settle.painted(paint(10.0 + turn / 10, CARET))
+    assert settle.moving_at(10.9) == ()
+    assert settle.moving_at(11.0) == (CARET,)
+    assert settle.moving_at(19.0) == ()
+
+
 def test_ignored_regions_do_not_count() -> None:
     settle = Settle(SettleRule(ignore=(WINDOW,)), started=10.0)
     settle.painted(paint(10.1, CARET))
