@@ -28,7 +28,10 @@ from .watching import Feed, Watch
 from .xconnection import LOST, connect
 
 _HISTORY_SECONDS = 1.0
+# How often the pointer is looked at, which nothing reports: while it moves, and while it rests.
 _POINTER_SECONDS = 0.1
+_POINTER_REST_SECONDS = 0.5
+_POINTER_RESTS_AFTER = 2.0
 _ALL_PLANES = 0xFFFFFFFF
 # A program that paints without pause would otherwise make us ask the server without pause.
 _CALM_SECONDS = 0.004
@@ -58,6 +61,7 @@ class Framebuffer:
         self._closing = False
         self._glancing = False
         self._shown = (Point(0, 0), 0)
+        self._pointer_moved = 0.0
         self._cursor: Pointer | None = None
         self._connection: Any = None
         self._segment: Segment | None = None
@@ -347,7 +351,9 @@ class Framebuffer:
             polled = calm_until = 0.0
             while not self._closing:
                 now = time.monotonic()
-                waits = [polled + _POINTER_SECONDS - now] if self._feeds else []
+                resting = now > self._pointer_moved + _POINTER_RESTS_AFTER
+                pause = _POINTER_REST_SECONDS if resting else _POINTER_SECONDS
+                waits = [polled + pause - now] if self._feeds else []
                 sources = [self._wake_read]
                 if now < calm_until:
                     waits.append(calm_until - now)
@@ -366,7 +372,7 @@ class Framebuffer:
                     if self._notified and now >= calm_until:
                         self._collect()
                         calm_until = now + _CALM_SECONDS
-                    if self._feeds and (self._glancing or now >= polled + _POINTER_SECONDS):
+                    if self._feeds and (self._glancing or now >= polled + pause):
                         polled = now
                         self._compare_pointer()
 
@@ -375,6 +381,7 @@ class Framebuffer:
         pointer = self._look_at_pointer()
         if self._shown != (pointer.position, pointer.serial):
             self._shown = (pointer.position, pointer.serial)
+            self._pointer_moved = time.monotonic()
             for feed in self._feeds:
                 feed.moved()
 
