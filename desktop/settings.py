@@ -27,6 +27,8 @@ class DesktopSettings:
     workdir: Path | None = None
     file_roots: tuple[Path, ...] = ()
     """The file routes work in these trees only; commands are not bound by it."""
+    attach: str | None = None
+    """The screen that exists already, as ``:0``; empty for the one of our own session."""
     linger: float | None = None
     """Seconds without a call after which the service ends by itself."""
 
@@ -52,6 +54,8 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--file-root", action="append", default=[], dest="file_roots", type=Path,
                         metavar="DIR", help="let the file routes work in this tree only "
                         "(may be given again; commands are not bound by it)")  # fmt: skip
+    parser.add_argument("--attach", nargs="?", const="", metavar=":N",
+                        help="serve a screen that exists already instead of a new one")  # fmt: skip
     parser.add_argument("--linger", type=float, metavar="SECONDS",
                         help="end after this long without a call")  # fmt: skip
     found = vars(parser.parse_args(arguments))

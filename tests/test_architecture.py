@@ -19,6 +19,10 @@ EDGE = {"vncbridge.border", "vncbridge.credentials", "vncbridge.errors", "vncbri
 
 MAY_USE: dict[str, set[str]] = {
     "desktop.__main__": {"vncbridge.errors", "vncbridge.serving"},
+    "desktop.attachment": EDGE
+    | {"vncbridge.idleness"}
+    | {"recording.api", "recording.catalogue", "recording.recorder", "recording.steps"}
+    | {"tools.processes.api", "tools.processes.registry", "tools.files.api", "tools.files.roots"},
     "desktop.footage": {"recording.errors", "recording.shots"},
     "desktop.service": EDGE
     | {"vncbridge.idleness", "vncbridge.relay", "vncbridge.seats"}
@@ -47,6 +51,8 @@ OWNER: dict[str, set[str]] = {
     | {"recording.exposure", "recording.reel"},
     "PIL": {"desktop.card", "desktop.pictures", "recording.reel", "recording.stills"}
     | {"tools.agents.scripted.decode"},
+    "mss": {"desktop.portable"},
+    "pyautogui": {"desktop.portable"},
     "isal": {"desktop.pictures"},
     "websockets": {"desktop.client", "vncbridge.protocol", "vncbridge.pump"}
     | {"tools.plane.ports", "tools.plane.passthrough"},
@@ -69,7 +75,7 @@ CORES = {
     for package, modules in {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
         " settle changes keymap png environment snapshots outcomes schema lease journal calls"
-        " results",
+        " results portablekeys",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes presence ranges",
         "vncbridge": "errors gate rfb roles",

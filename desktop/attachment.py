@@ -1,0 +1,265 @@
+"""A desktop service over a screen that exists already: a person's session, with no VNC of ours."""
+
+import asyncio
+import json
+import os
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+from fastapi import FastAPI, HTTPException
+from starlette.routing import WebSocketRoute
+from starlette.types import Receive, Scope, Send
+
+from recording.api import router as recording_router
+from recording.catalogue import Catalogue
+from recording.recorder import Recorder
+from recording.steps import Step
+from tools.files.api import router as files_router
+from tools.files.roots import Roots
+from tools.processes.api import once
+from tools.processes.api import router as processes_router
+from tools.processes.registry import ProcessSettings, Registry
+from vncbridge.border import install, refuse_websocket
+from vncbridge.credentials import Credentials
+from vncbridge.gate import Gate, Principal, Refusal
+from vncbridge.idleness import Idleness
+from vncbridge.serving import Address, Serving
+from vncbridge.viewer import router as pages_router
+
+from .account import Account
+from .actions import ActionRecord
+from .api import PREFIX
+from .api import router as desktop_router
+from .comparing import ComparedScreen
+from .computer import UNKEPT, Computer, Journal
+from .environment import built
+from .errors import InvalidAction
+from .folder import Folder
+from .footage import Footage
+from .geometry import model_size
+from .once import Once
+from .outcomes import BatchOutcome, Caller, Outcome
+from .pictures import Pictures
+from .portable import MssCamera, PyAutoGuiHands
+from .portablekeys import unreachable
+from .requests import ActionRequest, BatchRequest
+from .settings import DesktopSettings
+
+_NO_VNC = Refusal(
+    409,
+    "This desktop has no live view.",
+    "It is attached to a screen that exists already, and takes screenshots only.",
+)
+
+
+class AttachedComputer(Computer):
+    """A computer that refuses what PyAutoGUI would leave out without a word."""
+
+    async def act(
+        self, request: ActionRequest, caller: Caller, journal: Journal = UNKEPT
+    ) -> Outcome:
+        """Perform one action; raises :class:`InvalidAction` if it cannot be done whole."""
+        _check(request)
+        return await super().act(request, caller, journal)
+
+    async def batch(
+        self, batch: BatchRequest, caller: Caller, journal: Journal = UNKEPT
+    ) -> BatchOutcome:
+        """Perform actions; raises :class:`InvalidAction` if one of them cannot be done whole."""
+        for request in batch.actions:
+            _check(request)
+        return await super().batch(batch, caller, journal)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is open while the screen is served."""
+
+    screen: ComparedScreen
+    computer: Computer
+    recorder: Recorder
+    catalogue: Catalogue
+    registry: Registry
+
+
+class Attachment:
+    """Everything that is served of one screen that exists already."""
+
+    def __init__(
+        self,
+        settings: DesktopSettings,
+        folder: Folder,
+        account: Account,
+        instance: str,
+        token: str,
+    ) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._account = account
+        self._instance = instance
+        self._token = token
+        self._display = os.environ.get("DISPLAY", "")
+        self._started = time.monotonic()
+        self._acted: float | None = None
+        self._closing = False
+        self._once = Once(folder.path / "calls.jsonl")
+        self._credentials = Credentials(instance, time.time)
+        self._credentials.accept_token(token, Principal("owner"))
+        self._environment = built(
+            folder.path,
+            account.name,
+            instance,
+            inherited=os.environ,
+            inherit=("DISPLAY", "XAUTHORITY", *settings.inherit_env),
+        )
+
+    async def run(self, bound: socket, address: Address) -> None:
+        """Serve until SIGTERM; the screen and what runs on it stay as they are."""
+        async with AsyncExitStack() as stack:
+            parts = await self._open(stack)
+            idleness = Idleness(self._application(parts), time.monotonic)
+            server = Serving(idleness, lambda: self._tell(address, parts), self._close)
+            await server.run_until_asked(bound)
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment that a command starts from."""
+        return dict(self._environment)
+
+    def workdir(self) -> Path | None:
+        """Where commands run that name no directory."""
+        return self._settings.workdir or self._folder.work
+
+    async def _open(self, stack: AsyncExitStack) -> Parts:
+        camera = stack.enter_context(MssCamera())
+        screen = stack.enter_context(ComparedScreen(camera, self._display))
+        catalogue = Catalogue(self._folder.recordings)
+        await asyncio.to_thread(catalogue.recover)
+        recorder = stack.enter_context(Recorder(Footage(screen), self._folder.recordings))
+        registry = await stack.enter_async_context(
+            Registry(self, ProcessSettings(output_folder=self._folder.path / "processes"))
+        )
+        computer = await stack.enter_async_context(
+            AttachedComputer(
+                screen,
+                PyAutoGuiHands(screen.size, lambda: recorder.touch()),
+                Pictures(),
+                observer=lambda record: self._note(record, recorder),
+                instance_id=self._instance,
+            )
+        )
+        return Parts(screen, computer, recorder, catalogue, registry)
+
+    def _application(self, parts: Parts) -> FastAPI:
+        app = FastAPI(title="Deskhand desktop", version=version("deskhand"), docs_url=None,
+                      redoc_url=None, redirect_slashes=False)  # fmt: skip
+        for routes in (
+            desktop_router(parts.computer, lambda: self._status(parts), self._once),
+            recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
+            processes_router(parts.registry),
+            files_router(
+                Path.home,
+                once=once(parts.registry),
+                roots=Roots.of(self._settings.file_roots),
+            ),
+            pages_router(),
+        ):
+            app.include_router(routes)
+        app.router.routes.append(WebSocketRoute(f"{PREFIX}/vnc", _NoLiveView()))
+
+        @app.get(f"{PREFIX}/vnc", tags=["desktop"])
+        async def vnc() -> None:
+            """Always 409: an attached screen has no live view."""
+            raise HTTPException(409, {"message": _NO_VNC.message, "detail": _NO_VNC.detail})
+
+        @app.get("/healthz", include_in_schema=False)
+        async def healthz() -> dict[str, str]:
+            return {"status": "ok"}
+
+        @app.get("/readyz", include_in_schema=False)
+        async def readyz() -> dict[str, str]:
+            return {"status": "ready"}
+
+        install(app, Gate(frozenset(self._settings.allowed_hosts)), self._credentials)
+        return app
+
+    def _status(self, parts: Parts) -> dict[str, Any]:
+        size, now = parts.screen.size, time.monotonic()
+        return {
+            "mode": "attach",
+            "instance_id": self._instance,
+            "display": self._display,
+            "size": {"width": size.width, "height": size.height},
+            "model_size": dict(zip(("width", "height"), model_size(size), strict=True)),
+            "uptime_s": round(now - self._started, 3),
+            "capture": "mss and comparison",
+            "input": "PyAutoGUI",
+            "watchers": 0,
+            "recording_ids": list(parts.recorder.active()),
+            "last_activity_s": None if self._acted is None else round(now - self._acted, 3),
+            "level": self._account.level,
+            "user": self._account.name,
+            "version": version("deskhand"),
+        }
+
+    def _note(self, record: ActionRecord, recorder: Recorder) -> None:
+        self._acted = record.ended
+        recorder.note(
+            Step(
+                tool_call_id=record.tool_call_id or "",
+                chat_id=record.chat_id or "",
+                tool="computer",
+                action=record.action,
+                text=record.text or "",
+                model_point=record.model_point,
+                native_point=record.native_point,
+                started=record.started,
+                ended=record.ended,
+                changed_fraction=record.changed_fraction,
+                error=record.error,
+            )
+        )
+
+    def _tell(self, address: Address, parts: Parts) -> None:
+        if self._settings.as_json:
+            ready = {
+                "url": address.url,
+                "token": self._token,
+                "pid": os.getppid(),
+                "display": self._display,
+                "size": list(parts.screen.size),
+                "mode": "attach",
+                "level": self._account.level,
+                "version": version("deskhand"),
+            }
+            _print(json.dumps(ready))
+        else:
+            _print(f"The screen {self._display} is served at {address.url}")
+            if self._settings.token_file is None:
+                _print(f"Token for programs: {self._token}")
+
+    def _close(self) -> None:
+        self._closing = True
+
+
+def _check(request: ActionRequest) -> None:
+    lacking = unreachable(request.action)
+    if lacking:
+        named = ", ".join(lacking)
+        raise InvalidAction(
+            f"An attached screen's keyboard and mouse lack {named}.",
+            "PyAutoGUI types ASCII only.",
+        )
+
+
+class _NoLiveView:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await refuse_websocket(scope, receive, send, _NO_VNC)
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)  # noqa: T201 - whoever started us waits for this line

@@ -1,0 +1,141 @@
+"""A desktop over a screen that exists already."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.system.services import DESKHAND, PATIENCE, Json, Service, service, until
+
+pytestmark = [pytest.mark.x11, pytest.mark.slow]
+
+ASCII = "".join(map(chr, range(0x21, 0x7F)))
+
+
+@contextmanager
+def screen(program: str, *arguments: str) -> Iterator[str]:
+    """Run an X server that is nobody's of ours, and give its name."""
+    reading, writing = os.pipe()
+    command = [program, "-displayfd", str(writing), *arguments]
+    with subprocess.Popen(command, pass_fds=(writing,), stderr=subprocess.DEVNULL) as server:
+        os.close(writing)
+        try:
+            with os.fdopen(reading) as told:
+                yield f":{told.readline().strip()}"
+        finally:
+            server.terminate()
+            server.wait(PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def display() -> Iterator[str]:
+    with screen("Xvfb", "-screen", "0", "1280x800x24", "-extension", "GLX") as name:
+        yield name
+
+
+@pytest.fixture(scope="module")
+def attached(display: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    errors = tmp_path_factory.mktemp("attach") / "errors.log"
+    with service(errors, "desktop", "--attach", display) as found:
+        yield found
+
+
+def test_it_says_what_it_is_and_shows_the_screen(attached: Service, display: str) -> None:
+    status = attached.get("/api/v0/desktop")
+    assert status["mode"] == "attach"
+    assert status["display"] == display
+    assert status["size"] == {"width": 1280, "height": 800}
+    taken = attached.http.get("/api/v0/desktop/screenshot")
+    assert taken.content.startswith(b"\x89PNG")
+
+
+def test_the_mouse_is_that_of_the_screen(attached: Service, display: str) -> None:
+    done = attached.act(action="left_click", coordinate=[0, 0], coordinate_space="native")
+    assert done["native_point"] == [0, 0]
+    attached.act(action="mouse_move", coordinate=[700, 300], coordinate_space="native")
+    where = subprocess.check_output(
+        ["xdotool", "getmouselocation"], env={**os.environ, "DISPLAY": display}, text=True
+    )
+    assert where.startswith("x:700 y:300 ")
+    assert attached.act(action="scroll", coordinate=[5, 5])["output"]
+
+
+@contextmanager
+def terminal(display: str, written: Path) -> Iterator[None]:
+    """Run xterm over all of the screen; what is typed there goes into a file."""
+    command = f"stty raw -echo; echo ready > {written}.ready; exec cat > {written}"
+    with subprocess.Popen(
+        ["xterm", "-geometry", "200x60+0+0", "-e", "sh", "-c", command],
+        env={**os.environ, "DISPLAY": display},
+    ) as xterm:
+        try:
+            until(Path(f"{written}.ready").exists, "the terminal")
+            yield
+        finally:
+            xterm.terminate()
+
+
+def test_ascii_is_typed_exactly_and_the_rest_refused_by_name(
+    attached: Service, display: str, tmp_path: Path
+) -> None:
+    written = tmp_path / "typed"
+    with terminal(display, written):
+        attached.act(action="mouse_move", coordinate=[300, 300])
+        body: Json = {"action": "type", "text": f"{ASCII} né漢"}
+        refused = attached.post("/api/v0/desktop/action", body, 400)
+        assert "é, 漢" in refused["message"]
+        batch: Json = {"actions": [{"action": "key", "text": "a"}, body]}
+        attached.post("/api/v0/desktop/actions", batch, 400)
+        done = attached.act(action="type", text=f"{ASCII}\n", observe=True)
+        assert done["changed_fraction"] == 0.0  # nothing is echoed
+        until(lambda: written.read_bytes().endswith(b"\r"), "what was typed")
+    assert written.read_bytes() == f"{ASCII}\r".encode()
+
+
+def test_it_records_what_happens(attached: Service, display: str) -> None:
+    film = "22222222-2222-4222-8222-222222222222"
+    attached.post("/api/v0/desktop/recording/start", {"recording_id": film})
+    assert attached.get("/api/v0/desktop")["recording_ids"] == [film]
+    environment = {**os.environ, "DISPLAY": display}
+    subprocess.run(["hsetroot", "-solid", "#ff0000"], env=environment, check=True)
+    attached.act(action="mouse_move", coordinate=[9, 9], observe=True)
+    stopped = attached.post("/api/v0/desktop/recording/stop", {"recording_id": film})
+    assert stopped["bytes"] > 0
+    video = attached.http.get(f"/api/v0/desktop/recordings/{film}/video")
+    assert video.content[4:8] == b"ftyp"
+
+
+def test_there_is_no_live_view_and_it_says_so(attached: Service) -> None:
+    answer = attached.http.get("/api/v0/desktop/vnc")
+    assert answer.status_code == 409
+    assert "no live view" in answer.json()["message"]
+
+
+def test_commands_run_in_the_session_of_the_screen(attached: Service, display: str) -> None:
+    started = attached.post("/api/v0/processes/start", {"command": "echo $DISPLAY"})
+    path = f"/api/v0/processes/{started['id']}/output?wait_for=exit"
+    assert attached.get(path)["output"] == f"{display}\n"
+
+
+def test_a_screen_of_xvnc_can_be_seen_too(tmp_path: Path) -> None:
+    options = ("-geometry", "800x600", "-depth", "24", "-SecurityTypes", "None")
+    rfb = ("-rfbport", "-1", "-rfbunixpath", str(tmp_path / "rfb"), "-extension", "GLX")
+    with (
+        screen("Xvnc", *options, *rfb) as name,
+        service(tmp_path / "errors.log", "desktop", "--attach", name) as attached,
+    ):
+        taken = attached.http.get("/api/v0/desktop/screenshot?coordinate_space=native")
+        assert taken.headers["deskhand-picture-size"] == "800x600"
+
+
+def test_a_screen_that_is_not_there_is_one_line() -> None:
+    ended = subprocess.run(
+        [DESKHAND, "desktop", "--attach", ":98"], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 4
+    assert ended.stdout == ""
+    assert ended.stderr.startswith("deskhand: display :98 is gone")
+    assert len(ended.stderr.strip().splitlines()) == 1
