@@ -9,17 +9,11 @@ Json = dict[str, Any]
 _FILE = Path(__file__).parent.parent / "data" / "processes-and-files.json"
 CASES: dict[str, Json] = {case["id"]: case for case in json.loads(_FILE.read_text())}
 
-_GIT = "no git watch yet, so no paths are tracked"
 _V1 = "the table form has no message numbers and no ages, so this cannot arise"
 _ALTERNATIVE = "an alternative branch; run-once goes by tool-call id instead"
 _INTERRUPT = "what a person's interrupt does is decided by the chats, which are not built here"
 
 NOT_YET: dict[str, str] = {
-    "process.start/chat_start_without_workdir_notifies_git_watch_but_adds_no_path": _GIT,
-    "process.start/chat_start_with_workdir_tracks_it_after_exit": _GIT,
-    "file.write/chat_headers_track_path_for_chat_and_ancestors": _GIT,
-    "file.write/no_chat_headers_track_nothing": _GIT,
-    "file.edit/failure_tracks_nothing": _GIT,
     "process.output/wait_longer_than_http_write_timeout": (
         "the server has no write timeout; 25 s of waiting would show nothing"
     ),

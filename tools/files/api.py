@@ -41,6 +41,9 @@ class _Route(APIRoute):
         return refusing
 
 
+Touched = Callable[[Mapping[str, str], Sequence[str]], None]
+"""Is told a request's headers and the paths that it changed."""
+
 Answer = tuple[int, Json]
 """HTTP status and body."""
 
@@ -65,13 +68,19 @@ async def every_time(
 
 
 def router(
-    home: Callable[[], Path], once: Once = every_time, roots: Roots = EVERYWHERE
+    home: Callable[[], Path],
+    once: Once = every_time,
+    roots: Roots = EVERYWHERE,
+    touched: Touched = lambda headers, paths: None,
 ) -> APIRouter:
-    """Return the routes; ``home`` is what relative directory listings begin at."""
+    """Return the routes; ``home`` is what relative directory listings begin at.
+
+    ``touched`` is told which paths a request has changed.
+    """
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["files"])
     _add_reads(routes, home, roots)
     _add_searches(routes, roots)
-    _add_changes(routes, once, roots)
+    _add_changes(routes, once, roots, touched)
     return routes
 
 
@@ -131,7 +140,7 @@ def _add_searches(routes: APIRouter, roots: Roots) -> None:
         return await asyncio.to_thread(search, asked, str(real), ripgrep=not roots.paths)
 
 
-def _add_changes(routes: APIRouter, once: Once, roots: Roots) -> None:
+def _add_changes(routes: APIRouter, once: Once, roots: Roots, touched: Touched) -> None:
     changing = asyncio.Lock()
 
     @routes.post("/write-file")
@@ -150,6 +159,7 @@ def _add_changes(routes: APIRouter, once: Once, roots: Roots) -> None:
             async def write() -> Json:
                 async with changing:
                     size = await body.commit()
+                touched(request.headers, [str(absolute(name))])
                 message = f"Successfully wrote to {name!r}."
                 return {"message": message, "bytes": size, "sha256": body.content}
 
@@ -165,6 +175,7 @@ def _add_changes(routes: APIRouter, once: Once, roots: Roots) -> None:
             # One after the other: two changes of a file at once would lose one of them.
             async with changing:
                 results = await asyncio.to_thread(edit_all, asked.files, roots=roots)
+            touched(request.headers, [str(absolute(result.path)) for result in results])
             answer: Json = {"message": f"Successfully edited {len(results)} file(s)."}
             if asked.include_diff:
                 answer["files"] = await asyncio.to_thread(_diffs, results)

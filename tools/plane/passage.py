@@ -15,6 +15,7 @@ PREFIXES = (
     "context-config",
     "desktop",
     "edit-files",
+    "git",
     "list-directory",
     "mcp",
     "processes",

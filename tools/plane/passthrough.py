@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import httpx2
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -26,6 +26,7 @@ _log = logging.getLogger(__name__)
 
 UNAUTHORIZED = 401
 VNC = "/api/v0/desktop/vnc"
+GIT_WATCH = "/api/v0/git/watch?chat_id="
 
 
 class PassThrough:
@@ -57,11 +58,17 @@ class PassThrough:
 
 
 class ChatDesktop:
-    """The ASGI application that shows the desktop which a chat works on."""
+    """The ASGI application that carries a stream of the desktop which a chat works on.
 
-    def __init__(self, chats: Chats, desktops: Desktops) -> None:
+    ``target`` returns, by the chat's id, which one.
+    """
+
+    def __init__(
+        self, chats: Chats, desktops: Desktops, target: Callable[[str], str] = lambda _: VNC
+    ) -> None:
         self._chats = chats
         self._desktops = desktops
+        self._target = target
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Carry the desktop's stream, or say why there is none."""
@@ -73,15 +80,17 @@ class ChatDesktop:
         except FAMILIES as error:
             await _refuse(error, scope, receive, send)
             return
-        await _carry(service, VNC, scope, receive, send)
+        await _carry(service, self._target(chat.id), scope, receive, send)
 
 
 def routes(chats: Chats, desktops: Desktops) -> list[BaseRoute]:
     """Return the routes of both, for the application's router."""
     below = "/api/v0/desktops/{desktop_id}/{rest:path}"
     through = PassThrough(desktops)
+    watching = ChatDesktop(chats, desktops, lambda chat_id: GIT_WATCH + chat_id)
     return [
         WebSocketRoute("/api/v0/chats/{chat_id}/desktop", ChatDesktop(chats, desktops)),
+        WebSocketRoute("/api/v0/chats/{chat_id}/git/watch", watching),
         WebSocketRoute(below, through),
         Route(below, through, include_in_schema=False),
     ]

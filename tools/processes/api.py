@@ -1,7 +1,7 @@
 """HTTP routes of the process core."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 
-from .chat import chat_of, header
+from .chat import Touched, chat_of, header
 from .errors import (
     BadRequest,
     CallRefused,
@@ -199,6 +199,17 @@ def once(registry: Registry) -> Callable[..., Coroutine[Any, Any, Answer]]:
             raise _refusal(error) from error
 
     return run
+
+
+def touched(tell: Touched) -> Callable[[Mapping[str, str], Sequence[str]], None]:
+    """Return what other routers say which paths they changed to, with a request's headers."""
+
+    def told(headers: Mapping[str, str], paths: Sequence[str]) -> None:
+        chat = chat_of(headers)
+        if chat is not None:
+            tell(chat, paths)
+
+    return told
 
 
 async def _while_wanted(request: Request, work: Coroutine[Any, Any, None]) -> None:

@@ -1,7 +1,7 @@
 """Which chat a request is made for, read from its headers. Nothing is guessed: a bad one is 400."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -16,6 +16,10 @@ class Chat:
 
     id: str
     ancestors: tuple[str, ...] = ()
+
+
+Touched = Callable[[Chat, Sequence[str]], None]
+"""Is told which paths a chat has worked on; none: something may have changed anywhere."""
 
 
 def chat_of(headers: Mapping[str, str]) -> Chat | None:

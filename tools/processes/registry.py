@@ -15,7 +15,7 @@ from typing import Protocol, Self, cast
 from uuid import UUID, uuid4, uuid5
 
 from . import groups
-from .chat import Chat
+from .chat import Chat, Touched
 from .errors import NotRunning, ProcessError, StartFailed, UnknownProcess
 from .once import Answer, Once
 from .outputfile import OutputFile
@@ -98,8 +98,10 @@ class Registry:
         settings: ProcessSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
+        touched: Touched = lambda chat, paths: None,
     ) -> None:
         self._surroundings = surroundings
+        self._touched = touched
         self._settings = settings or ProcessSettings()
         self._clock = clock
         self.once = Once(clock)
@@ -333,6 +335,9 @@ class Registry:
                 "exited_at_unix": record.exited_at,
             }
             record.process.copy.tell_exit(facts)
+        if record.chat is not None:
+            asked = [str(record.workdir)] if record.request.workdir else []
+            self._touched(record.chat, asked)
         self._later(self._settings.keep_seconds, lambda: self._forget(record.id))
         self._exits[record.id] = None
         while len(self._exits) > self._settings.keep_exited:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx2
 import pytest
@@ -152,6 +153,11 @@ def umask() -> int:
     return current
 
 
+TRACKED = (
+    "file.write/chat_headers_track_path_for_chat_and_ancestors",
+    "file.write/no_chat_headers_track_nothing",
+    "file.edit/failure_tracks_nothing",
+)
 PLAIN = [
     name
     for name in named(
@@ -161,7 +167,7 @@ PLAIN = [
         *("file.edit.ending_normalization", "file.edit.hints", "file.edit.indent_translation"),
         *("file.edit.rejects", "file.edit.whitespace_endings", "file.edit.wire"),
     )
-    if name != "file.write/failed_body_keeps_original"
+    if name not in ("file.write/failed_body_keeps_original", *TRACKED)
 ]
 # A read case lists a forbidden file that it does not touch.
 FORBIDDEN = [
@@ -180,6 +186,30 @@ def test_a_given_case_of_the_file_api(name: str, service: Service, tmp: Path) ->
     expect = filled(expected(name), {"tmp": str(tmp)})
     check_answer(send(service, name, request), expect)
     check_disk(expect)
+
+
+@pytest.mark.parametrize("name", TRACKED)
+def test_a_given_case_of_what_is_tracked(name: str, service: Service, tmp: Path) -> None:
+    setup, request = setup_of(name, tmp), request_of(name, tmp)
+    chats = {known: str(uuid4()) for known in ("A", "ANC")}
+    headers = {}
+    if setup["chat"]:
+        ancestors = [chats[known] for known in setup.get("ancestors", [])]
+        headers = {
+            "Coder-Chat-Id": chats[setup["chat"]],
+            "Coder-Ancestor-Chat-Ids": json.dumps(ancestors),
+        }
+    before = service.paths.chats
+    service.client.headers.update(headers)
+    answer = send(service, name, request)
+    for header in headers:
+        del service.client.headers[header]
+    expect = filled(expected(name), {"tmp": str(tmp)})
+    assert answer.status_code == expect["status"]
+    for known, paths in expect.get("tracked_paths_for", {}).items():
+        assert service.paths.paths(chats[known]) == paths
+    if "tracked_chat_count" in expect:
+        assert service.paths.chats - before == expect["tracked_chat_count"]
 
 
 @pytest.mark.parametrize("name", FORBIDDEN)

@@ -16,6 +16,7 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
 from tools.files import api as files_api
+from tools.git.paths import PathStore
 from tools.processes import api as processes_api
 from tools.processes.registry import ProcessSettings, Registry
 
@@ -55,6 +56,7 @@ class Service:
         self.home = home
         self.surroundings = FakeSurroundings(home)
         self.clock = FakeClock()
+        self.paths = PathStore()
         self.settings = settings or ProcessSettings(close_grace=0.2)
         self.registry: Registry | None = None
         self.client = httpx2.Client()
@@ -81,10 +83,12 @@ class TellingServer(uvicorn.Server):
         self.up.set()
 
 
-def application(registry: Registry, home: Path) -> FastAPI:
+def application(registry: Registry, home: Path, paths: PathStore) -> FastAPI:
     app = FastAPI()
     app.include_router(processes_api.router(registry))
-    app.include_router(files_api.router(lambda: home, processes_api.once(registry)))
+    touched = processes_api.touched(paths.note)
+    once = processes_api.once(registry)
+    app.include_router(files_api.router(lambda: home, once, touched=touched))
 
     async def refused(_: Request, error: Exception) -> Response:
         refusal = cast(HTTPException, error)
@@ -110,11 +114,14 @@ def running(settings: ProcessSettings | None = None) -> Iterator[Service]:
         async def serve() -> None:
             service.loop = asyncio.get_running_loop()
             async with Registry(
-                service.surroundings, service.settings, clock=service.clock
+                service.surroundings,
+                service.settings,
+                clock=service.clock,
+                touched=service.paths.note,
             ) as registry:
                 service.registry = registry
                 config = uvicorn.Config(
-                    application(registry, home), log_level="warning", lifespan="off"
+                    application(registry, home, service.paths), log_level="warning", lifespan="off"
                 )
                 server = TellingServer(config, started)
                 serving = asyncio.create_task(server.serve(sockets=[listener]))

@@ -1,5 +1,6 @@
 """The given cases of the process API, against one real service."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -229,6 +230,8 @@ SIMPLE = (
 OWN_TEST = (
     "process.toolcall.v1/start_negative_age",
     "process.start/after_shutdown",
+    "process.start/chat_start_without_workdir_notifies_git_watch_but_adds_no_path",
+    "process.start/chat_start_with_workdir_tracks_it_after_exit",
     "process.lifecycle/close_twice_is_ok",
     "process.output/two_concurrent_waiters_both_wake_on_kill",
     "process.toolcall.v1/eight_concurrent_starts_run_once",
@@ -313,3 +316,34 @@ def test_a_given_case_of_the_chat_headers(name: str, scene_of: Callable[[str], S
         request = {"op": "list", "headers": request["headers"]}
     answer = scene.play(request)
     assert answer.status_code == expect.get("status", 200)
+
+
+def test_a_command_without_a_workdir_only_says_that_something_may_have_changed(
+    scene_of: Callable[[str], Scene],
+) -> None:
+    name = "process.start/chat_start_without_workdir_notifies_git_watch_but_adds_no_path"
+    scene = scene_of(name)
+    service, chat = scene.service, scene.chats["A"]
+    request, expect = CASES[name]["request"], expected(name)
+    with service.paths.subscribed(chat) as told:
+        process_id = scene.play(request).json()["id"]
+        scene.ended(process_id, request)
+        assert told.is_set() == expect["git_watch_signalled"]
+    assert service.paths.paths(chat) == expect["tracked_paths"]
+
+
+def test_a_workdir_is_tracked_for_the_chat_and_those_above_it(
+    scene_of: Callable[[str], Scene], tmp_path: Path
+) -> None:
+    name = "process.start/chat_start_with_workdir_tracks_it_after_exit"
+    scene = scene_of(name)
+    scene.places["d1"] = str(tmp_path)
+    above = [scene.chats[known] for known in CASES[name]["setup"]["ancestors"]]
+    headers = {
+        "Deskhand-Chat-Id": scene.chats["A"],
+        "Deskhand-Ancestor-Chat-Ids": json.dumps(above),
+    }
+    request = CASES[name]["request"] | {"headers": headers}
+    scene.ended(scene.play(request).json()["id"], request)
+    for known, paths in filled(expected(name), scene.places)["tracked_paths_for"].items():
+        assert scene.service.paths.paths(scene.chats[known]) == paths

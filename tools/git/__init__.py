@@ -1,0 +1,1 @@
+"""Watch the git repositories that a chat works in."""

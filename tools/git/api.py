@@ -1,0 +1,87 @@
+"""The WebSocket that tells of changes in a chat's repositories."""
+
+import asyncio
+import json
+from uuid import UUID
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from .watcher import Watcher
+
+MOST = 64
+"""Listeners at once."""
+
+
+def router(watcher: Watcher, most: int = MOST) -> APIRouter:
+    """Return the route."""
+    routes = APIRouter(prefix="/api/v0", tags=["git"])
+    listening: set[WebSocket] = set()
+
+    @routes.websocket("/git/watch")
+    async def watch(socket: WebSocket) -> None:
+        """Send changes of the repositories in which the chat has touched files."""
+        chat_id = _chat(socket.query_params.get("chat_id", ""))
+        if chat_id is None:
+            body = {"message": "chat_id must be a valid UUID."}
+            await socket.send_denial_response(JSONResponse(body, 400))
+            return
+        if len(listening) >= most:
+            body = {"message": f"At most {most} listeners are served at once."}
+            await socket.send_denial_response(JSONResponse(body, 429))
+            return
+        listening.add(socket)
+        try:
+            await socket.accept()
+            await _serve(socket, watcher, chat_id)
+        finally:
+            listening.discard(socket)
+
+    return routes
+
+
+async def _serve(socket: WebSocket, watcher: Watcher, chat_id: str) -> None:
+    asked = asyncio.Event()
+    sending = asyncio.create_task(_send(socket, watcher, chat_id, asked))
+    hearing = asyncio.create_task(_hear(socket, asked))
+    try:
+        await asyncio.wait({sending, hearing}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (sending, hearing):
+            task.cancel()
+        results = await asyncio.gather(sending, hearing, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
+            raise result
+
+
+async def _send(socket: WebSocket, watcher: Watcher, chat_id: str, asked: asyncio.Event) -> None:
+    async for message in watcher.changes(chat_id, asked):
+        await socket.send_text(message)
+
+
+async def _hear(socket: WebSocket, asked: asyncio.Event) -> None:
+    while True:
+        message = await socket.receive()
+        if message["type"] == "websocket.disconnect":
+            return
+        if _kind(message.get("text") or "") == "refresh":
+            asked.set()
+        else:
+            await socket.send_json({"type": "error", "message": "unknown message type"})
+
+
+def _kind(text: str) -> object:
+    try:
+        message = json.loads(text)
+    except ValueError:
+        return None
+    return message.get("type") if isinstance(message, dict) else None
+
+
+def _chat(text: str) -> str | None:
+    try:
+        return str(UUID(text))
+    except ValueError:
+        return None

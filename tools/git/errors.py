@@ -1,0 +1,21 @@
+"""Why a repository cannot be told about.
+
+GitError
+└── Unreadable      for now: what was told of it before stays
+"""
+
+
+class GitError(Exception):
+    """Base of what this package raises."""
+
+
+class Unreadable(GitError):
+    """Git is absent, or cannot tell for now."""
+
+    def __init__(self, root: str, reason: str) -> None:
+        super().__init__(root, reason)
+        self.root = root
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.root!r} cannot be read: {self.reason}"
