@@ -180,6 +180,13 @@ class Chats:
                 stopped += await self._children.stop(row.id)
         return stopped
 
+    async def vacate(self, desktop_id: str) -> None:
+        """Stop the chats that work on a desktop, and return when their recordings are stored."""
+        for row in await self._book.store.read(chats.with_desktop):
+            if row.desktop_id == desktop_id:
+                with contextlib.suppress(Conflict, UnknownRow):
+                    await self._children.end(row.id)
+
     async def take_back_desktops(self) -> None:
         """End own desktops of chats that have been at rest for long and that nobody uses."""
         await self._workplaces.take_back(self._book.settings.desktop_rest_seconds)

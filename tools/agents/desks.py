@@ -107,6 +107,10 @@ class Desks:
     async def _room(self, chat_id: str) -> bool:
         if self.place(chat_id) != 1:
             return False
+        for chat, desktop_id in list(self._desktops.items()):
+            if desktop_id is not None and not self._machines.known(desktop_id):
+                self._resting.pop(chat, None)
+                del self._desktops[chat]
         for resting in list(self._resting):
             if len(self._desktops) < self._limit:
                 break

@@ -54,7 +54,7 @@ def create_app(
         chats_api.router(chats, streams),
         tools_api.router(chats),
         files_api.router(chats, files),
-        desktops_api.router(desktops),
+        desktops_api.router(desktops, chats),
         runs_api.router(chats, files),
         events_api.router(chats, streams),
         *pages,

@@ -1,5 +1,7 @@
 """The routes of desktops."""
 
+import contextlib
+
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
@@ -7,7 +9,7 @@ from tools.fleet.errors import UnknownDesktop
 
 from .bodies import Json, json_object, only, text
 from .chats_api import body_of
-from .ports import Desktops, DesktopView
+from .ports import Chats, Desktops, DesktopView
 
 LONGEST_NAME = 80
 _NEW_DESKTOP = {
@@ -17,7 +19,7 @@ _NEW_DESKTOP = {
 }
 
 
-def router(desktops: Desktops) -> APIRouter:
+def router(desktops: Desktops, chats: Chats) -> APIRouter:
     """Return the routes of ``/api/v0/desktops`` itself; below an id everything passes through."""
     made = APIRouter(prefix="/api/v0/desktops", tags=["desktops"])
 
@@ -45,8 +47,13 @@ def router(desktops: Desktops) -> APIRouter:
 
     @made.delete("/{desktop_id}", status_code=204)
     async def stop(desktop_id: str) -> Response:
-        """End a desktop with all that runs on it; its recordings are kept."""
-        await desktops.stop(desktop_id)
+        """End a desktop; the chats that work on it are stopped, their recordings stored."""
+        if all(desktop.id != desktop_id for desktop in await desktops.list()):
+            raise UnknownDesktop(desktop_id)
+        await chats.vacate(desktop_id)
+        # A chat that had it for its own has ended it by now.
+        with contextlib.suppress(UnknownDesktop):
+            await desktops.stop(desktop_id)
         return Response(status_code=204)
 
     return made

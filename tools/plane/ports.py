@@ -140,6 +140,9 @@ class Chats(Protocol):
     async def answer(self, chat_id: str, answer: str) -> Any:
         """Answer what it asks a person."""
 
+    async def vacate(self, desktop_id: str) -> None:
+        """Stop the chats that work on a desktop; their recordings are stored."""
+
     async def stop_all(self) -> int:
         """Stop all turns; return how many there were."""
 

@@ -417,3 +417,19 @@ def test_a_machine_that_does_not_answer_is_a_tool_error(tmp_path: Path) -> None:
             assert await p.error("echo", await p.caller()) == "the socket is gone"
 
     asyncio.run(scenario())
+
+
+def test_a_desktop_that_is_vacated_leaves_its_recording(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        hold = Hold(report("Never"))
+        model = ScriptedModel([[act("left_click", coordinate=[1, 2])], hold])
+        async with plane(tmp_path, {"child": model}) as p:
+            chat = await p.chats.create(prompt="Click", mode="computer_use")
+            await hold.reached.wait()
+            await p.chats.vacate("desktop-1")
+            view = await p.chats.get(chat.id)
+            assert (view.state, view.recording_status) == ("waiting", "stored")
+            assert p.machines.released == ["desktop-1"]
+            await p.chats.vacate("desktop-1")
+
+    asyncio.run(scenario())

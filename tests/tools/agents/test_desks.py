@@ -113,6 +113,17 @@ def test_a_desktop_that_somebody_watches_is_not_given_to_another_chat() -> None:
     _run(1, scenario)
 
 
+def test_a_desktop_that_died_makes_room() -> None:
+    async def scenario(bench: Bench) -> None:
+        await bench.desks.acquire("a", "A")
+        bench.desks.rest("a")
+        bench.machines.desktops.clear()
+        assert await bench.desks.acquire("b", "B") == "desktop-2"
+        assert (bench.taken, bench.machines.released) == ([], [])
+
+    _run(1, scenario)
+
+
 def test_a_place_is_known_before_the_chat_asks() -> None:
     async def scenario(bench: Bench) -> None:
         for chat in "abcd":

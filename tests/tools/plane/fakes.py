@@ -121,6 +121,9 @@ class FakeChats:
     async def answer(self, chat_id: str, answer: str) -> None:
         await self._act("answer", chat_id, answer)
 
+    async def vacate(self, desktop_id: str) -> None:
+        self.asked.append(("vacate", desktop_id))
+
     async def stop_all(self) -> int:
         self.asked.append(("stop_all",))
         return len(self.known)

@@ -44,6 +44,7 @@ def test_a_desktop_is_started_by_name_shown_and_ended(tmp_path: Path) -> None:
             gone = await client.get(path)
             assert (gone.status_code, gone.json()["message"]) == (404, "Desktop not found.")
             assert (await client.delete(path)).status_code == 404
+        assert made.chats.asked == [("vacate", started.json()["id"])]
 
     asyncio.run(scenario())
 

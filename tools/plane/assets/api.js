@@ -7,9 +7,11 @@ export function address(path) {
   return new URL(path, root).href;
 }
 
+const sentence = (text) => text[0].toUpperCase() + text.slice(1);
+
 export class Refused extends Error {
   constructor(status, body) {
-    super([body.message || `The service answered ${status}.`, body.detail].filter(Boolean).join(" "));
+    super([body.message || `The service answered ${status}.`, body.detail].filter(Boolean).map(sentence).join(" "));
     this.status = status;
   }
 }

@@ -4,7 +4,7 @@ import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { follow } from "./events.js";
 import { refreshShots, watchShot } from "./shots.js";
-import { ago } from "./words.js";
+import { ago, isAtWork, stateOf } from "./words.js";
 
 const SHOWN = 24;
 
@@ -40,7 +40,7 @@ function updateDesktopCard(card, desktop, chats) {
   const badge = card.querySelector(".badge");
   setText(badge, word);
   badge.dataset.tone = tone;
-  const doing = chat ? desktop.name : "No agent works here";
+  const doing = chat ? stateOf(chat)[0] : "No agent works here";
   setText(card.querySelector(".card-when"), `${doing} · started ${ago(desktop.created_at)}`);
 }
 
@@ -66,6 +66,7 @@ async function read() {
       updateRunCard(card, chat, lengths.get(chat.id)),
     );
     byId("runs-none").hidden = runs.length > 0;
+    byId("stop-all").hidden = !listed.chats.some(isAtWork);
     refreshShots();
   });
 }
@@ -119,6 +120,14 @@ byId("start-desktop").addEventListener("click", async (event) => {
   button.textContent = "Starting …";
   await troubled(() => post("api/v0/desktops"));
   button.textContent = "Start a desktop";
+  button.disabled = false;
+  again();
+});
+
+byId("stop-all").addEventListener("click", async (event) => {
+  const button = event.currentTarget;
+  button.disabled = true;
+  await troubled(() => post("api/v0/stop-all"));
   button.disabled = false;
   again();
 });

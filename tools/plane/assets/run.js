@@ -5,7 +5,7 @@ import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { follow } from "./events.js";
 import { Player } from "./player.js";
 import { watchShot } from "./shots.js";
-import { ago, clock, duration, isBusy, size, stateOf, took } from "./words.js";
+import { ago, clock, deed, duration, isAtWork, isBusy, size, stateOf, took } from "./words.js";
 
 const id = encodeURIComponent(idFromPath());
 const list = byId("steps");
@@ -16,10 +16,6 @@ const player = new Player(
   { video: byId("video"), strip: byId("strip"), played: byId("played"), now: byId("now"), ring: byId("ring") },
   { chosen: (step) => choose(step), moved: (step) => highlight(step) },
 );
-
-function labelOf(step) {
-  return step.title || step.action || step.tool;
-}
 
 function highlight(step) {
   for (const row of list.children) {
@@ -81,9 +77,9 @@ function updateStepRow(row, step) {
   // Two clocks in one column would mislead: with a video, a step outside of it has no time.
   const outside = player.total ? "–" : clock(step.started_at - startedAt);
   setText(row.querySelector(".step-time"), inVideo ? clock(step.video_start) : outside);
-  setText(row.querySelector(".step-title"), labelOf(step));
+  setText(row.querySelector(".step-title"), deed(step));
   const taken = step.ended_at ? duration(step.ended_at - step.started_at) : "running";
-  const kind = step.action && step.action !== labelOf(step) ? step.action : step.tool;
+  const kind = step.action ? "" : step.tool;
   setText(row.querySelector(".step-more"), [kind, taken, step.error].filter(Boolean).join(" · "));
   row.dataset.tone = step.error || step.status === "failed" ? "bad" : step.status === "running" ? "busy" : "";
   row.querySelector("button").title = inVideo ? "Show it in the video" : "";
@@ -131,8 +127,9 @@ function showPreview(chat, wanted) {
 
 /** Why there is nothing to play, if that needs saying. */
 function whyNoVideo(chat) {
-  if (isBusy(chat)) {
-    return chat.mode === "computer_use" ? "The recording comes when the agent has finished." : "";
+  if (isAtWork(chat)) {
+    const later = chat.state === "queued" ? "Its desktop is on the way." : "The recording comes when the agent has finished.";
+    return chat.mode === "computer_use" ? later : "";
   }
   const ended = chat.mode === "computer_use" ? "There is no recording of this run." : "";
   return chat.recording_warning || ended;
@@ -140,7 +137,7 @@ function whyNoVideo(chat) {
 
 function showRecording(chat, recordings) {
   byId("player").hidden = recordings.length === 0;
-  showPreview(chat, recordings.length === 0 && isBusy(chat) && Boolean(chat.desktop_id));
+  showPreview(chat, recordings.length === 0 && isAtWork(chat) && Boolean(chat.desktop_id));
   const why = recordings.length === 0 && byId("preview").hidden ? whyNoVideo(chat) : "";
   showWords("no-video", "no-video", why);
   if (recordings.length === 0) {
@@ -156,6 +153,13 @@ function showRecording(chat, recordings) {
   save.hidden = false;
 }
 
+function howLong(chat) {
+  if (!isBusy(chat)) {
+    return "took";
+  }
+  return chat.state === "queued" ? "waiting for" : "working for";
+}
+
 function showFacts(chat, recordings) {
   const [word, tone] = stateOf(chat);
   const badge = element("span", { className: "badge" }, word);
@@ -165,7 +169,7 @@ function showFacts(chat, recordings) {
   const tokens = chat.usage ? chat.usage.input_tokens + chat.usage.output_tokens : 0;
   const facts = [
     `${chat.steps.length} ${chat.steps.length === 1 ? "step" : "steps"}`,
-    took(chat) && `${isBusy(chat) ? "working for" : "took"} ${took(chat)}`,
+    took(chat) && `${howLong(chat)} ${took(chat)}`,
     video ? `video ${duration(video)}${bytes ? `, ${size(bytes)}` : ""}` : null,
     chat.model,
     tokens ? `${tokens.toLocaleString()} tokens` : null,
@@ -205,7 +209,8 @@ function show({ chat, recordings, children }) {
   showRecording(chat, recordings);
   showWords("report-box", "report", chat.report || chat.last_error);
 
-  const busy = isBusy(chat);
+  const busy = isAtWork(chat);
+  showWords("question-box", "question", chat.requires_action?.question);
   byId("stop").hidden = !busy;
   const live = byId("live");
   live.hidden = !(busy && chat.desktop_id);
@@ -220,7 +225,7 @@ function show({ chat, recordings, children }) {
   steps = chat.steps;
   keyed(list, steps, (step) => step.id, stepRow, updateStepRow);
   byId("steps-none").hidden = steps.length > 0;
-  player.mark(steps.map((step) => ({ ...step, label: labelOf(step) })));
+  player.mark(steps.map((step) => ({ ...step, label: deed(step) })));
 
   byId("children-box").hidden = children.length === 0;
   keyed(byId("children"), children, (child) => child.id, runCard, (card, child) => updateRunCard(card, child));
@@ -258,6 +263,14 @@ byId("speed").addEventListener("change", (event) => {
 byId("rings").addEventListener("change", (event) => {
   player.rings = event.currentTarget.checked;
   player.tick();
+});
+byId("answer-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.currentTarget;
+  await troubled(async () => {
+    await post(`api/v0/chats/${id}/answer`, { answer: form.answer.value });
+    form.reset();
+  });
 });
 byId("stop").addEventListener("click", () => troubled(() => post(`api/v0/chats/${id}/interrupt`)));
 byId("video").addEventListener(

@@ -27,6 +27,56 @@ export function isBusy(chat) {
   return ["queued", "running", "interrupting"].includes(chat.state);
 }
 
+/** Whether there is a turn to stop: one that waits for a person, too. */
+export function isAtWork(chat) {
+  return isBusy(chat) || chat.state === "requires_action";
+}
+
+const line = (text) => String(text).replace(/\s+/g, " ").trim();
+const at = ({ coordinate }) => (Array.isArray(coordinate) ? `at ${coordinate.join(", ")}` : "");
+const pressed = (verb) => (args) => at(args) && `${verb} ${at(args)}`;
+const withOne = (verb, name) => (args) => args[name] && `${verb} ${line(args[name])}`;
+
+// What a step does, for people; a step whose arguments do not fit keeps its title.
+const DEEDS = {
+  screenshot: () => "Look at the screen",
+  zoom: () => "Look closer",
+  cursor_position: () => "Ask where the pointer is",
+  wait: () => "Wait",
+  left_click: pressed("Click"),
+  right_click: pressed("Right-click"),
+  middle_click: pressed("Middle-click"),
+  double_click: pressed("Double-click"),
+  triple_click: pressed("Triple-click"),
+  mouse_move: pressed("Point"),
+  left_click_drag: pressed("Drag to a point"),
+  scroll: (args) => at(args) && `Scroll ${args.scroll_direction || ""} ${at(args)}`.replace("  ", " "),
+  key: withOne("Press", "text"),
+  type: (args) => args.text && `Type “${line(args.text)}”`,
+  execute: withOne("Run", "command"),
+  read_file: withOne("Read", "path"),
+  write_file: withOne("Write", "path"),
+  edit_files: () => "Edit files",
+  process_list: () => "List running commands",
+  process_output: () => "Read a command's output",
+  process_signal: () => "Signal a command",
+  attach_file: withOne("Hand over", "path"),
+  request_human: withOne("Ask a person:", "reason"),
+  spawn_computer_use_agent: (args) => `Start an agent: ${line(args.title || args.prompt || "")}`,
+  spawn_agent: (args) => `Start an agent: ${line(args.title || args.prompt || "")}`,
+  wait_agent: () => "Wait for an agent",
+  message_agent: withOne("Tell an agent:", "message"),
+  interrupt_agent: () => "Interrupt an agent",
+  close_agent: () => "Close an agent",
+  list_agents: () => "List the agents",
+};
+
+/** A step in words: 'Click at 3, 4'. */
+export function deed(step) {
+  const told = DEEDS[step.action || step.tool];
+  return (told && told(step.arguments || {})) || step.title || step.action || step.tool;
+}
+
 /** 75.2 -> "1 min 15 s" */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || Number.isNaN(seconds)) {
