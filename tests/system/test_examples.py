@@ -1,0 +1,60 @@
+"""The examples do what they say."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.system.services import PATIENCE
+from tools.agents.scripted.library import parse_script
+from tools.agents.scripted.server import ScriptedModelServer
+
+pytestmark = [pytest.mark.x11, pytest.mark.slow]
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+
+SCRIPT = """
+steps:
+  - calls:
+      - computer.screenshot: {}
+      - computer.left_click: {coordinate: [640, 360]}
+  - calls:
+      - computer.key: {text: Escape, repeat: 2}
+      - computer.scroll: {scroll_direction: down, scroll_amount: 2}
+      - computer.key: {text: nokey}
+  - say: Done after {calls} calls.
+"""
+
+
+def test_the_quickstart_leaves_a_picture_and_a_film(tmp_path: Path) -> None:
+    command = [sys.executable, str(EXAMPLES / "quickstart.py"), str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=4 * PATIENCE)
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "quickstart.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "quickstart.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+def test_the_loop_over_a_providers_toolset_works() -> None:
+    async def main() -> tuple[int, str, str]:
+        async with ScriptedModelServer([parse_script("clicks", SCRIPT)]) as model:
+            child = await asyncio.create_subprocess_exec(
+                *(sys.executable, str(EXAMPLES / "anthropic_loop.py"), "Click."),
+                "scripted:clicks",
+                env={
+                    **os.environ,
+                    "ANTHROPIC_API_KEY": model.api_key,
+                    "ANTHROPIC_BASE_URL": model.url,
+                },
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            async with asyncio.timeout(4 * PATIENCE):
+                output, errors = await child.communicate()
+            return child.returncode or 0, output.decode(), errors.decode()
+
+    status, output, errors = asyncio.run(main())
+    assert status == 0, errors
+    assert output == "Done after 5 calls.\n"
