@@ -83,9 +83,10 @@ CORES = {
         "tools.kit": "spec ampersand arguments computer_calls duration output",
         "tools.processes": "errors headtail requests chat calls",
         "tools.files": "errors lines match edits endings diff hints indent requests splice"
-        " conditions search",
+        " conditions notices search",
         "tools.git": "errors states",
-        "tools.agents": "conversation views errors states report history budget prompts titles",
+        "tools.agents": "conversation views errors states report history budget prompts titles"
+        " watchdog",
         "tools.agents.providers": "anthropic_wire errors port",
         "tools.agents.scripted": "script player protocol vision sse",
         "tools.plane": "bodies callers errors etags eventstream passage safety videos",

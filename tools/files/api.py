@@ -1,6 +1,7 @@
 """HTTP routes of the file core. Whatever touches the disk runs in a thread."""
 
 import asyncio
+import shutil
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -22,6 +23,7 @@ from .requests import BadRequest, Query, directory_parts, edit_request, lines_qu
 from .roots import EVERYWHERE, Roots
 from .search import search_request
 from .searching import search
+from .watching import Tree, TreeResponse, Watches
 
 Json = dict[str, Any]
 
@@ -80,6 +82,7 @@ def router(
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["files"])
     _add_reads(routes, home, roots)
     _add_searches(routes, roots)
+    _add_watches(routes, roots, Watches())
     _add_changes(routes, once, roots, touched)
     return routes
 
@@ -137,7 +140,21 @@ def _add_searches(routes: APIRouter, roots: Roots) -> None:
         real = await asyncio.to_thread(existing, path, roots)
         asked = replace(asked, path=printable(str(path)))
         # Within roots our own search is used: it checks each file once it is open.
-        return await asyncio.to_thread(search, asked, str(real), ripgrep=not roots.paths)
+        program = None if roots.paths else shutil.which("rg")
+        return await asyncio.to_thread(search, asked, str(real), program=program)
+
+
+def _add_watches(routes: APIRouter, roots: Roots, watches: Watches) -> None:
+    @routes.get("/watch")
+    async def watch(request: Request) -> Response:
+        """Send changes below a directory as server-sent events, after the event ``ready``."""
+        query = Query(request.query_params, ("path", "recursive"))
+        path = query.text("path")
+        recursive = query.flag("recursive", default=True)
+        query.check()
+        watches.check()
+        tree = await asyncio.to_thread(Tree, absolute(path), roots, recursive=recursive)
+        return TreeResponse(tree, watches.events(tree))
 
 
 def _add_changes(routes: APIRouter, once: Once, roots: Roots, touched: Touched) -> None:

@@ -6,6 +6,7 @@ FileError (500)
 ├── Forbidden         403
 ├── OutsideRoots      not in a tree that may be used: 403
 ├── EditError         a text to replace cannot be placed: 400
+├── TooManyWatches    come back later: 429
 ├── LostUpdate        the file is not the one that the caller means: 412
 └── ChangedMeanwhile  somebody wrote to it between our reading and writing: 409
 """
@@ -85,3 +86,16 @@ class ChangedMeanwhile(FileError):
 
     def __str__(self) -> str:
         return f"{self.path!r} was changed by somebody else meanwhile: read it again"
+
+
+class TooManyWatches(FileError):
+    """As many trees as may be are watched."""
+
+    status = 429
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.most = most
+
+    def __str__(self) -> str:
+        return f"At most {self.most} trees can be watched at once."

@@ -72,12 +72,12 @@ class Query:
             self._wrong[name] = "is required and must not be empty"
         return value
 
-    def flag(self, name: str) -> bool:
+    def flag(self, name: str, *, default: bool = False) -> bool:
         """Return whether a switch is on."""
-        value = self._given.get(name, "false")
+        value = self._given.get(name, "")
         if value not in ("true", "false", ""):
             self._wrong[name] = "must be true or false"
-        return value == "true"
+        return value == "true" or (default and not value)
 
     def number(self, name: str, default: int) -> int:
         """Return a whole number from 0 on."""

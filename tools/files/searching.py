@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -113,16 +112,16 @@ class Scan:
 
 
 def search(
-    request: SearchRequest, base: str, seconds: float = SECONDS, *, ripgrep: bool = True
+    request: SearchRequest, base: str, seconds: float = SECONDS, *, program: str | None = None
 ) -> Json:
     """Return a page of what is found below ``base``, a real path.
 
-    ``ripgrep`` says whether it may be used.
+    ``program`` is ripgrep, None to do without.
 
     Raises:
         BadRequest: If ripgrep cannot read the pattern.
     """
-    engine = _engine(request, base, seconds, shutil.which("rg") if ripgrep else None)
+    engine = _engine(request, base, seconds, program)
     expired: list[bool] = []
 
     def expire() -> None:

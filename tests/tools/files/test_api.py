@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.tools.processes.service import Service, running
+from tests.tools.processes.service import LIMIT, Service, running
 
 Json = dict[str, Any]
 
@@ -155,3 +155,16 @@ def test_an_update_that_would_be_lost_is_refused(service: Service, tmp_path: Pat
     assert write(service, tmp_path / "absent", "x", if_match="*").status_code == 412
     assert not (tmp_path / "absent").exists()
     assert write(service, file, "x", if_match=",").status_code == 400
+
+
+def test_changes_of_a_tree_are_streamed(service: Service, tmp_path: Path) -> None:
+    params = {"path": str(tmp_path)}
+    with service.client.stream("GET", "/api/v0/watch", params=params, timeout=LIMIT) as answer:
+        text = answer.iter_lines()
+        assert next(text) == "event: ready"
+        (tmp_path / "f").touch()
+        change = next(line for line in text if '"created"' in line)
+        assert str(tmp_path / "f") in change
+    for path, status in (("relative", 400), ("/no/such", 404)):
+        answer = service.request("GET", "/api/v0/watch", params={"path": path})
+        assert answer.status_code == status

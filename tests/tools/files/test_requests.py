@@ -117,3 +117,8 @@ def test_a_directory_is_named_by_its_parts() -> None:
         directory_parts({"relativity": "moon"})
     with pytest.raises(BadRequest, match="valid JSON"):
         directory_parts({"path": [1]})
+
+
+def test_a_switch_may_be_on_unless_it_is_turned_off() -> None:
+    assert Query({}, ()).flag("x", default=True)
+    assert not Query({"x": "false"}, ("x",)).flag("x", default=True)

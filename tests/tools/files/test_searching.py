@@ -25,7 +25,7 @@ def tree(tmp_path: Path) -> Path:
 def scanned(tree: Path, pattern: str = "", *globs: str, **more: Any) -> Json:
     seconds = more.pop("seconds", 10.0)
     request = SearchRequest(str(tree), pattern, globs, **more)
-    return search(request, str(tree), seconds, ripgrep=False)
+    return search(request, str(tree), seconds)
 
 
 def names(tree: Path, answer: Json) -> list[str]:
@@ -94,38 +94,32 @@ def test_a_pattern_that_is_none_is_refused(tree: Path) -> None:
         scanned(tree, "(")
 
 
-def fake_ripgrep(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def fake_ripgrep(folder: Path, script: str) -> str:
     (folder / "rg").write_text(f"#!/bin/sh\n{script}\n")
     (folder / "rg").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return str(folder / "rg")
 
 
-def test_ripgrep_is_used_where_it_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ripgrep_is_used_where_it_is_installed(tmp_path: Path) -> None:
     said = (
         '{"type":"begin","data":{}}\n{"type":"match","data":{"path":{"text":"/x/f"},'
         '"lines":{"text":"a needle"},"line_number":7,"submatches":[{"start":2}]}}'
     )
-    fake_ripgrep(tmp_path, f"cat <<'EOF'\n{said}\nEOF", monkeypatch)
-    answer = search(SearchRequest("/named", "needle"), "/x")
+    program = fake_ripgrep(tmp_path, f"cat <<'EOF'\n{said}\nEOF")
+    answer = search(SearchRequest("/named", "needle"), "/x", program=program)
     assert answer["engine"] == "ripgrep"
     assert answer["matches"] == [{"path": "/named/f", "line": 7, "column": 3, "text": "a needle"}]
 
 
-def test_ripgrep_lists_files_and_is_ended_when_there_are_enough(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake_ripgrep(tmp_path, "while :; do printf '/x/f\\0'; done", monkeypatch)
-    answer = search(SearchRequest("/x", globs=("*",), limit=2), "/x")
+def test_ripgrep_lists_files_and_is_ended_when_there_are_enough(tmp_path: Path) -> None:
+    program = fake_ripgrep(tmp_path, "while :; do printf '/x/f\\0'; done")
+    answer = search(SearchRequest("/x", globs=("*",), limit=2), "/x", program=program)
     assert answer["matches"] == [{"path": "/x/f"}] * 2
     assert answer["has_more"]
 
 
-def test_what_ripgrep_says_of_a_pattern_is_passed_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake_ripgrep(tmp_path, "echo 'regex parse error' >&2; exit 2", monkeypatch)
+def test_what_ripgrep_says_of_a_pattern_is_passed_on(tmp_path: Path) -> None:
+    program = fake_ripgrep(tmp_path, "echo 'regex parse error' >&2; exit 2")
     with pytest.raises(BadRequest) as caught:
-        search(SearchRequest("/x", "("), "/x")
+        search(SearchRequest("/x", "("), "/x", program=program)
     assert "regex parse error" in caught.value.detail
