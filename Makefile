@@ -33,7 +33,7 @@ format: setup
 	.venv/bin/ruff check --fix .
 
 bench: setup
-	@for script in bench/*.py; do echo "== $$script"; $(PYTHON) "$$script" || exit 1; done
+	$(PYTHON) -m bench
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

@@ -1,12 +1,11 @@
 """Times screenshots of 1920x1080 as PNG of 1280x720: ours against what others run.
 
 All take turns in one run on one display, so that a busy machine is unfair to nobody.
-Usage: python -m bench.screenshot [--repeats N] [--json FILE]
+Usage: python -m bench.screenshot [--repeats N]
 """
 
 import argparse
 import io
-import json
 import os
 import subprocess
 import tempfile
@@ -22,6 +21,7 @@ from mss.linux import xcb
 from PIL import Image, ImageDraw, ImageFont
 from xcffib import xproto
 
+from bench.tables import save
 from desktop.framebuffer import Framebuffer
 from desktop.geometry import Size
 from desktop.pictures import Pictures
@@ -176,7 +176,6 @@ class Bench:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     results: dict[str, dict[str, float]] = {}
     with (
@@ -195,8 +194,7 @@ def main() -> None:
                 ratio = spent / results[name][OURS]
                 print(f"  {who:16} {spent:9.2f} ms  {ratio:6.1f}x")
         bench.close()
-    if options.json is not None:
-        options.json.write_text(json.dumps({"screenshot_ms": results}, indent=2) + "\n")
+    save("screenshot", {"screenshot_ms": results})
 
 
 if __name__ == "__main__":

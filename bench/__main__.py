@@ -1,0 +1,22 @@
+"""Runs all benchmarks, one process after the other; long ones are named ``soak_*`` and left out."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SHARED = ("__main__", "tables")
+
+
+def main() -> int:
+    failed = 0
+    for script in sorted(Path(__file__).parent.glob("*.py")):
+        if script.stem in SHARED or script.stem.startswith("soak_"):
+            continue
+        print(f"== {script.stem}", flush=True)
+        command = [sys.executable, "-m", f"bench.{script.stem}"]
+        failed += subprocess.run(command, cwd=script.parent.parent, check=False).returncode != 0
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

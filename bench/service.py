@@ -1,0 +1,186 @@
+"""Times a desktop service from outside and its parts in process, beside what others run.
+
+Screenshots over HTTP, a click, typing, and an action with the settled picture of its effect.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from bench.screenshot import scenes
+from bench.tables import in_turns, save, show
+from desktop.child import Child
+from desktop.geometry import Point
+from desktop.input import XTestHands
+from desktop.strokes import ButtonDown, ButtonUp, Move, Tap
+
+TEXT = ("The quick brown fox jumps over the lazy dog. 0123456789 " * 4)[:200]
+ACTION = "/api/v0/desktop/action"
+
+
+class Live:
+    """One desktop service, and the environment in which programs find its display."""
+
+    def __init__(self, address: str, token: str, folder: Path) -> None:
+        headers = {"Authorization": f"Bearer {token}"}
+        self.http = httpx2.Client(base_url=address, headers=headers, timeout=60)
+        self.folder = folder
+        self.environment = {**os.environ, **self._session()}
+
+    def _session(self) -> dict[str, str]:
+        said = self.output("echo $DISPLAY; echo $XAUTHORITY").split()
+        return {"DISPLAY": said[0], "XAUTHORITY": said[1]}
+
+    def output(self, command: str) -> str:
+        started = self.http.post("/api/v0/processes/start", json={"command": command}).json()
+        path = f"/api/v0/processes/{started['id']}/output"
+        return str(self.http.get(path, params={"wait_for": "exit"}).json()["output"])
+
+    def act(self, **action: Any) -> dict[str, Any]:
+        answer = self.http.post(ACTION, json=action)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def screenshot(self, **params: str) -> httpx2.Response:
+        return self.http.get("/api/v0/desktop/screenshot", params=params)
+
+    def run(self, *command: str) -> None:
+        subprocess.run(command, env=self.environment, check=True, capture_output=True)
+
+    def scrot(self) -> bytes:
+        full, small = self.folder / "scrot.png", self.folder / "small.png"
+        self.run("scrot", "--overwrite", "-p", str(full))
+        self.run("convert", str(full), "-resize", "1280x720!", str(small))
+        return small.read_bytes()
+
+    def terminal(self) -> None:
+        """Open a terminal over all of the screen, and give it the keyboard."""
+        self.output("xterm -geometry 240x80+0+0 -e cat > /dev/null 2>&1 &")
+        while self.screenshot(format="jpeg").headers["Deskhand-Frame-Id"]:
+            seen = self.act(action="left_click", coordinate=[640, 300], observe=True)
+            typed = self.act(action="type", text="x", observe=True)
+            if seen["settled"] != "ceiling" and typed["changed_fraction"] > 0:
+                return
+            time.sleep(0.2)
+
+
+def screenshots(live: Live) -> dict[str, dict[str, float]]:
+    """Over HTTP: all of the screen painted, then as it is, then known to the caller."""
+    found: dict[str, dict[str, float]] = {}
+    for name, (one, other) in scenes(live.folder).items():
+        full: list[float] = []
+        for picture in (one, other, one, other, one):
+            live.run("hsetroot", "-fill", str(picture))
+            full.append(in_turns({"full": live.screenshot}, 1)["full"])
+        tag = live.screenshot().headers["etag"]
+
+        def known(tag: str = tag) -> None:
+            answer = live.http.get("/api/v0/desktop/screenshot", headers={"If-None-Match": tag})
+            assert answer.status_code == 304
+
+        rest = in_turns(
+            {"over HTTP, unchanged": live.screenshot, "over HTTP, 304": known}, 20
+        ) | in_turns({"scrot + convert": live.scrot}, 2)
+        found[name] = {"over HTTP, all painted": sorted(full)[2], **rest}
+    return found
+
+
+def clicks(live: Live, hands: XTestHands, pyautogui: Any) -> dict[str, float]:
+    """A click where nothing is."""
+    strokes = (Move(Point(900, 500)), ButtonDown(1), ButtonUp(1))
+
+    def by_pyautogui(pause: float) -> Callable[[], None]:
+        def click() -> None:
+            pyautogui.PAUSE = pause
+            pyautogui.click(900, 500)
+
+        return click
+
+    return in_turns(
+        {
+            "ours, in process": lambda: hands.perform(strokes),
+            "ours, over HTTP": lambda: live.act(action="left_click", coordinate=[600, 333]),
+            "PyAutoGUI, PAUSE 0": by_pyautogui(0.0),
+            "PyAutoGUI, its default": by_pyautogui(0.1),
+            "xdotool": lambda: live.run("xdotool", "mousemove", "900", "500", "click", "1"),
+        },
+        9,
+    )
+
+
+def typing(live: Live, hands: XTestHands, pyautogui: Any) -> dict[str, float]:
+    """200 ASCII characters into a terminal."""
+    taps = [Tap(ord(character)) for character in TEXT]
+    pyautogui.PAUSE = 0
+    return in_turns(
+        {
+            "ours, in process": lambda: hands.perform(taps),
+            "ours, over HTTP": lambda: live.act(action="type", text=TEXT),
+            "PyAutoGUI, interval 0": lambda: pyautogui.write(TEXT),
+            "xdotool, its default delay": lambda: live.run("xdotool", "type", TEXT),
+        },
+        3,
+    )
+
+
+def observed(live: Live) -> dict[str, float]:
+    """A key, and the picture of its effect at rest; the others sleep 2 s and hope."""
+
+    def slept() -> None:
+        live.run("xdotool", "key", "b")
+        time.sleep(2.0)
+        live.scrot()
+
+    return in_turns(
+        {
+            "ours: key, settled, picture": lambda: live.act(
+                action="key", text="a", observe={"screenshot": True}
+            ),
+            "xdotool, 2 s, scrot + convert": slept,
+        },
+        3,
+    )
+
+
+def main() -> None:
+    results: dict[str, Any] = {}
+    child = Child(())
+    with tempfile.TemporaryDirectory() as place:
+        # The desktop's user has to look at the pictures in it.
+        Path(place).chmod(0o755)
+        try:
+            live = Live(*child.open(), Path(place))
+            os.environ.update(live.environment)
+            # PyAutoGUI's Xlib does not understand the cookie's entry, which is for any host.
+            live.run("xhost", "+local:")
+            # It finds its display by the environment, while it is loaded.
+            pyautogui: Any = __import__("pyautogui")
+            pyautogui.FAILSAFE = False
+            where = Path(live.environment["XAUTHORITY"])
+            results["screenshot_ms"] = screenshots(live)
+            for name, times in results["screenshot_ms"].items():
+                show(f"screenshot, {name}", times, "over HTTP, all painted")
+            with XTestHands(live.environment["DISPLAY"], where) as hands:
+                results["click_ms"] = clicks(live, hands, pyautogui)
+                show("click", results["click_ms"], "ours, in process")
+                live.terminal()
+                results["typing_200_ms"] = typing(live, hands, pyautogui)
+                show("typing 200 characters", results["typing_200_ms"], "ours, in process")
+            results["action_to_picture_ms"] = observed(live)
+            show("action to settled picture", results["action_to_picture_ms"],
+                 "ours: key, settled, picture")  # fmt: skip
+        finally:
+            child.close()
+    save("service", json.loads(json.dumps(results)))
+
+
+if __name__ == "__main__":
+    main()
