@@ -9,6 +9,7 @@ DesktopError
 ├── NotInControl        only the one in control may do this (409)
 ├── CallRefused         the tool call was made before, and must not be made again (409)
 ├── ActionFailed        the action was begun and went wrong (500)
+├── UnknownWindow       there is no such window (404)
 ├── UntypableText       the keyboard has no room for these characters
 ├── DisplayNotReady     the X server did not come up
 ├── DisplayGone         the X server, or the connection to it, is lost (503)
@@ -137,6 +138,17 @@ class UntypableText(DesktopError):
 
     def __str__(self) -> str:
         return f"the keyboard cannot type {self.characters!r}"
+
+
+class UnknownWindow(DesktopError):
+    """There is no window of that number on this display."""
+
+    def __init__(self, window: int) -> None:
+        super().__init__(window)
+        self.window = window
+
+    def __str__(self) -> str:
+        return f"there is no window {self.window}; GET /api/v0/desktop/windows lists them"
 
 
 class DisplayNotReady(DesktopError):

@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .framebuffer import Framebuffer
 from .geometry import Size
 from .input import XTestHands
 from .session import DesktopSession
 from .spawn import Spawner
+from .windows import Windows
+from .windowwatch import WindowWatch
 from .xserver import XServer
 
 
@@ -23,6 +26,8 @@ class Setting:
     spawner: Spawner
     acted: Callable[[], None]
     """Called after every input."""
+    told: Callable[[str, dict[str, Any]], object]
+    """Called, from any thread, with the kind and the data of an event."""
 
 
 class Generation:
@@ -44,6 +49,7 @@ class Generation:
         self.framebuffer: Framebuffer
         self.hands: XTestHands
         self.session: DesktopSession
+        self.windows: Windows
 
     @property
     def alive(self) -> bool:
@@ -81,6 +87,8 @@ class Generation:
                     display_lives=lambda: self.xserver.pid is not None,
                 )
             )
+            self.windows = stack.enter_context(Windows(*place))
+            stack.enter_context(WindowWatch(*place, given.told))
             self._stack = stack.pop_all()
 
     def close(self) -> None:

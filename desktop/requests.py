@@ -83,7 +83,7 @@ def action_request(data: Json, native: Size) -> ActionRequest:
     Raises:
         InvalidAction: If anything about it is wrong.
     """
-    return _action(data, native, _space(data, native), _observe(data, native))
+    return _action(data, native, space_of(data, native), _observe(data, native))
 
 
 def batch_request(data: Json, native: Size) -> BatchRequest:
@@ -95,7 +95,7 @@ def batch_request(data: Json, native: Size) -> BatchRequest:
     _known(data, ("actions", "observe", *_SPACE_FIELDS))
     if data.get("actions") is None:
         raise InvalidAction('Missing "actions".')
-    common = _space(data, native)
+    common = space_of(data, native)
     actions = []
     for index, item in enumerate(items("actions", data["actions"], 1, LONGEST_BATCH)):
         try:
@@ -112,7 +112,7 @@ def _member(item: Any, native: Size, common: Space) -> ActionRequest:
     if item.get("observe") is not None:
         raise InvalidAction('"observe" belongs to the batch, not to one of its actions.')
     own = any(item.get(name) is not None for name in _SPACE_FIELDS)
-    return _action(item, native, _space(item, native) if own else common, None)
+    return _action(item, native, space_of(item, native) if own else common, None)
 
 
 def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) -> ActionRequest:
@@ -129,7 +129,8 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
     return ActionRequest(name, kind.build(values), in_space, values.get("text"), observe)
 
 
-def _space(data: Json, native: Size) -> Space:
+def space_of(data: Json, native: Size) -> Space:
+    """Read the space of a request: of all its points, regions and pictures."""
     name, width, height = (data.get(field) for field in _SPACE_FIELDS)
     if width is None and height is None:
         if name is not None and name not in SPACES:
@@ -158,7 +159,7 @@ def _observe(data: Json, native: Size) -> Observe | None:
     wanted = value.get("screenshot")
     return Observe(
         True if wanted is None else flag("screenshot", wanted),
-        _settle(value.get("settle"), _space(data, native), native),
+        _settle(value.get("settle"), space_of(data, native), native),
         picture_options(_values(value, _PICTURE_FIELDS)),
     )
 

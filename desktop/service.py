@@ -63,6 +63,7 @@ from .settings import DesktopSettings
 from .spawn import Spawner
 from .standins import StandInHands, StandInScreen
 from .veil import Veil
+from .windows_api import router as windows_router
 
 __all__ = ["Service", "new_token", "preload"]
 
@@ -139,7 +140,11 @@ class Service:
     async def _open(self, stack: AsyncExitStack) -> Parts:
         settings, path = self._settings, self._folder.path
         spawner = stack.enter_context(Spawner())
-        setting = Setting(path, settings.size, self._environment, spawner, lambda: recorder.touch())
+        setting = Setting(
+            *(path, settings.size, self._environment, spawner),
+            lambda: recorder.touch(),
+            self._events.publish,
+        )
         display = stack.enter_context(Display(Generations(setting), self._events.publish))
         screen, hands = StandInScreen(display, settings.size), StandInHands(display)
         self._display = display
@@ -198,6 +203,7 @@ class Service:
         app.include_router(acting, dependencies=[Depends(awakened(parts.display))])
         for routes in (
             events_router(self._events),
+            windows_router(lambda: parts.display.current().windows, self._settings.size),
             lease_router(self._leasing, lambda: self._watchers.count, may_force),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             relay_router(upstream, lambda: self._closing, self._watchers),

@@ -46,6 +46,7 @@ ALONE = ("tools.processes", "tools.files")
 
 OWNER: dict[str, set[str]] = {
     "xcffib": {"desktop.focus", "desktop.framebuffer", "desktop.input", "desktop.sharedmemory"}
+    | {"desktop.ewmh", "desktop.windows", "desktop.windowwatch", "desktop.clipboard"}
     | {"desktop.watching", "desktop.xconnection"},
     "av": {"desktop.pictures", "recording.clips", "recording.container", "recording.encoder"}
     | {"recording.exposure", "recording.reel"},

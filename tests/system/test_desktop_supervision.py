@@ -1,19 +1,17 @@
 """A desktop whose programs are killed."""
 
-import json
 import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-import httpx2
 import pytest
 from websockets.sync.client import connect as websocket
 
-from tests.system.services import Json, Service, service, until
+from tests.system.listening import listening, next_of
+from tests.system.services import Service, service, until
 
 pytestmark = pytest.mark.x11
 
@@ -24,24 +22,6 @@ STATUS = "/api/v0/desktop"
 def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with service(tmp_path_factory.mktemp("supervision") / "errors.log", "desktop") as found:
         yield found
-
-
-@contextmanager
-def listening(desktop: Service) -> Iterator[Iterator[Json]]:
-    """Events from now on."""
-
-    def events(stream: httpx2.Response) -> Iterator[Json]:
-        for line in stream.iter_lines():
-            if line.startswith("data: "):
-                yield json.loads(line.removeprefix("data: "))
-
-    with desktop.http.stream("GET", f"{STATUS}/events") as stream:
-        assert stream.status_code == 200
-        yield events(stream)
-
-
-def next_of(events: Iterator[Json], kind: str) -> Json:
-    return next(event for event in events if event["kind"] == kind)
 
 
 def kill_x(desktop: Service) -> None:
@@ -68,7 +48,7 @@ def test_after_its_x_server_died_the_next_calls_find_a_fresh_display(desktop: Se
         assert str(watcher.recv(decode=True)).startswith("RFB")
         kill_x(desktop)
         restarted = next_of(events, "display_restarted")
-        assert restarted["data"]["number"] == 2
+        assert restarted["number"] == 2
     assert until(lambda: frame_boot(desktop), "a picture") not in ("", boot)
     reply = desktop.act(action="wait", duration=0, observe={"screenshot": True, "settle": {}})
     assert reply["instance_id"] == before["instance_id"]

@@ -1,0 +1,125 @@
+from collections.abc import Iterator
+
+import pytest
+
+from tests.system.listening import listening, next_of
+from tests.system.services import Json, Service, service, until
+
+pytestmark = pytest.mark.x11
+
+WINDOWS = "/api/v0/desktop/windows"
+
+
+@pytest.fixture(scope="module")
+def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("windows") / "errors.log", "desktop") as found:
+        yield found
+
+
+@pytest.fixture
+def window(desktop: Service) -> Iterator[Json]:
+    """A terminal's window, as it was told of when it opened."""
+    with listening(desktop) as events:
+        desktop.post(
+            "/api/v0/processes/start",
+            {"command": "xterm -T 'täst ☃' -geometry 80x24+200+150", "background": True},
+        )
+        opened = next_of(events, "window_opened")
+        assert next_of(events, "window_focused")["id"] == opened["id"]
+    yield opened
+    desktop.http.post(f"{WINDOWS}/{opened['id']}/close", json={})
+
+
+def listed(desktop: Service, **query: object) -> list[Json]:
+    answer = desktop.http.get(WINDOWS, params={k: str(v) for k, v in query.items()})
+    assert answer.status_code == 200, answer.text
+    found: list[Json] = answer.json()["windows"]
+    return found
+
+
+def test_windows_are_listed_with_what_one_asks_for(desktop: Service, window: Json) -> None:
+    (found,) = listed(desktop)
+    assert found["id"] == window["id"]
+    assert found["title"] == window["title"] == "täst ☃"
+    assert found["class"] == "XTerm"
+    assert found["focused"] is True
+    assert found["pid"] is not None
+    assert not any(found[state] for state in ("maximized", "minimized", "dialog"))
+    (native,) = listed(desktop, coordinate_space="native")
+    assert native["geometry"] == native["native_geometry"] == found["native_geometry"]
+    assert native["geometry"]["width"] > found["geometry"]["width"] > 100
+
+
+def test_a_window_goes_where_it_is_moved(desktop: Service, window: Json) -> None:
+    place = {"x": 60, "y": 90, "width": 600, "height": 450}
+    answer = desktop.post(f"{WINDOWS}/{window['id']}/move", {**place, "coordinate_space": "native"})
+    found = answer["window"]["native_geometry"]
+    assert (found["x"], found["y"]) == (60, 90)
+    # A terminal's size is a whole number of characters.
+    assert abs(found["width"] - 600) < 20
+    assert abs(found["height"] - 450) < 30
+    moved = desktop.post(f"{WINDOWS}/{window['id']}/move", {"x": 200})
+    assert moved["space"]["name"] == "model"
+    assert moved["window"]["geometry"]["x"] == 200
+    assert moved["window"]["native_geometry"]["y"] == 90
+
+
+def test_a_window_is_maximized_minimized_and_brought_back(desktop: Service, window: Json) -> None:
+    url = f"{WINDOWS}/{window['id']}"
+    large = desktop.post(f"{url}/maximize", {})["window"]
+    assert large["maximized"]
+    assert large["native_geometry"]["width"] == 1920
+    small = desktop.post(f"{url}/minimize", {})["window"]
+    assert small["minimized"]
+    assert not small["focused"]
+    back = desktop.post(f"{url}/focus", {})["window"]
+    assert back["focused"]
+    assert not back["minimized"]
+    assert not desktop.post(f"{url}/restore", {})["window"]["maximized"]
+
+
+def test_closing_a_window_is_told(desktop: Service, window: Json) -> None:
+    with listening(desktop) as events:
+        assert desktop.post(f"{WINDOWS}/{window['id']}/close", {})["closed"] is True
+        assert next_of(events, "window_closed")["id"] == window["id"]
+    assert listed(desktop) == []
+
+
+def test_the_focus_goes_from_one_window_to_the_other(desktop: Service, window: Json) -> None:
+    with listening(desktop) as events:
+        command = {"command": "xterm -T second", "background": True}
+        desktop.post("/api/v0/processes/start", command)
+        second = next_of(events, "window_opened")
+        assert next_of(events, "window_focused")["id"] == second["id"]
+        first = desktop.post(f"{WINDOWS}/{window['id']}/focus", {})["window"]
+        assert first["focused"]
+        assert next_of(events, "window_focused")["id"] == window["id"]
+    assert [one["focused"] for one in listed(desktop)] == [True, False]
+    desktop.post(f"{WINDOWS}/{second['id']}/close", {})
+    until(lambda: len(listed(desktop)) == 1, "the end of the second window")
+
+
+@pytest.mark.parametrize("window_id", ["1", "0x7fffffff", "x", "-1", "1e3", "99999999999"])
+def test_unknown_windows_are_a_404(desktop: Service, window_id: str) -> None:
+    for wish in ("focus", "close", "maximize", "minimize", "restore", "move"):
+        answer = desktop.http.post(f"{WINDOWS}/{window_id}/{wish}", json={"x": 1})
+        assert answer.status_code == 404
+        assert answer.json()["message"] == "Unknown window."
+
+
+def test_what_makes_no_sense_is_a_400(desktop: Service, window: Json) -> None:
+    url = f"{WINDOWS}/{window['id']}/move"
+    bad: list[object] = [
+        {},
+        {"x": "left"},
+        {"width": 0},
+        {"x": 1, "coordinate_space": "inches"},
+        [],
+    ]
+    for body in bad:
+        answer = desktop.http.post(url, json=body)
+        assert answer.status_code == 400, body
+    assert desktop.http.get(WINDOWS, params={"scaled_width": 5}).status_code == 400
+    answer = desktop.http.post(f"{WINDOWS}/{window['id']}/fly", json={})
+    assert answer.status_code == 404
+    assert "maximize" in answer.json()["detail"]
