@@ -1,5 +1,6 @@
 """When the screen has come to rest after an action."""
 
+import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ _LONGEST_QUIET = 3.0
 # A panel shows a new title before the window itself is painted: it may take this many times
 # the grace that a first paint has.
 _ANNOUNCED = 2.0
+# A caret, a spinner, a clock. Whatever is larger may be a page that is still being built.
+_LARGEST_MOVING = 400 * 400
 _A_MOMENT = 1.0
 
 # A screen that is painted all over all the time is not worth more work than this.
@@ -116,7 +119,7 @@ class Settle:
 
 
 def restless(recent: Sequence[Damage]) -> tuple[Region, ...]:
-    """Boxes around the pixels that were painted by two or more of the damages."""
+    """Small boxes around the pixels that were painted by two or more of the damages."""
     once: list[Region] = []
     twice: list[Region] = []
     for damage in recent[-_CONSIDERED:]:
@@ -124,7 +127,7 @@ def restless(recent: Sequence[Damage]) -> tuple[Region, ...]:
         common = (box.intersection(other) for box in boxes for other in once)
         twice += [region for region in common if not region.is_empty]
         once = joined((*once, *boxes))
-    return tuple(joined(twice))
+    return tuple(box for box in joined(twice) if math.prod(box.size) <= _LARGEST_MOVING)
 
 
 def _covered(region: Region, by: Iterable[Region]) -> bool:

@@ -140,6 +140,11 @@ def test_what_was_painted_until_the_ceiling_is_known_to_move() -> None:
     assert settle.moving_at(19.0) == ()
 
 
+def test_a_page_that_was_built_just_before_is_not_restless() -> None:
+    page = Region(0, 0, 1900, 1000)
+    assert restless((paint(9.1, page), paint(9.2, page, CARET), paint(9.7, CARET))) == ()
+
+
 def test_ignored_regions_do_not_count() -> None:
     settle = Settle(SettleRule(ignore=(WINDOW,)), started=10.0)
     settle.painted(paint(10.1, CARET))
