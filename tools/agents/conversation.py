@@ -45,7 +45,17 @@ class ToolResult:
     toolset: str | None = None
 
 
-Block = Text | Picture | ToolCall | ToolResult
+@dataclass(frozen=True)
+class Thinking:
+    """What a model thought, in its provider's own form: it is sent back as it came."""
+
+    data: Json
+
+
+Said = Text | ToolCall | Thinking
+"""What a reply consists of."""
+
+Block = Text | Picture | ToolCall | ToolResult | Thinking
 
 
 @dataclass(frozen=True)
@@ -94,6 +104,8 @@ def _block_to_json(block: Block) -> Json:
                 "is_error": block.is_error,
                 "toolset": block.toolset,
             }
+        case Thinking(data):
+            return {"type": "thinking", "data": data}
 
 
 def _block_from_json(data: Mapping[str, Any]) -> Block:
@@ -109,6 +121,8 @@ def _block_from_json(data: Mapping[str, Any]) -> Block:
                 Text(b["text"]) if b["type"] == "text" else _picture(b) for b in data["content"]
             )
             return ToolResult(data["call_id"], content, data["is_error"], data["toolset"])
+        case "thinking":
+            return Thinking(data["data"])
         case other:
             raise ValueError(f"unknown block type {other!r}")
 

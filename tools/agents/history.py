@@ -1,6 +1,7 @@
 """Making of a transcript what a provider takes: every call answered, old pictures left out."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from tools.agents.conversation import Block, Message, Picture, Text, ToolCall, ToolResult
 
@@ -9,14 +10,19 @@ BATCH = 3
 """Pictures are left out this many at a time. What is sent before the newest pictures then stays
 the same for some requests in a row, and the provider's cache goes on being used."""
 
+LONGEST_RESULT = 60_000
+"""Characters of one text in a tool's result, some 15,000 tokens."""
+
 INTERRUPTED = "Interrupted before it gave a result. It may or may not have taken effect."
 
 
 def prepared(
     messages: Iterable[Message], keep: int = KEPT_PICTURES, batch: int = BATCH
 ) -> tuple[Message, ...]:
-    """Return what to send: a valid conversation with ``keep`` to ``keep + batch - 1`` pictures."""
-    return without_old_pictures(closed(messages), keep, batch)
+    """Return what to send: a valid conversation with ``keep`` to ``keep + batch - 1`` pictures,
+    and no result longer than a model can use.
+    """
+    return without_old_pictures(shortened(closed(messages)), keep, batch)
 
 
 def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
@@ -53,6 +59,27 @@ def closed(messages: Iterable[Message]) -> tuple[Message, ...]:
     if calls:
         out.append(Message("user", tuple(interrupted(call) for call in calls)))
     return tuple(message for message in out if message.content)
+
+
+def shortened(messages: Iterable[Message], most: int = LONGEST_RESULT) -> tuple[Message, ...]:
+    """Leave out the middle of every result's text that is longer than ``most`` characters."""
+
+    def short(block: Block) -> Block:
+        if not isinstance(block, ToolResult):
+            return block
+        content = tuple(_short(b, most) if isinstance(b, Text) else b for b in block.content)
+        return replace(block, content=content)
+
+    return tuple(Message(m.role, tuple(short(b) for b in m.content)) for m in messages)
+
+
+def _short(text: Text, most: int) -> Text:
+    over = len(text.text) - most
+    if over <= 0:
+        return text
+    head = most * 2 // 3
+    tail = text.text[len(text.text) - (most - head) :]
+    return Text(f"{text.text[:head]}\n[… {over} characters left out here …]\n{tail}")
 
 
 def without_old_pictures(

@@ -22,6 +22,7 @@ from tools.agents.report import (
     read_report,
     text_of,
 )
+from tools.agents.watchdog import STUCK, Watchdog
 from tools.kit.spec import ToolSpec
 
 log = logging.getLogger(__name__)
@@ -141,6 +142,8 @@ class _Turn:
         self._steps = 0
         self._usage = Usage()
         self._cut_row = 0
+        self._watchdog = Watchdog()
+        self._circling = False
         self.said = ""
         """The last words of the model in this turn."""
 
@@ -154,6 +157,8 @@ class _Turn:
                 report = await self._run_calls(calls)
                 if report is not None:
                     return report
+                if self._circling:
+                    raise _Ended("watchdog", STUCK)
             elif reply.stop_reason not in ("max_tokens", "pause_turn"):
                 return assumed_report(reply.content)
             if reply.stop_reason == "max_tokens":
@@ -259,7 +264,9 @@ class _Turn:
             log.warning("the tool %s failed", call.name, exc_info=True)
             text = f"The tool failed unexpectedly: {type(error).__name__}: {error}"
             return ToolResult(call.id, (Text(text),), is_error=True, toolset=call.toolset)
-        return replace(result, call_id=call.id, toolset=call.toolset)
+        result = replace(result, call_id=call.id, toolset=call.toolset)
+        self._circling = self._watchdog.saw(call, result)
+        return result
 
 
 def _reported(call: ToolCall) -> tuple[Report | None, ToolResult]:

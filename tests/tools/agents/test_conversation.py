@@ -9,6 +9,7 @@ from tools.agents.conversation import (
     Message,
     Picture,
     Text,
+    Thinking,
     ToolCall,
     ToolResult,
     message_from_json,
@@ -27,7 +28,8 @@ calls = st.builds(
 )
 contents = st.lists(st.one_of(texts, pictures)).map(tuple)
 results = st.builds(ToolResult, st.text(), contents, st.booleans(), toolsets)
-blocks: st.SearchStrategy[Block] = st.one_of(texts, pictures, calls, results)
+thoughts = st.builds(Thinking, st.dictionaries(st.text(), st.text()))
+blocks: st.SearchStrategy[Block] = st.one_of(texts, pictures, calls, results, thoughts)
 messages = st.builds(Message, st.sampled_from(["user", "assistant"]), st.lists(blocks).map(tuple))
 
 

@@ -135,3 +135,17 @@ def test_whatever_was_written_down_every_call_is_answered_right_after_it(
         if before.role == "assistant":
             assert answers == calls
         assert before.content
+
+
+def test_the_middle_of_a_result_that_is_too_long_is_left_out() -> None:
+    said = (
+        Message("user", (Text("y" * 40),)),
+        Message("assistant", (call(0),)),
+        Message("user", (result(0, Text("a" * 20 + "z" * 20), Text("short"), shot(0)),)),
+    )
+    first, _, last = history.shortened(said, 30)
+    assert first == said[0]
+    (given,) = last.content
+    assert isinstance(given, ToolResult)
+    expected = Text("a" * 20 + "\n[… 10 characters left out here …]\n" + "z" * 10)
+    assert given.content == (expected, Text("short"), shot(0))

@@ -279,3 +279,11 @@ def test_cancelling_while_a_tool_runs_answers_every_call() -> None:
         ]
 
     asyncio.run(scenario())
+
+
+def test_an_agent_that_goes_in_circles_is_ended() -> None:
+    toolbox = ToolboxOf()
+    end = turn(ModelOf(*[reply(RUN)] * 30), None, toolbox)
+    assert (end.outcome, end.error_kind) == ("failed", "watchdog")
+    assert "nothing changes" in str(end.error)
+    assert end.steps == len(toolbox.called) == 20

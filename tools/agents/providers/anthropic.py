@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import anthropic
 import httpx2
 
-from tools.agents.conversation import Text, ToolCall
+from tools.agents.conversation import Said
 from tools.agents.providers import anthropic_wire as wire
 from tools.agents.providers.errors import (
     ModelError,
@@ -142,7 +142,7 @@ class AnthropicModel:
 
 def _reply(message: anthropic.types.Message) -> Reply:
     blocks = (wire.reply_block(block.to_dict()) for block in message.content)
-    content: tuple[Text | ToolCall, ...] = tuple(b for b in blocks if b is not None)
+    content: tuple[Said, ...] = tuple(b for b in blocks if b is not None)
     usage = Usage(
         message.usage.input_tokens,
         message.usage.output_tokens,

@@ -8,7 +8,9 @@ from tools.agents.conversation import (
     Block,
     Message,
     Picture,
+    Said,
     Text,
+    Thinking,
     ToolCall,
     ToolResult,
 )
@@ -18,6 +20,9 @@ from tools.kit.spec import ToolSpec
 Json = dict[str, Any]
 
 COMPUTER = "computer"
+THOUGHTS = ("thinking", "redacted_thinking")
+"""Blocks that must come back unchanged, or the provider refuses the calls after them."""
+
 COMPUTER_TOOLSET = "computer_toolset_20260801"
 MARKED_MESSAGES = 2
 """Ends of messages that carry a cache mark, counted from the last. Two, so that the end of
@@ -29,7 +34,9 @@ def request(prompt: Prompt, pictures: Mapping[str, bytes]) -> Json:
     messages = [_message(m, pictures) for m in _merged(prompt.messages)]
     messages = [m for m in messages if m["content"]]
     for message in messages[-MARKED_MESSAGES:]:
-        _mark(message["content"][-1])
+        markable = [b for b in message["content"] if b["type"] not in THOUGHTS]
+        if markable:
+            _mark(markable[-1])
     body: Json = {
         "model": prompt.model,
         "max_tokens": prompt.max_tokens,
@@ -57,7 +64,7 @@ def picture_ids(messages: Iterable[Message]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def reply_block(block: Mapping[str, Any]) -> Text | ToolCall | None:
+def reply_block(block: Mapping[str, Any]) -> Said | None:
     """Read one content block of a reply; ``None`` for a kind we have no use for."""
     if block["type"] == "text":
         return Text(block["text"]) if block["text"] else None
@@ -65,7 +72,9 @@ def reply_block(block: Mapping[str, Any]) -> Text | ToolCall | None:
         given = block["input"]
         arguments = given if isinstance(given, dict) else {}
         return ToolCall(block["id"], block["name"], arguments, block.get("toolset_name"))
-    return None
+    # Without its seal a thought cannot be sent back.
+    sealed = block["type"] in THOUGHTS and (block.get("signature") or block.get("data"))
+    return Thinking(dict(block)) if sealed else None
 
 
 def _merged(messages: Iterable[Message]) -> list[Message]:
@@ -106,6 +115,8 @@ def _block(block: Block, pictures: Mapping[str, bytes]) -> Json:
                 },
                 block.toolset,
             )
+        case Thinking(data):
+            return dict(data)
     return _result(block, pictures)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from tools.agents.conversation import Message, Text, ToolCall
+from tools.agents.conversation import Message, Said
 from tools.kit.spec import ToolSpec
 
 
@@ -56,7 +56,7 @@ class Prompt:
 class Reply:
     """What the model said and asked for."""
 
-    content: tuple[Text | ToolCall, ...]
+    content: tuple[Said, ...]
     stop_reason: str
     """``end_turn``, ``tool_use``, ``max_tokens``, ``refusal``, ``pause_turn``, or another word
     of the provider's."""

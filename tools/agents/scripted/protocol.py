@@ -61,11 +61,13 @@ BLOCK_KEYS = {
     "text": frozenset({"text"}),
     "image": frozenset({"source"}),
     "tool_use": frozenset({"id", "name", "input", "toolset_name"}),
+    "thinking": frozenset({"thinking", "signature"}),
+    "redacted_thinking": frozenset({"data"}),
     "tool_result": frozenset({"tool_use_id", "content", "is_error", "toolset_name"}),
 }
 WHO_MAY_SAY = {
     "user": ("text", "image", "tool_result"),
-    "assistant": ("text", "tool_use"),
+    "assistant": ("text", "tool_use", "thinking", "redacted_thinking"),
     "result": ("text", "image"),
     "failed result": ("text",),
 }
@@ -229,6 +231,10 @@ class _Reader:
             self._picture(block, where)
         elif kind == "tool_use":
             self._call(block, where)
+        elif kind in ("thinking", "redacted_thinking"):
+            needed = "signature" if kind == "thinking" else "data"
+            _check(bool(_string(block, needed, where)), where, f"{needed} must not be empty")
+            _check("cache_control" not in block, where, "thinking takes no cache mark")
         else:
             self._result(block, where)
         return block

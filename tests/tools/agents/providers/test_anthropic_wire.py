@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tools.agents.fakes_loop import encoded, screen, user
-from tools.agents.conversation import Block, Message, Picture, Text, ToolCall, ToolResult
+from tools.agents.conversation import (
+    Block,
+    Message,
+    Picture,
+    Said,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from tools.agents.history import prepared
 from tools.agents.providers import anthropic_wire as wire
 from tools.agents.providers.port import Prompt
@@ -103,12 +112,30 @@ def test_pictures_are_named_once_in_their_order() -> None:
     assert request(Message("user", (SHOT,)))["messages"][0]["content"][0]["type"] == "image"
 
 
+THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+HIDDEN = {"type": "redacted_thinking", "data": "x"}
+
+
+def test_thoughts_go_back_as_they_came_and_take_no_cache_mark() -> None:
+    said = Message("assistant", (Thinking(THOUGHT), ToolCall("a", "f", {}), Thinking(HIDDEN)))
+    content = request(user("x"), said)["messages"][1]["content"]
+    assert (content[0], content[2]) == (THOUGHT, HIDDEN)
+    assert "cache_control" in content[1]
+    assert request(user("x"), Message("assistant", (Thinking(HIDDEN),)))["messages"][1] == {
+        "role": "assistant",
+        "content": [HIDDEN],
+    }
+
+
 @pytest.mark.parametrize(
     ("block", "expected"),
     [
         ({"type": "text", "text": "Hi."}, Text("Hi.")),
         ({"type": "text", "text": ""}, None),
         ({"type": "thinking", "thinking": "Hm."}, None),
+        (THOUGHT, Thinking(THOUGHT)),
+        ({"type": "redacted_thinking", "data": "x"}, Thinking(HIDDEN)),
+        ({"type": "song"}, None),
         (
             {"type": "tool_use", "id": "a", "name": "key", "input": {}, "toolset_name": "computer"},
             ToolCall("a", "key", {}, "computer"),
@@ -116,9 +143,7 @@ def test_pictures_are_named_once_in_their_order() -> None:
         ({"type": "tool_use", "id": "a", "name": "f", "input": "x"}, ToolCall("a", "f", {})),
     ],
 )
-def test_blocks_of_a_reply_are_read(
-    block: dict[str, Any], expected: Text | ToolCall | None
-) -> None:
+def test_blocks_of_a_reply_are_read(block: dict[str, Any], expected: Said | None) -> None:
     assert wire.reply_block(block) == expected
 
 

@@ -250,3 +250,15 @@ def test_the_same_tool_twice_is_refused() -> None:
 def test_what_is_no_object_is_refused(body: object) -> None:
     with pytest.raises(InvalidRequest, match="request: must be an object"):
         read_request(body, measure)
+
+
+def test_thoughts_are_taken_with_their_seal_only() -> None:
+    body = good()
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    hidden = {"type": "redacted_thinking", "data": "x"}
+    body["messages"][1]["content"][:0] = [thought, hidden]
+    read_request(body, measure)
+    for broken in ({"signature": ""}, {"signature": "s", "cache_control": dict(MARK)}):
+        body["messages"][1]["content"][0] = {**thought, **broken}
+        with pytest.raises(InvalidRequest, match=r"messages\.1\.content\.0"):
+            read_request(body, measure)
