@@ -101,9 +101,10 @@ class _Routes:
         """A recording with its steps and its map of real to video time."""
         return await _answer("Failed to read recording.", self._catalogue.get, recording_id)
 
-    async def delete(self, recording_id: str) -> None:
-        """Remove a recording that has ended."""
-        await _answer("Failed to delete recording.", self._recorder.delete, recording_id)
+    async def delete(self, recording_id: str, take: int | None = None) -> None:
+        """Remove a recording that has ended, or one take of it."""
+        failed = "Failed to delete recording."
+        await _answer(failed, self._recorder.delete, recording_id, take)
 
     async def note(self, recording_id: str, report: StepReport, request: Request) -> None:
         """Add a step that this desktop did not see itself."""

@@ -182,17 +182,31 @@ class Catalogue:
         draft.replace(paths.document)
         paths.journal.unlink(missing_ok=True)
 
-    def delete(self, recording_id: str) -> None:
-        """Remove all files of all takes.
+    def delete(self, recording_id: str, take: int | None = None) -> None:
+        """Remove all files, or those of one take.
 
         Raises:
             UnknownRecording: If there are none.
         """
-        self.take(recording_id)
+        found = self.parts(recording_id)
+        doomed = [part for part in found if take in (None, part.take)]
+        if not doomed:
+            raise UnknownRecording(recording_id)
         # Out of sight in one step, whoever still reads or moves a file of it.
-        doomed = self._folder / f".deleted-{uuid.uuid4()}"
-        (self._folder / checked(recording_id)).rename(doomed)
-        shutil.rmtree(doomed, ignore_errors=True)
+        away = self._folder / f".deleted-{uuid.uuid4()}"
+        if len(doomed) == len(found):
+            (self._folder / checked(recording_id)).rename(away)
+        else:
+            away.mkdir()
+            for part in doomed:
+                self._put_away(self.paths(recording_id, part.index), away)
+        shutil.rmtree(away, ignore_errors=True)
+
+    def _put_away(self, paths: Paths, away: Path) -> None:
+        # The description first: what has none is no part any more.
+        for path in (paths.document, paths.video, paths.thumbnail):
+            if path.exists():
+                path.rename(away / path.name)
 
     def recover(self) -> tuple[str, ...]:
         """Make whole what a dead service left; the ids it found. Blocks, and reads whole files.

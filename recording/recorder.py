@@ -115,8 +115,8 @@ class Recorder:
         self._ask(end)
         return self._stored(name)
 
-    def delete(self, recording_id: str) -> None:
-        """Remove the files of a recording that has ended.
+    def delete(self, recording_id: str, take: int | None = None) -> None:
+        """Remove the files of a recording that has ended, or those of one take of it.
 
         Raises:
             InvalidRecordingId, UnknownRecording, StillRecording, RecorderClosed
@@ -124,10 +124,12 @@ class Recorder:
         name = checked(recording_id)
 
         def remove() -> None:
-            if name in self._studio.active:
+            running = self._catalogue.take(name)[-1].take if name in self._studio.active else None
+            if running is not None and take in (None, running):
                 raise StillRecording(name)
-            self._catalogue.delete(name)
-            self._studio.forget(name)
+            self._catalogue.delete(name, take)
+            if running is None and not self._catalogue.parts(name):
+                self._studio.forget(name)
 
         self._ask(remove)
 

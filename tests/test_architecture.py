@@ -81,6 +81,7 @@ CORES = {
         " boxes presence ranges",
         "vncbridge": "errors gate rfb roles",
         "tools": "models",
+        "tools.store": "retention",
         "tools.kit": "spec ampersand arguments computer_calls duration output",
         "tools.processes": "errors headtail requests chat calls",
         "tools.files": "errors lines match edits endings diff hints indent requests splice"

@@ -292,6 +292,28 @@ def test_recordings_are_listed_and_deleted(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
+def test_one_take_of_a_recording_can_be_deleted(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        takes = []
+        for _ in range(3):
+            await desktop.start()
+            takes.append((await desktop.stop()).json()["take"])
+        assert takes == [1, 2, 3]
+        path = f"/recordings/{A}"
+        assert (await desktop.client.delete(f"{path}?take=2")).status_code == 204
+        assert (await desktop.client.delete(f"{path}?take=2")).status_code == 404
+        names = {file.stem for file in (desktop.folder / A).glob("*.mp4")}
+        assert names == {"1", "3"}
+        await desktop.start()
+        assert (await desktop.client.delete(f"{path}?take=4")).status_code == 409
+        assert (await desktop.client.delete(f"{path}?take=3")).status_code == 204
+        assert (await desktop.stop()).json()["take"] == 4
+        assert (await desktop.client.delete(path)).status_code == 204
+        assert list(desktop.folder.iterdir()) == []
+
+    run(tmp_path, scenario)
+
+
 def test_steps_from_elsewhere_join_those_of_the_desktop(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()

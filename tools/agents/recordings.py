@@ -4,6 +4,7 @@ A recorder that fails never fails the work: what went wrong is said in the resul
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,10 @@ Json = dict[str, Any]
 API = "/api/v0/desktop"
 DOWNLOADS = 4
 """Videos that are fetched at the same time."""
+
+CLEARING_SECONDS = 5.0
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,7 @@ class TurnRecording:
         self._started = started
         self._closed = False
         self._warning: str | None = None
+        self._kept: int | None = None
 
     @property
     def started(self) -> bool:
@@ -117,7 +123,21 @@ class TurnRecording:
                     return await self._store(end_reason)
             except (MachineRefused, MachineUnavailable, OSError, TimeoutError) as error:
                 reason = str(error) or f"it took longer than {patience:.0f} s"
+                if isinstance(error, MachineUnavailable):
+                    reason = "its desktop is gone"
                 return Recorded(end_reason="failed", warning=f"recording not stored: {reason}")
+
+    async def clear(self) -> None:
+        """Remove from the desktop service what was stored here, byte for byte."""
+        if self._kept is None:
+            return
+        path, take = f"{API}/recordings/{self._chat_id}", {"take": str(self._kept)}
+        self._kept = None
+        try:
+            await self._machine.request("DELETE", path, params=take, timeout=CLEARING_SECONDS)
+        except (MachineRefused, MachineUnavailable) as error:
+            # It goes with the desktop then.
+            log.info("a stored recording stays on its desktop: %s", error)
 
     def hurry(self, patience: float) -> None:
         """Shorten the patience of a finish that goes on."""
@@ -136,6 +156,8 @@ class TurnRecording:
             for part in told["parts"]
         ]
         thumbnail = await self._thumbnail(f"thumbnail-{stamp}.jpg", told)
+        if [video.size for video in videos] == [part["bytes"] for part in told["parts"]]:
+            self._kept = told.get("take")
         return Recorded(
             status="stored",
             # The recorder knows only its own reasons; the turn's is in its place.
@@ -185,6 +207,7 @@ class Recordings:
         self._downloads = asyncio.Semaphore(DOWNLOADS)
         self._open: dict[str, TurnRecording] = {}
         self._ending: set[TurnRecording] = set()
+        self._ended: dict[str, TurnRecording] = {}
         self._longest = float("inf")
 
     def open(
@@ -215,10 +238,17 @@ class Recordings:
         if recording is None:
             return Recorded()
         self._ending.add(recording)
+        self._ended[chat_id] = recording
         try:
             return await recording.finish(end_reason, min(patience, self._longest))
         finally:
             self._ending.discard(recording)
+
+    async def clear(self, chat_id: str) -> None:
+        """Called when it is written down what became of a chat's recording."""
+        recording = self._ended.pop(chat_id, None)
+        if recording is not None:
+            await recording.clear()
 
     def hurry(self, patience: float) -> None:
         """Give those that are being stored, and all later ones, only so many seconds."""

@@ -111,6 +111,7 @@ class Work:
         else:
             event = Event.FAIL if status == "failed" else Event.FINISH_TURN
         made = await self._book.move(chat_id, event, before=write)
+        await self._recordings.clear(chat_id)
         if made.state is State.RUNNING:
             return True
         self._workplaces.rest(chat_id)

@@ -2,6 +2,7 @@
 
 import hashlib
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,9 +65,26 @@ class FileStore:
         """Return the bytes of a stored file."""
         return self.path(file_id).read_bytes()
 
+    def describe(self, file_id: str, text: str) -> None:
+        """Keep beside a file what it is, for a day on which nobody else knows."""
+        target = self._words(file_id)
+        unfinished = target.with_name(f".{file_id}.part")
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(target)
+
+    def descriptions(self) -> Iterator[tuple[str, str]]:
+        """Ids and words of all described files whose bytes are there."""
+        for words in sorted(self._root.glob("??/*.json")):
+            if self.path(words.stem).exists():
+                yield words.stem, words.read_text(encoding="utf-8")
+
     def delete(self, file_id: str) -> None:
         """Remove a file; one that is gone already is fine."""
+        self._words(file_id).unlink(missing_ok=True)
         self.path(file_id).unlink(missing_ok=True)
+
+    def _words(self, file_id: str) -> Path:
+        return self.path(file_id).with_name(f"{file_id}.json")
 
     def _make_room(self, file_id: str) -> Path:
         path = self.path(file_id)

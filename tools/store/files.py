@@ -1,6 +1,7 @@
 """Rows of files, and which chat lists them."""
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlalchemy import select
@@ -10,7 +11,8 @@ from tools.agents.views import FileView
 
 from .errors import UnknownRow
 from .file_store import Stored
-from .schema import ChatFile, File
+from .retention import Kept
+from .schema import Chat, ChatFile, File
 
 Json = dict[str, Any]
 
@@ -48,6 +50,41 @@ async def insert(session: AsyncSession, stored: Stored, about: About, now: float
         session.add(ChatFile(chat_id=about.listed_with, file_id=file.id, created_at=now))
         await session.flush()
     return file
+
+
+def described(stored: Stored, about: About, now: float) -> str:
+    """A file's row as words that are kept beside its bytes."""
+    return json.dumps(
+        asdict(about) | {"size": stored.size, "sha256": stored.sha256, "created_at": now}
+    )
+
+
+async def restore(session: AsyncSession, file_id: str, text: str) -> bool:
+    """Insert the row that ``described`` told of; whether it was missing.
+
+    Chats that are no more are left out.
+    """
+    if await session.get(File, file_id) is not None:
+        return False
+    words = json.loads(text)
+    stored = Stored(file_id, words.pop("size"), words.pop("sha256"))
+    created_at = words.pop("created_at")
+    for name in ("chat_id", "listed_with"):
+        if words[name] is not None and await session.get(Chat, words[name]) is None:
+            words[name] = None
+    await insert(session, stored, About(**words), created_at)
+    return True
+
+
+async def kept(session: AsyncSession) -> list[Kept]:
+    """All files as retention sees them."""
+    listed = select(ChatFile.file_id, ChatFile.chat_id)
+    chats = {row.file_id: row.chat_id for row in await session.execute(listed)}
+    query = select(File.id, File.kind, File.size, File.created_at, File.chat_id, File.details)
+    return [
+        Kept(id, kind, size, created_at, chats.get(id, chat_id), bool(details.get("pinned")))
+        for id, kind, size, created_at, chat_id, details in await session.execute(query)
+    ]
 
 
 async def get(session: AsyncSession, file_id: str) -> FileView:

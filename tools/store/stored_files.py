@@ -72,10 +72,17 @@ class StoredFiles:
             self._disk.delete(file_id)
 
     async def _know(self, stored: Stored, about: About) -> FileView:
+        now = self._now()
+
         async def insert(session: AsyncSession) -> FileView:
-            return files.view(await files.insert(session, stored, about, self._now()))
+            return files.view(await files.insert(session, stored, about, now))
 
         try:
+            if about.kind != "step":
+                # Steps are many, and without the database nobody would miss their pictures.
+                await asyncio.to_thread(
+                    self._disk.describe, stored.id, files.described(stored, about, now)
+                )
             return await self._store.write(insert)
         except Exception:
             # Not when we are cancelled: the row may have been written all the same.

@@ -103,6 +103,8 @@ class FakeDesktop:
     """What to raise, by the end of a path."""
     acted: asyncio.Event = field(default_factory=asyncio.Event)
     frames: int = 0
+    film_size: int | None = None
+    """What it says of its films; by default the truth."""
     on_action: Callable[[], Awaitable[None]] | None = None
     before: dict[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
     """What to await first, by the end of a path."""
@@ -156,8 +158,10 @@ class FakeDesktop:
         if recording_id not in self.recorded:
             raise MachineRefused(404, "Recording not found.")
         self.recording = None
-        part = {"index": 1, "bytes": 7, "video_start": 0.0, "end_reason": "completed"}
-        told = {"end_reason": "completed", "complete": True, "parts": [part]}
+        film = self.downloaded(f"/api/v0/desktop/recordings/{recording_id}/video?part=1")
+        size = self.film_size or len(film)
+        part = {"index": 1, "bytes": size, "video_start": 0.0, "end_reason": "completed"}
+        told = {"end_reason": "completed", "complete": True, "take": 1, "parts": [part]}
         self.recorded[recording_id] |= told
         return self.recorded[recording_id]
 

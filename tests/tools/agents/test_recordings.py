@@ -164,3 +164,46 @@ async def _two_chats(session: AsyncSession) -> None:
 async def _hang(begun: asyncio.Event) -> None:
     begun.set()
     await asyncio.Event().wait()
+
+
+def deleted(b: Bench) -> list[str]:
+    return [path for method, path, _ in b.desktop.requests if method == "DELETE"]
+
+
+def test_what_was_stored_byte_for_byte_is_removed_from_the_desktop(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.open().ensure()
+            recorded = await b.finish()
+            assert recorded.status == "stored"
+            assert deleted(b) == []
+            await b.recordings.clear("child")
+            assert deleted(b) == ["/api/v0/desktop/recordings/child"]
+            await b.recordings.clear("child")
+            assert len(deleted(b)) == 1
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("size", [1, 10**9])
+def test_a_copy_of_another_size_removes_nothing(tmp_path: Path, size: int) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.open().ensure()
+            b.desktop.film_size = size
+            await b.finish()
+            await b.recordings.clear("child")
+            assert deleted(b) == []
+
+    asyncio.run(scenario())
+
+
+def test_a_desktop_that_is_gone_need_not_be_cleared(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.open().ensure()
+            await b.finish()
+            b.desktop.refuses["recordings/child"] = MachineRefused(404, "Recording not found.")
+            await b.recordings.clear("child")
+
+    asyncio.run(scenario())
