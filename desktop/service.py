@@ -27,6 +27,7 @@ from tools.git.watcher import Watcher
 from tools.processes.api import once, touched
 from tools.processes.api import router as processes_router
 from tools.processes.registry import ProcessSettings, Registry
+from vncbridge.accesslog import AccessLog, logged
 from vncbridge.border import install
 from vncbridge.credentials import Credentials, new_token
 from vncbridge.gate import Gate, Principal
@@ -128,9 +129,10 @@ class Service:
     async def run(self, bound: socket, address: Address) -> None:
         """Serve until SIGTERM; everything that was opened is closed when this returns."""
         async with AsyncExitStack() as stack:
+            stack.enter_context(logged(self._folder.path / "logs" / "access.jsonl"))
             parts = await self._open(stack)
             app = self._application(parts)
-            idleness = Idleness(app, time.monotonic)
+            idleness = Idleness(AccessLog(app), time.monotonic)
             server = Serving(idleness, lambda: self._tell(address, parts), self._close)
             if self._settings.linger is not None:
                 task = asyncio.create_task(self._linger(server, idleness), name="linger")

@@ -11,6 +11,9 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = {"desktop", "recording", "vncbridge", "tools"}
 
 EDGE = {"vncbridge.border", "vncbridge.credentials", "vncbridge.errors", "vncbridge.gate"} | {
+    "vncbridge.accesslog",
+    "vncbridge.scopes",
+    "vncbridge.tokens_api",
     "vncbridge.serving",
     "vncbridge.viewer",
     "vncbridge.pump",

@@ -42,14 +42,17 @@ from tools.settings import Settings
 from tools.store.database import Store
 from tools.store.errors import StoreError
 from tools.store.file_store import FileStore
+from tools.store.kin import Kin
 from tools.store.stored_files import StoredFiles
+from vncbridge.accesslog import AccessLog, logged
 from vncbridge.border import install
-from vncbridge.credentials import Credentials, Session, new_token
-from vncbridge.gate import Gate, Principal
+from vncbridge.credentials import Credentials
+from vncbridge.gate import Gate
 from vncbridge.serving import Address
+from vncbridge.tokens_api import tickets_router, tokens_router
 
 log = logging.getLogger(__name__)
-OWNER = "owner"
+TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
 TIDY_SECONDS = 15.0
 """How often desktops of chats at rest are looked through."""
 
@@ -92,9 +95,10 @@ async def plane(
     ``address`` is where it will be served. Ending leaves desktops alone if the settings say so.
     """
     data = settings.data_dir
-    token = _token(token_file or data / "token")
+    token = token_in(token_file or data / "token")
     closing = asyncio.Event()
     async with AsyncExitStack() as stack:
+        stack.enter_context(logged(data / "logs" / "access.jsonl"))
         scripted = await stack.enter_async_context(
             ScriptedModelServer(log_file=data / "logs" / "scripted.jsonl")
         )
@@ -120,10 +124,15 @@ async def plane(
             files=files,
             about=lambda: About(version("deskhand"), models.usual(), models.has_key, data),
             closing=closing,
-            pages=[pages_router()],
+            pages=[
+                pages_router(),
+                tokens_router(credentials, lambda: base_url),
+                tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
+            ],
         )
         gate = Gate(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
-        install(app, gate, credentials)
+        install(app, gate, credentials, kin=Kin(store))
+        app.add_middleware(AccessLog)
         preloading = asyncio.create_task(asyncio.to_thread(_provider), name="preload provider")
         stack.push_async_callback(_finished, preloading)
         await chats.resume()
