@@ -36,6 +36,7 @@ from vncbridge.relay import UnixUpstream
 from vncbridge.relay import router as relay_router
 from vncbridge.seats import Watchers
 from vncbridge.serving import Address, Serving
+from vncbridge.tokens_api import tickets_router, tokens_router
 from vncbridge.viewer import router as pages_router
 
 from .account import Account
@@ -66,6 +67,7 @@ from .standins import StandInHands, StandInScreen
 from .veil import Veil
 from .windows_api import router as windows_router
 
+TICKETS = "/api/v0/desktop/tickets"
 __all__ = ["Service", "new_token", "preload"]
 
 
@@ -206,6 +208,8 @@ class Service:
         for routes in (
             events_router(self._events),
             windows_router(lambda: parts.display.current().windows, self._settings.size),
+            tickets_router(self._credentials, TICKETS, lambda _: self._instance),
+            tokens_router(self._credentials),
             lease_router(self._leasing, lambda: self._watchers.count, may_force),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             relay_router(upstream, lambda: self._closing, self._watchers),
@@ -231,7 +235,8 @@ class Service:
             response.status_code = 200 if state == "running" else 503
             return {"status": "ready" if state == "running" else state}
 
-        install(app, Gate(frozenset(self._settings.allowed_hosts)), self._credentials)
+        gate = Gate(frozenset(self._settings.allowed_hosts), desktop=self._instance)
+        install(app, gate, self._credentials)
         return app
 
     def _status(self, parts: Parts) -> dict[str, Any]:

@@ -35,6 +35,7 @@ MAY_USE: dict[str, set[str]] = {
     "tools.fleet.fleet": {"desktop.client", "desktop.errors", "desktop.launch"},
     "tools.fleet.machine": {"desktop.client", "desktop.errors"},
     "tools.fleet.machines": {"desktop.errors"},
+    "tools.accepted": {"vncbridge.credentials", "vncbridge.gate"},
     "tools.wiring": EDGE | {"desktop.folder"},
     "tools.plane.*": EDGE | {"desktop.client", "desktop.errors"},
     "tools.demo.*": {"vncbridge.serving"},
@@ -82,7 +83,7 @@ CORES = {
         " results portablekeys",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes presence ranges",
-        "vncbridge": "errors gate rfb roles",
+        "vncbridge": "errors gate rfb roles scopes",
         "tools": "models",
         "tools.store": "retention",
         "tools.kit": "spec ampersand arguments computer_calls duration output",

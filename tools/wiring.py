@@ -3,20 +3,19 @@
 import asyncio
 import contextlib
 import importlib
-import json
 import logging
 import os
-import secrets
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 
 from desktop.folder import open_root, run_root
+from tools.accepted import accepted, token_in
 from tools.agents.chats import Chats
 from tools.agents.errors import ChatError
 from tools.agents.ports import ChatSettings
@@ -117,7 +116,7 @@ async def plane(
             ChatSettings(base_url=base_url, desktops=settings.most_desktops),
         )
         stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
-        credentials = _credentials(data, token)
+        credentials = accepted(data, token)
         app = create_app(
             chats=chats,
             desktops=fleet,
@@ -193,39 +192,11 @@ def _model(files: StoredFiles, api_key: str, base_url: str | None) -> Model:
     return _provider()(files, api_key=api_key, base_url=base_url)  # type: ignore[call-arg]
 
 
-def _credentials(data: Path, token: str) -> Credentials:
-    """Return what is accepted; sessions and the instance outlive a restart."""
-    file = data / "sessions.json"
-    kept = json.loads(file.read_text()) if file.exists() else {}
-    instance = kept.get("instance") or secrets.token_hex(8)
-    sessions = {key: Session(**value) for key, value in kept.get("sessions", {}).items()}
-
-    def keep(sessions: Mapping[str, Session]) -> None:
-        value = {"instance": instance, "sessions": {k: asdict(s) for k, s in sessions.items()}}
-        _write_private(file, json.dumps(value))
-
-    keep(sessions)
-    credentials = Credentials(instance, time.time, sessions=sessions, kept=keep)
-    credentials.accept_token(token, Principal(OWNER))
-    return credentials
-
-
-def _token(file: Path) -> str:
-    """Return the access token; made at the first start, so that scripts go on working."""
-    if not file.exists():
-        _write_private(file, new_token() + "\n")
-    token = file.read_text().strip()
-    if not token:
-        raise OSError(f"{file} holds no token")
-    return token
-
-
-def _write_private(file: Path, text: str) -> None:
-    fresh = file.with_suffix(".new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as out:
-        out.write(text)
-    fresh.replace(file)
+def _known(fleet: Fleet, request: Request) -> str:
+    """Return the id of the desktop that a request names; raises ``UnknownDesktop``."""
+    desktop_id: str = request.path_params["desktop_id"]
+    fleet.client(desktop_id)
+    return desktop_id
 
 
 async def _tidy(chats: Chats) -> None:

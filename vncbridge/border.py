@@ -2,23 +2,46 @@
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from http.cookies import SimpleCookie
-from typing import Any, Literal, cast
+from typing import Any, cast
 from urllib.parse import quote
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .credentials import SESSION_SECONDS, Credentials
-from .gate import Approach, Gate, Principal, Refusal, bearer_of, cookie_of, largest_body
+from .gate import (
+    Approach,
+    Gate,
+    Principal,
+    Proof,
+    Refusal,
+    bearer_of,
+    cookie_of,
+    is_open,
+    largest_body,
+)
+from .scopes import ADMIN, chats_of
 
+CHAT_HEADERS = ("deskhand-chat-id", "coder-chat-id")
 REFUSED = 1008
 """WebSocket close code for a policy violation, RFC 6455 section 7.4.1."""
+
+
+Kin = Callable[[str, str], Awaitable[frozenset[str]]]
+"""Gives the chats that a ``chat`` or ``file`` belongs to, by its id: itself and those above it."""
+
+
+async def no_kin(kind: str, name: str) -> frozenset[str]:
+    """Know of no chats, as a service without them."""
+    return frozenset()
 
 
 class BodyTooLarge(HTTPException):
@@ -41,11 +64,13 @@ class Border:
         app: ASGIApp,
         gate: Gate,
         credentials: Credentials,
+        kin: Kin,
         wrong_credential_delay: float = 0.5,
     ) -> None:
         self._app = app
         self._gate = gate
         self._credentials = credentials
+        self._kin = kin
         self._delay = wrong_credential_delay
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,11 +80,15 @@ class Border:
             return
         headers = Headers(scope=scope)
         approach = self._approach(scope, headers)
+        if approach.principal is not None and not is_open(approach.path):
+            approach = await self._with_kin(approach, approach.principal, headers)
         refusal = self._gate.refusal(approach)
         if refusal is not None:
             await self._turn_away(refusal, approach, headers, scope, receive, send)
             return
         scope.setdefault("state", {})["principal"] = approach.principal
+        if approach.principal is not None and not approach.speaks_for:
+            _speak_for(scope, chats_of(approach.principal.scopes))
         if scope["type"] == "http":
             limit = largest_body(headers.get("content-type"))
             declared = headers.get("content-length", "0")
@@ -71,7 +100,7 @@ class Border:
         await self._app(scope, receive, send)
 
     def _approach(self, scope: Scope, headers: Headers) -> Approach:
-        kind, principal = self._who(headers)
+        kind, principal = self._who(headers, scope)
         secure = scope["scheme"] in ("https", "wss")
         length = headers.get("content-length", "0")
         return Approach(
@@ -88,16 +117,34 @@ class Border:
             principal=principal,
         )
 
-    def _who(
-        self, headers: Headers
-    ) -> tuple[Literal["bearer", "cookie", "none"], Principal | None]:
+    def _who(self, headers: Headers, scope: Scope) -> tuple[Proof, Principal | None]:
         token = bearer_of(headers.get("authorization"))
         if token is not None:
             return "bearer", self._credentials.by_token(token)
+        if scope["type"] == "websocket":
+            ticket = QueryParams(scope["query_string"]).get("ticket")
+            if ticket is not None:
+                return "ticket", self._credentials.by_ticket(ticket)
         cookie = cookie_of(headers.get("cookie"), self._credentials.cookie_name)
         if cookie is not None:
             return "cookie", self._credentials.by_cookie(cookie)
         return "none", None
+
+    async def _with_kin(
+        self, approach: Approach, principal: Principal, headers: Headers
+    ) -> Approach:
+        """Look up which chats a request is about, where somebody's rights depend on it."""
+        if ADMIN in principal.scopes:
+            return approach
+        needed = self._gate.need(approach)
+        family: frozenset[str] = frozenset()
+        if needed is not None and needed.kind in ("chat", "file"):
+            family = await self._kin(needed.kind, needed.id)
+        named = next((headers[name] for name in CHAT_HEADERS if name in headers), None)
+        speaks_for = frozenset((named,)) if named is not None else frozenset()
+        if named is not None:
+            speaks_for |= await self._kin("chat", named)
+        return replace(approach, family=family, speaks_for=speaks_for)
 
     async def _turn_away(
         self,
@@ -118,6 +165,13 @@ class Border:
             await response(scope, receive, send)
         else:
             await _answer(refusal)(scope, receive, send)
+
+
+def _speak_for(scope: Scope, chats: Sequence[str]) -> None:
+    """Have a request that names no chat speak for the one its credential is bound to."""
+    if chats:
+        named = (CHAT_HEADERS[0].encode(), chats[0].encode())
+        scope["headers"] = [*scope["headers"], named]
 
 
 def _wants_page(approach: Approach, headers: Headers) -> bool:
@@ -219,12 +273,19 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
     return router
 
 
-def install(app: FastAPI, gate: Gate, credentials: Credentials, *, secure: bool = False) -> None:
+def install(
+    app: FastAPI,
+    gate: Gate,
+    credentials: Credentials,
+    *,
+    secure: bool = False,
+    kin: Kin = no_kin,
+) -> None:
     """Put the border in front of an application, with its login routes and error bodies."""
     app.include_router(login_router(credentials, secure))
     app.add_exception_handler(StarletteHTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
-    app.add_middleware(Border, gate=gate, credentials=credentials)
+    app.add_middleware(Border, gate=gate, credentials=credentials, kin=kin)
 
 
 async def _http_error(_: Request, error: Exception) -> Response:

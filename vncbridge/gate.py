@@ -11,12 +11,17 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+from .scopes import Need, allows, chats_of, need
+
 BODY_TYPES = ("application/json", "application/octet-stream")
 SAFE_METHODS = ("GET", "HEAD")
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/login", "/api/v0/login"})
 OPEN_PREFIXES = ("/assets/", "/viewer/")
 LARGEST_JSON = 4 * 1024 * 1024
 LARGEST_UPLOAD = 1024 * 1024 * 1024
+
+
+Proof = Literal["bearer", "cookie", "ticket", "none"]
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,13 @@ class Approach:
     sec_fetch_site: str | None
     content_type: str | None
     has_body: bool
-    credential: Literal["bearer", "cookie", "none"]
+    credential: "Proof"
     principal: Principal | None
     """Who the credential belongs to; ``None`` when it is missing or wrong."""
+    family: frozenset[str] = frozenset()
+    """The chats that the chat or file in the path belongs to; for those with few rights only."""
+    speaks_for: frozenset[str] = frozenset()
+    """The chat that a header names, and those above it; likewise."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,13 @@ class Gate:
 
     allowed_hosts: frozenset[str] = frozenset()
     allowed_origins: frozenset[str] = frozenset()
+    desktop: str = ""
+    """The id of the desktop that this service is, if it is one."""
+
+    def need(self, approach: Approach) -> Need | None:
+        """Return what is needed beside the rights of an administrator."""
+        reads = approach.kind == "http" and approach.method in SAFE_METHODS
+        return need(approach.path, reads=reads, own_desktop=self.desktop)
 
     def refusal(self, approach: Approach) -> Refusal | None:
         """Return why the request is turned away, or ``None`` when it passes."""
@@ -78,7 +94,19 @@ class Gate:
             return _body_refusal(approach)
         if approach.principal is None:
             return _credential_refusal(approach)
-        return self._origin_refusal(approach) or _body_refusal(approach)
+        return (
+            self._origin_refusal(approach)
+            or self._scope_refusal(approach, approach.principal)
+            or _body_refusal(approach)
+        )
+
+    def _scope_refusal(self, approach: Approach, principal: Principal) -> Refusal | None:
+        if not allows(principal.scopes, self.need(approach), approach.family):
+            return Refusal(403, "Not allowed.", "this credential is not good for that")
+        bound = chats_of(principal.scopes)
+        if bound and approach.speaks_for and approach.speaks_for.isdisjoint(bound):
+            return Refusal(403, "Not allowed.", "this credential speaks for another chat")
+        return None
 
     def _origin_refusal(self, approach: Approach) -> Refusal | None:
         own = f"{approach.scheme}://{approach.host}"

@@ -85,7 +85,10 @@ def visitor(query: Mapping[str, str], principal: Principal | None) -> Visitor:
     role = lowest("control" if granted else "view", query.get("role", "control"))
     name = "".join(c for c in query.get("name", "") if c.isprintable())[:60].strip()
     viewer = query.get("viewer", "")
-    if viewer:
+    if role == "view":
+        # Never the key of somebody in control, whatever the address says.
+        key = f"watcher:{next(_numbers)}"
+    elif viewer:
         key = f"viewer:{viewer[:64]}"
     elif name:
         key = f"name:{name}"

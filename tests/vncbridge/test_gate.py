@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -156,3 +157,38 @@ def test_credentials_are_read_from_headers() -> None:
 def test_a_digest_hides_its_secret() -> None:
     assert "secret" not in digest("secret")
     assert digest("secret") == digest("secret") != digest("Secret")
+
+
+def speaking(*scopes: str, **changes: Any) -> int | None:
+    return status(replace(READ, principal=Principal("few", scopes), **changes))
+
+
+def test_a_credential_opens_only_what_its_scopes_say() -> None:
+    chat: dict[str, Any] = {"path": "/api/v0/chats/c1", "family": frozenset({"c1", "c0"})}
+    assert speaking("chat:c0", **chat) is None
+    assert speaking("chat:c9", **chat) == 403
+    assert speaking("run:c1:view", **chat) is None
+    assert speaking("run:c1:view", **chat, method="DELETE") == 403
+    assert speaking("chat:c0", path="/api/v0/tokens") == 403
+
+
+def test_a_socket_is_no_mere_reading() -> None:
+    watch: dict[str, Any] = {"path": "/api/v0/chats/c1/git/watch", "family": frozenset({"c1"})}
+    assert speaking("run:c1:view", **watch, kind="websocket") == 403
+    assert speaking("chat:c1", **watch, kind="websocket") is None
+    vnc: dict[str, Any] = {"path": "/api/v0/desktops/d1/desktop/vnc", "kind": "websocket"}
+    assert speaking("desktop:d1:view", **vnc) is None
+    assert speaking("desktop:d2:view", **vnc) == 403
+
+
+def test_a_credential_bound_to_a_chat_speaks_for_it_and_those_below_only() -> None:
+    tools: dict[str, Any] = {"path": "/api/v0/tools/execute"}
+    assert speaking("chat:c1", **tools, speaks_for=frozenset({"c2", "c1"})) is None
+    assert speaking("chat:c1", **tools, speaks_for=frozenset({"c3"})) == 403
+
+
+def test_a_desktop_service_knows_which_desktop_it_is() -> None:
+    gate = Gate(desktop="me")
+    mine = replace(READ, principal=Principal("x", ("desktop:me:view",)))
+    other = replace(READ, principal=Principal("x", ("desktop:you:view",)))
+    assert (status(mine, gate), status(other, gate)) == (None, 403)

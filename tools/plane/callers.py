@@ -41,3 +41,9 @@ def principal_name(scope: Mapping[str, Any]) -> str:
     """Return the name of the credential that the border found with an ASGI request."""
     name: str = scope["state"]["principal"].name
     return name
+
+
+def principal_scopes(scope: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what that credential is good for."""
+    scopes: tuple[str, ...] = scope["state"]["principal"].scopes
+    return scopes

@@ -119,14 +119,17 @@ def query(raw_query: bytes) -> str:
     return "&".join(p for p in parameters if _parameter_name(p) not in _SECRET_PARAMETERS)
 
 
-def to_desktop(headers: Iterable[tuple[bytes, bytes]], *, name: str) -> dict[str, str]:
-    """Return the headers for the desktop service; ``name`` is who calls."""
+def to_desktop(
+    headers: Iterable[tuple[bytes, bytes]], *, name: str, role: str = "admin"
+) -> dict[str, str]:
+    """Return the headers for the desktop service; ``name`` is who calls, ``role`` how far."""
     pairs = _without(headers, _NOT_TO_THE_DESKTOP, _NOT_TO_THE_DESKTOP_PREFIXES)
     passed: dict[str, str] = {}
     for key, value in pairs:
         passed[key] = f"{passed[key]}, {value}" if key in passed else value
     # Otherwise the HTTP client would ask for compression that our own client may not understand.
     passed.setdefault("accept-encoding", "identity")
+    passed["deskhand-role"] = role
     passed["deskhand-caller"] = "".join(c for c in name if " " <= c <= "~")
     return passed
 

@@ -13,9 +13,10 @@ from desktop.errors import DesktopRefused, DesktopUnavailable
 from vncbridge.border import refuse_websocket
 from vncbridge.gate import Refusal
 from vncbridge.pump import pump
+from vncbridge.scopes import desktop_role
 
 from .answers import FAMILIES, answer
-from .callers import principal_name
+from .callers import principal_name, principal_scopes
 from .disconnect import client_left, unless
 from .errors import ClientGone, NoDesktop
 from .passage import Passage, has_body, header, passage, query, to_client, to_desktop
@@ -80,7 +81,8 @@ class ChatDesktop:
         except FAMILIES as error:
             await _refuse(error, scope, receive, send)
             return
-        await _carry(service, self._target(chat.id), scope, receive, send)
+        target = _with_query(self._target(chat.id), scope, chat.desktop_id)
+        await _carry(service, target, scope, receive, send)
 
 
 def routes(chats: Chats, desktops: Desktops) -> list[BaseRoute]:
@@ -128,7 +130,11 @@ async def _exchange(
     async with service.stream(
         scope["method"],
         _target(going, scope),
-        headers=to_desktop(scope["headers"], name=principal_name(scope)),
+        headers=to_desktop(
+            scope["headers"],
+            name=principal_name(scope),
+            role=desktop_role(principal_scopes(scope), going.desktop_id),
+        ),
         content=upload.chunks() if upload.expected else None,
     ) as reply:
         if reply.status_code == UNAUTHORIZED:
@@ -184,5 +190,20 @@ async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) 
 
 
 def _target(going: Passage, scope: Scope) -> str:
+    if scope["type"] == "websocket":
+        return _with_query(going.path, scope, going.desktop_id)
+    return _joined(going.path, query(scope["query_string"]))
+
+
+def _with_query(path: str, scope: Scope, desktop_id: str) -> str:
+    """Return where a WebSocket goes: a watcher's role is said by us, and last."""
     parameters = query(scope["query_string"])
-    return f"{going.path}?{parameters}" if parameters else going.path
+    if desktop_role(principal_scopes(scope), desktop_id) == "view":
+        parameters = f"{parameters}&role=view" if parameters else "role=view"
+    return _joined(path, parameters)
+
+
+def _joined(path: str, parameters: str) -> str:
+    if not parameters:
+        return path
+    return f"{path}{'&' if '?' in path else '?'}{parameters}"

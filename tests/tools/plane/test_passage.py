@@ -141,6 +141,7 @@ def test_credentials_and_claims_of_the_client_do_not_reach_the_desktop() -> None
         "accept": "image/png",
         "if-none-match": '"1"',
         "accept-encoding": "identity",
+        "deskhand-role": "admin",
         "deskhand-caller": "admin",
     }
 

@@ -93,6 +93,7 @@ def test_the_desktop_sees_the_services_token_and_who_calls_and_nothing_else(
             "user-agent": told["headers"]["user-agent"],
             "connection": "keep-alive",
             "authorization": "Bearer service-token",
+            "deskhand-role": "admin",
             "deskhand-caller": "admin",
         }
 

@@ -1,0 +1,60 @@
+"""The credentials that a control plane accepts, kept in its data directory as digests."""
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from vncbridge.credentials import Credentials, Issued, Session, new_token
+from vncbridge.gate import Principal
+
+OWNER = "owner"
+
+
+def accepted(data: Path, token: str) -> Credentials:
+    """Return what is accepted; sessions, tokens and the instance outlive a restart."""
+    file = data / "sessions.json"
+    kept = json.loads(file.read_text()) if file.exists() else {}
+    instance = kept.get("instance") or secrets.token_hex(8)
+    sessions = {key: Session(**_read(one)) for key, one in kept.get("sessions", {}).items()}
+    issued = [Issued(**_read(one)) for one in kept.get("tokens", [])]
+
+    def keep(sessions: Mapping[str, Session], issued: Sequence[Issued]) -> None:
+        value = {
+            "instance": instance,
+            "sessions": {key: asdict(one) for key, one in sessions.items()},
+            "tokens": [asdict(one) for one in issued],
+        }
+        _write_private(file, json.dumps(value))
+
+    keep(sessions, issued)
+    credentials = Credentials(instance, time.time, sessions=sessions, issued=issued, kept=keep)
+    credentials.accept_token(token, Principal(OWNER))
+    return credentials
+
+
+def token_in(file: Path) -> str:
+    """Return the access token; made at the first start, so that scripts go on working."""
+    if not file.exists():
+        _write_private(file, new_token() + "\n")
+    token = file.read_text().strip()
+    if not token:
+        raise OSError(f"{file} holds no token")
+    return token
+
+
+def _read(row: dict[str, Any]) -> dict[str, Any]:
+    # JSON knows no tuples; a session of an earlier version has no scopes.
+    return {**row, "scopes": tuple(row["scopes"])} if "scopes" in row else row
+
+
+def _write_private(file: Path, text: str) -> None:
+    fresh = file.with_suffix(".new")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as out:
+        out.write(text)
+    fresh.replace(file)

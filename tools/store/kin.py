@@ -1,0 +1,34 @@
+"""Which chats something belongs to: what a credential's rights depend on."""
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from . import chats
+from .database import Store
+from .schema import ChatFile, File
+
+
+class Kin:
+    """Looks it up in the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def __call__(self, kind: str, name: str) -> frozenset[str]:
+        """Return the chats that a ``chat`` or a ``file`` belongs to, and those above them.
+
+        A chat belongs to itself; what there is not belongs to nobody above.
+        """
+
+        async def read(session: AsyncSession) -> frozenset[str]:
+            own = {name} if kind == "chat" else await _chats_of_file(session, name)
+            above = [await chats.ancestors(session, chat) for chat in own]
+            return frozenset(own).union(*above)
+
+        return await self._store.read(read)
+
+
+async def _chats_of_file(session: AsyncSession, file_id: str) -> set[str]:
+    made = await session.scalars(select(File.chat_id).where(File.id == file_id))
+    listed = await session.scalars(select(ChatFile.chat_id).where(ChatFile.file_id == file_id))
+    return {chat for chat in (*made, *listed) if chat is not None}

@@ -1,0 +1,133 @@
+"""What a credential is good for: its scopes, and which of them each route asks for.
+
+A scope is ``admin``, ``chat:ID`` (tools, files and events of a chat and those below it),
+``desktop:ID:control``, ``desktop:ID:view`` or ``run:ID:view`` (a run's page, video and steps).
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+ADMIN = "admin"
+SCOPE = re.compile(
+    r"admin|chat:[\w-]{1,64}|desktop:[\w-]{1,64}:(control|view)|run:[\w-]{1,64}:view"
+)
+
+Level = Literal["view", "control"]
+Kind = Literal["desktop", "chat", "file", "tools", "anyone"]
+
+
+class Need(NamedTuple):
+    """What one request is about, and how far it goes."""
+
+    kind: Kind
+    id: str
+    level: Level
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Requests that others than administrators may make. ``*`` stands for the id."""
+
+    path: str
+    kind: Kind
+    level: Level
+    reads: bool = False
+    """Whether it is for reading only."""
+    whole: bool = False
+    """Whether the path ends there."""
+
+
+DESKTOP = "/api/v0/desktops/*/desktop"
+RULES = (
+    Rule("/logout", "anyone", "view", whole=True),
+    Rule("/api/v0/status", "anyone", "view", reads=True, whole=True),
+    Rule("/desktops/*", "desktop", "view", reads=True, whole=True),
+    Rule("/api/v0/desktops/*", "desktop", "view", reads=True, whole=True),
+    Rule(DESKTOP, "desktop", "view", reads=True, whole=True),
+    Rule(f"{DESKTOP}/vnc", "desktop", "view", whole=True),
+    Rule(f"{DESKTOP}/screenshot", "desktop", "view", reads=True, whole=True),
+    Rule(f"{DESKTOP}/lease", "desktop", "view", reads=True, whole=True),
+    Rule(f"{DESKTOP}/events", "desktop", "view", reads=True, whole=True),
+    Rule(f"{DESKTOP}/tickets", "desktop", "view", whole=True),
+    Rule(DESKTOP, "desktop", "control"),
+    Rule("/api/v0/chats/*/desktop", "chat", "control", whole=True),
+    Rule("/api/v0/chats/*", "chat", "view", reads=True),
+    Rule("/api/v0/chats/*", "chat", "control"),
+    Rule("/runs/*", "chat", "view", reads=True, whole=True),
+    Rule("/api/v0/runs/*", "chat", "view", reads=True, whole=True),
+    Rule("/api/v0/files/*", "file", "view", reads=True),
+    Rule("/api/v0/files/*", "file", "control"),
+    Rule("/api/v0/tools", "tools", "control"),
+)
+"""The first that fits counts; where none fits, only administrators pass."""
+
+
+def valid(scope: str) -> bool:
+    """Return whether there is such a scope."""
+    return SCOPE.fullmatch(scope) is not None
+
+
+def need(path: str, *, reads: bool, own_desktop: str = "") -> Need | None:
+    """Return what a request needs beside ``admin``; ``None`` if nothing else will do.
+
+    ``own_desktop`` is the id of the desktop that this service is, if it is one.
+    """
+    if own_desktop:
+        path = _seen_from_outside(path, own_desktop)
+    parts = path.split("/")
+    for rule in RULES:
+        if rule.reads and not reads:
+            continue
+        wanted = rule.path.split("/")
+        fits = len(parts) == len(wanted) if rule.whole else len(parts) >= len(wanted)
+        if fits and all(w in ("*", part) for w, part in zip(wanted, parts, strict=False)):
+            found = [part for w, part in zip(wanted, parts, strict=False) if w == "*"]
+            return Need(rule.kind, found[0] if found else "", rule.level)
+    return None
+
+
+def allows(scopes: Collection[str], needed: Need | None, family: Collection[str] = ()) -> bool:
+    """Return whether a credential of those scopes is good for it.
+
+    ``family`` are the chats that the chat or file belongs to: itself and those above it.
+    """
+    if ADMIN in scopes:
+        return True
+    if needed is None:
+        return False
+    match needed.kind:
+        case "anyone":
+            return True
+        case "tools":
+            return bool(chats_of(scopes))
+        case "desktop":
+            watching = needed.level == "view" and f"desktop:{needed.id}:view" in scopes
+            return watching or f"desktop:{needed.id}:control" in scopes
+        case _:
+            shared = needed.level == "view" and any(f"run:{one}:view" in scopes for one in family)
+            return shared or any(f"chat:{one}" in scopes for one in family)
+
+
+def chats_of(scopes: Collection[str]) -> tuple[str, ...]:
+    """Return the chats that a credential is bound to."""
+    return tuple(scope.removeprefix("chat:") for scope in scopes if scope.startswith("chat:"))
+
+
+def desktop_role(scopes: Collection[str], desktop: str) -> Literal["admin", "control", "view"]:
+    """Return how far a credential goes on a desktop that it may see."""
+    if ADMIN in scopes:
+        return "admin"
+    # Whoever speaks for a chat may drive its desktop.
+    driving = f"desktop:{desktop}:control" in scopes or chats_of(scopes)
+    return "control" if driving else "view"
+
+
+def _seen_from_outside(path: str, desktop: str) -> str:
+    if path == "/":
+        return f"/desktops/{desktop}"
+    own, prefix = "/api/v0/desktop", f"/api/v0/desktops/{desktop}/desktop"
+    if path == own or path.startswith(own + "/"):
+        return prefix + path.removeprefix(own)
+    return path
