@@ -1,9 +1,18 @@
 """The HTTP routes of the lease."""
 
+import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import (
+    APIRouter,
+    HTTPException,
+    Query,
+    Request,
+    WebSocket,
+    WebSocketDisconnect,
+)
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from .errors import NotInControl
@@ -13,6 +22,7 @@ from .leasing import Leasing
 Json = dict[str, Any]
 PATH = "/api/v0/desktop/lease"
 LONGEST_WAIT = 60.0
+WATCHERS_SECONDS = 2.0
 
 Name = Annotated[
     str,
@@ -79,7 +89,43 @@ def router(
         leasing.end()
         return told()
 
+    @routes.websocket(f"{PATH}/watch")
+    async def watch(websocket: WebSocket) -> None:
+        """Send the lease whenever it changes; `you` says whether `viewer` has it."""
+        key = key_of(None, websocket.query_params.get("viewer"))
+        await websocket.accept()
+        telling = asyncio.create_task(_tell(websocket, leasing, key, told), name="lease watch")
+        leaving = asyncio.create_task(_left(websocket), name="lease watcher left")
+        try:
+            await asyncio.wait((telling, leaving), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            telling.cancel()
+            leaving.cancel()
+            await asyncio.gather(telling, leaving, return_exceptions=True)
+
     return routes
+
+
+async def _tell(websocket: WebSocket, leasing: Leasing, key: str, told: Callable[[], Json]) -> None:
+    said: Json = {}
+    with suppress(WebSocketDisconnect, RuntimeError):
+        while True:
+            state = {**told(), "you": leasing.drives(key)}
+            if _lasting(state) != _lasting(said):
+                await websocket.send_json(state)
+                said = state
+            # Who watches is no change of the lease, so it is looked at from time to time.
+            await leasing.changed(state["revision"], WATCHERS_SECONDS)
+
+
+def _lasting(state: Json) -> Json:
+    """Leave out what changes by itself."""
+    return {key: state.get(key) for key in ("revision", "watchers", "you")}
+
+
+async def _left(websocket: WebSocket) -> None:
+    while (await websocket.receive())["type"] != "websocket.disconnect":
+        pass
 
 
 def may_force(request: Request) -> bool:

@@ -49,6 +49,7 @@ RULES = (
     Rule(f"{DESKTOP}/vnc", "desktop", "view", whole=True),
     Rule(f"{DESKTOP}/screenshot", "desktop", "view", reads=True, whole=True),
     Rule(f"{DESKTOP}/lease", "desktop", "view", reads=True, whole=True),
+    Rule(f"{DESKTOP}/lease/watch", "desktop", "view", whole=True),
     Rule(f"{DESKTOP}/events", "desktop", "view", reads=True, whole=True),
     Rule(f"{DESKTOP}/tickets", "desktop", "view", whole=True),
     Rule(DESKTOP, "desktop", "control"),

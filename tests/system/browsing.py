@@ -52,7 +52,9 @@ async def browser_page(width: int = 1000, height: int = 800) -> AsyncIterator[Pa
             executable_path="/usr/bin/chromium", args=["--no-sandbox"]
         ) as browser,
     ):
-        page = await browser.new_page(viewport={"width": width, "height": height})
+        # A context of its own: a test may open a second page beside this one.
+        context = await browser.new_context(viewport={"width": width, "height": height})
+        page = await context.new_page()
         page.set_default_timeout(LIMIT * 1000)
         complaints: list[str] = []
         page.on("console", lambda line: complaints.append(line.text))

@@ -1,6 +1,9 @@
 // A live desktop in a page: noVNC, a bar with its state and its buttons, and reconnecting.
 import RFB from "./novnc/core/rfb.js";
 import { Backoff } from "./backoff.js";
+import { Clipboard } from "./clipboard.js";
+import { Lease, viewerId } from "./lease.js";
+import { Asked, askName, button, peopleIn, rememberedName } from "./people.js";
 import { SoftKeys } from "./softkeys.js";
 
 const KEYS = {
@@ -12,18 +15,15 @@ const KEYS = {
     [0xffff, "Delete"],
   ],
 };
+const MODIFIERS = {
+  Ctrl: [0xffe3, "ControlLeft"],
+  Alt: [0xffe9, "AltLeft"],
+  Shift: [0xffe1, "ShiftLeft"],
+  Super: [0xffeb, "MetaLeft"],
+};
+// The server's close code for "a person has this desktop in private".
+const PRIVATE = 4001;
 const SIGN_IN = "Sign in to see this desktop.";
-
-function button(label, act, attributes = {}) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.textContent = label;
-  for (const [name, value] of Object.entries(attributes)) {
-    made.setAttribute(name, value);
-  }
-  made.addEventListener("click", act);
-  return made;
-}
 
 function group(label, ...members) {
   const made = document.createElement("div");
@@ -45,6 +45,11 @@ export class Viewer {
     this.stream.protocol = this.stream.protocol === "https:" ? "wss:" : "ws:";
     this.status = new URL(status, document.baseURI);
     this.login = login;
+    this.viewer = viewerId();
+    this.stream.searchParams.set("viewer", this.viewer);
+    this.lease = new Lease(this.status, this.viewer, (state) => this.leased(state));
+    this.clipboard = new Clipboard(this.status);
+    this.hidden = false;
     this.backoff = new Backoff();
     this.rfb = null;
     this.inControl = false;
@@ -58,12 +63,19 @@ export class Viewer {
     this.words.className = "viewer-status";
     this.words.setAttribute("role", "status");
 
+    this.people = document.createElement("p");
+    this.people.className = "viewer-people";
     this.again = button("Connect again", () => this.retry(), { hidden: "" });
     this.softkeys = new SoftKeys((keysym) => this.rfb?.sendKey(keysym));
+    this.modifiers = Object.entries(MODIFIERS).map(([name, key]) =>
+      button(name, (event) => this.hold(event.currentTarget, key), { "aria-pressed": "false" }),
+    );
     this.keys = group(
       "Keys",
+      ...this.modifiers,
       ...Object.entries(KEYS).map(([name, chord]) => button(name, () => this.press(chord))),
       button("Keyboard", () => this.softkeys.show(), { class: "viewer-touch-only" }),
+      button("Clipboard", () => this.clipboard.toggle()),
     );
     this.fitButton = button("Fit", () => this.fit(true));
     this.fullSize = button("1:1", () => this.fit(false), { "aria-label": "Actual size" });
@@ -73,11 +85,26 @@ export class Viewer {
       this.fullSize,
       button("Full screen", () => this.toggleFullScreen()),
     );
-    this.take = button("Take control", () => this.control(!this.inControl), { class: "primary" });
+    if (window.opener === null) {
+      sizes.append(button("Pop out", () => this.popOut()));
+    }
+    this.private = document.createElement("input");
+    this.private.type = "checkbox";
+    this.private.checked = true;
+    this.private.addEventListener("change", () => this.changePrivacy());
+    const privacy = document.createElement("label");
+    privacy.className = "viewer-private";
+    privacy.title = "Nobody else sees the screen while you are in control";
+    privacy.append(this.private, "Private");
+    this.take = button("Take control", () => this.takeOrGive(), { class: "primary" });
+    this.asked = new Asked(
+      () => this.tried(() => this.lease.release()),
+      () => this.tried(() => this.lease.keep()),
+    );
 
     const bar = document.createElement("div");
     bar.className = "viewer-bar";
-    bar.append(this.words, this.again, this.keys, sizes, this.take);
+    bar.append(this.words, this.people, this.again, this.keys, sizes, privacy, this.take);
 
     this.note = document.createElement("div");
     this.note.className = "viewer-note";
@@ -85,12 +112,17 @@ export class Viewer {
     this.canvas.className = "viewer-canvas";
     const screen = document.createElement("div");
     screen.className = "viewer-screen";
-    screen.append(this.note, this.canvas, this.softkeys.field);
+    this.still = document.createElement("img");
+    this.still.className = "viewer-still";
+    this.still.alt = "The screen as it was when control was taken";
+    this.still.hidden = true;
+    screen.append(this.still, this.note, this.canvas, this.softkeys.field);
 
     this.root = document.createElement("section");
     this.root.className = "viewer";
     this.root.setAttribute("aria-label", "Live desktop");
-    this.root.append(bar, screen);
+    this.bar = bar;
+    this.root.append(bar, this.asked.line, this.clipboard.panel, screen);
     // Before noVNC sees the key: in control every other key belongs to the desktop.
     this.root.addEventListener("keydown", (event) => this.leaveByKey(event), true);
     host.replaceChildren(this.root);
@@ -101,7 +133,13 @@ export class Viewer {
   connect() {
     this.show("connecting", "Connecting …");
     this.opened = false;
-    const rfb = new RFB(this.canvas, this.stream.href, { shared: true, wsProtocols: ["binary"] });
+    if (this.lease.socket === null) {
+      this.lease.follow();
+    }
+    const socket = new WebSocket(this.stream.href, ["binary"]);
+    // Before noVNC hears of it, while there is still a picture to keep.
+    socket.addEventListener("close", (event) => this.closed(event));
+    const rfb = new RFB(this.canvas, socket, { shared: true });
     rfb.viewOnly = true;
     rfb.background = "transparent";
     rfb.scaleViewport = this.fits;
@@ -114,8 +152,19 @@ export class Viewer {
     this.control(false);
   }
 
+  closed(event) {
+    if (event.code === PRIVATE && this.rfb !== null) {
+      this.hidden = true;
+      if (this.opened) {
+        this.still.src = this.rfb.toDataURL("image/jpeg", 0.8);
+        this.still.hidden = false;
+      }
+    }
+  }
+
   close() {
     clearTimeout(this.timer);
+    this.lease.stop();
     const rfb = this.rfb;
     this.rfb = null;
     rfb?.disconnect();
@@ -130,8 +179,10 @@ export class Viewer {
 
   connected() {
     this.opened = true;
+    this.hidden = false;
+    this.still.hidden = true;
     this.backoff.connected(performance.now());
-    this.control(false);
+    this.control(this.lease.state?.you);
   }
 
   async disconnected(rfb) {
@@ -140,6 +191,10 @@ export class Viewer {
     }
     this.rfb = null;
     this.control(false);
+    if (this.hidden) {
+      this.sayPrivate();
+      return;
+    }
     const wait = this.backoff.lost(performance.now());
     const refusal = await this.refusal();
     if (refusal !== null) {
@@ -148,6 +203,59 @@ export class Viewer {
       this.show("disconnected", "Disconnected: the desktop does not answer");
     } else {
       this.waitFor(Math.ceil(wait / 1000));
+    }
+  }
+
+  sayPrivate() {
+    const name = this.lease.state?.holder.name || "A person";
+    this.show("private", `${name} has this desktop in private`);
+  }
+
+  /** The server's word on who is in control. */
+  leased(state) {
+    this.people.textContent = peopleIn(state);
+    this.asked.show(state);
+    const elsewhere = state.private && !state.you;
+    if (this.hidden && !elsewhere && this.rfb === null) {
+      this.retry();
+    } else if (this.hidden) {
+      this.sayPrivate();
+    } else if (Boolean(state.you) !== this.inControl) {
+      this.control(state.you);
+    }
+  }
+
+  async takeOrGive() {
+    if (this.inControl) {
+      await this.tried(() => this.lease.release());
+      this.control(false);
+      return;
+    }
+    const name = rememberedName() || (await askName(this.bar));
+    if (!name) {
+      return;
+    }
+    await this.tried(async () => {
+      const told = await this.lease.take(name, this.private.checked);
+      if (told.granted) {
+        this.control(true);
+      } else {
+        this.words.textContent = `Asked ${told.holder.name} for control …`;
+      }
+    });
+  }
+
+  changePrivacy() {
+    if (this.inControl) {
+      this.tried(() => this.lease.take(rememberedName(), this.private.checked));
+    }
+  }
+
+  async tried(work) {
+    try {
+      await work();
+    } catch (error) {
+      this.words.textContent = error.message;
     }
   }
 
@@ -194,6 +302,10 @@ export class Viewer {
   control(wanted) {
     const rfb = this.rfb;
     this.inControl = Boolean(wanted && rfb && this.opened);
+    if (!this.inControl) {
+      this.clipboard.toggle(false);
+      this.modifiers.forEach((each) => each.setAttribute("aria-pressed", "false"));
+    }
     if (rfb) {
       rfb.viewOnly = !this.inControl;
     }
@@ -221,9 +333,21 @@ export class Viewer {
       event.preventDefault();
       event.stopPropagation();
       this.rfb.blur();
-      this.control(false);
+      this.takeOrGive();
       this.take.focus();
     }
+  }
+
+  /** Holds a modifier down until it is pressed again. */
+  hold(made, [keysym, code]) {
+    const down = made.getAttribute("aria-pressed") !== "true";
+    made.setAttribute("aria-pressed", String(down));
+    this.rfb?.sendKey(keysym, code, down);
+    this.rfb?.focus({ preventScroll: true });
+  }
+
+  popOut() {
+    window.open(location.href, "_blank", "popup,width=1320,height=860");
   }
 
   press(chord) {
@@ -263,7 +387,7 @@ export class Viewer {
     this.note.textContent = live ? "" : words;
     this.canvas.hidden = !live && state !== "connecting";
     this.again.hidden = state !== "disconnected" && state !== "waiting";
-    this.take.disabled = !live;
+    this.take.disabled = !live && state !== "private";
     if (!live) {
       this.keys.hidden = true;
     }

@@ -1,0 +1,72 @@
+// Who is in control of a desktop: follows the server's word, and asks it for changes.
+
+const AGAIN_MS = 2000;
+
+export class Lease {
+  /** @param {URL} status  the desktop's resource; the lease is below it
+   *  @param {string} viewer  tells this page from all others
+   *  @param {(state: object) => void} changed  is called with every new state */
+  constructor(status, viewer, changed) {
+    this.address = new URL(status.href.replace(/\/$/, "") + "/lease");
+    this.viewer = viewer;
+    this.changed = changed;
+    this.state = null;
+    this.socket = null;
+    this.timer = null;
+  }
+
+  follow() {
+    this.stop();
+    const address = new URL(`${this.address.href}/watch?viewer=${this.viewer}`);
+    address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(address.href);
+    socket.addEventListener("message", (event) => {
+      this.state = JSON.parse(event.data);
+      this.changed(this.state);
+    });
+    socket.addEventListener("close", () => {
+      if (this.socket === socket) {
+        this.timer = setTimeout(() => this.follow(), AGAIN_MS);
+      }
+    });
+    this.socket = socket;
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    const socket = this.socket;
+    this.socket = null;
+    socket?.close();
+  }
+
+  take(name, isPrivate) {
+    return this.say({ action: "take", name, private: isPrivate });
+  }
+
+  release() {
+    return this.say({ action: "release" });
+  }
+
+  keep() {
+    return this.say({ action: "renew" });
+  }
+
+  async say(body) {
+    const answer = await fetch(this.address, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ ...body, viewer: this.viewer }),
+    });
+    const told = await answer.json().catch(() => ({}));
+    if (!answer.ok) {
+      throw new Error(told.message || `The desktop answered ${answer.status}.`);
+    }
+    return told;
+  }
+}
+
+/** Something that no other page has; works without a secure context too. */
+export function viewerId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
