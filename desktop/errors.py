@@ -10,6 +10,7 @@ DesktopError
 ├── CallRefused         the tool call was made before, and must not be made again (409)
 ├── ActionFailed        the action was begun and went wrong (500)
 ├── UnknownWindow       there is no such window (404)
+├── ClipboardFailed     its owner does not hand it over, or took it (504)
 ├── UntypableText       the keyboard has no room for these characters
 ├── DisplayNotReady     the X server did not come up
 ├── DisplayGone         the X server, or the connection to it, is lost (503)
@@ -149,6 +150,10 @@ class UnknownWindow(DesktopError):
 
     def __str__(self) -> str:
         return f"there is no window {self.window}; GET /api/v0/desktop/windows lists them"
+
+
+class ClipboardFailed(DesktopError):
+    """What was copied cannot be had, or cannot be replaced."""
 
 
 class DisplayNotReady(DesktopError):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .clipboard import Clipboard
 from .framebuffer import Framebuffer
 from .geometry import Size
 from .input import XTestHands
@@ -50,6 +51,7 @@ class Generation:
         self.hands: XTestHands
         self.session: DesktopSession
         self.windows: Windows
+        self.clipboard: Clipboard
 
     @property
     def alive(self) -> bool:
@@ -88,6 +90,7 @@ class Generation:
                 )
             )
             self.windows = stack.enter_context(Windows(*place))
+            self.clipboard = stack.enter_context(Clipboard(*place))
             stack.enter_context(WindowWatch(*place, given.told))
             self._stack = stack.pop_all()
 

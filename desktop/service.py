@@ -43,6 +43,7 @@ from .account import Account
 from .actions import ActionRecord
 from .api import router as desktop_router
 from .card import load_font
+from .clipboard_api import router as clipboard_router
 from .computer import Computer
 from .display import Display
 from .environment import built
@@ -207,7 +208,10 @@ class Service:
         app.include_router(acting, dependencies=[Depends(awakened(parts.display))])
         for routes in (
             events_router(self._events),
-            windows_router(lambda: parts.display.current().windows, self._settings.size),
+            windows_router(
+                lambda: parts.display.current().windows, self._settings.size, self._leasing
+            ),
+            clipboard_router(lambda: parts.display.current().clipboard, self._leasing),
             tickets_router(self._credentials, TICKETS, lambda _: self._instance),
             tokens_router(self._credentials),
             lease_router(self._leasing, lambda: self._watchers.count, may_force),

@@ -2,15 +2,17 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Protocol, cast
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Request
 
-from .errors import DisplayGone, DisplayNotReady, InvalidAction, UnknownWindow
+from .answers import answered, refusal
+from .calls import caller_of
+from .errors import InvalidAction, UnknownWindow
 from .ewmh import Window
 from .fields import whole_number
+from .floor import Floor
 from .geometry import Point, Region, Size, Space, convert, convert_region
 from .requests import decode, space_of
 from .windows import Wish
@@ -35,15 +37,16 @@ class Arranger(Protocol):
         """Give one a place."""
 
 
-def router(arranger: Callable[[], Arranger], native: Size) -> APIRouter:
+def router(arranger: Callable[[], Arranger], native: Size, floor: Floor) -> APIRouter:
     """Return the routes; ``arranger`` may wait for a display, and is called in a thread."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
     @routes.get("/windows")
     async def windows(request: Request) -> Json:
         """The windows of applications, the oldest first; panels are none of them."""
-        with _answered():
+        with answered():
             space = space_of(_numbers(dict(request.query_params)), native)
+            floor.look()
             found = await asyncio.to_thread(lambda: arranger().all())
             listed = [described(window, space, native) for window in found]
             return {"windows": listed, "space": _space_json(space)}
@@ -51,7 +54,7 @@ def router(arranger: Callable[[], Arranger], native: Size) -> APIRouter:
     @routes.post("/windows/{window_id}/move", openapi_extra=_MOVE)
     async def move(window_id: str, request: Request) -> Json:
         """Give a window, with its frame, a place; what is left out stays as it is."""
-        with _answered():
+        with answered():
             body = decode(await request.body())
             space = space_of(body, native)
             wanted = {n: whole_number(n, body[n]) for n in _PLACE if body.get(n) is not None}
@@ -66,20 +69,22 @@ def router(arranger: Callable[[], Arranger], native: Size) -> APIRouter:
                     raise UnknownWindow(number)
                 return windows.place(number, placed(now.region, wanted, space, native))
 
-            return _answer(await asyncio.to_thread(place), space, native)
+            with floor.acting(caller_of(request.headers).chat_id):
+                return _answer(await asyncio.to_thread(place), space, native)
 
     @routes.post("/windows/{window_id}/{wish}")
     async def wish(window_id: str, wish: str, request: Request) -> Json:
         """Focus, close, maximize, minimize or restore a window."""
-        with _answered():
+        with answered():
             body = decode(await request.body() or b"{}")
             space = space_of(body, native)
             if wish not in _WISHES:
                 detail = f"there are {', '.join((*_WISHES, 'move'))}"
-                raise HTTPException(404, {"message": f"Unknown wish: {wish}", "detail": detail})
+                raise refusal(404, f"Unknown wish: {wish}", detail)
             number = _number(window_id)
             asked = cast(Wish, wish)
-            now = await asyncio.to_thread(lambda: arranger().wish(number, asked))
+            with floor.acting(caller_of(request.headers).chat_id):
+                now = await asyncio.to_thread(lambda: arranger().wish(number, asked))
             return _answer(now, space, native)
 
     return routes
@@ -116,20 +121,6 @@ def placed(now: Region, wanted: dict[str, int], space: Space, native: Size) -> R
     return Region(left, top, left + width, top + height)
 
 
-@contextmanager
-def _answered() -> Iterator[None]:
-    try:
-        yield
-    except InvalidAction as error:
-        body = {"message": error.message, "detail": error.detail}
-        raise HTTPException(400, {name: text for name, text in body.items() if text}) from error
-    except UnknownWindow as error:
-        raise HTTPException(404, {"message": "Unknown window.", "detail": str(error)}) from error
-    except (DisplayGone, DisplayNotReady) as error:
-        body = {"message": "The display is not available.", "detail": str(error)}
-        raise HTTPException(503, body, {"Retry-After": "1"}) from error
-
-
 def _answer(window: Window | None, space: Space, native: Size) -> Json:
     if window is None:
         return {"window": None, "closed": True}
@@ -138,9 +129,7 @@ def _answer(window: Window | None, space: Space, native: Size) -> Json:
 
 def _number(text: str) -> int:
     if not _NUMBER.fullmatch(text):
-        raise HTTPException(
-            404, {"message": "Unknown window.", "detail": f"{text!r} is no window's id"}
-        )
+        raise refusal(404, "Unknown window.", f"{text!r} is no window's id")
     return int(text, 0) if text[:2].lower() == "0x" else int(text)
 
 

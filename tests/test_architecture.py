@@ -51,6 +51,7 @@ ALONE = ("tools.processes", "tools.files")
 OWNER: dict[str, set[str]] = {
     "xcffib": {"desktop.focus", "desktop.framebuffer", "desktop.input", "desktop.sharedmemory"}
     | {"desktop.ewmh", "desktop.windows", "desktop.windowwatch", "desktop.clipboard"}
+    | {"desktop.selection"}
     | {"desktop.watching", "desktop.xconnection"},
     "av": {"desktop.pictures", "recording.clips", "recording.container", "recording.encoder"}
     | {"recording.exposure", "recording.reel"},

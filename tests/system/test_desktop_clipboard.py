@@ -1,0 +1,165 @@
+import base64
+import io
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from desktop.selection import Content, Selection
+from desktop.xconnection import connect
+from tests.system.listening import listening, next_of
+from tests.system.services import Service, service, until
+
+pytestmark = pytest.mark.x11
+
+CLIPBOARD = "/api/v0/desktop/clipboard"
+TEXT = "Grüße, мир, 世界, 👩‍👩‍👧 and e\u0301\n"
+
+
+@pytest.fixture(scope="module")
+def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("clipboard") / "errors.log", "desktop") as found:
+        yield found
+
+
+@contextmanager
+def program(desktop: Service) -> Iterator[Selection]:
+    """Another program on the display, which copies and pastes."""
+    where = output(desktop, "echo $DISPLAY $XAUTHORITY").split()
+    connection = connect(where[0], Path(where[1]))
+    try:
+        yield Selection(connection)
+    finally:
+        connection.disconnect()
+
+
+@contextmanager
+def answering(selection: Selection) -> Iterator[None]:
+    """Let the other program hand over what it copied while the body runs."""
+    done = threading.Event()
+
+    def serve() -> None:
+        while not done.wait(0.005):
+            selection.handle_pending()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def output(desktop: Service, command: str) -> str:
+    started = desktop.post("/api/v0/processes/start", {"command": command})
+    found = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")["output"]
+    return str(found).strip()
+
+
+def put(desktop: Service, data: bytes | dict[str, str], status: int = 204) -> None:
+    if isinstance(data, bytes):
+        headers = {"Content-Type": "application/octet-stream"}
+        answer = desktop.http.put(CLIPBOARD, content=data, headers=headers)
+    else:
+        answer = desktop.http.put(CLIPBOARD, json=data)
+    assert answer.status_code == status, answer.text
+
+
+def png(size: int = 3) -> bytes:
+    file = io.BytesIO()
+    Image.effect_noise((size, size), 90).save(file, "PNG")
+    return file.getvalue()
+
+
+def test_text_is_copied_and_read_back_exactly(desktop: Service) -> None:
+    for data in (TEXT.encode(), {"text": TEXT}):
+        put(desktop, data)
+        answer = desktop.http.get(CLIPBOARD)
+        assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.content.decode() == TEXT
+    assert desktop.http.get(CLIPBOARD, params={"type": "image"}).status_code == 204
+
+
+@pytest.mark.parametrize("length", [0, 7, 3_000_000])
+def test_a_program_pastes_what_was_copied(desktop: Service, length: int) -> None:
+    data = (TEXT * (length // len(TEXT) + 1))[:length].encode()
+    put(desktop, data)
+    with program(desktop) as selection:
+        assert selection.read(("text/plain",)) == Content("text/plain", data)
+
+
+@pytest.mark.parametrize("length", [1, 3_000_000])
+def test_what_a_program_copied_is_read(desktop: Service, length: int) -> None:
+    data = (TEXT * (length // len(TEXT) + 1))[:length].encode()
+    with program(desktop) as selection:
+        selection.own(Content("text/plain", data))
+        with answering(selection):
+            assert desktop.http.get(CLIPBOARD).content == data
+
+
+def test_pictures_go_both_ways(desktop: Service) -> None:
+    for picture in (png(), png(700)):
+        put(desktop, picture)
+        with program(desktop) as selection:
+            assert selection.read(("image/png",)) == Content("image/png", picture)
+            assert selection.read(("text/plain",)) is None
+        put(desktop, {"image_png": base64.b64encode(picture).decode()})
+        answer = desktop.http.get(CLIPBOARD)
+        assert answer.headers["content-type"] == "image/png"
+        assert answer.content == picture
+
+
+def test_what_was_there_before_can_be_restored(desktop: Service) -> None:
+    with program(desktop) as selection:
+        selection.own(Content("text/plain", b"the person's own"))
+        with answering(selection):
+            put(desktop, b"an agent's")
+    assert desktop.http.get(CLIPBOARD).content == b"an agent's"
+    assert desktop.http.post(f"{CLIPBOARD}/restore").status_code == 204
+    assert desktop.http.get(CLIPBOARD).content == b"the person's own"
+    answer = desktop.http.post(f"{CLIPBOARD}/restore")
+    assert answer.status_code == 409
+    assert answer.json()["message"] == "There is nothing to restore."
+
+
+def test_a_program_that_does_not_hand_over_is_a_504(desktop: Service) -> None:
+    with program(desktop) as selection:
+        selection.own(Content("text/plain", b"mine"))
+        answer = desktop.http.get(CLIPBOARD)
+        assert answer.status_code == 504
+        assert "does not hand it over" in answer.json()["detail"]
+    put(desktop, b"free again")
+    assert desktop.http.get(CLIPBOARD).content == b"free again"
+
+
+def test_an_empty_clipboard_is_a_204(desktop: Service) -> None:
+    with program(desktop) as selection:
+        selection.own(Content("text/plain", b"gone with its program"))
+    until(lambda: desktop.http.get(CLIPBOARD).status_code == 204, "an empty clipboard")
+
+
+def test_a_terminal_pastes_it(desktop: Service) -> None:
+    put(desktop, "täst ☃ 世界".encode())
+    with listening(desktop) as events:
+        shell = "XTerm*selectToClipboard: true"
+        command = f"xterm -u8 -xrm '{shell}' -e 'cat > ~/pasted'"
+        desktop.post("/api/v0/processes/start", {"command": command, "background": True})
+        next_of(events, "window_focused")
+        desktop.act(action="key", text="shift+Insert", observe={"settle": {}})
+        desktop.act(action="key", text="Return")
+        desktop.act(action="key", text="ctrl+d")
+        next_of(events, "window_closed")
+    assert output(desktop, "cat ~/pasted") == "täst ☃ 世界"
+
+
+def test_what_cannot_be_copied_is_a_400(desktop: Service) -> None:
+    put(desktop, b"\xff\xfe\xfd", 400)
+    bad: list[dict[str, str]] = [{}, {"image_png": "no base64!"}, {"image_png": "aGk="}]
+    for body in [*bad, {"text": "both", "image_png": "aGk="}]:
+        put(desktop, body, 400)
+    assert desktop.http.get(CLIPBOARD, params={"type": "sound"}).status_code == 400
