@@ -40,6 +40,8 @@ Button = Literal["left", "middle", "right", "back", "forward"]
 
 recordings = typer.Typer(no_args_is_help=True, help="List, fetch and remove recordings.")
 app.add_typer(recordings, name="recordings")
+library = typer.Typer(no_args_is_help=True, help="Look after the stored files.")
+app.add_typer(library, name="library")
 
 
 def _where(url: str | None, data_dir: Path | None, desktop_id: str | None) -> Any:
@@ -215,6 +217,12 @@ def recordings_rm(
     """Remove a recording."""
     where = _where(url, data_dir, desktop_id)
     raise typer.Exit(_module("recordings").remove(where, recording_id, as_json))
+
+
+@library.command("rebuild")
+def library_rebuild(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Make the database say what lies on the disk; the control plane must not run."""
+    raise typer.Exit(_module("library").rebuild({"data_dir": data_dir}, as_json))
 
 
 @app.command()

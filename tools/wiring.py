@@ -42,6 +42,7 @@ from tools.store.database import Store
 from tools.store.errors import StoreError
 from tools.store.file_store import FileStore
 from tools.store.kin import Kin
+from tools.store.library import Library
 from tools.store.stored_files import StoredFiles
 from vncbridge.accesslog import AccessLog, logged
 from vncbridge.border import install
@@ -54,6 +55,9 @@ log = logging.getLogger(__name__)
 TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
 TIDY_SECONDS = 15.0
 """How often desktops of chats at rest are looked through."""
+
+RETENTION_SECONDS = 3600.0
+"""How often stored files are."""
 
 MACHINE_TOOLS: tuple[Tool, ...] = (
     ExecuteTool(),
@@ -137,6 +141,10 @@ async def plane(
         await chats.resume()
         tidying = asyncio.create_task(_tidy(chats), name="take back desktops")
         stack.push_async_callback(_ended, tidying)
+        keeping = asyncio.create_task(
+            _keep_within_limits(Library(store, data / "files", time.time)), name="retention"
+        )
+        stack.push_async_callback(_ended, keeping)
         yield Plane(app, chats, fleet, models, scripted, credentials, token, closing)
 
 
@@ -197,6 +205,17 @@ def _known(fleet: Fleet, request: Request) -> str:
     desktop_id: str = request.path_params["desktop_id"]
     fleet.client(desktop_id)
     return desktop_id
+
+
+async def _keep_within_limits(library: Library) -> None:
+    while True:
+        try:
+            gone = await library.tidy()
+            if gone:
+                log.info("%d stored files were too old or too much", len(gone))
+        except (StoreError, OSError):
+            log.exception("stored files could not be looked through")
+        await asyncio.sleep(RETENTION_SECONDS)
 
 
 async def _tidy(chats: Chats) -> None:

@@ -57,6 +57,9 @@ class Attachments:
             file = await self._files.adopt(unfinished, about)
         finally:
             await asyncio.to_thread(unfinished.unlink, missing_ok=True)
-        for shown in {chat_id, about.listed_with or chat_id}:
+        lists = view.parent_id or chat_id
+        evicted = await self._files.make_room(lists)
+        for shown in {chat_id, lists}:
             self._book.hub.publish("files", shown, {"file_id": file.id})
-        return {"file_id": file.id, "name": name, "size": file.size}
+        told: Json = {"file_id": file.id, "name": name, "size": file.size}
+        return told | ({"evicted_file_ids": evicted} if evicted else {})

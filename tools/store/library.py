@@ -13,7 +13,7 @@ from . import files
 from .database import Store
 from .errors import UnknownRow
 from .file_store import FileStore
-from .retention import Kept, Limits, Room, crowded_out, expired
+from .retention import Kept, Limits, Room, expired
 
 
 class Rebuilt(NamedTuple):
@@ -48,15 +48,6 @@ class Library:
         room = await asyncio.to_thread(self._room, self._folder)
         known = await self._store.read(files.kept)
         gone = expired(known, self._now(), room, self._limits)
-        await self._remove(gone)
-        return gone
-
-    async def make_room(self, chat_id: str) -> list[Kept]:
-        """Remove the oldest attachments of a chat that lists too many; what went."""
-        known = await self._store.read(files.kept)
-        listed = [kept for kept in known if kept.kind == "attachment" and kept.chat_id == chat_id]
-        listed.sort(key=lambda kept: (kept.created_at, kept.id))
-        gone = crowded_out(listed, self._limits.attachments)
         await self._remove(gone)
         return gone
 

@@ -16,6 +16,8 @@ class Limits:
     """All recordings together."""
     free_share: float = 0.1
     """Of the disk that recordings leave free."""
+    untouched_days: float = 1.0
+    """So long a recording stays even where room is short: nobody has seen it yet."""
     attachments: int = 20
     """Listed with one chat."""
     step_bytes: int = 300_000_000
@@ -74,8 +76,9 @@ def _recordings(files: list[Kept], now: float, room: Room, limits: Limits) -> li
     excess = max(excess, int(limits.free_share * room.whole) - room.free)
     gone = []
     for kept in files:
-        old = kept.created_at < now - limits.recording_days * DAY
-        if (old or excess > 0) and not kept.pinned:
+        days = (now - kept.created_at) / DAY
+        too_much = excess > 0 and days > limits.untouched_days
+        if (days > limits.recording_days or too_much) and not kept.pinned:
             excess -= kept.size
             gone.append(kept)
     return gone

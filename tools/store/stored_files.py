@@ -12,6 +12,7 @@ from . import files
 from .database import Store
 from .file_store import FileStore, Stored
 from .files import About
+from .retention import Limits, crowded_out
 
 
 class StoredFiles:
@@ -62,6 +63,16 @@ class StoredFiles:
         """
         await self._store.write(lambda session: files.delete(session, file_id))
         await self.discard([file_id])
+
+    async def make_room(self, chat_id: str, most: int = Limits.attachments) -> list[str]:
+        """Remove the oldest attachments of a chat that lists more than ``most``; their ids."""
+        known = await self._store.read(files.kept)
+        listed = [kept for kept in known if kept.kind == "attachment" and kept.chat_id == chat_id]
+        listed.sort(key=lambda kept: (kept.created_at, kept.id))
+        gone = [kept.id for kept in crowded_out(listed, most)]
+        for file_id in gone:
+            await self.delete(file_id)
+        return gone
 
     async def discard(self, file_ids: Iterable[str]) -> None:
         """Remove the bytes of files that the database has forgotten."""

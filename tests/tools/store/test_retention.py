@@ -37,14 +37,15 @@ def test_recordings_go_after_ninety_days_unless_pinned() -> None:
 
 
 def test_too_many_bytes_of_recordings_take_the_oldest() -> None:
-    files = [kept(i, size=4_000_000_000) for i in range(1, 8)]
+    files = [kept(i, days=2, size=4_000_000_000) for i in range(1, 8)]
     assert gone(files) == ["1", "2"]
-    pinned = [kept(1, size=4_000_000_000, pinned=True), *files[1:]]
+    pinned = [kept(1, days=2, size=4_000_000_000, pinned=True), *files[1:]]
     assert gone(pinned) == ["2", "3"]
 
 
 def test_a_disk_that_fills_up_takes_the_oldest_recordings_only() -> None:
-    files = [kept(1, size=40), kept(2, size=40), kept(3, size=40), kept(4, "attachment", size=40)]
+    files = [kept(i, days=2, size=40) for i in (1, 2, 3)]
+    files += [kept(4, "attachment", days=2, size=40), kept(5, days=0.9, size=40)]
     assert gone(files, Room(free=50, whole=1000)) == ["1", "2"]
     assert gone(files, Room(free=0, whole=10**9)) == ["1", "2", "3"]
 
@@ -95,5 +96,6 @@ def test_what_is_left_keeps_the_limits_and_what_is_pinned(files: list[Kept], fre
         assert len(listed) > 20 or not any(f in removed for f in listed)
     films = [f for f in left if f.kind in ("recording", "thumbnail")]
     assert all(f.created_at >= NOW - 90 * DAY for f in films)
-    assert not films or sum(f.size for f in films) <= LIMITS.recording_bytes
+    old = [f for f in films if f.created_at < NOW - 1.001 * DAY]
+    assert not old or sum(f.size for f in films) <= LIMITS.recording_bytes
     assert expired([f for f in files if f not in removed], NOW, WIDE, LIMITS) == []

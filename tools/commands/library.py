@@ -1,0 +1,40 @@
+"""`deskhand library`: the stored files, without a control plane."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tools.lock import AlreadyRunning, held
+from tools.settings import BadSetting
+from tools.store.database import Store
+from tools.store.errors import StoreError
+from tools.store.library import Library, Rebuilt
+
+from .console import BadDataDir, check_data_dir, complain, say, say_json
+from .console import settings as read_settings
+
+FAILED = 4
+
+
+def rebuild(flags: Mapping[str, Any], as_json: bool) -> int:
+    """Make the database say what lies on the disk; return the exit status."""
+    try:
+        data = read_settings(flags).data_dir
+        check_data_dir(data)
+        with held(data):
+            found = asyncio.run(_rebuilt(data))
+    except (AlreadyRunning, BadDataDir, BadSetting, StoreError, OSError) as error:
+        complain(str(error))
+        return FAILED
+    if as_json:
+        say_json(found._asdict())
+    else:
+        say(f"{found.restored} files are known again, {found.forgotten} are forgotten")
+    return 0
+
+
+async def _rebuilt(data: Path) -> Rebuilt:
+    async with await Store.open(data / "deskhand.db") as store:
+        return await Library(store, data / "files", time.time).rebuild()
