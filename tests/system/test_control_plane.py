@@ -145,3 +145,28 @@ def test_an_agents_html_file_is_never_shown_as_a_page(plane: Service) -> None:
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in answer.headers["content-security-policy"]
     assert answer.headers["content-disposition"].startswith("attachment")
+
+
+def test_a_person_answers_what_an_agent_asks_and_gets_its_file(plane: Service) -> None:
+    child = plane.tool("spawn_computer_use_agent", prompt="Ask me", model="scripted:ask")
+    chat_id = child["chat_id"]
+    told = plane.tool("wait_agent", chat_id=chat_id, timeout_seconds=60)
+    assert told["status"] == "requires_action"
+    assert "What may I tell" in told["requires_action"]["question"]
+    plane.post(f"/api/v0/chats/{chat_id}/answer", {"answer": "All is well."})
+    ended = plane.tool("wait_agent", chat_id=chat_id, timeout_seconds=60)
+    assert ended["report"] == "A person answered: All is well."
+    assert ended["recording_status"] == "stored"
+    plane.post(f"/api/v0/chats/{chat_id}/answer", {"answer": "Again"}, status=409)
+
+
+def test_an_agent_without_a_screen_works_and_files_are_handed_over(plane: Service) -> None:
+    child = plane.tool("spawn_agent", type="explore", prompt="Which kernel?")
+    ended = plane.tool("wait_agent", chat_id=child["chat_id"], timeout_seconds=60)
+    assert ended["outcome"] == "done"
+    assert "Linux" in ended["report"]
+    handed = plane.tool("attach_file", path="/etc/os-release")
+    answer = plane.http.get(f"/api/v0/files/{handed['file_id']}")
+    assert answer.content == Path("/etc/os-release").read_bytes()
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert set(plane.post("/api/v0/stop-all", {})) == {"stopped"}

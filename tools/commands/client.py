@@ -1,7 +1,7 @@
 """How client commands find a control plane to talk to."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -21,6 +21,8 @@ class Found:
     url: str
     sign_in: str | None = None
     """A link that signs a browser in; ``None`` when only the plane itself can make one."""
+    is_ending: Callable[[], bool] = lambda: False
+    """Whether a control plane of our own was asked to end, as by Ctrl-C."""
 
 
 @asynccontextmanager
@@ -35,4 +37,4 @@ async def connected(settings: Settings, url: str | None) -> AsyncIterator[Found]
         running(settings, any_port=True) as own,
         DesktopClient(own.address.url, own.plane.token) as client,
     ):
-        yield Found(client, own.address.url, own.link)
+        yield Found(client, own.address.url, own.link, own.server.asked.is_set)

@@ -1,5 +1,6 @@
 """What the commands print, and how they end when something is wrong."""
 
+import asyncio
 import json
 import os
 import sys
@@ -40,6 +41,27 @@ def say_json(value: Mapping[str, Any]) -> None:
 def complain(text: str) -> None:
     """Print one line about what went wrong."""
     print(f"deskhand: {text}", file=sys.stderr, flush=True)  # noqa: T201 - this is the command line
+
+
+async def typed_line(prompt: str) -> str:
+    """Return the next line that is typed and not blank; never where nobody can type."""
+    loop = asyncio.get_running_loop()
+    if not sys.stdin.isatty():
+        await asyncio.Event().wait()
+    # Not a thread: one that waits for a line would keep Ctrl-C from ending the program.
+    while True:
+        print(prompt, end="", flush=True)  # noqa: T201 - this is the command line
+        typed = asyncio.Event()
+        loop.add_reader(sys.stdin, typed.set)
+        try:
+            await typed.wait()
+        finally:
+            loop.remove_reader(sys.stdin)
+        line = sys.stdin.readline()
+        if line.strip():
+            return line.strip()
+        if not line:
+            await asyncio.Event().wait()
 
 
 def settings(flags: Mapping[str, Any]) -> Settings:

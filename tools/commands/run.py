@@ -9,7 +9,7 @@ from desktop.client import DesktopClient
 from desktop.errors import DesktopRefused, DesktopUnavailable
 
 from .client import Found, connected
-from .console import complain, say, say_json
+from .console import complain, say, say_json, typed_line
 from .console import settings as read_settings
 from .planes import NoPlane
 from .up import START_ERRORS
@@ -17,6 +17,10 @@ from .up import START_ERRORS
 DONE, FAILED, USAGE, OVER_BUDGET, NOT_STARTED, NO_MODEL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 Json = dict[str, Any]
+
+
+class Interrupted(Exception):
+    """The person at the terminal wants the end."""
 
 
 def main(
@@ -33,7 +37,7 @@ def main(
         return USAGE
     try:
         return asyncio.run(_run(task, model, url, data_dir, timeout, as_json))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         complain("interrupted")
         return INTERRUPTED
     except (*START_ERRORS, NoPlane) as error:
@@ -50,29 +54,44 @@ async def _run(
     as_json: bool,
 ) -> int:
     async with connected(read_settings({"data_dir": data_dir}), url) as plane:
-        quiet = (lambda _: None) if as_json else say
-        if model is None:
-            status = await plane.client.request("GET", "/api/v0/status")
-            quiet(_model_line(status))
-        arguments = {"prompt": task} | ({"model": model} if model else {})
-        spawned = await call(plane.client, "spawn_computer_use_agent", arguments)
-        if "error" in spawned:
-            complain(spawned["error"])
-            return NO_MODEL
-        chat_id = spawned["result"]["chat_id"]
-        # A browser opens no unix socket: there the id has to do.
-        at = "" if plane.url.startswith("unix:") else f"{plane.url}/runs/"
-        quiet(f"Run:  {at}{chat_id}")
-        if plane.sign_in is not None:
-            quiet(f"Sign in: {plane.sign_in}")
-        showing = asyncio.create_task(_show(plane.client, chat_id, quiet), name="progress")
         try:
+            return await _work(plane, task, model, timeout, as_json)
+        except (DesktopRefused, DesktopUnavailable):
+            # Ctrl-C ends a control plane of our own first; then nobody answers us.
+            if plane.is_ending():
+                raise Interrupted from None
+            raise
+
+
+async def _work(plane: Found, task: str, model: str | None, timeout: float, as_json: bool) -> int:
+    quiet = (lambda _: None) if as_json else say
+    if model is None:
+        status = await plane.client.request("GET", "/api/v0/status")
+        quiet(_model_line(status))
+    arguments = {"prompt": task} | ({"model": model} if model else {})
+    spawned = await call(plane.client, "spawn_computer_use_agent", arguments)
+    if "error" in spawned:
+        complain(spawned["error"])
+        return NO_MODEL
+    chat_id = spawned["result"]["chat_id"]
+    # A browser opens no unix socket: there the id has to do.
+    at = "" if plane.url.startswith("unix:") else f"{plane.url}/runs/"
+    quiet(f"Run:  {at}{chat_id}")
+    if plane.sign_in is not None:
+        quiet(f"Sign in: {plane.sign_in}")
+    showing = asyncio.create_task(_show(plane.client, chat_id, quiet), name="progress")
+    try:
+        result = await wait(plane.client, chat_id, timeout)
+        while result.get("requires_action"):
+            question = result["requires_action"]["question"]
+            if not await _answered(plane.client, chat_id, question, timeout, quiet):
+                break
             result = await wait(plane.client, chat_id, timeout)
-        finally:
-            showing.cancel()
-            await asyncio.gather(showing, return_exceptions=True)
-        _tell(result, plane, as_json)
-        return exit_code(result)
+    finally:
+        showing.cancel()
+        await asyncio.gather(showing, return_exceptions=True)
+    _tell(result, plane, as_json)
+    return exit_code(result)
 
 
 def _model_line(status: Json) -> str:
@@ -99,6 +118,34 @@ async def wait(client: DesktopClient, chat_id: str, timeout: float) -> Json:
     answer = await call(client, "wait_agent", arguments, timeout + 120.0)
     result: Json = answer.get("result") or {"status": "error", "last_error": answer.get("error")}
     return result
+
+
+async def _answered(
+    client: DesktopClient, chat_id: str, question: str, timeout: float, quiet: Any
+) -> bool:
+    """Let the question be answered here, or by anybody on the run's page; say whether it was."""
+    quiet(f"It asks: {question}")
+    typing = asyncio.create_task(typed_line("Answer: "), name="typed answer")
+    elsewhere = asyncio.create_task(_goes_on(client, chat_id), name="answered elsewhere")
+    try:
+        done, _ = await asyncio.wait(
+            {typing, elsewhere}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+        )
+        if typing in done:
+            body = {"answer": typing.result()}
+            await client.request("POST", f"/api/v0/chats/{chat_id}/answer", json=body)
+        return bool(done)
+    finally:
+        for task in (typing, elsewhere):
+            task.cancel()
+        await asyncio.gather(typing, elsewhere, return_exceptions=True)
+
+
+async def _goes_on(client: DesktopClient, chat_id: str) -> None:
+    async for _ in _events(client, chat_id):
+        chat = await client.request("GET", f"/api/v0/chats/{chat_id}")
+        if chat["state"] != "requires_action":
+            return
 
 
 async def _show(client: DesktopClient, chat_id: str, quiet: Any) -> None:
@@ -135,8 +182,11 @@ def _tell(result: Json, plane: Found, as_json: bool) -> None:
         say_json(result)
         return
     if result.get("timed_out"):
-        say(f"Still working after {result.get('elapsed_ms', 0) / 1000:.0f} s; watch: "
-            f"{result.get('live_url')}")  # fmt: skip
+        where = result.get("live_url") or f"{plane.url}/runs/{result.get('chat_id')}"
+        say(f"Still working after {result.get('elapsed_ms', 0) / 1000:.0f} s; watch: {where}")
+        return
+    if result.get("requires_action"):
+        say(f"Nobody answered: {result['requires_action']['question']}")
         return
     if result.get("last_error"):
         say(f"Error: {result['last_error']}")
