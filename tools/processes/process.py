@@ -12,6 +12,7 @@ from .errors import NotRunning
 from .headtail import HeadTailBuffer
 from .requests import Terminal
 from .spawn import Spawned
+from .turn import Turn
 
 READ_SIZE = 65_536
 END_OF_TRANSMISSION = b"\x04"
@@ -48,7 +49,10 @@ class Process:
     collected all the same. Belongs to the loop that made it.
     """
 
-    def __init__(self, spawned: Spawned, on_exit: Callable[[], None]) -> None:
+    def __init__(
+        self, spawned: Spawned, on_exit: Callable[[], None], turn: Turn | None = None
+    ) -> None:
+        self._turn = turn or Turn()
         self._child = spawned.child
         self._pidfd = spawned.pidfd
         self._output: int | None = spawned.output
@@ -61,7 +65,7 @@ class Process:
         self._loop = asyncio.get_running_loop()
         self.buffer = HeadTailBuffer()
         self.exit: Exit | None = None
-        self._loop.add_reader(spawned.output, self._readable)
+        self._loop.add_reader(spawned.output, self._ready)
         self._loop.add_reader(spawned.pidfd, self._exited)
 
     @property
@@ -147,6 +151,10 @@ class Process:
             os.close(self._pidfd)
             self._end(self._child.poll())
 
+    def _ready(self) -> None:
+        if not self._turn.over():
+            self._readable()
+
     def _readable(self) -> bool:
         assert self._output is not None  # noqa: S101 -- the reader goes with the descriptor
         try:
@@ -165,6 +173,8 @@ class Process:
         return True
 
     def _exited(self) -> None:
+        if self._turn.over():
+            return
         # By its number, never "any child": that would steal exit codes of other parts.
         returncode = self._child.poll()
         if returncode is None:

@@ -22,6 +22,7 @@ from .outputfile import OutputFile
 from .process import Process
 from .requests import OutputRequest, SignalRequest, StartRequest
 from .spawn import Limits, Order, Spawner
+from .turn import Turn
 
 CALL_IDS = UUID("5e0f3a52-0c1b-5f0e-9a34-0d8a4b9f6c11")
 """Namespace of the ids of processes that a tool call started."""
@@ -108,6 +109,7 @@ class Registry:
         """What tool calls did here, processes or not."""
         self._wall = wall
         self._spawner = Spawner()
+        self._turn = Turn()
         self._marker = f"DESKHAND_PROCESS={uuid4()}"
         self._records: dict[str, Record] = {}
         self._timers: set[asyncio.TimerHandle] = set()
@@ -263,6 +265,8 @@ class Registry:
             timer.cancel()
         for process in [*self._unseen, *(r.process for r in self._records.values())]:
             process.close()
+            if self._turn.over():
+                await asyncio.sleep(0)
         await asyncio.to_thread(self._spawner.close)
 
     async def _started(self, process_id: str, request: StartRequest, chat: Chat | None) -> str:
@@ -290,7 +294,7 @@ class Registry:
             name=self._unique(request.name),
             workdir=spawned.workdir,
             chat=chat,
-            process=Process(spawned, lambda: self._exited(record)),
+            process=Process(spawned, lambda: self._exited(record), self._turn),
             started_at=self._wall(),
             started=self._clock(),
             number=number,
