@@ -36,10 +36,16 @@ _WHOLE_NUMBER = re.compile(r"-?\d{1,15}")
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def router(computer: Computer, status: Callable[[], Json], once: Once) -> APIRouter:
+def router(
+    computer: Computer,
+    status: Callable[[], Json],
+    once: Once,
+    refs: Callable[[Json], Json] = lambda body: body,
+) -> APIRouter:
     """Return the routes of one computer.
 
-    ``status`` gives the body of the status route, ``once`` keeps calls from being done twice.
+    ``status`` gives the body of the status route, ``once`` keeps calls from being done twice,
+    ``refs`` puts points in the place of a body's refs.
     """
     routes = APIRouter(prefix=PREFIX, tags=["desktop"])
 
@@ -70,7 +76,9 @@ def router(computer: Computer, status: Callable[[], Json], once: Once) -> APIRou
         """
         with _answered():
             body = decode(await request.body())
-            reply = Reply(computer, action_request(body, computer.size), caller_of(request.headers))
+            reply = Reply(
+                computer, action_request(refs(body), computer.size), caller_of(request.headers)
+            )
             return await _done_once(request, body, reply, once)
 
     @routes.post("/actions", openapi_extra=_body(batch_schema()), responses=_ERRORS)
@@ -78,7 +86,9 @@ def router(computer: Computer, status: Callable[[], Json], once: Once) -> APIRou
         """Do several things in order, up to the first that fails; look once at the end."""
         with _answered():
             body = decode(await request.body())
-            reply = Reply(computer, batch_request(body, computer.size), caller_of(request.headers))
+            reply = Reply(
+                computer, batch_request(refs(body), computer.size), caller_of(request.headers)
+            )
             return await _done_once(request, body, reply, once)
 
     return routes

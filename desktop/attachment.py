@@ -31,6 +31,8 @@ from vncbridge.idleness import Idleness
 from vncbridge.serving import Address, Serving
 from vncbridge.viewer import router as pages_router
 
+from .accessibility_api import Widgets
+from .accessibility_api import router as accessibility_router
 from .account import Account
 from .actions import ActionRecord
 from .api import PREFIX
@@ -39,6 +41,7 @@ from .comparing import ComparedScreen
 from .computer import UNKEPT, Computer, Journal
 from .environment import built
 from .errors import InvalidAction
+from .floor import OpenFloor
 from .folder import Folder
 from .footage import Footage
 from .geometry import model_size
@@ -50,6 +53,7 @@ from .portablekeys import unreachable
 from .requests import ActionRequest, BatchRequest
 from .settings import DesktopSettings
 
+_OF_THE_SESSION = ("DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS")
 _NO_VNC = Refusal(
     409,
     "This desktop has no live view.",
@@ -115,7 +119,7 @@ class Attachment:
             account.name,
             instance,
             inherited=os.environ,
-            inherit=("DISPLAY", "XAUTHORITY", *settings.inherit_env),
+            inherit=(*_OF_THE_SESSION, *settings.inherit_env),
         )
 
     async def run(self, bound: socket, address: Address) -> None:
@@ -157,8 +161,10 @@ class Attachment:
     def _application(self, parts: Parts) -> FastAPI:
         app = FastAPI(title="Deskhand desktop", version=version("deskhand"), docs_url=None,
                       redoc_url=None, redirect_slashes=False)  # fmt: skip
+        shown = Widgets(self.environment, parts.screen.size, self._folder.path / "run")
         for routes in (
-            desktop_router(parts.computer, lambda: self._status(parts), self._once),
+            desktop_router(parts.computer, lambda: self._status(parts), self._once, shown.pointed),
+            accessibility_router(shown, OpenFloor()),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             processes_router(parts.registry),
             files_router(

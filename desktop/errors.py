@@ -15,6 +15,7 @@ DesktopError
 ├── DisplayNotReady     the X server did not come up
 ├── DisplayGone         the X server, or the connection to it, is lost (503)
 ├── MissingProgram      install a package first
+├── NoAccessibility     applications cannot be asked for their widgets (501)
 ├── AccountUnavailable  no user to work as
 ├── DesktopRefused      the client's side: the service answered no
 └── DesktopUnavailable  the client's side: the service cannot be reached
@@ -192,6 +193,10 @@ class MissingProgram(DesktopError):
 
     def __str__(self) -> str:
         return f"{self.name} is not installed; install the package {self.package}"
+
+
+class NoAccessibility(DesktopError):
+    """Applications cannot be asked for their widgets; the text says why."""
 
 
 class AccountUnavailable(DesktopError):

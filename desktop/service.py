@@ -39,6 +39,8 @@ from vncbridge.serving import Address, Serving
 from vncbridge.tokens_api import tickets_router, tokens_router
 from vncbridge.viewer import router as pages_router
 
+from .accessibility_api import Widgets
+from .accessibility_api import router as accessibility_router
 from .account import Account
 from .actions import ActionRecord
 from .api import router as desktop_router
@@ -204,7 +206,10 @@ class Service:
                       redoc_url=None, redirect_slashes=False)  # fmt: skip
         rfb = UnixUpstream(parts.display.newest.xserver.rfb_socket)
         upstream = AwakenedUpstream(rfb, parts.display)
-        acting = desktop_router(parts.computer, lambda: self._status(parts), self._once)
+        shown = Widgets(self.environment, self._settings.size, self._folder.path / "run")
+        acting = desktop_router(
+            parts.computer, lambda: self._status(parts), self._once, shown.pointed
+        )
         app.include_router(acting, dependencies=[Depends(awakened(parts.display))])
         for routes in (
             events_router(self._events),
@@ -212,6 +217,7 @@ class Service:
                 lambda: parts.display.current().windows, self._settings.size, self._leasing
             ),
             clipboard_router(lambda: parts.display.current().clipboard, self._leasing),
+            accessibility_router(shown, self._leasing),
             tickets_router(self._credentials, TICKETS, lambda _: self._instance),
             tokens_router(self._credentials),
             lease_router(self._leasing, lambda: self._watchers.count, may_force),

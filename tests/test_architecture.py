@@ -57,6 +57,7 @@ OWNER: dict[str, set[str]] = {
     | {"recording.exposure", "recording.reel"},
     "PIL": {"desktop.card", "desktop.pictures", "recording.reel", "recording.stills"}
     | {"tools.agents.scripted.decode"},
+    "jeepney": {"desktop.accessibility"},
     "mss": {"desktop.portable"},
     "pyautogui": {"desktop.portable"},
     "isal": {"desktop.pictures"},
@@ -81,7 +82,7 @@ CORES = {
     for package, modules in {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
         " settle changes keymap png environment snapshots outcomes schema lease journal calls"
-        " results portablekeys",
+        " results portablekeys nodes",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes presence ranges",
         "vncbridge": "errors gate rfb roles scopes",

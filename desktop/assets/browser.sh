@@ -4,6 +4,9 @@
 # Chromium binds a socket some 50 characters below TMPDIR, and a socket's path has 107 at most.
 [ ${#TMPDIR} -le 55 ] || export TMPDIR=/tmp
 
+# Pages build their trees for whoever has asked for one; it costs time, so for nobody else.
+[ ! -e '@FOLDER@/run/accessibility' ] || set -- --force-renderer-accessibility "$@"
+
 exec chromium \
     --user-data-dir='@FOLDER@/browser' \
     --no-first-run --no-default-browser-check --disable-default-apps \

@@ -39,7 +39,8 @@ def display() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def attached(display: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     errors = tmp_path_factory.mktemp("attach") / "errors.log"
-    with service(errors, "desktop", "--attach", display) as found:
+    nowhere = {"DBUS_SESSION_BUS_ADDRESS": ""}
+    with service(errors, "desktop", "--attach", display, environment=nowhere) as found:
         yield found
 
 
@@ -112,6 +113,12 @@ def test_there_is_no_live_view_and_it_says_so(attached: Service) -> None:
     answer = attached.http.get("/api/v0/desktop/vnc")
     assert answer.status_code == 409
     assert "no live view" in answer.json()["message"]
+
+
+def test_without_a_message_bus_there_is_no_accessibility_tree(attached: Service) -> None:
+    answer = attached.http.get("/api/v0/desktop/accessibility")
+    assert answer.status_code == 501
+    assert "message bus" in answer.json()["detail"]
 
 
 def test_commands_run_in_the_session_of_the_screen(attached: Service, display: str) -> None:

@@ -1,0 +1,181 @@
+"""The widgets of all applications, asked over AT-SPI's own message bus."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from jeepney import DBusAddress, Message, MessageType, Properties, new_method_call
+from jeepney.io.blocking import DBusConnection, open_dbus_connection
+from jeepney.wrappers import DBusErrorResponse
+
+from .errors import NoAccessibility
+from .geometry import Region
+from .nodes import Node
+
+_ACCESSIBLE = "org.a11y.atspi.Accessible"
+_COMPONENT = "org.a11y.atspi.Component"
+_BUS = {"object_path": "/org/a11y/bus", "bus_name": "org.a11y.Bus"}
+_ROOT = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+_SCREEN = 0
+_START_SECONDS = 5.0
+_AT_ONCE = 50
+MOST_NODES = 3000
+DEEPEST = 60
+LONGEST_SECONDS = 5.0
+
+_NOWHERE = Region(0, 0, 0, 0)
+
+Address = tuple[str, str]
+"""Name on the bus and path of an object."""
+
+
+@dataclass
+class _Found:
+    role: str = ""
+    name: str = ""
+    rectangle: Region = _NOWHERE
+    states: int = 0
+    children: Sequence[Address] = ()
+    below: list["_Found"] = field(default_factory=list)
+
+    def node(self) -> Node:
+        children = tuple(child.node() for child in self.below)
+        return Node(self.role, self.name, self.rectangle, self.states, children)
+
+
+def widgets(environment: Mapping[str, str]) -> tuple[tuple[Node, ...], bool]:
+    """Return the tree of every application, and whether it is all of it. Blocks.
+
+    ``environment`` is that of an application, with the address of the session's bus.
+
+    Raises:
+        NoAccessibility: If there is no such bus.
+    """
+    with _accessibility_bus(environment) as bus:
+        reader = _Reader(bus, time.monotonic() + LONGEST_SECONDS)
+        roots = reader.read([_ROOT], top=True)
+        level = roots[0].below = reader.read(roots[0].children, top=True)
+        for _ in range(DEEPEST):
+            level = reader.descend(level)
+            if not level:
+                break
+        return tuple(found.node() for found in roots[0].below), reader.complete and not level
+
+
+class _Reader:
+    """Asks for many objects at once."""
+
+    def __init__(self, bus: DBusConnection, deadline: float) -> None:
+        self._bus = bus
+        self._deadline = deadline
+        self._left = MOST_NODES
+        self.complete = True
+
+    def descend(self, level: Sequence[_Found]) -> list[_Found]:
+        """Read the children of all of one level."""
+        wanted = [(parent, address) for parent in level for address in parent.children]
+        if len(wanted) > self._left:
+            self.complete = False
+        read = self.read([address for _, address in wanted[: self._left]])
+        for (parent, _), found in zip(wanted, read, strict=False):
+            parent.below.append(found)
+        return read
+
+    def read(self, addresses: Sequence[Address], top: bool = False) -> list[_Found]:
+        """Read objects; one that does not answer is empty."""
+        found: list[_Found] = []
+        for start in range(0, len(addresses), _AT_ONCE):
+            found += self._read(addresses[start : start + _AT_ONCE], top)
+        self._left -= len(found)
+        return found
+
+    def _read(self, addresses: Sequence[Address], top: bool) -> list[_Found]:
+        found = [_Found() for _ in addresses]
+        waiting: dict[int, tuple[_Found, str]] = {}
+        for one, address in zip(found, addresses, strict=True):
+            for what, message in _questions(address):
+                serial = next(self._bus.outgoing_serial)
+                self._bus.send(message, serial=serial)
+                waiting[serial] = (one, what)
+        for serial, body in self._replies(waiting):
+            one, what = waiting[serial]
+            _note(one, what, body)
+        for one in found:
+            # What has no extent shows nothing, and nothing below it does.
+            if not top and one.rectangle.is_empty:
+                one.children = ()
+        return found
+
+    def _replies(self, waiting: Mapping[int, object]) -> Iterator[tuple[int, Any]]:
+        missing = set(waiting)
+        while missing:
+            try:
+                message = self._bus.receive(timeout=max(0.0, self._deadline - time.monotonic()))
+            except TimeoutError:
+                self.complete = False
+                return
+            serial = message.header.fields.get(_REPLY_SERIAL)
+            if serial in missing:
+                missing.discard(serial)
+                if message.header.message_type is MessageType.method_return:
+                    yield serial, message.body
+
+
+_REPLY_SERIAL = 5
+"""Number of the header field REPLY_SERIAL (D-Bus specification, header fields)."""
+
+
+def _questions(address: Address) -> Iterable[tuple[str, Message]]:
+    name, path = address
+    accessible = DBusAddress(path, bus_name=name, interface=_ACCESSIBLE)
+    component = DBusAddress(path, bus_name=name, interface=_COMPONENT)
+    yield "name", Properties(accessible).get("Name")
+    yield "role", new_method_call(accessible, "GetRoleName")
+    yield "states", new_method_call(accessible, "GetState")
+    yield "children", new_method_call(accessible, "GetChildren")
+    yield "rectangle", new_method_call(component, "GetExtents", "u", (_SCREEN,))
+
+
+def _note(found: _Found, what: str, body: Any) -> None:
+    match what, body:
+        case "name", ((_, str(name)),):
+            found.name = name
+        case "role", (str(role),):
+            found.role = role
+        case "states", ([int(low), int(high)],):
+            found.states = low | high << 32
+        case "children", (list(children),):
+            found.children = [(str(name), str(path)) for name, path in children]
+        case "rectangle", ((left, top, width, height),):
+            found.rectangle = Region(left, top, left + width, top + height)
+
+
+@contextmanager
+def _accessibility_bus(environment: Mapping[str, str]) -> Iterator[DBusConnection]:
+    session = environment.get("DBUS_SESSION_BUS_ADDRESS")
+    if not session:
+        raise NoAccessibility("this desktop has no message bus")
+    try:
+        with closing(open_dbus_connection(session)) as bus:
+            address = _address(bus)
+        connection = open_dbus_connection(address)
+    except DBusErrorResponse as error:
+        raise NoAccessibility(f"{error.name}; is the package at-spi2-core installed?") from error
+    except (OSError, TimeoutError) as error:
+        raise NoAccessibility(f"the message bus does not answer: {error}") from error
+    with closing(connection):
+        yield connection
+
+
+def _address(bus: DBusConnection) -> str:
+    status = DBusAddress(**_BUS, interface="org.a11y.Status")
+    ask = new_method_call(DBusAddress(**_BUS, interface="org.a11y.Bus"), "GetAddress")
+    reply = bus.send_and_get_reply(ask, timeout=_START_SECONDS)
+    if reply.header.message_type is MessageType.error:
+        raise DBusErrorResponse(reply)
+    # Applications that start from now on build their trees.
+    enable = Properties(status).set("IsEnabled", "b", True)
+    bus.send_and_get_reply(enable, timeout=_START_SECONDS)
+    return str(reply.body[0])
