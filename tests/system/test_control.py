@@ -1,0 +1,169 @@
+"""Take-over on a real desktop: who may act, who may see, and what is recorded of it."""
+
+import asyncio
+import struct
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from desktop.framebuffer import Framebuffer
+from tests.system.services import Service, until
+from tests.vncbridge.fakes import LIMIT
+from tests.vncbridge.rfb_words import HELLO, encodings, key, pointer
+
+pytestmark = pytest.mark.x11
+
+LEASE = "/api/v0/desktop/lease"
+TAKE = {"action": "take", "name": "Ann"}
+RELEASE = {"action": "release", "name": "Ann"}
+MAGENTA = "#ff00ff"
+
+
+def ticket(desktop: Service, role: str) -> str:
+    made = desktop.post("/api/v0/desktop/tickets", {"role": role}, status=201)
+    return str(made["ticket"])
+
+
+def stream(desktop: Service, **query: str) -> str:
+    words = "&".join(f"{key}={value}" for key, value in query.items())
+    return f"{desktop.url.replace('http', 'ws', 1)}/api/v0/desktop/vnc?{words}"
+
+
+async def greeted(socket: ClientConnection) -> None:
+    """Shake hands: when the server has named the desktop it hears what follows."""
+    await socket.send(HELLO)
+    received = b""
+    while len(received) < 12 + 2 + 4 + 24:
+        message = await socket.recv()
+        assert isinstance(message, bytes)
+        received += message
+
+
+async def end_of(socket: ClientConnection) -> None:
+    with suppress(ConnectionClosed):
+        while True:
+            await socket.recv()
+
+
+def pointer_of(desktop: Service) -> list[int]:
+    found: list[int] = desktop.act(action="cursor_position")["native_point"]
+    return found
+
+
+def played(scenario: Any) -> Any:
+    async def run() -> Any:
+        async with asyncio.timeout(3 * LIMIT):
+            return await scenario
+
+    return asyncio.run(run())
+
+
+def test_a_hostile_client_with_a_ticket_to_view_changes_nothing(desktop: Service) -> None:
+    desktop.act(action="mouse_move", coordinate=[100, 100])
+    before = pointer_of(desktop)
+
+    async def attack() -> None:
+        async with connect(stream(desktop, ticket=ticket(desktop, "view"))) as socket:
+            await greeted(socket)
+            await socket.send(encodings(0) + pointer(1, 500, 500) + pointer(0, 600, 600))
+            await socket.send(key(0xFFE1) + struct.pack(">BxHHBx", 251, 640, 480, 0))
+            await socket.send(b"\x63")
+            await end_of(socket)
+            assert socket.close_code == 1002
+            assert socket.close_reason == "Message type 99 is unknown."
+
+    played(attack())
+    assert pointer_of(desktop) == before
+    assert desktop.get("/api/v0/desktop")["size"] == {"width": 1920, "height": 1080}
+    assert desktop.get(LEASE)["holder"] == {"kind": "nobody"}
+
+
+def test_a_program_takes_control_by_clicking_and_agents_are_told(desktop: Service) -> None:
+    async def drive() -> None:
+        async with connect(stream(desktop, ticket=ticket(desktop, "control"))) as socket:
+            await greeted(socket)
+            await socket.send(encodings(0) + pointer(0, 300, 300) + pointer(1, 300, 300))
+            await asyncio.to_thread(
+                until,
+                lambda: desktop.get(LEASE)["holder"]["kind"] == "person",
+                "the program's control",
+            )
+            answer = desktop.http.post(
+                "/api/v0/desktop/action", json={"action": "left_click", "coordinate": [5, 5]}
+            )
+            assert (answer.status_code, answer.json()["code"]) == (409, "human_in_control")
+
+    played(drive())
+    desktop.http.delete(LEASE)
+    assert desktop.get(LEASE)["last"]["clicks"] == 1
+    assert pointer_of(desktop) == [300, 300]
+
+
+def test_who_only_watches_is_sent_away_while_it_is_private(desktop: Service) -> None:
+    async def watch() -> None:
+        async with connect(stream(desktop, ticket=ticket(desktop, "view"))) as socket:
+            await greeted(socket)
+            await asyncio.to_thread(desktop.post, LEASE, TAKE)
+            await end_of(socket)
+            assert socket.close_code == 4001
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(stream(desktop, ticket=ticket(desktop, "control")))
+        assert refused.value.response.status_code == 409
+
+    played(watch())
+    answer = desktop.http.get("/api/v0/desktop/screenshot")
+    assert (answer.status_code, answer.json()["code"]) == (409, "human_in_control")
+    desktop.post(LEASE, RELEASE)
+    assert desktop.http.get("/api/v0/desktop/screenshot").status_code == 200
+
+
+def test_nothing_private_is_in_the_recording(desktop: Service, tmp_path: Path) -> None:
+    recording = "11111111-2222-4333-8444-555555555555"
+    desktop.post("/api/v0/desktop/recording/start", {"recording_id": recording})
+    desktop.act(action="mouse_move", coordinate=[10, 10])
+    desktop.post(LEASE, TAKE)
+    with screen_of(desktop) as screen:
+        command = f"exec xterm -bg '{MAGENTA}' -geometry 120x40"
+        block = desktop.post("/api/v0/processes/start", {"command": command, "background": True})
+        until(lambda: shows_magenta(screen), "the magenta block")
+        desktop.post(f"/api/v0/processes/{block['id']}/signal", {"signal": "kill"})
+        until(lambda: not shows_magenta(screen), "the end of the magenta block")
+    desktop.post(LEASE, RELEASE)
+    desktop.act(action="mouse_move", coordinate=[50, 50])
+    desktop.post("/api/v0/desktop/recording/stop", {"recording_id": recording})
+    told = desktop.get(f"/api/v0/desktop/recordings/{recording}")
+    human = [step for step in told["steps"] if step["tool"] == "human"]
+    assert [step["title"] for step in human] == ["Ann was in control"]
+    video = tmp_path / "video.mp4"
+    video.write_bytes(desktop.http.get(f"/api/v0/desktop/recordings/{recording}/video").content)
+    assert magenta_in(video) == 0
+
+
+def screen_of(desktop: Service) -> Framebuffer:
+    """Look as somebody on the inside can, since no picture is given."""
+    started = desktop.post("/api/v0/processes/start", {"command": "echo $XAUTHORITY"})
+    path = f"/api/v0/processes/{started['id']}/output"
+    until(lambda: not desktop.get(path)["running"], "the name of the authority file")
+    display = str(desktop.get("/api/v0/desktop")["display"])
+    return Framebuffer(display, Path(desktop.get(path)["output"].strip()))
+
+
+def shows_magenta(screen: Framebuffer) -> bool:
+    blue, green, red = (screen.frame().pixels[..., channel] for channel in range(3))
+    return int(((red == 255) & (green == 0) & (blue == 255)).sum()) > 100_000
+
+
+def magenta_in(video: Path) -> int:
+    found = 0
+    with av.open(str(video)) as container:
+        for frame in container.decode(video=0):
+            pixels = frame.to_ndarray(format="rgb24").astype(np.int16)
+            red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
+            found += int(((red > 180) & (green < 80) & (blue > 180)).sum())
+    return found
