@@ -165,7 +165,10 @@ class Service:
         registry = await stack.enter_async_context(
             Registry(
                 self,
-                ProcessSettings(output_folder=self._folder.path / "processes"),
+                ProcessSettings(
+                    output_folder=self._folder.path / "processes",
+                    journal=self._folder.path / "tool-calls.jsonl",
+                ),
                 touched=self._paths.note,
             )
         )

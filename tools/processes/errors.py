@@ -95,7 +95,7 @@ class CallRefused(ProcessError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(code, message)
         self.code = code
-        """``input_mismatch`` or ``tool_call_canceled``."""
+        """One word for programs, as ``input_mismatch`` or ``outcome_unknown``."""
         self.message = message
 
     def __str__(self) -> str:

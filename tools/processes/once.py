@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 
 from .calls import CallTable, Key
 from .errors import CallRefused, OutcomeUnknown, ProcessError
+from .journal import Journal, Past
 
 CLOCK_SLACK = 2.0
 """Seconds by which the age of a call and our own may be measured differently."""
@@ -18,8 +19,12 @@ Answer = tuple[int, dict[str, Any]]
 class Once:
     """What tool calls have started here, each as a task that no caller can cancel."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], journal: Journal | None = None) -> None:
+        """Begin with what ``journal`` holds of an earlier service; without one with nothing."""
         self._clock = clock
+        self._journal = journal
+        if journal is not None:
+            journal.open()
         self._opened = clock()
         self._table: CallTable[asyncio.Task[Any]] = CallTable()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -41,12 +46,14 @@ class Once:
         """
         now = self._clock()
         uptime = now - self._opened
+        if not self._table.knows(key, now) and (past := self._past(key)) is not None:
+            return cast(T, _repeated(past, digest)), False
         if age_ms and not self._table.knows(key, now) and uptime - CLOCK_SLACK <= age_ms / 1000:
             raise CallRefused(
                 "agent_started_after_tool_call",
                 "The machine was restarted after the tool call was first sent: it may have run.",
             )
-        task, fresh = self._table.run(key, digest, now, lambda: self.begin(act))
+        task, fresh = self._table.run(key, digest, now, lambda: self._noted(key, digest, act))
         try:
             return cast(T, await asyncio.shield(task)), fresh
         except ProcessError:
@@ -63,6 +70,25 @@ class Once:
         task.add_done_callback(self._tasks.discard)
         return task
 
+    def _past(self, key: Key) -> Past | None:
+        return self._journal.past.get(key) if self._journal is not None else None
+
+    def _noted(
+        self, key: Key, digest: str, act: Callable[[], Coroutine[Any, Any, T]]
+    ) -> asyncio.Task[T]:
+        journal = self._journal
+        if journal is None:
+            return self.begin(act)
+        journal.began(key, digest)
+
+        async def acting() -> T:
+            result = await act()
+            if isinstance(result, tuple):
+                journal.answered(key, result)
+            return result
+
+        return self.begin(acting)
+
     def cancel(self, key: Key) -> asyncio.Task[Any] | None:
         """Let a call never begin; return the task of one that has."""
         return self._table.cancel(key, self._clock())
@@ -70,3 +96,16 @@ class Once:
     async def settle(self) -> None:
         """Wait until nothing is under way."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _repeated(past: Past, digest: str) -> Answer:
+    if past.digest != digest:
+        raise CallRefused(
+            "input_mismatch", "The tool call's id was used before with different input."
+        )
+    if past.answer is None:
+        raise CallRefused(
+            "outcome_unknown",
+            "The machine was restarted after the tool call began: what came of it is not known.",
+        )
+    return past.answer

@@ -17,6 +17,7 @@ from uuid import UUID, uuid4, uuid5
 from . import groups
 from .chat import Chat, Touched
 from .errors import NotRunning, ProcessError, StartFailed, UnknownProcess
+from .journal import Journal
 from .once import Answer, Once
 from .outputfile import OutputFile
 from .process import Process
@@ -55,6 +56,8 @@ class ProcessSettings:
     limits: Limits = field(default_factory=Limits)
     output_folder: Path | None = None
     """Where output is copied to, a folder for each process; None: only where a caller says."""
+    journal: Path | None = None
+    """File that remembers tool calls for the service after this one."""
 
 
 @dataclass
@@ -105,7 +108,8 @@ class Registry:
         self._touched = touched
         self._settings = settings or ProcessSettings()
         self._clock = clock
-        self.once = Once(clock)
+        kept = self._settings.journal
+        self.once = Once(clock, Journal(kept) if kept is not None else None)
         """What tool calls did here, processes or not."""
         self._wall = wall
         self._spawner = Spawner()

@@ -1,0 +1,70 @@
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.processes.calls import KEPT_SECONDS
+from tools.processes.errors import CallRefused
+from tools.processes.journal import LONGEST_LINE, Answer, Journal
+from tools.processes.once import Once
+
+KEY = ("chat", "call")
+ANSWER: Answer = (200, {"message": "done"})
+
+
+def service(folder: Path, now: float = 0.0) -> Once:
+    return Once(lambda: 0.0, Journal(folder / "calls" / "calls.jsonl", lambda: now))
+
+
+async def answered() -> Answer:
+    return ANSWER
+
+
+async def started() -> str:
+    return "process-id"
+
+
+async def never() -> Any:
+    raise AssertionError
+
+
+def test_an_answer_outlives_the_service_that_gave_it(tmp_path: Path) -> None:
+    assert asyncio.run(service(tmp_path).run(KEY, "d", answered)) == (ANSWER, True)
+    for _ in range(2):
+        found, fresh = asyncio.run(service(tmp_path).run(KEY, "d", never))
+        assert (tuple(found), fresh) == (ANSWER, False)
+
+
+def test_what_came_of_a_start_is_not_known_to_the_next_service(tmp_path: Path) -> None:
+    asyncio.run(service(tmp_path).run(KEY, "d", started))
+    with pytest.raises(CallRefused, match="not known") as caught:
+        asyncio.run(service(tmp_path).run(KEY, "d", never))
+    assert caught.value.code == "outcome_unknown"
+    with pytest.raises(CallRefused) as other:
+        asyncio.run(service(tmp_path).run(KEY, "other input", never))
+    assert other.value.code == "input_mismatch"
+    assert asyncio.run(service(tmp_path).run(("chat", "new"), "d", started))[1]
+
+
+def test_a_line_that_was_cut_and_one_that_is_old_are_passed_over(tmp_path: Path) -> None:
+    asyncio.run(service(tmp_path).run(KEY, "d", started))
+    file = tmp_path / "calls" / "calls.jsonl"
+    file.write_text(file.read_text() + '5\n{"chat": "x"}\n{"chat": "chat", "call": "ca')
+    with pytest.raises(CallRefused):
+        asyncio.run(service(tmp_path).run(KEY, "d", never))
+    assert asyncio.run(service(tmp_path, KEPT_SECONDS + 1).run(KEY, "d", started))[1]
+
+
+def test_a_long_answer_is_not_kept(tmp_path: Path) -> None:
+    async def long() -> Answer:
+        return 200, {"message": "x" * LONGEST_LINE}
+
+    asyncio.run(service(tmp_path).run(KEY, "d", long))
+    with pytest.raises(CallRefused):
+        asyncio.run(service(tmp_path).run(KEY, "d", never))
+
+
+def test_a_journal_that_cannot_be_written_keeps_no_call_from_being_made(tmp_path: Path) -> None:
+    (tmp_path / "calls").touch()
+    assert asyncio.run(service(tmp_path).run(KEY, "d", answered)) == (ANSWER, True)
