@@ -13,7 +13,6 @@ from typing import Any, Self
 
 import mss
 import numpy as np
-import pyautogui
 from mss.exception import ScreenShotError
 from numpy.typing import NDArray
 
@@ -23,8 +22,15 @@ from .portablekeys import key_name
 from .strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Stroke, Tap
 
 xcb: Any = None
+_no_display: tuple[type[Exception], ...] = (KeyError, OSError)
 if sys.platform.startswith("linux"):
     xcb = importlib.import_module("mss.linux.xcb")
+    _no_display += (importlib.import_module("Xlib.error").DisplayError,)
+try:
+    pyautogui: Any = importlib.import_module("pyautogui")
+except _no_display as error:
+    # Its Xlib knows fewer kinds of cookies than others do.
+    raise DisplayGone("to attach to", f"PyAutoGUI cannot use it: {error}") from error
 
 # Its connection to the X server hangs when two threads use it at once.
 _one_at_a_time = threading.Lock()

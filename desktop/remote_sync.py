@@ -15,7 +15,7 @@ from .blocking import BlockingClient
 from .child import Child
 from .errors import DesktopUnavailable, InvalidAction
 from .geometry import Point, Region, SpaceName
-from .results import Done, Ended, Picture, Recording, Status
+from .results import Done, Ended, Picture, Recording, Status, Widget
 from .views import PictureFormat
 
 Json = dict[str, Any]
@@ -96,6 +96,10 @@ class Mouse:
             raise InvalidAction("The left button clicks one to three times, others once.")
         held = list(modifiers)
         return self._line.act(action, observe, coordinate=[x, y], modifiers=held)
+
+    def click_widget(self, ref: str, *, observe: bool = False) -> Done:
+        """Click the middle of a widget of the newest accessibility tree."""
+        return self._line.act("left_click", observe, ref=ref)
 
     def double_click(self, x: int, y: int, *, observe: bool = False) -> Done:
         """Click twice at a point."""
@@ -299,6 +303,11 @@ class Desktop:
         if path is not None:
             Path(path).write_bytes(taken.data)
         return taken
+
+    def accessibility(self) -> tuple[Widget, ...]:
+        """What applications show, with the refs by which to click it."""
+        tree = self._line.request("GET", "/desktop/accessibility")
+        return tuple(map(results.widget, tree["applications"]))
 
     def act(self, action: str, observe: bool | Json = False, **fields: Any) -> Done:
         """Do any action of the HTTP API, by its name and fields."""

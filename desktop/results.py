@@ -89,6 +89,20 @@ class Status:
     """The whole answer, with what this version has no name for."""
 
 
+@dataclass(frozen=True)
+class Widget:
+    """Something that an application shows."""
+
+    role: str
+    name: str
+    ref: str
+    """By which it is clicked; empty where it has no place."""
+    rectangle: Region | None
+    """In native pixels."""
+    states: tuple[str, ...] = ()
+    children: tuple["Widget", ...] = ()
+
+
 def picture_of_reply(headers: Mapping[str, str], content: bytes, kind: str) -> Picture:
     """Read the answer to a screenshot; ``kind`` is the format that was asked for."""
     width, _, height = headers.get("deskhand-picture-size", "0x0").partition("x")
@@ -142,6 +156,19 @@ def status(body: Json) -> Status:
         recording_ids=tuple(body["recording_ids"]),
         version=str(body["version"]),
         everything=body,
+    )
+
+
+def widget(body: Json) -> Widget:
+    """Read one widget with all that are in it."""
+    place = body.get("rectangle")
+    return Widget(
+        role=str(body["role"]),
+        name=str(body.get("name", "")),
+        ref=str(body.get("ref", "")),
+        rectangle=None if place is None else Region(*place),
+        states=tuple(body.get("states", ())),
+        children=tuple(map(widget, body.get("children", ()))),
     )
 
 

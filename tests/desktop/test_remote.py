@@ -4,8 +4,10 @@ import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fastapi import FastAPI, Request
 
 from desktop.errors import DesktopRefused, DesktopUnavailable, InvalidAction
 from desktop.geometry import Point, Region, Size, SpaceName
@@ -161,3 +163,26 @@ def test_without_a_loop_the_same_calls_block() -> None:
         desktop.close()
 
     run(scenario)
+
+
+def test_widgets_are_told_and_clicked() -> None:
+    seen: list[Any] = []
+    app = FastAPI()
+
+    @app.get("/api/v0/desktop/accessibility")
+    async def tree() -> dict[str, Any]:
+        return {"applications": [{"role": "push button", "name": "Go", "ref": "e1"}]}
+
+    @app.post("/api/v0/desktop/action")
+    async def action(request: Request) -> dict[str, Any]:
+        seen.append(await request.json())
+        return {"output": "left_click action performed", "frame_id": "a-1"}
+
+    async def main() -> None:
+        async with serving(app) as address, Desktop.connect(address, "token") as desktop:
+            (button,) = await desktop.accessibility()
+            assert button.name == "Go"
+            await desktop.mouse.click_widget(button.ref)
+
+    asyncio.run(main())
+    assert seen == [{"action": "left_click", "coordinate_space": "model", "ref": "e1"}]
