@@ -89,9 +89,9 @@ CORES = {
         "tools": "models",
         "tools.store": "retention",
         "tools.kit": "spec ampersand arguments computer_calls duration output",
-        "tools.processes": "errors headtail requests chat calls",
+        "tools.processes": "errors headtail requests chat calls schema",
         "tools.files": "errors lines match edits endings diff hints indent requests splice"
-        " conditions notices search",
+        " conditions notices schema search",
         "tools.git": "errors states",
         "tools.agents": "conversation views errors states report history budget prompts titles"
         " watchdog",

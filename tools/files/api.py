@@ -13,6 +13,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
+from . import schema
 from .batch import Edited, edit_all
 from .conditions import condition_of
 from .disk import absolute, existing, resolved, told
@@ -88,7 +89,7 @@ def router(
 
 
 def _add_reads(routes: APIRouter, home: Callable[[], Path], roots: Roots) -> None:
-    @routes.get("/read-file")
+    @routes.get("/read-file", openapi_extra=schema.READ)
     async def read_file(request: Request) -> Response:
         """Return the bytes of a file, or a range of them."""
         query = Query(request.query_params, ("path", "offset", "limit"))
@@ -100,7 +101,7 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], roots: Roots) -> Non
         query.check()
         return await asyncio.to_thread(file_bytes, absolute(path), offset, limit, roots)
 
-    @routes.get("/read-file-lines")
+    @routes.get("/read-file-lines", openapi_extra=schema.READ_LINES)
     async def read_lines(request: Request) -> Json:
         """Return numbered lines of a text file; what is wrong with the file is in ``error``."""
         query = lines_query(request.query_params)
@@ -109,7 +110,7 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], roots: Roots) -> Non
         except FileError as error:
             return no_lines(str(error))
 
-    @routes.post("/list-directory")
+    @routes.post("/list-directory", openapi_extra=schema.LIST)
     async def list_directory(request: Request) -> Json:
         """List a directory, directories first."""
         query = Query(request.query_params, ("path",))
@@ -121,7 +122,7 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], roots: Roots) -> Non
             path = absolute(str(Path("/" if relativity == "root" else home(), *parts)))
         return await asyncio.to_thread(listing, path, roots)
 
-    @routes.get("/resolve-path")
+    @routes.get("/resolve-path", openapi_extra=schema.RESOLVE)
     async def resolve_path(request: Request) -> Json:
         """Follow all links of a path; parts that do not exist are kept."""
         query = Query(request.query_params, ("path",))
@@ -132,7 +133,7 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], roots: Roots) -> Non
 
 
 def _add_searches(routes: APIRouter, roots: Roots) -> None:
-    @routes.post("/search")
+    @routes.post("/search", openapi_extra=schema.SEARCH)
     async def search_files(request: Request) -> Json:
         """Find lines by a regular expression, or files by a glob; what git ignores is left out."""
         asked = search_request(await request.body())
@@ -145,7 +146,7 @@ def _add_searches(routes: APIRouter, roots: Roots) -> None:
 
 
 def _add_watches(routes: APIRouter, roots: Roots, watches: Watches) -> None:
-    @routes.get("/watch")
+    @routes.get("/watch", openapi_extra=schema.WATCH)
     async def watch(request: Request) -> Response:
         """Send changes below a directory as server-sent events, after the event ``ready``."""
         query = Query(request.query_params, ("path", "recursive"))
@@ -160,7 +161,7 @@ def _add_watches(routes: APIRouter, roots: Roots, watches: Watches) -> None:
 def _add_changes(routes: APIRouter, once: Once, roots: Roots, touched: Touched) -> None:
     changing = asyncio.Lock()
 
-    @routes.post("/write-file")
+    @routes.post("/write-file", openapi_extra=schema.WRITE)
     async def write_file(request: Request) -> Response:
         """Replace a file by the request's body, all of it or nothing."""
         query = Query(request.query_params, ("path",))
@@ -182,7 +183,7 @@ def _add_changes(routes: APIRouter, once: Once, roots: Roots, touched: Touched) 
 
             return _response(await once(request.headers, body.digest(), _told(write)))
 
-    @routes.post("/edit-files")
+    @routes.post("/edit-files", openapi_extra=schema.EDIT)
     async def edit_files(request: Request) -> Response:
         """Replace texts in files, all of them or none."""
         data = await request.body()

@@ -10,6 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 
+from . import schema
 from .chat import Touched, chat_of, header
 from .errors import (
     BadRequest,
@@ -66,7 +67,7 @@ def router(registry: Registry, streams: Streams | None = None) -> APIRouter:
 
 
 def _add_control(routes: APIRouter, registry: Registry) -> None:
-    @routes.post("/processes/start")
+    @routes.post("/processes/start", openapi_extra=schema.START)
     async def start(request: Request) -> Json:
         """Start ``sh -c command``; answers as soon as it runs."""
         chat = chat_of(request.headers)
@@ -82,7 +83,7 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
             answer |= _copied(record)
         return answer
 
-    @routes.post("/processes/{process_id}/signal")
+    @routes.post("/processes/{process_id}/signal", openapi_extra=schema.SIGNAL)
     async def signal(process_id: str, request: Request) -> Json:
         """Signal a process with everything that it started; does not wait for its end."""
         record = registry.find(process_id, chat_of(request.headers))
@@ -108,7 +109,7 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
 
 
 def _add_input(routes: APIRouter, registry: Registry) -> None:
-    @routes.post("/processes/{process_id}/input")
+    @routes.post("/processes/{process_id}/input", openapi_extra=schema.INPUT)
     async def give_input(process_id: str, request: Request) -> Json:
         """Write to the standard input of a process that was started with ``stdin``."""
         record = registry.find(process_id, chat_of(request.headers))
@@ -119,7 +120,7 @@ def _add_input(routes: APIRouter, registry: Registry) -> None:
             await record.process.end_input()
         return {"message": f"{len(asked.data)} bytes were given to process {record.id}."}
 
-    @routes.post("/processes/{process_id}/resize")
+    @routes.post("/processes/{process_id}/resize", openapi_extra=schema.RESIZE)
     async def resize(process_id: str, request: Request) -> Json:
         """Give the terminal of a process that was started with ``pty`` another size."""
         record = registry.find(process_id, chat_of(request.headers))
@@ -130,7 +131,7 @@ def _add_input(routes: APIRouter, registry: Registry) -> None:
 
 
 def _add_views(routes: APIRouter, registry: Registry) -> None:
-    @routes.get("/processes/list")
+    @routes.get("/processes/list", openapi_extra=schema.LIST)
     async def listed(request: Request) -> Json:
         """List processes: running ones first, then the newest."""
         offset = number(request.query_params, "offset", 0)
@@ -142,7 +143,7 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
             "has_more": offset + len(page.records) < page.total,
         }
 
-    @routes.get("/processes/{process_id}/output")
+    @routes.get("/processes/{process_id}/output", openapi_extra=schema.OUTPUT)
     async def output(process_id: str, request: Request) -> Json:
         """Return what a process wrote, at once or when it has exited."""
         record = registry.find(process_id, chat_of(request.headers))
@@ -165,7 +166,7 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
 
 
 def _add_streams(routes: APIRouter, registry: Registry, streams: Streams) -> None:
-    @routes.get("/processes/{process_id}/stream")
+    @routes.get("/processes/{process_id}/stream", openapi_extra=schema.STREAM)
     async def stream(process_id: str, request: Request) -> StreamingResponse:
         """Send output as it comes, as server-sent events; ends with the event ``exit``."""
         record = registry.find(process_id, chat_of(request.headers))

@@ -1,0 +1,22 @@
+import json
+from dataclasses import fields
+from pathlib import Path
+
+from tests.tools.processes.service import FakeSurroundings
+from tools.processes import schema
+from tools.processes.api import router
+from tools.processes.registry import Registry
+from tools.processes.requests import StartRequest, start_request
+
+
+def test_all_of_a_start_is_in_the_document() -> None:
+    told = schema.START["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    assert {field.name for field in fields(StartRequest)} == set(told) - {"rows", "columns"}
+    assert start_request(json.dumps({"command": "x", "pty": True}).encode()).pty is not None
+
+
+def test_every_route_with_a_body_or_a_query_tells_of_it(tmp_path: Path) -> None:
+    routes = router(Registry(FakeSurroundings(tmp_path))).routes
+    told = {route.path: route.openapi_extra for route in routes}  # type: ignore[attr-defined]
+    untold = [path for path, extra in told.items() if not extra]
+    assert untold == ["/api/v0/tool-calls/{call_id}/cancel"]

@@ -1,0 +1,74 @@
+"""The requests of the process routes, for the OpenAPI document."""
+
+from typing import Any
+
+from .requests import LARGEST_TERMINAL, LONGEST_WAIT_MS, SIGNALS
+
+Json = dict[str, Any]
+
+_TEXT: Json = {"type": "string"}
+_FLAG: Json = {"type": "boolean", "default": False}
+_COUNT: Json = {"type": "integer", "minimum": 0}
+_SIDE: Json = {"type": "integer", "minimum": 1, "maximum": LARGEST_TERMINAL}
+_SIZE: Json = {"rows": {**_SIDE, "default": 24}, "columns": {**_SIDE, "default": 80}}
+
+
+def _said(schema: Json, description: str) -> Json:
+    return {**schema, "description": description}
+
+
+def _body(needed: list[str], fields: Json) -> Json:
+    schema = {"type": "object", "required": needed, "properties": fields}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def _query(fields: Json) -> Json:
+    return {
+        "parameters": [
+            {"name": name, "in": "query", "required": False, "schema": schema}
+            for name, schema in fields.items()
+        ]
+    }
+
+
+START = _body(
+    ["command"],
+    {
+        "command": _said(_TEXT, "Run by sh -c, in a session of its own."),
+        "workdir": _said(_TEXT, "Default: the configured directory, else the home directory."),
+        "env": {"type": "object", "additionalProperties": _TEXT},
+        "background": _said(_FLAG, "Recorded and listed; changes nothing."),
+        "timeout_ms": _said(_COUNT, "How long the caller means to wait; nothing is ended."),
+        "name": _said(_TEXT, "Shown in lists, made unique."),
+        "output_path": _said(_TEXT, "Absolute file that output is added to, up to 64 MiB."),
+        "stdin": _said(_FLAG, "Keep the input open for POST {id}/input."),
+        "pty": {
+            "description": "Run it in a terminal; an object gives its size.",
+            "oneOf": [_FLAG, {"type": "object", "properties": _SIZE}],
+        },
+        **_SIZE,
+        "tool_call_id": _said(_TEXT, "Run once by this id; the header goes before."),
+        "call_age_ms": _said(_COUNT, "How long ago the call was first sent."),
+    },
+)
+SIGNAL = _body(
+    ["signal"],
+    {
+        "signal": {"type": "string", "enum": list(SIGNALS)},
+        "escalate_after_ms": _said(_COUNT, "Kill what is left then; 0: never."),
+    },
+)
+INPUT = _body([], {"data": _TEXT, "close": _said(_FLAG, "This was all of the input.")})
+RESIZE = _body([], _SIZE)
+LIST = _query({"offset": _COUNT, "limit": {"type": "integer", "maximum": 200, "default": 10}})
+OUTPUT = _query(
+    {
+        "wait": _said(_FLAG, "Answer when it has exited."),
+        "wait_for": {"type": "string", "enum": ["exit", "output"]},
+        "timeout_ms": {**_COUNT, "maximum": LONGEST_WAIT_MS, "default": LONGEST_WAIT_MS},
+        "timeout_from_execute": _said(_FLAG, "Wait no longer than the start's timeout_ms."),
+        "cursor": _said(_COUNT, "Give output from this byte on rather than head and tail."),
+        "limit": {"type": "integer", "minimum": 1, "maximum": 65_536, "default": 32_768},
+    }
+)
+STREAM = _query({"cursor": _said(_COUNT, "Byte to begin at; Last-Event-ID goes before.")})
