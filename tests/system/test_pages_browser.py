@@ -25,6 +25,7 @@ from tests.vncbridge.fakes import Service, short_folder
 from tools.agents.views import StepView
 from tools.plane import pages
 from vncbridge import relay
+from vncbridge.seats import Watchers
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
@@ -128,6 +129,27 @@ def test_the_wall_shows_desktops_and_runs_as_they_come(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_a_person_answers_a_question_and_stops_everything(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        shown = plane(tmp_path, pages=[pages.router()])
+        question = {"kind": "human", "question": MARKUP}
+        state = "requires_action"
+        chat = shown.chats.add(mode="computer_use", state=state, requires_action=question)
+        async with browsing(shown, f"/runs/{chat.id}") as page:
+            await expect(page.locator("#question")).to_have_text(MARKUP)
+            await page.get_by_label("Your answer").fill("Go on")
+            await page.get_by_role("button", name="Answer").click()
+            await expect(page.get_by_label("Your answer")).to_have_value("")
+            await page.get_by_role("link", name="Deskhand").click()
+            async with page.expect_response("**/api/v0/stop-all") as stopped:
+                await page.get_by_role("button", name="Stop everything").click()
+            assert (await stopped.value).ok
+        assert ("answer", chat.id, "Go on") in shown.chats.asked
+        assert ("stop_all",) in shown.chats.asked
+
+    asyncio.run(scenario())
+
+
 def test_a_task_that_cannot_start_says_why(tmp_path: Path) -> None:
     async def scenario() -> None:
         shown = plane(tmp_path, pages=[pages.router()])
@@ -177,9 +199,7 @@ def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
 def test_the_live_page_shows_the_screen_through_the_pass_through(tmp_path: Path) -> None:
     async def scenario() -> None:
         with short_folder() as folder, terminal(folder) as server:
-            stream = relay.router(
-                relay.UnixUpstream(server.rfb_socket), lambda: False, relay.Watchers()
-            )
+            stream = relay.router(relay.UnixUpstream(server.rfb_socket), lambda: False, Watchers())
             shown = plane(tmp_path, pages=[pages.router()])
             chat = shown.chats.add(title="Look around", mode="computer_use", state="running")
             shown.desktops.known["d1"] = FakeDesktop(chat_id=chat.id)
