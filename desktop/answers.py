@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from fastapi import HTTPException
 
 from .errors import (
+    ActionFailed,
     ClipboardFailed,
     DisplayGone,
     DisplayNotReady,
     InvalidAction,
+    NothingSuch,
     Occupied,
     UnknownWindow,
 )
@@ -22,6 +24,10 @@ def answered() -> Iterator[None]:
         yield
     except InvalidAction as error:
         raise refusal(400, error.message, error.detail) from error
+    except NothingSuch as error:
+        raise refusal(404, error.message, error.detail) from error
+    except ActionFailed as error:
+        raise refusal(500, error.message, error.detail) from error
     except UnknownWindow as error:
         raise refusal(404, "Unknown window.", str(error)) from error
     except Occupied as error:

@@ -10,6 +10,7 @@ DesktopError
 ├── CallRefused         the tool call was made before, and must not be made again (409)
 ├── ActionFailed        the action was begun and went wrong (500)
 ├── UnknownWindow       there is no such window (404)
+├── NothingSuch         no such application or file (404)
 ├── ClipboardFailed     its owner does not hand it over, or took it (504)
 ├── UntypableText       the keyboard has no room for these characters
 ├── DisplayNotReady     the X server did not come up
@@ -151,6 +152,18 @@ class UnknownWindow(DesktopError):
 
     def __str__(self) -> str:
         return f"there is no window {self.window}; GET /api/v0/desktop/windows lists them"
+
+
+class NothingSuch(DesktopError):
+    """What is to be launched or opened is not there; the detail says what is."""
+
+    def __init__(self, message: str, detail: str) -> None:
+        super().__init__(message, detail)
+        self.message = message
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.detail}".strip()
 
 
 class ClipboardFailed(DesktopError):

@@ -44,10 +44,12 @@ from .accessibility_api import router as accessibility_router
 from .account import Account
 from .actions import ActionRecord
 from .api import router as desktop_router
+from .applications import Applications
 from .card import load_font
 from .clipboard_api import router as clipboard_router
 from .computer import Computer
 from .display import Display
+from .downloads import Downloads
 from .environment import built
 from .events import Events
 from .eventstream import router as events_router
@@ -57,6 +59,8 @@ from .footage import Footage
 from .generation import Generation, Generations, Setting
 from .geometry import model_size
 from .handover import Handover, deeds
+from .launch_api import router as launch_router
+from .launching import Launches
 from .lease import Turn
 from .lease_api import may_force
 from .lease_api import router as lease_router
@@ -155,6 +159,7 @@ class Service:
         display = stack.enter_context(Display(Generations(setting), self._events.publish))
         screen, hands = StandInScreen(display, settings.size), StandInHands(display)
         self._display = display
+        stack.enter_context(Downloads(path / "home" / "Downloads", self._events.publish))
         focus = Focus(lambda: (display.newest.xserver.display, display.newest.xserver.xauthority))
         stack.callback(focus.close)
         catalogue = Catalogue(self._folder.recordings)
@@ -219,6 +224,7 @@ class Service:
             windows_router(
                 lambda: parts.display.current().windows, self._settings.size, self._leasing
             ),
+            launch_router(Applications(self.environment), Launches(parts.registry), self._leasing),
             clipboard_router(lambda: parts.display.current().clipboard, self._leasing),
             accessibility_router(shown, self._leasing),
             tickets_router(self._credentials, TICKETS, lambda _: self._instance),

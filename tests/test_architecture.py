@@ -27,6 +27,8 @@ MAY_USE: dict[str, set[str]] = {
     | {"recording.api", "recording.catalogue", "recording.recorder", "recording.steps"}
     | {"tools.processes.api", "tools.processes.registry", "tools.files.api", "tools.files.roots"},
     "desktop.footage": {"recording.errors", "recording.shots"},
+    "desktop.launching": {"tools.processes.chat", "tools.processes.errors"}
+    | {"tools.processes.registry", "tools.processes.requests"},
     "desktop.service": EDGE
     | {"vncbridge.idleness", "vncbridge.relay", "vncbridge.seats"}
     | {"recording.api", "recording.catalogue", "recording.recorder", "recording.steps"}
@@ -82,6 +84,7 @@ CORES = {
     for package, modules in {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
         " settle changes keymap png environment snapshots outcomes schema lease journal calls"
+        " backoff desktopentry"
         " results portablekeys nodes",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes presence ranges",

@@ -1,0 +1,97 @@
+"""Tells of files that have arrived in the downloads folder, by inotify(7)."""
+
+import ctypes
+import os
+import select
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+_CLOSE_WRITE, _MOVED_TO = 0x8, 0x80
+_ONLY_FOLDERS = 0x01000000
+_CLOEXEC, _NONBLOCK = os.O_CLOEXEC, os.O_NONBLOCK
+_HEAD = struct.Struct("iIII")
+_UNFINISHED = (".crdownload", ".part", ".tmp", ".download")
+
+
+class Downloads:
+    """Watches one folder, without its subfolders, from a thread of its own."""
+
+    def __init__(self, folder: Path, told: Callable[[str, dict[str, Any]], object]) -> None:
+        self._folder = folder
+        self._told = told
+        self._thread = threading.Thread(target=self._watch, name="downloads", daemon=True)
+        self._source = -1
+        self._wake_read, self._wake_write = -1, -1
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def open(self) -> None:
+        """Make the folder if it is missing, and watch it from now on.
+
+        Raises:
+            OSError: If it cannot be watched.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        kernel = ctypes.CDLL(None, use_errno=True)
+        self._source = kernel.inotify_init1(_CLOEXEC | _NONBLOCK)
+        mask = _CLOSE_WRITE | _MOVED_TO | _ONLY_FOLDERS
+        place = os.fsencode(self._folder)
+        if self._source < 0 or kernel.inotify_add_watch(self._source, place, mask) < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), str(self._folder))
+        self._wake_read, self._wake_write = os.pipe()
+        self._thread.start()
+
+    def close(self) -> None:
+        """End; twice is fine."""
+        if self._wake_write >= 0:
+            os.write(self._wake_write, b"!")
+            self._thread.join()
+            os.close(self._wake_read)
+            os.close(self._wake_write)
+            self._wake_read, self._wake_write = -1, -1
+        if self._source >= 0:
+            os.close(self._source)
+            self._source = -1
+
+    def _watch(self) -> None:
+        while self._wake_read not in select.select([self._source, self._wake_read], [], [])[0]:
+            for name in _names(os.read(self._source, 65536)):
+                self._look(self._folder / name)
+
+    def _look(self, path: Path) -> None:
+        if path.name.startswith(".") or path.name.endswith(_UNFINISHED):
+            return
+        try:
+            found = path.stat()
+        except OSError:
+            return
+        # Browsers reserve a name with an empty file before they fill another.
+        if found.st_size:
+            told = {"path": str(path), "name": path.name, "size": found.st_size}
+            self._told("download_finished", told)
+
+
+def _names(data: bytes) -> Iterator[str]:
+    at = 0
+    while at < len(data):
+        _, _, _, length = _HEAD.unpack_from(data, at)
+        at += _HEAD.size
+        name = data[at : at + length].split(b"\0", 1)[0]
+        at += length
+        if name:
+            yield os.fsdecode(name)
