@@ -4,6 +4,7 @@ import asyncio
 import base64
 import binascii
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -11,7 +12,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from .answers import answered, refusal
 from .calls import caller_of
 from .errors import InvalidAction
-from .floor import Floor
+from .floor import Floor, key_of
 from .requests import decode
 from .selection import LARGEST, Content, Kind
 
@@ -56,7 +57,8 @@ def router(board: Callable[[], Board], floor: Floor) -> APIRouter:
         """What was copied last; text, else a PNG, or what `type` says. 204 if there is none."""
         with answered():
             kinds = _wanted(request)
-            floor.look()
+            if not _drives(request, floor):
+                floor.look()
             found = await asyncio.to_thread(lambda: board().get(kinds))
             if found is None:
                 return Response(status_code=204, headers=_SAFE)
@@ -67,7 +69,7 @@ def router(board: Callable[[], Board], floor: Floor) -> APIRouter:
         """Copy `{"text": ...}`, `{"image_png": BASE64}`, or the body itself: a PNG or UTF-8."""
         with answered():
             content = content_of(request.headers.get("content-type", ""), await _body(request))
-            with floor.acting(caller_of(request.headers).chat_id):
+            with _acting(request, floor):
                 await asyncio.to_thread(lambda: board().put(content))
             return Response(status_code=204)
 
@@ -75,13 +77,24 @@ def router(board: Callable[[], Board], floor: Floor) -> APIRouter:
     async def restore(request: Request) -> Response:
         """Copy again what was there before the last PUT."""
         with answered():
-            with floor.acting(caller_of(request.headers).chat_id):
+            with _acting(request, floor):
                 restored = await asyncio.to_thread(lambda: board().restore())
             if not restored:
                 raise refusal(409, "There is nothing to restore.", "nothing was copied before")
             return Response(status_code=204)
 
     return routes
+
+
+def _drives(request: Request, floor: Floor) -> bool:
+    """Whether the page that asks is in control: a person's clipboard is the person's."""
+    return floor.drives(key_of(None, request.query_params.get("viewer")))
+
+
+def _acting(request: Request, floor: Floor) -> AbstractContextManager[None]:
+    if _drives(request, floor):
+        return nullcontext()
+    return floor.acting(caller_of(request.headers).chat_id)
 
 
 def content_of(media_type: str, body: bytes) -> Content:

@@ -29,6 +29,9 @@ class Floor(Protocol):
             HumanInControl: While a person has it in private.
         """
 
+    def drives(self, key: str) -> bool:
+        """Whether that page or program is in control."""
+
 
 class OpenFloor:
     """Where everybody may do everything."""
@@ -44,8 +47,17 @@ class OpenFloor:
     def look(self) -> None:
         """Let it."""
 
+    def drives(self, key: str) -> bool:
+        """Nobody is."""
+        return False
+
 
 def only_looks(request: ActionRequest | BatchRequest) -> bool:
     """Return whether a request changes nothing, so that anybody may make it."""
     asked = request.actions if isinstance(request, BatchRequest) else (request,)
     return all(isinstance(one.action, Screenshot | CursorPosition | Wait) for one in asked)
+
+
+def key_of(name: str | None, viewer: str | None) -> str:
+    """Return what tells one page or program from another."""
+    return f"viewer:{viewer}" if viewer else f"name:{name or ''}"

@@ -16,6 +16,7 @@ from fastapi import (
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from .errors import NotInControl
+from .floor import key_of
 from .lease import Person
 from .leasing import Leasing
 
@@ -45,11 +46,6 @@ class LeaseCall(BaseModel):
     """Which page or program acts, as of the VNC stream's parameter; by default the name."""
     private: bool = True
     force: bool = False
-
-
-def key_of(name: str | None, viewer: str | None) -> str:
-    """Return what tells one page or program from another."""
-    return f"viewer:{viewer}" if viewer else f"name:{name or ''}"
 
 
 def router(

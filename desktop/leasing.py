@@ -11,6 +11,8 @@ from .lease import Lease, Person, Turn
 
 Json = dict[str, Any]
 
+_WINDOWS = {"window_opened": "Opened", "window_closed": "Closed"}
+
 
 class Effects(Protocol):
     """What a change of the lease does to the desktop."""
@@ -47,6 +49,8 @@ class Leasing:
         self._waking: set[asyncio.Task[None]] = set()
         self._seen = self._now_seen()
         self._actor: Person | str | None = None
+        self._windows: list[str] = []
+        self._last_windows: list[str] = []
 
     @contextmanager
     def running(self, effects: Effects) -> Iterator[None]:
@@ -145,6 +149,11 @@ class Leasing:
         with self._change() as now:
             self.lease.parted(key, now)
 
+    def noticed(self, kind: str, data: Json) -> None:
+        """Note windows that come and go while a person is in control. Any thread may call."""
+        if kind in _WINDOWS and self.lease.person is not None:
+            self._windows.append(f"{_WINDOWS[kind]} {data.get('class') or 'a window'}.")
+
     async def changed(self, revision: int, seconds: float) -> None:
         """Return when the revision is another one, or after so long."""
         with suppress(TimeoutError):
@@ -164,7 +173,9 @@ class Leasing:
                 "name": lease.asking.person.name,
                 "left_s": round(max(0.0, lease.asking.until - now), 3),
             },
-            "last": None if lease.last is None else _turn(lease.last, now),
+            "last": None
+            if lease.last is None
+            else {**_turn(lease.last, now), "windows": list(self._last_windows)},
         }
 
     def _holder(self, now: float) -> Json:
@@ -193,6 +204,7 @@ class Leasing:
         if self._effects is None:
             return
         if before.turn is not self._seen.turn and self._seen.turn is not None:
+            self._last_windows, self._windows = self._windows, []
             self._effects.turn_ended(self._seen.turn)
         if self._hands_changed(before.holder[0]):
             self._effects.hands_changed()

@@ -51,7 +51,7 @@ from .computer import Computer
 from .display import Display
 from .downloads import Downloads
 from .environment import built
-from .events import Events
+from .events import Event, Events
 from .eventstream import router as events_router
 from .focus import Focus
 from .folder import Folder
@@ -154,7 +154,7 @@ class Service:
         setting = Setting(
             *(path, settings.size, self._environment, spawner),
             lambda: recorder.touch(),
-            self._events.publish,
+            self._publish,
         )
         display = stack.enter_context(Display(Generations(setting), self._events.publish))
         screen, hands = StandInScreen(display, settings.size), StandInHands(display)
@@ -198,6 +198,10 @@ class Service:
         )
         stack.enter_context(self._leasing.running(effects))
         return Parts(display, computer, recorder, catalogue, registry)
+
+    def _publish(self, kind: str, data: dict[str, Any] | None = None) -> Event:
+        self._leasing.noticed(kind, data or {})
+        return self._events.publish(kind, data)
 
     def environment(self) -> dict[str, str]:
         """The whole environment that a command starts from."""

@@ -4,7 +4,8 @@ from typing import Any
 import httpx2
 from fastapi import FastAPI
 
-from desktop.lease_api import PATH, key_of, may_force, router
+from desktop.floor import key_of
+from desktop.lease_api import PATH, may_force, router
 from desktop.leasing import Leasing
 from vncbridge.gate import Principal
 

@@ -161,6 +161,21 @@ def test_the_state_says_who_has_it_and_who_asks() -> None:
     Scene().play(scenario)
 
 
+def test_windows_that_come_and_go_meanwhile_are_told_by_their_class() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.leasing.noticed("window_opened", {"class": "Before"})
+        scene.take()
+        scene.leasing.noticed("window_opened", {"class": "Chromium", "title": "Secret"})
+        scene.leasing.noticed("window_focused", {"class": "XTerm"})
+        scene.leasing.noticed("window_closed", {"class": ""})
+        scene.leasing.release("a")
+        scene.leasing.noticed("window_opened", {"class": "After"})
+        told = scene.leasing.state()["last"]["windows"]
+        assert told == ["Opened Chromium.", "Closed a window."]
+
+    Scene().play(scenario)
+
+
 def test_refusals_pass_through() -> None:
     async def scenario(scene: Scene) -> None:
         scene.leasing.look()

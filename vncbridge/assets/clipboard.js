@@ -2,9 +2,10 @@
 import { button } from "./people.js";
 
 export class Clipboard {
-  /** @param {URL} status  the desktop's resource; the clipboard is below it */
-  constructor(status) {
-    this.address = new URL(status.href.replace(/\/$/, "") + "/clipboard");
+  /** @param {URL} status  the desktop's resource; the clipboard is below it
+   *  @param {string} viewer  tells this page from all others */
+  constructor(status, viewer) {
+    this.address = new URL(`${status.href.replace(/\/$/, "")}/clipboard?viewer=${viewer}`);
     this.panel = document.createElement("div");
     this.panel.className = "viewer-clipboard";
     this.panel.hidden = true;
@@ -29,8 +30,8 @@ export class Clipboard {
   }
 
   async read() {
-    const answer = await this.ask({ method: "GET" });
-    this.text.value = (await answer.json()).text ?? "";
+    const answer = await this.ask({ method: "GET", headers: { Accept: "text/plain" } });
+    this.text.value = await answer.text();
   }
 
   async write() {

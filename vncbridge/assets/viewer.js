@@ -48,7 +48,7 @@ export class Viewer {
     this.viewer = viewerId();
     this.stream.searchParams.set("viewer", this.viewer);
     this.lease = new Lease(this.status, this.viewer, (state) => this.leased(state));
-    this.clipboard = new Clipboard(this.status);
+    this.clipboard = new Clipboard(this.status, this.viewer);
     this.hidden = false;
     this.backoff = new Backoff();
     this.rfb = null;
@@ -231,7 +231,9 @@ export class Viewer {
       this.control(false);
       return;
     }
+    this.take.hidden = true;
     const name = rememberedName() || (await askName(this.bar));
+    this.take.hidden = false;
     if (!name) {
       return;
     }
