@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMP := .venv/.deskhand-setup
 
-.PHONY: setup demo test unit system check bench format clean
+.PHONY: setup demo test unit system check bench soak format clean
 
 setup: $(STAMP)
 
@@ -34,6 +34,10 @@ format: setup
 
 bench: setup
 	$(PYTHON) -m bench
+
+soak: setup
+	@for script in bench/soak_*.py; do name=$$(basename $$script .py); echo "== $$name"; \
+		$(PYTHON) -m bench.$$name || exit 1; done
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

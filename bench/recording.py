@@ -60,7 +60,7 @@ class Stage:
         """Do the scene; a twelfth each of typing, scrolling and moving, the rest nothing."""
         act = seconds / 12
         self._every(0.1, act, lambda turn: self.hands.perform([Tap(ord("a") + turn % 26)]))
-        for letter in "\nseq 99999\n":
+        for letter in "\nseq 2000\n":
             self.hands.perform([Tap(0xFF0D if letter == "\n" else ord(letter))])
         time.sleep(act)
         self._every(0.05, act, self._wander)

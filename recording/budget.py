@@ -25,6 +25,10 @@ NEXT_PART = 2
 FULL = 0.98
 """Share of the cap at which a file ends; the rest is room for frames on their way."""
 
+ON_ITS_WAY = 1_500_000
+"""Bytes that a full file may still get: 0.3 s at the encoder's rate, one frame of a whole second
+of it, and the words about the file. Of a small cap a quarter must do."""
+
 INDEX_ENTRY = 40
 """Bytes that the index at the end of a file takes for one frame, rounded up generously."""
 
@@ -40,6 +44,7 @@ class Budget:
         self._rung = rung
         self._spent = 0
         self._until = cap / 2
+        self._reserve = max((1 - FULL) * cap, min(ON_ITS_WAY, cap / 4))
 
     @property
     def rung(self) -> int:
@@ -49,7 +54,7 @@ class Budget:
     @property
     def full(self) -> bool:
         """Whether the file must end now."""
-        return self._spent >= FULL * self._cap
+        return self._spent >= self._cap - self._reserve
 
     def spent(self, size: int, frames: int) -> None:
         """The file is ``size`` bytes long now and holds ``frames``."""

@@ -40,9 +40,9 @@ class Service:
 
 
 @asynccontextmanager
-async def service(folder: Path) -> AsyncIterator[Service]:
+async def service(folder: Path, free_to_start: int = 0) -> AsyncIterator[Service]:
     source = FakeSource(marked(1))
-    settings = RecordingSettings(free_to_start=0, free_to_go_on=0)
+    settings = RecordingSettings(free_to_start=free_to_start, free_to_go_on=0)
     app = FastAPI()
     transport = httpx2.ASGITransport(app=app)
     with Recorder(source, folder, settings) as recorder:
@@ -54,9 +54,11 @@ async def service(folder: Path) -> AsyncIterator[Service]:
             yield running
 
 
-def run(folder: Path, scenario: Callable[[Service], Awaitable[None]]) -> None:
+def run(
+    folder: Path, scenario: Callable[[Service], Awaitable[None]], *, free_to_start: int = 0
+) -> None:
     async def main() -> None:
-        async with service(folder) as running:
+        async with service(folder, free_to_start) as running:
             await scenario(running)
 
     asyncio.run(main())
@@ -253,6 +255,19 @@ def test_a_sixth_recording_is_a_conflict(tmp_path: Path) -> None:
         assert answer.json()["detail"]["detail"] == "too many concurrent recordings (max 5)"
 
     run(tmp_path, scenario)
+
+
+def test_a_full_disk_is_named_and_costs_nothing_else(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        answer = await desktop.start()
+        assert answer.status_code == 500
+        told = answer.json()["detail"]
+        assert told["message"] == "Failed to start recording."
+        assert told["detail"].startswith("the disk is too full: ")
+        assert (await desktop.stop()).status_code == 404
+        assert (await desktop.get("")).json() == {"recordings": []}
+
+    run(tmp_path, scenario, free_to_start=1 << 62)
 
 
 def test_a_closing_service_says_so(tmp_path: Path) -> None:

@@ -35,6 +35,17 @@ def test_a_file_is_full_before_its_cap() -> None:
     assert budget.full
 
 
+def test_of_a_small_cap_more_is_kept_for_what_is_on_its_way() -> None:
+    budget = Budget(10_000_000)
+    budget.spent(8_500_000 - INDEX_HEAD - 1, 0)
+    assert not budget.full
+    budget.spent(8_500_000 - INDEX_HEAD, 0)
+    assert budget.full
+    small = Budget(1_000_000)
+    small.spent(750_000, 0)
+    assert small.full
+
+
 def test_the_index_is_part_of_the_size() -> None:
     budget = Budget(CAP)
     budget.spent(int(0.9 * CAP), 250_000)

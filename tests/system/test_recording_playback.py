@@ -18,6 +18,7 @@ from recording.budget import LADDER
 from recording.catalogue import Catalogue
 from recording.container import Film
 from recording.encoder import Encoder
+from recording.mover import move
 from recording.settings import RecordingSettings
 from recording.shots import Shot
 from recording.steps import Step
@@ -176,6 +177,19 @@ def test_chromium_plays_across_a_change_of_quality(page: Page, tmp_path: Path) -
     catalogue = recorded(tmp_path, cap=3_000_000, noisy=150)
     end = catalogue.get(A)["parts"][0]["video_s"]
     assert played(page, catalogue.video(A), [0.1, end - 0.05, 1.0])["duration"] > 5
+
+
+@pytest.mark.browser
+def test_chromium_plays_a_moved_file_and_a_clip_of_it(page: Page, tmp_path: Path) -> None:
+    catalogue = recorded(tmp_path)
+    assert move(catalogue.video(A), spare=0)
+    assert played(page, catalogue.video(A), [0.05, 5.05, 11.05])["seen"] == [0, 50, 110]
+    with catalogue.clip(A, 3.05, 6.05) as clip:
+        path = tmp_path / A / "clip.mp4"
+        path.write_bytes(clip.read())
+    shown = played(page, path, [0.02, 1.02])
+    assert shown["seen"] == [30, 40]
+    assert shown["duration"] == pytest.approx(3.0, abs=0.1)
 
 
 @pytest.mark.browser

@@ -1,0 +1,105 @@
+"""Long forms of what the tests of recordings try shortly: kills, the cap, a large index.
+
+Usage: python -m bench.soak_recording [--kills 50] [--cap 104857600] [--parts 2]
+"""
+
+import argparse
+import tempfile
+import time
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from recording.budget import LADDER
+from recording.catalogue import Catalogue
+from recording.container import Film
+from recording.encoder import Encoder
+from recording.mover import move
+from recording.settings import RecordingSettings
+from recording.shots import Shot
+from recording.studio import Studio
+from tests.recording.fakes import decoded
+from tests.system.test_recording_crash import killed_at_random
+
+NAME = "a1111111-2222-3333-4444-555555555555"
+SIZE = (1080, 1920)
+WHOLE = ((0, 0, 1920, 1080),)
+
+
+def noise(seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    """A picture that no encoder can make small."""
+    return np.random.default_rng(seed).integers(0, 255, (*SIZE, 4), dtype=np.uint8)
+
+
+def kill(folder: Path, times: int) -> None:
+    """Kill recorders at random moments; what they had shown a second before must be there."""
+    for seed in range(times):
+        killed_at_random(folder / str(seed), seed)
+        print(f"kill {seed + 1} of {times}: whole", flush=True)
+
+
+def fill(folder: Path, cap: int, wanted: int) -> None:
+    """Record noise at full rate until so many parts are full."""
+    settings = RecordingSettings(free_to_start=0, free_to_go_on=0, largest_file=cap)
+    catalogue = Catalogue(folder)
+    studio = Studio(catalogue, settings, time.time())
+    studio.start(NAME, "", 0.0)
+    pictures = [noise(seed) for seed in range(8)]
+    now, rungs, frames = 0.0, set(), 0
+    for turn in count():
+        studio.shot(Shot(pictures[turn % len(pictures)], now, WHOLE))
+        frames += 1
+        rungs.add(studio.fps)
+        now += 1 / studio.fps
+        studio.tick(now)
+        if turn % 15 == 0 and len(catalogue.take(NAME)) > wanted:
+            break
+    studio.stop(NAME, now, "completed")
+    facts = catalogue.get(NAME)
+    sizes = [part["bytes"] for part in facts["parts"]]
+    reasons = [part["end_reason"] for part in facts["parts"]]
+    assert max(sizes) <= cap, sizes
+    assert reasons == ["cap"] * wanted + ["completed"], reasons
+    assert facts["complete"]
+    shown = sum(len(decoded(catalogue.video(NAME, part["index"]))) for part in facts["parts"])
+    assert shown >= frames, (shown, frames)
+    print(f"noise: {now:.0f} s, {frames} frames at {sorted(rungs)} fps, parts of {sizes} bytes")
+
+
+def carry(folder: Path, size: int) -> None:
+    """Time closing, and moving the index of, a file of that size."""
+    path = folder / "large.mp4"
+    with Encoder((SIZE[1], SIZE[0]), LADDER[0], 8_000_000) as encoder:
+        coded = [encoder.encode(noise(n), n / 10, key=n == 0) for n in range(8)]
+        film = Film(path, encoder.stream)
+        for at in count():
+            one = coded[at % len(coded)]
+            film.write(one.data, key=one.key, at=at * 66)
+            if film.size > size:
+                break
+        before = time.monotonic()
+        film.close()
+        closed = time.monotonic()
+    assert move(path, spare=0)
+    print(
+        f"{path.stat().st_size} bytes: closed in {1000 * (closed - before):.0f} ms, "
+        f"index in front after {1000 * (time.monotonic() - closed):.0f} ms more"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--cap", type=int, default=104_857_600)
+    parser.add_argument("--parts", type=int, default=2)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        for size in (20_000_000, 100_000_000):
+            carry(Path(place), size)
+        kill(Path(place) / "kills", options.kills)
+        fill(Path(place) / "noise", options.cap, options.parts)
+
+
+if __name__ == "__main__":
+    main()
