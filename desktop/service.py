@@ -27,6 +27,7 @@ from tools.git.watcher import Watcher
 from tools.processes.api import once, touched
 from tools.processes.api import router as processes_router
 from tools.processes.registry import ProcessSettings, Registry
+from tools.processes.spawn import Limits
 from vncbridge.accesslog import AccessLog, logged
 from vncbridge.border import install
 from vncbridge.credentials import Credentials, new_token
@@ -173,6 +174,7 @@ class Service:
                 ProcessSettings(
                     output_folder=self._folder.path / "processes",
                     journal=self._folder.path / "tool-calls.jsonl",
+                    limits=self._limits(),
                 ),
                 touched=self._paths.note,
             )
@@ -202,6 +204,15 @@ class Service:
     def _publish(self, kind: str, data: dict[str, Any] | None = None) -> Event:
         self._leasing.noticed(kind, data or {})
         return self._events.publish(kind, data)
+
+    def _limits(self) -> Limits:
+        memory = self._settings.command_memory_mib
+        return Limits(
+            nice=self._settings.command_nice,
+            memory_bytes=None if memory is None else memory * 1024 * 1024,
+            cpus=self._settings.command_cpus,
+            cgroup=self._settings.command_cgroup,
+        )
 
     def environment(self) -> dict[str, str]:
         """The whole environment that a command starts from."""

@@ -25,6 +25,11 @@ class DesktopSettings:
     allowed_hosts: tuple[str, ...] = ()
     inherit_env: tuple[str, ...] = ()
     workdir: Path | None = None
+    command_nice: int = 0
+    command_memory_mib: int | None = None
+    command_cpus: float | None = None
+    command_cgroup: Path | None = None
+    """Delegated control group (v2); with it the limits bind a command as a whole."""
     file_roots: tuple[Path, ...] = ()
     """The file routes work in these trees only; commands are not bound by it."""
     attach: str | None = None
@@ -51,6 +56,15 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--inherit-env", action="append", default=[], metavar="NAME",
                         help="pass this variable on to commands")  # fmt: skip
     parser.add_argument("--workdir", type=Path, help="directory of commands that name none")
+    parser.add_argument("--command-nice", type=int, default=0, choices=range(20), metavar="0-19",
+                        help="niceness of commands")  # fmt: skip
+    parser.add_argument("--command-memory", type=int, dest="command_memory_mib", metavar="MIB",
+                        help="memory of a command's process, or of all of a command with "
+                        "--command-cgroup")  # fmt: skip
+    parser.add_argument("--command-cpus", type=float, metavar="N",
+                        help="processors a command may use; needs --command-cgroup")  # fmt: skip
+    parser.add_argument("--command-cgroup", type=Path, metavar="DIR",
+                        help="control group (v2) delegated to the desktop's user")  # fmt: skip
     parser.add_argument("--file-root", action="append", default=[], dest="file_roots", type=Path,
                         metavar="DIR", help="let the file routes work in this tree only "
                         "(may be given again; commands are not bound by it)")  # fmt: skip

@@ -32,7 +32,8 @@ MAY_USE: dict[str, set[str]] = {
     "desktop.service": EDGE
     | {"vncbridge.idleness", "vncbridge.relay", "vncbridge.seats"}
     | {"recording.api", "recording.catalogue", "recording.recorder", "recording.steps"}
-    | {"tools.processes.api", "tools.processes.registry", "tools.files.api", "tools.files.roots"}
+    | {"tools.processes.api", "tools.processes.registry", "tools.processes.spawn"}
+    | {"tools.files.api", "tools.files.roots"}
     | {"tools.git.api", "tools.git.paths", "tools.git.repositories", "tools.git.watcher"},
     "tools.fleet.fleet": {"desktop.client", "desktop.errors", "desktop.launch"},
     "tools.fleet.machine": {"desktop.client", "desktop.errors"},

@@ -58,6 +58,7 @@ class Process:
         self._output: int | None = spawned.output
         self._input = spawned.input
         self._terminal = spawned.terminal
+        self._cgroup = spawned.cgroup
         self.copy = spawned.copy
         self._on_exit = on_exit
         self._changed = asyncio.Event()
@@ -103,6 +104,8 @@ class Process:
             raise NotRunning(str(self._child.pid))
         with suppress(ProcessLookupError):
             os.killpg(self._child.pid, number)
+        if self._cgroup is not None and number == signal.SIGKILL:
+            self._cgroup.kill()
 
     async def write(self, data: bytes) -> bool:
         """Give the shell input; False if nobody reads it, or not any more."""
@@ -150,6 +153,11 @@ class Process:
             self._loop.remove_reader(self._pidfd)
             os.close(self._pidfd)
             self._end(self._child.poll())
+        self._leave_group()
+
+    def _leave_group(self) -> None:
+        if self._cgroup is not None and self._cgroup.remove():
+            self._cgroup = None
 
     def _ready(self) -> None:
         if not self._turn.over():
@@ -186,6 +194,7 @@ class Process:
                 break
         self.close_input()
         self._end(returncode)
+        self._leave_group()
         self._on_exit()
 
     def _end(self, returncode: int | None) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 
+from .cgroups import Cgroup
 from .errors import StartFailed
 from .outputfile import OutputFile
 from .requests import Terminal
@@ -35,6 +36,10 @@ class Limits:
     """Address space of each process."""
     cpu_seconds: int | None = None
     open_files: int | None = None
+    cpus: float | None = None
+    """Processors' worth of time, for the whole command; only with ``cgroup``."""
+    cgroup: Path | None = None
+    """Directory of a delegated control group: the limits then bind a command as a whole."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class Spawned:
     workdir: Path
     copy: OutputFile | None
     terminal: bool
+    cgroup: Cgroup | None = None
 
 
 class Spawner:
@@ -134,14 +140,14 @@ class Spawner:
                 raise
             on_failure.callback(child.wait)
             on_failure.callback(child.kill)
-            _restrict(child.pid, order.limits)
+            cgroup = _restrict(child.pid, order.limits)
             given = os.dup(ends.output) if ends.tty else _detached(child)
             os.close(ends.child)
             if given is not None:
                 on_failure.callback(os.close, given)
             pidfd = os.pidfd_open(child.pid)
             on_failure.pop_all()
-        return Spawned(child, pidfd, ends.output, given, workdir, copy, bool(ends.tty))
+        return Spawned(child, pidfd, ends.output, given, workdir, copy, bool(ends.tty), cgroup)
 
 
 @dataclass(frozen=True)
@@ -183,15 +189,18 @@ def _detached(child: subprocess.Popen[bytes]) -> int | None:
     return given
 
 
-def _restrict(pid: int, limits: Limits) -> None:
+def _restrict(pid: int, limits: Limits) -> Cgroup | None:
     """Limit the child from outside: no Python runs between its fork and its exec."""
+    cgroup = None
+    if limits.cgroup is not None:
+        cgroup = Cgroup.made(limits.cgroup, pid, limits.memory_bytes, limits.cpus)
     with suppress(OSError):
         Path(f"/proc/{pid}/oom_score_adj").write_text(str(limits.oom_score_adj))
     if limits.nice:
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, pid, limits.nice)
     bounds: list[tuple[int, int | None]] = [
-        (resource.RLIMIT_AS, limits.memory_bytes),
+        (resource.RLIMIT_AS, limits.memory_bytes if cgroup is None else None),
         (resource.RLIMIT_CPU, limits.cpu_seconds),
         (resource.RLIMIT_NOFILE, limits.open_files),
     ]
@@ -199,3 +208,4 @@ def _restrict(pid: int, limits: Limits) -> None:
         if bound is not None:
             with suppress(OSError, ValueError):
                 resource.prlimit(pid, kind, (bound, bound))
+    return cgroup
