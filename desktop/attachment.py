@@ -128,6 +128,9 @@ class Attachment:
             parts = await self._open(stack)
             idleness = Idleness(self._application(parts), time.monotonic)
             server = Serving(idleness, lambda: self._tell(address, parts), self._close)
+            if self._settings.linger is not None:
+                task = asyncio.create_task(_linger(server, idleness, self._settings.linger))
+                stack.callback(task.cancel)
             await server.run_until_asked(bound)
 
     def environment(self) -> dict[str, str]:
@@ -250,6 +253,13 @@ class Attachment:
 
     def _close(self) -> None:
         self._closing = True
+
+
+async def _linger(server: Serving, idleness: Idleness, longest: float) -> None:
+    # Every call puts the end off, and none of them is worth an event.
+    while (left := longest - idleness.seconds) > 0:  # noqa: ASYNC110
+        await asyncio.sleep(left)
+    server.ask_to_end()
 
 
 def _check(request: ActionRequest) -> None:

@@ -7,7 +7,8 @@ set before this module is loaded, which is why only the process's entry loads it
 import importlib
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,18 +23,24 @@ from .portablekeys import key_name
 from .strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Stroke, Tap
 
 xcb: Any = None
-_no_display: tuple[type[Exception], ...] = (KeyError, OSError)
+_lost: tuple[type[Exception], ...] = (OSError, KeyError)
 if sys.platform.startswith("linux"):
     xcb = importlib.import_module("mss.linux.xcb")
-    _no_display += (importlib.import_module("Xlib.error").DisplayError,)
+    _xlib = importlib.import_module("Xlib.error")
+    # A TypeError is what comes of its own handling of a broken pipe.
+    _lost += (_xlib.DisplayError, _xlib.ConnectionClosedError, TypeError)
 try:
     pyautogui: Any = importlib.import_module("pyautogui")
-except _no_display as error:
+except _lost as error:
     # Its Xlib knows fewer kinds of cookies than others do.
     raise DisplayGone("to attach to", f"PyAutoGUI cannot use it: {error}") from error
 
+# On X, mss asserts that there is an answer, and there is none once the server has gone.
+_UNSEEN = (ScreenShotError, AssertionError, OSError)
 # Its connection to the X server hangs when two threads use it at once.
 _one_at_a_time = threading.Lock()
+# Nor does a call return that comes after one which found the server gone.
+_gone = threading.Event()
 _BUTTONS = {1: "left", 2: "middle", 3: "right"}
 _WHEEL = {4: (0, 1), 5: (0, -1), 6: (-1, 0), 7: (1, 0)}
 # A notch in the units of each platform's own call.
@@ -64,7 +71,8 @@ class MssCamera:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        self._mss.close()
+        with suppress(*_UNSEEN):
+            self._mss.close()
 
     @property
     def size(self) -> Size:
@@ -79,8 +87,9 @@ class MssCamera:
         """
         try:
             shot = self._mss.grab(self._monitor)
-        except (ScreenShotError, OSError) as error:
-            raise DisplayGone("attached to", str(error)) from error
+        except _UNSEEN as error:
+            _gone.set()
+            raise DisplayGone("attached to", repr(error)) from error
         return np.frombuffer(shot.raw, np.uint8).reshape(shot.height, shot.width, 4)
 
     def pointer(self) -> Point:
@@ -111,16 +120,16 @@ class PyAutoGuiHands:
             if isinstance(stroke, Tap | KeyDown) and key_name(stroke.keysym) is None:
                 raise UntypableText(hex(stroke.keysym))
         try:
-            with _one_at_a_time:
+            with _alone():
                 for stroke in strokes:
                     self._do(stroke)
-        except (pyautogui.PyAutoGUIException, OSError) as error:
+        except pyautogui.PyAutoGUIException as error:
             raise ActionFailed("The display refused the input.", repr(error)) from error
         self._acted()
 
     def release_all(self) -> None:
         """Let go of everything that is down."""
-        with _one_at_a_time:
+        with _alone():
             for key in reversed(self._keys):
                 pyautogui.keyUp(key, _pause=False)
             for button in reversed(self._buttons):
@@ -167,8 +176,20 @@ class PyAutoGuiHands:
             pyautogui.press(key, _pause=False)
 
 
-def _position(size: Size) -> Point:
+@contextmanager
+def _alone() -> Iterator[None]:
     with _one_at_a_time:
+        if _gone.is_set():
+            raise DisplayGone("attached to")
+        try:
+            yield
+        except _lost as error:
+            _gone.set()
+            raise DisplayGone("attached to", repr(error)) from error
+
+
+def _position(size: Size) -> Point:
+    with _alone():
         across, down = _scale(size)
         where = pyautogui.position()
     return Point(round(where.x * across), round(where.y * down))

@@ -27,6 +27,12 @@ def test_everything_can_be_set() -> None:
     assert settings.linger == 9.0
 
 
+def test_a_screen_that_exists_already_may_be_named_or_not() -> None:
+    assert parse([]).attach is None
+    assert parse(["--attach"]).attach == ""
+    assert parse(["--attach", ":5", "--json"]).attach == ":5"
+
+
 @pytest.mark.parametrize("size", ["800", "800x", "0x600", "800x10000", "axb"])
 def test_a_wrong_size_ends_with_a_usage_error(
     size: str, capsys: pytest.CaptureFixture[str]

@@ -3,7 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -136,6 +136,25 @@ def test_a_screen_of_xvnc_can_be_seen_too(tmp_path: Path) -> None:
     ):
         taken = attached.http.get("/api/v0/desktop/screenshot?coordinate_space=native")
         assert taken.headers["deskhand-picture-size"] == "800x600"
+
+
+def test_a_screen_that_ends_is_told_and_survived(tmp_path: Path) -> None:
+    with (
+        ExitStack() as server,
+        service(
+            tmp_path / "errors.log",
+            *("desktop", "--attach", server.enter_context(screen("Xvfb", "-extension", "GLX"))),
+        ) as attached,
+    ):
+        assert attached.http.get("/api/v0/desktop/screenshot").status_code == 200
+        server.close()
+        until(
+            lambda: attached.http.get("/api/v0/desktop/screenshot").status_code == 503,
+            "the news that the screen is gone",
+        )
+        click: Json = {"action": "left_click", "coordinate": [1, 1]}
+        attached.post("/api/v0/desktop/action", click, 503)
+        assert attached.get("/api/v0/desktop")["mode"] == "attach"
 
 
 def test_a_screen_that_is_not_there_is_one_line() -> None:
