@@ -1,5 +1,6 @@
 """The routes under ``/api/v0/desktop`` that start, stop, list and serve recordings."""
 
+import asyncio
 import json
 import uuid
 from collections.abc import Callable
@@ -27,6 +28,9 @@ from .recorder import Recorder, Stored
 from .steps import Step
 
 PREFIX = "/api/v0/desktop"
+
+CUT_AT_ONCE = 2
+"""Clips and pictures that are made at the same time."""
 
 Result = TypeVar("Result")
 
@@ -71,6 +75,8 @@ class _Routes:
         self._recorder = recorder
         self._catalogue = catalogue
         self._closing = closing
+        # Whoever looks at old films must not take the processor from the desktop.
+        self._cutting = asyncio.Semaphore(CUT_AT_ONCE)
 
     async def start(self, request: Request) -> dict[str, str]:
         """Begin to record; a recording that runs already goes on."""
@@ -136,13 +142,15 @@ class _Routes:
     ) -> Response:
         """A stretch of the video, in seconds of video, cut without encoding anything again."""
         failed = "Failed to cut clip."
-        file = await _answer(failed, self._catalogue.clip, recording_id, start, end)
+        async with self._cutting:
+            file = await _answer(failed, self._catalogue.clip, recording_id, start, end)
         return answered(request, file, "video/mp4", f"clip-{checked(recording_id)}.mp4")
 
     async def step_picture(self, recording_id: str, index: int) -> Response:
         """A small picture of the screen when a step had ended."""
         failed = "Failed to read step."
-        data = await _answer(failed, self._catalogue.step_picture, recording_id, index)
+        async with self._cutting:
+            data = await _answer(failed, self._catalogue.step_picture, recording_id, index)
         return Response(data, media_type="image/jpeg", headers=SAFE)
 
     async def steps_vtt(self, recording_id: str) -> Response:

@@ -55,6 +55,7 @@ class Recorder:
     """Records a display; a context manager that starts and ends its thread.
 
     All methods may be called from any thread; they block for as long as the work takes.
+    ``mask`` takes secrets out of the words of steps before they are written anywhere.
     """
 
     def __init__(
@@ -63,8 +64,10 @@ class Recorder:
         folder: Path,
         settings: RecordingSettings | None = None,
         clock: Clock | None = None,
+        mask: Callable[[str], str] = str,
     ) -> None:
         self._source = source
+        self._mask = mask
         self._clock = clock or SystemClock()
         self._catalogue = Catalogue(folder)
         offset = self._clock.since_1970() - self._clock.now()
@@ -135,7 +138,8 @@ class Recorder:
 
     def note(self, step: Step) -> None:
         """A step of all recordings, its times on the monotonic clock. Does not wait."""
-        self._tell(lambda: self._studio.note(step, self._clock.now()))
+        shown = step.masked(self._mask)
+        self._tell(lambda: self._studio.note(shown, self._clock.now()))
 
     def note_from_elsewhere(self, step: Step) -> None:
         """A step whose times are seconds since 1970. Does not wait."""

@@ -1,6 +1,6 @@
 """What was done while a recording ran, placed on the video's clock."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ class Step:
     title: str = ""
     action: str = ""
     text: str = ""
-    """What was typed or pressed; secrets are masked by the giver."""
+    """What was typed or pressed."""
     model_point: tuple[float, float] | None = None
     native_point: tuple[int, int] | None = None
     started: float = 0.0
@@ -34,6 +34,15 @@ class Step:
     def moved(self, by: float) -> "Step":
         """The same step on a clock that shows ``by`` seconds more."""
         return replace(self, started=self.started + by, ended=self.ended + by)
+
+    def masked(self, mask: Callable[[str], str]) -> "Step":
+        """The same step with all its words as ``mask`` lets them be read."""
+        return replace(
+            self,
+            title=mask(self.title),
+            text=mask(self.text),
+            error=self.error and mask(self.error),
+        )
 
 
 def merged(steps: Iterable[Step]) -> tuple[Step, ...]:

@@ -194,6 +194,22 @@ def test_people_are_told_apart_from_agents(
     assert step["tool"] == "human"
 
 
+def test_secrets_are_in_no_file(tmp_path: Path, source: FakeSource) -> None:
+    def hidden(words: str) -> str:
+        return words.replace("hunter2", "[secret]")
+
+    with Recorder(source, tmp_path, SETTINGS, mask=hidden) as recorder:
+        recorder.start(A)
+        recorder.note(Step(action="type", text="hunter2", title="Type hunter2"))
+        (journal,) = tmp_path.glob("*/*.journal")
+        source.show(marked(1))
+        wait_until(lambda: "[secret]" in journal.read_text())
+        assert "hunter2" not in journal.read_text()
+        recorder.stop(A)
+    for path in tmp_path.glob("*/*"):
+        assert b"hunter2" not in path.read_bytes()
+
+
 def test_activity_after_the_end_is_nobodys(recorder: Recorder) -> None:
     recorder.close()
     recorder.note_activity("human")

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recording.steps import Step, chapters, merged, restored, stored, told
+from recording.steps import Step, chapters, marks, merged, restored, stored, told
 from recording.timeline import TimeMap
 
 TIMES = TimeMap(((0.0, 0.0), (10.0, 10.0), (110.0, 12.0), (120.0, 22.0)))
@@ -112,3 +112,20 @@ def test_a_stored_step_comes_back_as_it_was(step: Step) -> None:
 def test_moving_a_step_moves_both_ends() -> None:
     moved = Step(started=1.0, ended=2.0).moved(10.0)
     assert (moved.started, moved.ended) == (11.0, 12.0)
+
+
+def test_all_words_of_a_step_are_masked() -> None:
+    step = Step(action="type", text="my hunter2", title="hunter2!", error="no hunter2", started=1.0)
+    shown = step.masked(lambda words: words.replace("hunter2", "[secret]"))
+    assert (shown.text, shown.title, shown.error) == ("my [secret]", "[secret]!", "no [secret]")
+    assert (shown.action, shown.started) == ("type", 1.0)
+    assert Step().masked(str.upper) == Step()
+
+
+def test_steps_are_chapters_at_their_place_in_the_video() -> None:
+    times = TimeMap(((0.0, 0.0), (10.0, 1.0)))
+    made = [
+        Step(title="Open\nit", started=5.0),
+        Step(action="type", text="x", error="no", started=9),
+    ]
+    assert marks(made, times) == [(0.5, "Open it"), (0.9, "type x (failed)")]
