@@ -20,6 +20,7 @@ from recording.recorder import Recorder
 from recording.steps import Step
 from tools.files.api import router as files_router
 from tools.files.roots import Roots
+from tools.files.watching import Watches
 from tools.git.api import router as git_router
 from tools.git.paths import PathStore
 from tools.git.repositories import Git
@@ -28,6 +29,7 @@ from tools.processes.api import once, touched
 from tools.processes.api import router as processes_router
 from tools.processes.registry import ProcessSettings, Registry
 from tools.processes.spawn import Limits
+from tools.processes.streams import Streams
 from vncbridge.accesslog import AccessLog, logged
 from vncbridge.border import install
 from vncbridge.credentials import Credentials, new_token
@@ -121,6 +123,8 @@ class Service:
         self._display: Display[Generation] | None = None
         self._events = Events(instance)
         self._paths = PathStore()
+        self._streams = Streams()
+        self._watches = Watches()
         self._leasing = Leasing()
         self._veil = Veil()
         self._watchers = Watchers(control=self._leasing)
@@ -247,12 +251,13 @@ class Service:
             lease_router(self._leasing, lambda: self._watchers.count, may_force),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             relay_router(upstream, lambda: self._closing, self._watchers),
-            processes_router(parts.registry),
+            processes_router(parts.registry, self._streams),
             files_router(
                 lambda: self._folder.path / "home",
                 once=once(parts.registry),
                 roots=Roots.of(self._settings.file_roots),
                 touched=touched(self._paths.note),
+                watches=self._watches,
             ),
             git_router(Watcher(self._paths, Git(self._environment))),
             self._pages,
@@ -339,6 +344,8 @@ class Service:
 
     def _close(self) -> None:
         self._closing = True
+        self._streams.end()
+        self._watches.end()
         self._events.close()
 
     async def _linger(self, server: Serving, idleness: Idleness) -> None:

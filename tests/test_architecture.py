@@ -33,7 +33,7 @@ MAY_USE: dict[str, set[str]] = {
     | {"vncbridge.idleness", "vncbridge.relay", "vncbridge.seats"}
     | {"recording.api", "recording.catalogue", "recording.recorder", "recording.steps"}
     | {"tools.processes.api", "tools.processes.registry", "tools.processes.spawn"}
-    | {"tools.files.api", "tools.files.roots"}
+    | {"tools.files.api", "tools.files.roots", "tools.files.watching", "tools.processes.streams"}
     | {"tools.git.api", "tools.git.paths", "tools.git.repositories", "tools.git.watcher"},
     "tools.fleet.fleet": {"desktop.client", "desktop.errors", "desktop.launch"},
     "tools.fleet.machine": {"desktop.client", "desktop.errors"},

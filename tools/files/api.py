@@ -75,6 +75,7 @@ def router(
     once: Once = every_time,
     roots: Roots = EVERYWHERE,
     touched: Touched = lambda headers, paths: None,
+    watches: Watches | None = None,
 ) -> APIRouter:
     """Return the routes; ``home`` is what relative directory listings begin at.
 
@@ -83,7 +84,7 @@ def router(
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["files"])
     _add_reads(routes, home, roots)
     _add_searches(routes, roots)
-    _add_watches(routes, roots, Watches())
+    _add_watches(routes, roots, watches or Watches())
     _add_changes(routes, once, roots, touched)
     return routes
 

@@ -6,6 +6,7 @@ FileError (500)
 ├── Forbidden         403
 ├── OutsideRoots      not in a tree that may be used: 403
 ├── EditError         a text to replace cannot be placed: 400
+├── Unwatchable       the system tells nothing of it: 403
 ├── TooManyWatches    come back later: 429
 ├── LostUpdate        the file is not the one that the caller means: 412
 └── ChangedMeanwhile  somebody wrote to it between our reading and writing: 409
@@ -86,6 +87,12 @@ class ChangedMeanwhile(FileError):
 
     def __str__(self) -> str:
         return f"{self.path!r} was changed by somebody else meanwhile: read it again"
+
+
+class Unwatchable(FileError):
+    """The system does not tell of changes there."""
+
+    status = 403
 
 
 class TooManyWatches(FileError):

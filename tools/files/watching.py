@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from .disk import existing, told
-from .errors import FileError, TooManyWatches
+from .errors import BadPath, FileError, Forbidden, MissingFile, TooManyWatches, Unwatchable
 from .notices import IGNORED, OVERFLOW, WANTED, Change, Notice, changes, notices
 from .roots import EVERYWHERE, Roots, place
 
@@ -99,7 +99,9 @@ class Tree:
                 below = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
         for name_below in below:
             if name_below != ".git":
-                self._add(folder / name_below, asked)
+                # What may not be read, or went meanwhile, is no reason to watch nothing.
+                with suppress(MissingFile, Forbidden, BadPath, Unwatchable):
+                    self._add(folder / name_below, asked)
 
 
 class Watches:
@@ -109,6 +111,11 @@ class Watches:
         self._most = most
         self._count = 0
         self._heartbeat = heartbeat
+        self._ending = asyncio.Event()
+
+    def end(self) -> None:
+        """End all watches and those to come: the service closes."""
+        self._ending.set()
 
     def check(self) -> None:
         """Raise TooManyWatches if there is no room for another."""
@@ -123,8 +130,8 @@ class Watches:
             loop.add_reader(tree.descriptor, ready.set)
             try:
                 yield _event("ready", {})
-                while True:
-                    if not await _set(ready, self._heartbeat):
+                while not self._ending.is_set():
+                    if not await _either(ready, self._ending, self._heartbeat):
                         yield b": still here\n\n"
                         continue
                     ready.clear()
@@ -156,11 +163,15 @@ class TreeResponse(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-async def _set(event: asyncio.Event, seconds: float) -> bool:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            return await event.wait()
-    return False
+async def _either(first: asyncio.Event, second: asyncio.Event, seconds: float) -> bool:
+    waiting = [asyncio.ensure_future(event.wait()) for event in (first, second)]
+    try:
+        done, _ = await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+    return bool(done)
 
 
 def _event(kind: str, data: dict[str, object]) -> bytes:
@@ -171,7 +182,7 @@ def _event(kind: str, data: dict[str, object]) -> bytes:
 def _checked(result: int, path: Path) -> int:
     if result < 0:
         number = ctypes.get_errno()
-        raise FileError(f"{str(path)!r} cannot be watched: {os.strerror(number)}")
+        raise Unwatchable(f"{str(path)!r} cannot be watched: {os.strerror(number)}")
     return result
 
 

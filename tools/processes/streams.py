@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from .errors import TooManyStreams
@@ -23,6 +23,11 @@ class Streams:
         self._most = most
         self._count = 0
         self._heartbeat = heartbeat
+        self._ending = asyncio.Event()
+
+    def end(self) -> None:
+        """End all streams and those to come: the service closes."""
+        self._ending.set()
 
     def check(self) -> None:
         """Raise TooManyStreams if there is no room for another."""
@@ -34,7 +39,7 @@ class Streams:
     ) -> AsyncIterator[bytes]:
         """Yield output from ``cursor`` on, and at last how it ended. Closing it is harmless."""
         with self._one_more():
-            while True:
+            while not self._ending.is_set():
                 exited = process.exit is not None
                 chunk = process.buffer.read(cursor, PIECE, whole=not exited)
                 if chunk.data:
@@ -53,11 +58,19 @@ class Streams:
                     yield b": still here\n\n"
 
     async def _heard(self, process: Process, cursor: int) -> bool:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._heartbeat):
-                await process.wait_output(cursor)
-            return True
-        return False
+        waiting = [
+            asyncio.ensure_future(process.wait_output(cursor)),
+            asyncio.ensure_future(self._ending.wait()),
+        ]
+        try:
+            done, _ = await asyncio.wait(
+                waiting, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+        return bool(done)
 
     @contextmanager
     def _one_more(self) -> Iterator[None]:

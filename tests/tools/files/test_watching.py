@@ -1,5 +1,7 @@
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from tools.files.roots import Roots
 from tools.files.watching import Tree, Watches
 
 Json = dict[str, Any]
+ROOT = Path(__file__).parents[3]
 
 
 class Listener:
@@ -110,3 +113,29 @@ def test_what_cannot_be_watched_is_refused(tmp_path: Path, monkeypatch: pytest.M
         Tree(tmp_path / "in" / "out", Roots.of((tmp_path / "in",)))
     with pytest.raises(FileError, match="more than 1 directories"):
         Tree(tmp_path, most=1)
+
+
+def test_a_folder_that_may_not_be_read_is_passed_over(tmp_path: Path) -> None:
+    """Run without root's rights, which could read it."""
+    script = (
+        "import os, sys; from pathlib import Path; from tools.files.watching import Tree\n"
+        "if os.geteuid() == 0: os.setuid(65534)\n"
+        "Tree(Path(sys.argv[1])).close()"
+    )
+    folder = tmp_path / "open"
+    (folder / "closed").mkdir(parents=True)
+    (folder / "closed").chmod(0)
+    for path in (tmp_path, *tmp_path.parents[:2]):
+        path.chmod(path.stat().st_mode | 0o055)
+    subprocess.run([sys.executable, "-c", script, str(folder)], check=True, cwd=ROOT)
+
+
+def test_all_watches_end_with_the_service(tmp_path: Path) -> None:
+    async def scene() -> None:
+        watches = Watches()
+        events = watches.events(Tree(tmp_path))
+        await anext(events)
+        watches.end()
+        assert [event async for event in events] == []
+
+    asyncio.run(asyncio.wait_for(scene(), LIMIT))

@@ -67,3 +67,15 @@ def test_there_are_only_so_many_streams(tmp_path: Path) -> None:
         streams.check()
 
     play("echo x; read x", tmp_path, scenario)
+
+
+def test_all_streams_end_with_the_service(tmp_path: Path) -> None:
+    async def scenario(process: Process) -> None:
+        streams = Streams()
+        events = streams.events(process, 0, dict)
+        waiting = asyncio.ensure_future(anext(events, None))
+        await asyncio.sleep(0)
+        streams.end()
+        assert await waiting is None
+
+    play("read x", tmp_path, scenario)
