@@ -56,8 +56,8 @@ class Folder:
             X_SOCKETS.chmod(WORLD_WRITABLE_STICKY)
 
     def _hand_over(self, account: Account) -> None:
-        """Give the recordings of an earlier desktop, which worked as another user."""
-        for place, _, names in os.walk(self.recordings):
+        """Give what a desktop left here that worked as another user, and perhaps was killed."""
+        for place, _, names in os.walk(self.path):
             os.chown(place, account.uid, account.gid)
             for path in (Path(place) / name for name in names):
                 facts = path.lstat()

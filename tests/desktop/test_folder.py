@@ -32,11 +32,12 @@ def test_a_path_too_long_for_sockets_is_refused_before_anything_is_made(tmp_path
     assert not folder.path.exists()
 
 
-def test_recordings_of_an_earlier_user_are_handed_over(tmp_path: Path) -> None:
+def test_what_an_earlier_user_left_is_handed_over(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "d")
     folder.make(ME)
     (folder.recordings / "a").mkdir()
     (folder.recordings / "a" / "1.mp4").write_bytes(b"film")
+    (folder.path / "calls.jsonl").write_text("{}")
     foreign = tmp_path / "foreign"
     foreign.write_bytes(b"not ours")
     os.link(foreign, folder.recordings / "a" / "2.mp4")
@@ -45,6 +46,7 @@ def test_recordings_of_an_earlier_user_are_handed_over(tmp_path: Path) -> None:
     folder.make(other)
     assert (folder.recordings / "a").stat().st_uid == other.uid
     assert (folder.recordings / "a" / "1.mp4").stat().st_uid == other.uid
+    assert (folder.path / "calls.jsonl").stat().st_uid == other.uid
     assert foreign.stat().st_uid == ME.uid
 
 
