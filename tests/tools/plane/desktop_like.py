@@ -43,6 +43,7 @@ class DesktopLike:
                 Route(at + "broken", _broken),
                 Route("/api/v0/processes/p1/output", self._wait),
                 WebSocketRoute(at + "vnc", _stream),
+                WebSocketRoute("/api/v0/git/watch", _stream),
                 WebSocketRoute(at + "closed", _closed),
                 WebSocketRoute(at + "full", _full),
                 WebSocketRoute(at + "locked", _locked),

@@ -319,6 +319,17 @@ def test_a_chats_desktop_is_watched_by_the_chats_id(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_a_chats_repositories_are_watched_by_the_chats_id(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with world(tmp_path) as w:
+            chat = w.plane.chats.add(desktop_id="d1")
+            async with w.websocket(f"/api/v0/chats/{chat.id}/git/watch") as connection:
+                said = await greeted(connection)
+                assert said == f"chat_id={chat.id} Bearer service-token"
+
+    asyncio.run(scenario())
+
+
 def test_a_chat_without_a_desktop_or_no_chat_has_nothing_to_watch(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = plane(tmp_path)
