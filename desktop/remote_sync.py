@@ -25,6 +25,7 @@ Direction = Literal["up", "down", "left", "right"]
 # An action takes up to 100 s, and as many as the queue holds may be before it.
 _ACTION_SECONDS = 330.0
 _LONGEST_WAIT = 60.0
+_ORPHAN_SECONDS = "3600"
 _LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
 
 
@@ -245,9 +246,10 @@ class Desktop:
         """Return a desktop of one's own, which starts and ends with the ``with`` block.
 
         ``arguments`` are those of ``deskhand desktop``, ``"--size", "1280x800"`` for one;
-        ``environment`` replaces ours.
+        ``environment`` replaces ours. Should this process be killed, the desktop ends an hour
+        after its last call, or after ``"--linger", SECONDS``.
         """
-        child = Child(arguments, environment)
+        child = Child(("--linger", _ORPHAN_SECONDS, *arguments), environment)
         return cls(Line("/api/v0", space), child=child, address="", token="")
 
     def __enter__(self) -> Self:
