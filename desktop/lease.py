@@ -76,6 +76,8 @@ class Lease:
         """Grows whenever somebody else may act, or asks to."""
         self.last: Turn | None = None
         """The newest turn that is over."""
+        self.turns = 0
+        """How many are over."""
         self.asking: Asking | None = None
         self._held: _Held | None = None
         self._present: dict[str, int] = {}
@@ -280,6 +282,7 @@ class Lease:
         self.last = Turn(
             held.person.name, held.since, now, held.keys, held.clicks, held.private, reason
         )
+        self.turns += 1
         self._held = None
         self.asking = None
         self.revision += 1

@@ -165,6 +165,7 @@ class Leasing:
         lease, now = self.lease, self._clock()
         return {
             "revision": lease.revision,
+            "turns": lease.turns,
             "holder": self._holder(now),
             "private": lease.private,
             "asked": None

@@ -1,12 +1,18 @@
 import asyncio
+import json
 from typing import Any
 
 import httpx2
 from fastapi import FastAPI
+from websockets.asyncio.client import connect
 
 from desktop.floor import key_of
+from desktop.handover import Handover
+from desktop.lease import Person
 from desktop.lease_api import PATH, may_force, router
 from desktop.leasing import Leasing
+from desktop.veil import Veil
+from tests.vncbridge.fakes import LIMIT, Service
 from vncbridge.gate import Principal
 
 CHAT = {"Deskhand-Chat-Id": "one"}
@@ -109,3 +115,30 @@ def test_asking_again_with_the_revision_waits_for_a_change_only() -> None:
         ("GET", {"params": {"revision": "0", "wait": "0.05"}}),
     )
     assert state.json()["revision"] == again.json()["revision"] == 0
+
+
+def test_a_page_is_told_of_every_change_and_whether_it_has_control() -> None:
+    async def scenario() -> None:
+        leasing = Leasing()
+        effects = Handover(
+            veil=Veil(),
+            let_go=lambda: None,
+            settle=lambda: None,
+            publish=lambda kind, data: None,
+            record=lambda turn: None,
+            touch=lambda: None,
+        )
+        routes = router(leasing, lambda: 1, may_force)
+        with leasing.running(effects):
+            async with asyncio.timeout(LIMIT), Service(routes) as service:
+                address = f"{service.url.replace('http', 'ws', 1)}{PATH}/watch?viewer=v1"
+                async with connect(address) as page:
+                    assert json.loads(await page.recv())["you"] is False
+                    person = Person("Ann", key_of("Ann", "v1"))
+                    leasing.take(person, private=True, insists=True, force=False)
+                    told = json.loads(await page.recv())
+                    assert (told["you"], told["holder"]["name"]) == (True, "Ann")
+                    leasing.release(person.key)
+                    assert json.loads(await page.recv())["you"] is False
+
+    asyncio.run(scenario())

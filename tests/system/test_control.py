@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import av
+import httpx2
 import numpy as np
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from desktop.framebuffer import Framebuffer
-from tests.system.services import Service, until
+from tests.system.services import Json, Service, until
 from tests.vncbridge.fakes import LIMIT
 from tests.vncbridge.rfb_words import HELLO, encodings, key, pointer
 
@@ -167,3 +168,27 @@ def magenta_in(video: Path) -> int:
             red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
             found += int(((red > 180) & (green < 80) & (blue > 180)).sum())
     return found
+
+
+def test_an_agent_waits_for_a_person_and_is_told_at_the_end(plane: Service) -> None:
+    chat = plane.tool("spawn_computer_use_agent", prompt="show the date")["chat_id"]
+    path = f"/api/v0/chats/{chat}"
+    desktop = until(lambda: plane.get(path).get("desktop_id"), "its desktop")
+    lease = f"/api/v0/desktops/{desktop}/desktop/lease"
+    plane.post(lease, TAKE)
+    until(lambda: waits(plane.get(path)), "its first step")
+    link = plane.post("/api/v0/tokens", {"scopes": [f"run:{chat}:view"]}, status=201)
+    with httpx2.Client(base_url=plane.url) as friend:
+        assert friend.post("/api/v0/login", json={"code": link["token"]}).status_code == 200
+        assert friend.get(f"/runs/{chat}").status_code == 200
+        assert friend.get(f"/api/v0/runs/{chat}").status_code == 200
+        assert friend.get(lease).status_code == 403
+        assert friend.get("/api/v0/chats").status_code == 403
+    plane.post(lease, RELEASE)
+    ended = plane.tool("wait_agent", chat_id=chat)
+    assert ended["outcome"] == "done"
+    assert "Ann was in control of this desktop" in str(plane.get(f"{path}/messages"))
+
+
+def waits(chat: Json) -> bool:
+    return any(step["status"] == "running" for step in chat["steps"])

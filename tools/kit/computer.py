@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from tools.agents.conversation import Picture, Text, ToolCall, ToolResult
 from tools.kit.computer_calls import SETTLE_MS, BadCall, DesktopCall, desktop_call
-from tools.kit.handback import Handback, handed_back
+from tools.kit.handback import Handback, Handbacks
 from tools.kit.spec import Machine, MachineRefused, MachineUnavailable
 
 Json = dict[str, Any]
@@ -67,6 +67,7 @@ class ComputerTool:
     def __init__(self, machine: Callable[[str], Machine], pictures: PictureStore) -> None:
         self._machine = machine
         self._pictures = pictures
+        self._handbacks = Handbacks()
         self._seen: str | None = None
         """The frame that the newest picture of the whole screen showed."""
 
@@ -104,7 +105,7 @@ class ComputerTool:
 
     async def _done(self, wanted: DesktopCall, call_id: str) -> "_Done":
         """Do it when no person is in control, unless the screen is another one then."""
-        handback: Handback | None = None
+        handback = await self._handbacks.missed(self._machine(call_id))
         attempts = count(1)
         while True:
             try:
@@ -117,7 +118,7 @@ class ComputerTool:
             except MachineRefused as error:
                 given = None
                 if error.status == OCCUPIED:
-                    given = await handed_back(self._machine(call_id))
+                    given = await self._handbacks.awaited(self._machine(call_id))
                 if given is None:
                     raise
                 handback = given

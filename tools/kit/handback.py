@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tools.kit.spec import Machine
+from tools.kit.spec import Machine, MachineRefused
 
 Json = dict[str, Any]
 
@@ -32,23 +32,43 @@ class Handback:
         return " ".join([f"{words} ({done}), and gave it back.", *self.windows])
 
 
-async def handed_back(machine: Machine) -> Handback | None:
-    """Return when no person is in control any more; ``None`` at once if none is."""
-    state: Json = await machine.request("GET", LEASE)
-    if not _held(state):
-        return None
-    while _held(state):
-        query = {"revision": str(state["revision"]), "wait": f"{EACH_WAIT:g}"}
-        state = await machine.request("GET", LEASE, params=query, timeout=EACH_WAIT + PATIENCE)
-    last = state["last"]
-    return Handback(
-        last["name"],
-        last["seconds"],
-        last["keys"],
-        last["clicks"],
-        last["private"],
-        tuple(last.get("windows", ())),
-    )
+class Handbacks:
+    """Tells of each turn of a person once."""
+
+    def __init__(self) -> None:
+        self._told = 0
+
+    async def missed(self, machine: Machine) -> Handback | None:
+        """Return the newest turn that has ended since the last call, if there was one."""
+        try:
+            return self._newest(await machine.request("GET", LEASE))
+        except MachineRefused:
+            # A desktop of an earlier version, which nobody can take over.
+            return None
+
+    async def awaited(self, machine: Machine) -> Handback | None:
+        """Return when no person is in control any more; ``None`` at once if none is."""
+        state: Json = await machine.request("GET", LEASE)
+        if not _held(state):
+            return None
+        while _held(state):
+            query = {"revision": str(state["revision"]), "wait": f"{EACH_WAIT:g}"}
+            state = await machine.request("GET", LEASE, params=query, timeout=EACH_WAIT + PATIENCE)
+        return self._newest(state)
+
+    def _newest(self, state: Json) -> Handback | None:
+        told, self._told = self._told, state.get("turns", 0)
+        last = state.get("last")
+        if self._told == told or last is None:
+            return None
+        return Handback(
+            last["name"],
+            last["seconds"],
+            last["keys"],
+            last["clicks"],
+            last["private"],
+            tuple(last.get("windows", ())),
+        )
 
 
 def _held(state: Json) -> bool:

@@ -19,6 +19,7 @@ class FakeDesktop:
         self.timeouts: list[float] = []
         self.error: Exception | None = None
         self.extra: Json = {}
+        self.lease_error: Exception | None = None
         self.leases: list[Json] = []
         """What is answered about the lease, in order; at the last one errors end."""
 
@@ -67,8 +68,10 @@ class _Marked:
         timeout: float = 30.0,
     ) -> Any:
         if (method, path) == ("GET", "/api/v0/desktop/lease"):
+            if self._desktop.lease_error is not None:
+                raise self._desktop.lease_error
             leases = self._desktop.leases
-            lease = leases.pop(0) if leases else {"holder": {"kind": "nobody"}}
+            lease = leases.pop(0) if leases else {"holder": {"kind": "nobody"}, "turns": 0}
             if not leases and "last" in lease and lease["holder"]["kind"] == "nobody":
                 self._desktop.error = None
             return lease

@@ -133,13 +133,15 @@ def test_call_gives_what_the_model_is_told() -> None:
 
 def lease(kind: str, **last: Any) -> Json:
     turn = {"name": "Ann", "seconds": 42.4, "keys": 3, "clicks": 1, "private": True} | last
-    return {"revision": 7, "holder": {"kind": kind, "name": "Ann"}, "last": turn}
+    turns = 0 if kind == "person" else 1
+    holder = {"kind": kind, "name": "Ann"}
+    return {"revision": 7, "turns": turns, "holder": holder, "last": turn}
 
 
 def taken_over(desktop: FakeDesktop) -> None:
     """Have a person in control at the first action, who gives it back at the second look."""
     desktop.error = MachineRefused(409, "Somebody else acts on this desktop.")
-    desktop.leases = [lease("person"), lease("person"), lease("nobody")]
+    desktop.leases = [lease("person"), lease("person"), lease("person"), lease("nobody")]
 
 
 def test_a_call_waits_while_a_person_is_in_control_and_then_is_made() -> None:
@@ -176,7 +178,25 @@ def test_a_call_is_not_made_on_a_screen_that_a_person_changed() -> None:
 def test_another_conflict_is_told_as_it_is() -> None:
     desktop = FakeDesktop()
     desktop.error = MachineRefused(409, "Held.", "by chat x")
-    desktop.leases = [lease("chat")]
     tool = ComputerTool(desktop.machine, FakePictures())
     done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
     assert done.error == "Held. by chat x"
+
+
+def test_a_turn_between_two_calls_is_told_with_the_next_one_and_once() -> None:
+    desktop = FakeDesktop()
+    tool = ComputerTool(desktop.machine, FakePictures())
+    asyncio.run(tool.act(ToolCall("c0", "screenshot", {}, toolset="computer")))
+    desktop.leases = [lease("nobody"), lease("nobody")]
+    told = asyncio.run(tool.act(ToolCall("c1", "screenshot", {}, toolset="computer")))
+    assert words(told).startswith("Ann was in control")
+    again = asyncio.run(tool.act(ToolCall("c2", "screenshot", {}, toolset="computer")))
+    assert "Ann" not in words(again)
+
+
+def test_a_desktop_without_a_lease_is_no_trouble() -> None:
+    desktop = FakeDesktop()
+    desktop.lease_error = MachineRefused(404, "Not Found")
+    tool = ComputerTool(desktop.machine, FakePictures())
+    done = asyncio.run(tool.act(ToolCall("c0", "screenshot", {}, toolset="computer")))
+    assert not done.result.is_error
