@@ -15,6 +15,7 @@ import xcffib.xtest
 from .errors import ActionFailed, DisplayGone, UntypableText
 from .geometry import Point
 from .keymap import CAPS_LOCK, LEVEL3_SHIFT, SHIFT, Bindings, Keymap, NoRoom
+from .listener import Listener
 from .strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Pause, Stroke, Tap
 from .xconnection import LOST, connect
 
@@ -65,6 +66,7 @@ class XTestHands:
         self._connection = connect(self._display, self._xauthority)
         with self._requests():
             self._test = self._connection(xcffib.xtest.key)
+            self._listener = Listener(self._connection)
             setup = self._connection.get_setup()
             self._root = setup.roots[self._connection.pref_screen].root
             self._codes = (setup.min_keycode, setup.max_keycode - setup.min_keycode + 1)
@@ -78,7 +80,7 @@ class XTestHands:
                 return
             try:
                 self._send_releases()
-                connection.flush()
+                connection.core.GetInputFocus().reply()
             except LOST:
                 pass
             finally:
@@ -152,6 +154,7 @@ class XTestHands:
     def _bind(self, keysyms: dict[int, None]) -> None:
         if not keysyms:
             return
+        carrying = self._bindings.codes
         try:
             changes, ready = self._bindings.bind(
                 keysyms, time.monotonic(), tuple(self._keys.values())
@@ -160,11 +163,15 @@ class XTestHands:
             raise UntypableText("".join(map(_character, keysyms))) from error
         if not changes:
             return
-        time.sleep(max(0.0, ready - time.monotonic()))
+        if not carrying.isdisjoint(changes):
+            time.sleep(max(0.0, ready - time.monotonic()))
+            self._listener.rest()
         width = self._keymap.width
         for code, keysym in changes.items():
             self._connection.core.ChangeKeyboardMapping(1, code, width, [keysym] * width)
         self._read_keymap()
+        # Chromium reads the new map in a task of its own, some time after it was told.
+        self._listener.rest()
 
     def _notice_changes(self) -> None:
         changed = False

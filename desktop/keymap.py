@@ -118,6 +118,11 @@ class Bindings:
         """How many symbols fit at a time."""
         return len(self._free) + len(self._uses)
 
+    @property
+    def codes(self) -> frozenset[int]:
+        """The keys that carry a symbol now."""
+        return frozenset(self._uses)
+
     def find(self, keysym: int) -> int | None:
         """The key that carries the symbol."""
         return next((code for code, use in self._uses.items() if use.keysym == keysym), None)

@@ -52,7 +52,8 @@ ALONE = ("tools.processes", "tools.files")
 """They run inside the desktop service, so they know nothing else of ``tools``."""
 
 OWNER: dict[str, set[str]] = {
-    "xcffib": {"desktop.focus", "desktop.framebuffer", "desktop.input", "desktop.sharedmemory"}
+    "xcffib": {"desktop.focus", "desktop.framebuffer", "desktop.input", "desktop.listener"}
+    | {"desktop.sharedmemory"}
     | {"desktop.ewmh", "desktop.windows", "desktop.windowwatch", "desktop.clipboard"}
     | {"desktop.selection"}
     | {"desktop.watching", "desktop.xconnection"},

@@ -159,3 +159,9 @@ def test_every_wanted_symbol_has_a_key_of_its_own(batches: list[list[int]]) -> N
         keyboard |= changes
         assert {keyboard[code] for code in map(bindings.find, batch) if code} == set(batch)
         bindings.used(batch, float(now))
+
+
+def test_bound_keys_are_known_by_code(bindings: Bindings) -> None:
+    assert bindings.codes == frozenset()
+    changes, _ = bindings.bind([0x0100_65E5], 1.0)
+    assert bindings.codes == set(changes)

@@ -226,9 +226,7 @@ def test_a_batch_goes_to_its_first_error_and_skips_the_rest(shared: Service) -> 
     many = shared.post("/api/v0/desktop/actions", {"actions": [move] * 101}, status=400)
     assert many["message"] == '"actions" must have 1 to 100 items.'
     # Every key that could carry a foreign symbol is held, so the last text has no room.
-    held = [{"action": "key_down", "text": chr(0x4E00 + number)} for number in range(86)]
-    for start in range(0, len(held), 43):
-        shared.post("/api/v0/desktop/actions", {"actions": held[start : start + 43]})
+    shared.act(action="key_down", text="+".join(chr(0x4E00 + n) for n in range(86)))
     text = {"action": "type", "text": "語"}
     failed = shared.post("/api/v0/desktop/actions", {"actions": [text, move, move]})
     assert failed["results"][0]["error"]["message"] == "Type action failed."

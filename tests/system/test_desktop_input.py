@@ -15,6 +15,7 @@ from desktop.keys import keysyms_of_text
 from desktop.spawn import Child, Order
 from desktop.strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Stroke, Tap
 from tests.system.displays import PATIENCE, Display, Window, display
+from tests.system.services import until
 
 pytestmark = pytest.mark.x11
 
@@ -86,6 +87,8 @@ def test_more_foreign_characters_than_spare_keys_arrive(tmp_path: Path) -> None:
 def test_another_layout_is_noticed(tmp_path: Path) -> None:
     with display(tmp_path) as running, terminal(running) as xterm:
         xterm.hands.perform(typed("z日@\n"))
+        # Until it has read them, the terminal would take the keys for those of the new layout.
+        until(lambda: xterm.out.read_text("utf-8"), "the first line")
         subprocess.run(["setxkbmap", "de"], env=running.environment, check=True, timeout=PATIENCE)
         xterm.hands.perform(typed("zyß@{日本\n"))
         assert xterm.finish() == "z日@\nzyß@{日本\n"
