@@ -71,7 +71,8 @@ class _Marked:
             if self._desktop.lease_error is not None:
                 raise self._desktop.lease_error
             leases = self._desktop.leases
-            lease = leases.pop(0) if leases else {"holder": {"kind": "nobody"}, "turns": 0}
+            nobody: dict[str, Any] = {"holder": {"kind": "nobody"}, "turns": 0}
+            lease: dict[str, Any] = leases.pop(0) if leases else nobody
             if not leases and "last" in lease and lease["holder"]["kind"] == "nobody":
                 self._desktop.error = None
             return lease
