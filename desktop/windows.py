@@ -84,7 +84,10 @@ class Windows:
             case "close":
                 return self._asked(window, manager.close, lambda now: False)
             case "maximize":
-                return self._asked(window, manager.maximize, lambda now: now.maximized)
+                # Its state is told before its borders are gone.
+                return self._asked(
+                    window, manager.maximize, lambda now: now.maximized and self._fits(now.region)
+                )
             case "minimize":
                 return self._asked(window, manager.minimize, lambda now: now.minimized)
             case "restore":
@@ -131,6 +134,11 @@ class Windows:
             finally:
                 self._manager.listen(self._manager.root, 0)
                 self._manager.listen(window, 0)
+
+    def _fits(self, region: Region) -> bool:
+        screen = self._connection.get_setup().roots[self._connection.pref_screen]
+        inside = region.left >= 0 and region.top >= 0
+        return inside and region.right <= screen.width_in_pixels
 
     def _event(self, deadline: float) -> bool:
         """Wait for something to happen; False when it is too late."""

@@ -1,7 +1,11 @@
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+import xcffib.xproto
 
+from desktop.xconnection import connect
 from tests.system.listening import listening, next_of
 from tests.system.services import Json, Service, service, until
 
@@ -97,6 +101,44 @@ def test_the_focus_goes_from_one_window_to_the_other(desktop: Service, window: J
     assert [one["focused"] for one in listed(desktop)] == [True, False]
     desktop.post(f"{WINDOWS}/{second['id']}/close", {})
     until(lambda: len(listed(desktop)) == 1, "the end of the second window")
+
+
+def test_a_dialog_is_told_as_one(desktop: Service) -> None:
+    with listening(desktop) as events, dialog(desktop) as number:
+        assert next_of(events, "dialog_opened")["id"] == number
+        (found,) = listed(desktop)
+        assert found["dialog"] is True
+        assert found["title"] == "Save?"
+
+
+@contextmanager
+def dialog(desktop: Service) -> Iterator[int]:
+    """A dialog on the desktop, as another program would show it."""
+    started = desktop.post("/api/v0/processes/start", {"command": "echo $DISPLAY $XAUTHORITY"})
+    answer = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")
+    display, xauthority = answer["output"].split()
+    connection = connect(display, Path(xauthority))
+    core = connection.core
+    screen = connection.get_setup().roots[0]
+    window = connection.generate_id()
+    core.CreateWindow(
+        *(screen.root_depth, window, screen.root, 50, 50, 300, 100, 0),
+        *(xcffib.xproto.WindowClass.InputOutput, screen.root_visual, 0, []),
+    )
+
+    def atom(name: str) -> int:
+        found: int = core.InternAtom(False, len(name), name).reply().atom
+        return found
+
+    kind = atom("_NET_WM_WINDOW_TYPE_DIALOG").to_bytes(4, "little")
+    core.ChangeProperty(0, window, atom("_NET_WM_WINDOW_TYPE"), atom("ATOM"), 32, 1, kind)
+    core.ChangeProperty(0, window, atom("WM_NAME"), atom("STRING"), 8, 5, b"Save?")
+    core.MapWindow(window)
+    connection.flush()
+    try:
+        yield window
+    finally:
+        connection.disconnect()
 
 
 @pytest.mark.parametrize("window_id", ["1", "0x7fffffff", "x", "-1", "1e3", "99999999999"])
