@@ -1,4 +1,5 @@
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from email.parser import BytesParser
@@ -12,7 +13,7 @@ from recording.api import router
 from recording.catalogue import Catalogue
 from recording.recorder import Recorder
 from recording.settings import RecordingSettings
-from tests.recording.fakes import FakeSource, decoded, marked
+from tests.recording.fakes import WAIT, FakeSource, decoded, marked
 
 A, B, C, D, E, F = (f"{digit}1111111-2222-3333-4444-555555555555" for digit in "abcdef")
 DESKTOP = "/api/v0/desktop"
@@ -34,6 +35,15 @@ class Service:
         return await self.client.post(
             "/recording/stop", json={"recording_id": name}, headers={"Accept": accept}
         )
+
+    async def resting_video(self) -> httpx2.Response:
+        """The video once its index is in front, so that it is replaced no more."""
+        deadline = time.monotonic() + WAIT
+        while time.monotonic() < deadline:
+            answer = await self.get(f"/{A}/video")
+            if answer.content.index(b"moov") < answer.content.index(b"mdat"):
+                return answer
+        raise AssertionError("the index stays behind the frames")
 
     async def get(self, path: str, **headers: str) -> httpx2.Response:
         return await self.client.get(f"/recordings{path}", headers=headers)
@@ -94,7 +104,12 @@ def test_stop_sends_the_files_themselves_on_request(tmp_path: Path) -> None:
         message = BytesParser().parsebytes(head + answer.content)
         video, still = (part for part in message.walk() if not part.is_multipart())
         assert video.get_content_type() == "video/mp4"
-        assert video.get_payload(decode=True) == Catalogue(desktop.folder).video(A).read_bytes()
+        content = video.get_payload(decode=True)
+        assert isinstance(content, bytes)
+        assert len(content) == (await desktop.get(f"/{A}")).json()["bytes"]
+        path = desktop.folder / "sent.mp4"
+        path.write_bytes(content)
+        assert decoded(path)[0] == (0.0, 1)
         assert still.get_content_type() == "image/jpeg"
 
     run(tmp_path, scenario)
@@ -104,7 +119,7 @@ def test_parts_of_a_video_can_be_asked_for(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()
         await desktop.stop()
-        whole = await desktop.get(f"/{A}/video")
+        whole = await desktop.resting_video()
         part = await desktop.get(f"/{A}/video", Range="bytes=4-7")
         assert (part.status_code, part.content) == (206, b"ftyp")
         assert part.headers["content-range"] == f"bytes 4-7/{len(whole.content)}"
@@ -121,7 +136,7 @@ def test_who_has_the_video_already_is_told_so(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()
         await desktop.stop()
-        first = await desktop.get(f"/{A}/video")
+        first = await desktop.resting_video()
         etag = first.headers["etag"]
         again = await desktop.get(f"/{A}/video", **{"If-None-Match": etag})
         assert (again.status_code, again.content) == (304, b"")
