@@ -25,6 +25,7 @@ class Downloads:
         self._told = told
         self._thread = threading.Thread(target=self._watch, name="downloads", daemon=True)
         self._source = -1
+        self._told_last = (0, 0, 0)
         self._wake_read, self._wake_write = -1, -1
 
     def __enter__(self) -> Self:
@@ -80,8 +81,11 @@ class Downloads:
             found = path.stat()
         except OSError:
             return
-        # Browsers reserve a name with an empty file before they fill another.
-        if found.st_size:
+        # Browsers reserve a name with an empty file before they fill another; who looks late at
+        # the first sees the second.
+        state = (found.st_ino, found.st_size, found.st_mtime_ns)
+        if found.st_size and state != self._told_last:
+            self._told_last = state
             told = {"path": str(path), "name": path.name, "size": found.st_size}
             self._told("download_finished", told)
 
