@@ -1,0 +1,159 @@
+"""How often the picture after an action is the one that the screen shows two seconds later.
+
+Usage: python -m bench.settle [--repeats N] [--json FILE]
+"""
+
+import argparse
+import io
+import json
+import shlex
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from desktop.remote_sync import Desktop
+from desktop.results import Done
+
+LATER_SECONDS = 2.0
+# A caret, which blinks for ever, is the only thing that may differ.
+CARET_PIXELS = 128
+
+STYLE = """<style>
+body { font: 20px sans-serif; margin: 20px; background: #fff }
+textarea { width: 800px; height: 300px; font-size: 20px }
+@keyframes turn { to { transform: rotate(360deg) } }
+@keyframes slide { to { left: 900px } }
+.spinner { width: 40px; height: 40px; border: 6px solid #ccc; border-top-color: #06c;
+           border-radius: 50%; animation: turn 1s linear infinite }
+.slider { position: absolute; top: 300px; left: 0; width: 200px; height: 200px; background: #06c;
+          animation: slide 2s linear infinite alternate }
+</style>"""
+LINES = "".join(
+    f"<p>Line {number}, and some words to fill it with text.</p>" for number in range(400)
+)
+CLICKED = "document.body.append(' clicked')"
+PAGES = {
+    "long": LINES,
+    "form": "<textarea autofocus></textarea>",
+    "spinner": f'<div class=spinner></div><button onclick="{CLICKED}">Click</button>',
+    "animation": f'<div class=slider></div><button onclick="{CLICKED}">Click</button>',
+    "slow": f'<button onclick="setTimeout(() => {{ {CLICKED} }}, 200)">Click</button>',
+}
+
+
+class Scene(NamedTuple):
+    """One thing to do, and what is on the screen for it."""
+
+    name: str
+    page: str | None
+    """``None``: a terminal."""
+    act: Callable[[Desktop], Done]
+    after: tuple[str, ...] = ()
+    """Keys that put things back."""
+    moving: int = 0
+    """So many pixels move by themselves."""
+
+
+def key(text: str) -> Callable[[Desktop], Done]:
+    return lambda desk: desk.keyboard.press(text, observe=True)
+
+
+def click(desk: Desktop) -> Done:
+    return desk.act("left_click", observe=True, coordinate=[45, 160])
+
+
+SCENES = (
+    Scene("terminal: a key", None, key("a")),
+    Scene("terminal: Return", None, key("Return")),
+    Scene("terminal: seq 50", None, lambda desk: desk.keyboard.type("seq 50\n", observe=True)),
+    Scene(
+        "browser: wheel",
+        "long",
+        lambda desk: desk.act("scroll", observe=True, coordinate=[600, 400], scroll_amount=3),
+    ),
+    Scene("browser: Page Down", "long", key("Next")),
+    Scene("browser: End", "long", key("End"), ("Home",)),
+    Scene("browser: reload", "long", key("F5")),
+    Scene("browser: new tab", "long", key("ctrl+t"), ("ctrl+w",)),
+    Scene(
+        "browser: menu",
+        "long",
+        lambda desk: desk.act("right_click", observe=True, coordinate=[600, 400]),
+        ("Escape",),
+    ),
+    Scene("browser: textarea", "form", key("a")),
+    Scene("browser: beside a spinner", "spinner", click, moving=60 * 60),
+    Scene("browser: beside an animation", "animation", click, moving=900 * 200),
+    Scene("browser: answer after 0.2 s", "slow", click),
+)
+
+
+@contextmanager
+def shown(desk: Desktop, page: str | None) -> Iterator[None]:
+    """Show a page, or a terminal, until the block ends."""
+    folder = desk.run("cd && pwd").output.strip()
+    command = "xterm -geometry 120x40+0+0"
+    if page is not None:
+        desk.write_file(f"{folder}/page.html", f"<title>{page}</title>{STYLE}{PAGES[page]}")
+        command = f"browser file://{folder}/page.html"
+    script = f"echo $$ > {folder}/pid; exec {command} >/dev/null 2>&1"
+    desk.run(f"setsid -f sh -c {shlex.quote(script)}")
+    desk.wait(2.0)
+    desk.act("wait", duration=0, observe={"settle": {"quiet_ms": 700, "max_ms": 5000}})
+    try:
+        yield
+    finally:
+        desk.run(f"kill $(cat {folder}/pid)")
+        desk.wait(1.0)
+
+
+def pixels(picture: bytes) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
+    return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"))
+
+
+def measured(desk: Desktop, scene: Scene, repeats: int) -> dict[str, object]:
+    same, milliseconds, verdicts = 0, [], []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        done = scene.act(desk)
+        milliseconds.append(1000 * (time.perf_counter() - began))
+        assert done.picture is not None
+        desk.wait(LATER_SECONDS)
+        later = pixels(desk.screenshot().data)
+        differing = np.count_nonzero((pixels(done.picture.data) != later).any(axis=2))
+        same += bool(differing <= CARET_PIXELS + scene.moving)
+        verdicts.append(done.settled)
+        for chord in scene.after:
+            desk.keyboard.press(chord, observe=True)
+    return {
+        "scene": scene.name,
+        "same": f"{same} of {repeats}",
+        "act_to_picture_ms": round(median(milliseconds)),
+        "settled": ", ".join(sorted({str(verdict) for verdict in verdicts})),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=4)
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    rows = []
+    with Desktop.launch() as desk:
+        for scene in SCENES:
+            with shown(desk, scene.page):
+                row = measured(desk, scene, asked.repeats)
+            rows.append(row)
+            print(*row.values(), sep=" | ")
+    if asked.json:
+        asked.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Applications to type into, and what they received, character by character."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import Queue
+from typing import Protocol
+
+from tests.system.services import PATIENCE, Service, until
+
+PAGE = b"""<!doctype html><meta charset=utf-8><title>typing</title>
+<textarea autofocus spellcheck=false style="width:1200px;height:700px"></textarea><script>
+const area = document.querySelector("textarea");
+const send = (path) => fetch(path, { method: "POST", body: area.value });
+// A textarea lets Tab go to the next field, where typing would be lost.
+area.addEventListener("keydown", (event) => {
+  if (event.key === "Tab") { event.preventDefault(); area.setRangeText("\\t", area.selectionStart,
+    area.selectionEnd, "end"); }
+  if (event.key === "F2" && area.value) { send("/text"); area.value = ""; }
+});
+area.focus();
+</script>"""
+
+
+GREETING = "\u00b7"
+
+
+class Place(Protocol):
+    """Where text is typed."""
+
+    def received(self, text: str) -> str:
+        """Type a text and return what arrived."""
+
+
+def typed(desktop: Service, text: str) -> None:
+    """Type a text, which takes a while if it has thousands of foreign characters."""
+    body = {"action": "type", "text": text}
+    answer = desktop.http.post("/api/v0/desktop/action", json=body, timeout=6 * PATIENCE)
+    assert answer.is_success, answer.text
+
+
+class Terminal:
+    """An xterm whose reader takes every byte as it is."""
+
+    def __init__(self, desktop: Service) -> None:
+        self._desktop = desktop
+        self._path = desktop.post("/api/v0/processes/start", {"command": "pwd"})["workdir"]
+        self._out = f"{self._path}/typed"
+        script = f"stty raw -echo; : > {self._out}; exec cat > {self._out}"
+        command = f"exec xterm -geometry 60x10+0+0 -e sh -c '{script}'"
+        desktop.post("/api/v0/processes/start", {"command": command})
+        until(lambda: self._title_focused("sh"), "the focus of the terminal")
+        until(self._reads, "the reader")
+        self._length = 0
+
+    def received(self, text: str) -> str:
+        typed(self._desktop, text)
+        wanted = len(text.encode())
+        until(
+            lambda: len(self._read()) >= self._length + wanted, f"{wanted} bytes of {text[:40]!r}"
+        )
+        found = self._read()[self._length :]
+        self._length += len(found)
+        return found.decode(errors="replace").replace("\r", "\n")
+
+    def _reads(self) -> bool:
+        answer = self._desktop.http.get("/api/v0/read-file", params={"path": self._out})
+        return answer.status_code == 200
+
+    def _read(self) -> bytes:
+        answer = self._desktop.http.get("/api/v0/read-file", params={"path": self._out})
+        return answer.content if answer.status_code == 200 else b""
+
+    def _title_focused(self, title: str) -> bool:
+        seen = self._desktop.act(action="wait", duration=0, observe={"screenshot": False})
+        return bool(seen["focused_after"]) and title in seen["focused_after"]["title"]
+
+
+class TextArea:
+    """A textarea in the desktop's browser that sends what it holds when F2 is struck."""
+
+    def __init__(self, desktop: Service, texts: "Queue[str]") -> None:
+        self._desktop = desktop
+        self._texts = texts
+
+    def answers(self) -> bool:
+        """Whether the page has the keyboard."""
+        typed(self._desktop, GREETING)
+        self._desktop.act(action="key", text="F2", observe={"screenshot": False})
+        return not self._texts.empty()
+
+    def received(self, text: str) -> str:
+        typed(self._desktop, text)
+        self._desktop.act(action="key", text="F2")
+        while not (found := self._texts.get(timeout=4 * PATIENCE).lstrip(GREETING)):
+            pass
+        return found
+
+
+@contextmanager
+def text_area(desktop: Service) -> Iterator[TextArea]:
+    """Open the page in the browser, and wait until it has the keyboard."""
+    texts: Queue[str] = Queue()
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer(PAGE if self.path == "/" else b"")
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
+            texts.put(body)
+            self._answer(b"")
+
+        def _answer(self, content: bytes) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}/"
+        desktop.post("/api/v0/processes/start", {"command": f"exec browser {url}"})
+        area = TextArea(desktop, texts)
+        until(area.answers, "the keyboard for the page")
+        yield area
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
