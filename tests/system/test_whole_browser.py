@@ -75,6 +75,8 @@ def test_a_person_watches_takes_control_and_types_into_a_terminal(plane: Service
         page.keyboard.type("before taking control")
         page.keyboard.press("Enter")
         page.get_by_role("button", name="Take control").click()
+        page.get_by_label("Your name").fill("Ann")
+        page.get_by_label("Your name").press("Enter")
         expect(page.get_by_role("button", name="Give back")).to_be_visible()
         page.mouse.click(400, 400)
         page.keyboard.type("hello from a person")
