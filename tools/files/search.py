@@ -149,16 +149,22 @@ def _piece(token: str) -> str:
 
 def _set(token: str) -> str:
     negated = token[1] in "!^"
-    inner = token[1 + negated : -1].replace("\\", "\\\\").replace("[", "\\[")
+    inner = token[1 + negated : -1]
     if not inner:
         return re.escape(token)
-    inner = inner.replace("]", "\\]").replace("&&", "&\\&").replace("~~", "~\\~")
-    text = f"[{'^/' if negated else ''}{inner}]"
+    text = "".join(map(_member, _MEMBERS.findall(inner)))
     try:
-        re.compile(text)
+        return re.compile(f"[{'^/' if negated else ''}{text}]").pattern
     except re.error:
         return re.escape(token)
-    return text
+
+
+_MEMBERS = re.compile(r".-.|.", re.DOTALL)
+
+
+def _member(part: str) -> str:
+    """Return a character of a set, or a range of them."""
+    return "-".join(map(re.escape, (part[0], part[2]))) if len(part) > 1 else re.escape(part)
 
 
 def ripgrep_arguments(request: SearchRequest, base: str) -> list[str]:

@@ -125,6 +125,8 @@ def test_ripgrep_is_asked_in_its_words() -> None:
     lines = ripgrep_arguments(SearchRequest("/x", "-e", literal=True, ignore_case=True), "/base")
     assert {"--fixed-strings", "--ignore-case", "--regexp=-e", "--json"} <= set(lines)
     assert lines[-2:] == ["--", "/base"]
+    plain = ripgrep_arguments(SearchRequest("/x", "x"), "/base")
+    assert not {"--fixed-strings", "--ignore-case"} & set(plain)
 
 
 def message(kind: str, **data: Any) -> bytes:
