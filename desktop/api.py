@@ -54,6 +54,7 @@ def router(
         """What this desktop is and how it is."""
         return status()
 
+    @routes.head("/screenshot", include_in_schema=False)
     @routes.get(
         "/screenshot",
         response_class=Response,

@@ -127,6 +127,17 @@ def test_an_unchanged_screen_is_not_sent_again() -> None:
     run(scenario)
 
 
+def test_what_a_picture_would_be_can_be_asked_without_it() -> None:
+    async def scenario(_: Service, client: httpx2.AsyncClient) -> None:
+        full = await client.get(f"{URL}/screenshot")
+        head = await client.head(f"{URL}/screenshot")
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["etag"] == full.headers["etag"]
+        assert head.headers["content-length"] == str(len(full.content))
+
+    run(scenario)
+
+
 def test_an_action_answers_with_points_and_space() -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
         click = {**CLICK, "coordinate": [853, 402]}
