@@ -207,6 +207,9 @@ class Service:
 
     def _publish(self, kind: str, data: dict[str, Any] | None = None) -> Event:
         self._leasing.noticed(kind, data or {})
+        if self._leasing.private and data and "title" in data:
+            # A title tells what a person reads or writes.
+            data = {**data, "title": ""}
         return self._events.publish(kind, data)
 
     def _limits(self) -> Limits:
