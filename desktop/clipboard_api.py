@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import binascii
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
@@ -122,7 +121,7 @@ def _from_json(body: Json) -> Content:
         raise InvalidAction('Give either "text" or "image_png", a text.')
     try:
         data = base64.b64decode(image, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise InvalidAction('"image_png" must be base64.', str(error)) from error
     if not data.startswith(_PNG):
         raise InvalidAction('"image_png" must be a PNG.')
