@@ -14,8 +14,10 @@ $(STAMP): pyproject.toml deploy/bootstrap
 demo: setup
 	.venv/bin/deskhand demo $(DEMO_ARGS)
 
+# Parts side by side, then the whole: what is timed there shall have the machine to itself.
 test: setup
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest --ignore=tests/system --numprocesses=auto
+	$(PYTHON) -m pytest tests/system
 
 unit: setup
 	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system

@@ -4,17 +4,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.system.services import Service, descendants_of, service, until
+from tests.system.services import Service, SharedDesktop, service
+
+
+@pytest.fixture(scope="module")
+def one_desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedDesktop]:
+    """The desktop of a file, of which nothing may stay behind."""
+    with SharedDesktop(tmp_path_factory.mktemp("desktop")) as shared:
+        yield shared
 
 
 @pytest.fixture
-def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A desktop service of the test's own; nothing of it may stay behind."""
-    errors = tmp_path_factory.mktemp("desktop") / "errors.log"
-    with service(errors, "desktop") as found:
-        instance = found.get("/api/v0/desktop")["instance_id"]
-        yield found
-    until(lambda: not descendants_of(instance), "the end of everything the desktop started")
+def desktop(one_desktop: SharedDesktop) -> Iterator[Service]:
+    """A desktop service on which nothing goes on, whatever the test before did to it."""
+    yield one_desktop.running()
+    one_desktop.clear()
 
 
 @pytest.fixture(scope="module")

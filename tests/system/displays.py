@@ -71,6 +71,9 @@ class Window:
         return self
 
     def __exit__(self, *_: object) -> None:
+        # A server notices the end of a connection when it comes to that.
+        self._core.DestroyWindow(self._window)
+        self.sync()
         self._connection.disconnect()
 
     def paint(self, colour: int) -> None:

@@ -2,11 +2,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,14 +118,85 @@ def until(true: Callable[[], Any], what: str) -> Any:
     raise AssertionError(f"did not come: {what}")
 
 
+class SharedDesktop:
+    """One desktop service for several tests; the next of them gets a new one if it ended."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+        self._started = 0
+        self._service: Service | None = None
+
+    def __enter__(self) -> "SharedDesktop":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def running(self) -> Service:
+        """Return the service, started if need be."""
+        if self._service is None:
+            self._started += 1
+            errors = self._folder / f"errors-{self._started}.log"
+            self._service = self._stack.enter_context(tidy(errors))
+        return self._service
+
+    def clear(self) -> None:
+        """End what a test left going: recordings, control, commands and their windows."""
+        found = self._service
+        if found is None or found.process.poll() is not None:
+            self._end()
+            return
+        for recording in found.get("/api/v0/desktop")["recording_ids"]:
+            found.post("/api/v0/desktop/recording/stop", {"recording_id": recording})
+        assert found.http.delete("/api/v0/desktop/lease").is_success
+        instance = found.get("/api/v0/desktop")["instance_id"]
+        for pid, _ in marked(instance, b"DESKHAND_PROCESS="):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        until(lambda: not marked(instance, b"DESKHAND_PROCESS="), "the end of all commands")
+        until(lambda: not closed(found), "the end of windows")
+
+    def _end(self) -> None:
+        self._service = None
+        self._stack.close()
+
+
+def closed(found: Service) -> list[int]:
+    """Kill whoever has a window; a browser writes over the environment that would tell of it."""
+    owners = [window["pid"] for window in found.get("/api/v0/desktop/windows")["windows"]]
+    for pid in filter(None, owners):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return owners
+
+
+@contextmanager
+def tidy(errors: Path) -> Iterator[Service]:
+    """Run a desktop service of which nothing may stay behind."""
+    with service(errors, "desktop") as found:
+        instance = found.get("/api/v0/desktop")["instance_id"]
+        yield found
+    until(lambda: not descendants_of(instance), "the end of everything the desktop started")
+
+
 def descendants_of(instance: str) -> list[str]:
-    """Return the processes that carry a desktop's mark in their environment."""
+    """Return the command lines of the processes that carry a desktop's mark."""
+    return [line for _, line in marked(instance)]
+
+
+def marked(instance: str, beside: bytes = b"") -> list[tuple[int, str]]:
+    """Return the processes with a desktop's mark, and another, in their environment."""
     mark = f"DESKHAND_INSTANCE={instance}".encode()
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+            if not entry.name.isdigit():
+                continue
+            environment = (entry / "environ").read_bytes().split(b"\0")
+            if mark in environment and any(pair.startswith(beside) for pair in environment):
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                found.append((int(entry.name), line))
         except (OSError, ValueError):
             continue
-    return [line for line in found if line]
+    return [one for one in found if one[1]]

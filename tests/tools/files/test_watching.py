@@ -125,7 +125,7 @@ def test_a_folder_that_may_not_be_read_is_passed_over(tmp_path: Path) -> None:
     folder = tmp_path / "open"
     (folder / "closed").mkdir(parents=True)
     (folder / "closed").chmod(0)
-    for path in (tmp_path, *tmp_path.parents[:2]):
+    for path in (tmp_path, *tmp_path.parents[:3]):
         path.chmod(path.stat().st_mode | 0o055)
     subprocess.run([sys.executable, "-c", script, str(folder)], check=True, cwd=ROOT)
 
