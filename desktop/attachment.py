@@ -18,7 +18,6 @@ from starlette.types import Receive, Scope, Send
 from recording.api import router as recording_router
 from recording.catalogue import Catalogue
 from recording.recorder import Recorder
-from recording.steps import Step
 from tools.files.api import router as files_router
 from tools.files.roots import Roots
 from tools.processes.api import once
@@ -45,6 +44,7 @@ from .floor import OpenFloor
 from .folder import Folder
 from .footage import Footage
 from .geometry import model_size
+from .minutes import of_action
 from .once import Once
 from .outcomes import BatchOutcome, Caller, Outcome
 from .pictures import Pictures
@@ -217,21 +217,7 @@ class Attachment:
 
     def _note(self, record: ActionRecord, recorder: Recorder) -> None:
         self._acted = record.ended
-        recorder.note(
-            Step(
-                tool_call_id=record.tool_call_id or "",
-                chat_id=record.chat_id or "",
-                tool="computer",
-                action=record.action,
-                text=record.text or "",
-                model_point=record.model_point,
-                native_point=record.native_point,
-                started=record.started,
-                ended=record.ended,
-                changed_fraction=record.changed_fraction,
-                error=record.error,
-            )
-        )
+        recorder.note(of_action(record))
 
     def _tell(self, address: Address, parts: Parts) -> None:
         if self._settings.as_json:
@@ -256,9 +242,7 @@ class Attachment:
 
 
 async def _linger(server: Serving, idleness: Idleness, longest: float) -> None:
-    # Every call puts the end off, and none of them is worth an event.
-    while (left := longest - idleness.seconds) > 0:  # noqa: ASYNC110
-        await asyncio.sleep(left)
+    await idleness.reached(longest)
     server.ask_to_end()
 
 

@@ -17,7 +17,6 @@ from fastapi import Depends, FastAPI, Response
 from recording.api import router as recording_router
 from recording.catalogue import Catalogue
 from recording.recorder import Recorder
-from recording.steps import Step
 from tools.files.api import router as files_router
 from tools.files.roots import Roots
 from tools.files.watching import Watches
@@ -68,6 +67,7 @@ from .lease import Turn
 from .lease_api import may_force
 from .lease_api import router as lease_router
 from .leasing import Leasing
+from .minutes import of_action, of_turn
 from .once import Once
 from .pictures import Pictures, load_codecs
 from .readiness import AwakenedUpstream, awakened
@@ -149,7 +149,8 @@ class Service:
             idleness = Idleness(AccessLog(app), time.monotonic)
             server = Serving(idleness, lambda: self._tell(address, parts), self._close)
             if self._settings.linger is not None:
-                task = asyncio.create_task(self._linger(server, idleness), name="linger")
+                waiting = _linger(server, idleness, self._settings.linger)
+                task = asyncio.create_task(waiting, name="linger")
                 stack.push_async_callback(_cancelled, task)
             await server.run_until_asked(bound)
 
@@ -308,21 +309,7 @@ class Service:
 
     def _note(self, record: ActionRecord, recorder: Recorder) -> None:
         self._acted = record.ended
-        recorder.note(
-            Step(
-                tool_call_id=record.tool_call_id or "",
-                chat_id=record.chat_id or "",
-                tool="computer",
-                action=record.action,
-                text=record.text or "",
-                model_point=record.model_point,
-                native_point=record.native_point,
-                started=record.started,
-                ended=record.ended,
-                changed_fraction=record.changed_fraction,
-                error=record.error,
-            )
-        )
+        recorder.note(of_action(record))
 
     def _tell(self, address: Address, parts: Parts) -> None:
         name = parts.display.newest.xserver.display
@@ -351,28 +338,16 @@ class Service:
         self._watches.end()
         self._events.close()
 
-    async def _linger(self, server: Serving, idleness: Idleness) -> None:
-        longest = self._settings.linger or 0.0
-        # Every call puts the end off, and none of them is worth an event.
-        while (left := longest - idleness.seconds) > 0:  # noqa: ASYNC110
-            await asyncio.sleep(left)
-        server.ask_to_end()
+
+async def _linger(server: Serving, idleness: Idleness, longest: float) -> None:
+    await idleness.reached(longest)
+    server.ask_to_end()
 
 
 def _record(turn: Turn, recorder: Recorder) -> None:
     # What is done in the open is a step of its own, as it happens.
-    if not turn.private:
-        return
-    recorder.note(
-        Step(
-            tool="human",
-            title=f"{turn.name} was in control",
-            action="human",
-            text=deeds(turn),
-            started=turn.started,
-            ended=turn.ended,
-        )
-    )
+    if turn.private:
+        recorder.note(of_turn(turn, deeds(turn)))
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:

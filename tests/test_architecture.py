@@ -24,14 +24,15 @@ MAY_USE: dict[str, set[str]] = {
     "desktop.__main__": {"vncbridge.errors", "vncbridge.serving"},
     "desktop.attachment": EDGE
     | {"vncbridge.idleness"}
-    | {"recording.api", "recording.catalogue", "recording.recorder", "recording.steps"}
+    | {"recording.api", "recording.catalogue", "recording.recorder"}
     | {"tools.processes.api", "tools.processes.registry", "tools.files.api", "tools.files.roots"},
     "desktop.footage": {"recording.errors", "recording.shots"},
+    "desktop.minutes": {"recording.steps"},
     "desktop.launching": {"tools.processes.chat", "tools.processes.errors"}
     | {"tools.processes.registry", "tools.processes.requests"},
     "desktop.service": EDGE
     | {"vncbridge.idleness", "vncbridge.relay", "vncbridge.seats"}
-    | {"recording.api", "recording.catalogue", "recording.recorder", "recording.steps"}
+    | {"recording.api", "recording.catalogue", "recording.recorder"}
     | {"tools.processes.api", "tools.processes.registry", "tools.processes.spawn"}
     | {"tools.files.api", "tools.files.roots", "tools.files.watching", "tools.processes.streams"}
     | {"tools.git.api", "tools.git.paths", "tools.git.repositories", "tools.git.watcher"},
@@ -87,7 +88,7 @@ CORES = {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
         " settle changes keymap png environment snapshots outcomes schema lease journal calls"
         " backoff desktopentry"
-        " results portablekeys nodes",
+        " results portablekeys nodes minutes",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes presence ranges",
         "vncbridge": "errors gate rfb roles scopes",

@@ -1,5 +1,6 @@
 """How long a service has not been called."""
 
+import asyncio
 from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -18,6 +19,12 @@ class Idleness:
     def seconds(self) -> float:
         """Time since the last call ended; 0 while one is being answered."""
         return 0.0 if self._open else self._now() - self._last
+
+    async def reached(self, seconds: float) -> None:
+        """Wait until it has not been called for so long."""
+        # Every call puts that off, and none of them is worth an event.
+        while (left := seconds - self.seconds) > 0:  # noqa: ASYNC110
+            await asyncio.sleep(left)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a call on, and count it."""

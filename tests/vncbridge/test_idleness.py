@@ -50,3 +50,24 @@ def test_starting_and_stopping_the_application_is_no_call() -> None:
     clock.now += 7
     asyncio.run(idleness({"type": "lifespan"}, silence, ignore))
     assert idleness.seconds == 7
+
+
+def test_waiting_for_silence_ends_when_it_has_lasted() -> None:
+    clock = Clock()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        pass
+
+    async def scene() -> None:
+        idleness = Idleness(app, clock)
+        clock.now += 0.009
+        await idleness({"type": "http"}, silence, ignore)
+        waiting = asyncio.create_task(idleness.reached(0.01))
+        clock.now += 0.009
+        # The clock stands still, so however long this takes it is no silence of 0.01 s.
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+        clock.now += 0.009
+        await waiting
+
+    asyncio.run(scene())

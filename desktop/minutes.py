@@ -1,0 +1,35 @@
+"""What is noted in a recording of what was done."""
+
+from recording.steps import Step
+
+from .actions import ActionRecord
+from .lease import Turn
+
+
+def of_action(record: ActionRecord) -> Step:
+    """Return an agent's action as a step, its times on the monotonic clock."""
+    return Step(
+        tool_call_id=record.tool_call_id or "",
+        chat_id=record.chat_id or "",
+        tool="computer",
+        action=record.action,
+        text=record.text or "",
+        model_point=record.model_point,
+        native_point=record.native_point,
+        started=record.started,
+        ended=record.ended,
+        changed_fraction=record.changed_fraction,
+        error=record.error,
+    )
+
+
+def of_turn(turn: Turn, deeds: str) -> Step:
+    """Return a person's time in control as a step; ``deeds`` is what may be told of it."""
+    return Step(
+        tool="human",
+        title=f"{turn.name} was in control",
+        action="human",
+        text=deeds,
+        started=turn.started,
+        ended=turn.ended,
+    )
