@@ -14,6 +14,10 @@ _SPACE: Json = {
     "scaled_width": {**_SCALED, "description": "Own size instead; goes with scaled_height."},
     "scaled_height": _SCALED,
 }
+_REF: Json = {
+    "type": "string",
+    "description": "Of the newest accessibility tree, instead of a coordinate: its middle.",
+}
 _PICTURE: Json = {name: FIELDS[name].schema for name in ("format", "quality", "cursor", "since")}
 _MILLISECONDS: Json = {"type": "integer", "minimum": 0, "maximum": LONGEST_SETTLE}
 _OBSERVE: Json = {
@@ -81,11 +85,19 @@ def _kinds() -> list[tuple[str, Kind]]:
 
 def _variant(name: str, kind: Kind, extra: Json) -> Json:
     fields = {field: FIELDS[field].schema for field in (*kind.needs, *kind.takes)}
+    needs = ["action", *kind.needs]
+    either: Json = {}
+    if "coordinate" in fields:
+        fields["ref"] = _REF
+    if "coordinate" in needs:
+        needs.remove("coordinate")
+        either = {"oneOf": [{"required": ["coordinate"]}, {"required": ["ref"]}]}
     return {
         "type": "object",
         "title": name,
         "description": kind.summary,
         "additionalProperties": False,
-        "required": ["action", *kind.needs],
+        "required": needs,
+        **either,
         "properties": {"action": {"const": name}, **fields, **extra, **_SPACE},
     }

@@ -164,7 +164,9 @@ class _Routes:
             _refuse(503, "Desktop API is shutting down.")
         try:
             body = json.loads(await request.body())
-        except ValueError:
+            # Half a surrogate pair is a character to JSON, and no file can hold it.
+            json.dumps(body, ensure_ascii=False).encode()
+        except (ValueError, RecursionError):
             body = None
         if not isinstance(body, dict):
             _refuse(400, "Failed to decode request body.")

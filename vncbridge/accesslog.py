@@ -120,7 +120,7 @@ def _named(headers: Headers, name: str) -> str:
 def _ancestors(text: str) -> list[str]:
     try:
         listed = json.loads(text or "[]")
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     if not isinstance(listed, list):
         return []

@@ -25,6 +25,7 @@ def refused(data: dict[str, Any]) -> InvalidAction:
 
 def test_an_object_is_decoded() -> None:
     assert decode(b'{"action": "wait"}') == {"action": "wait"}
+    assert decode(b'\xef\xbb\xbf{"action": "wait"}') == {"action": "wait"}
     assert decode(b'{"text": "\\ud83d\\ude00"}') == {"text": "😀"}
 
 
@@ -40,6 +41,8 @@ def test_an_object_is_decoded() -> None:
         b'{"x": -Infinity}',
         b'{"x": ' + b"9" * 5000 + b"}",
         b'{"x": "\\ud800"}',
+        b'{"x": "\xed\xa0\x80"}',
+        '{"x": 1}'.encode("utf-16"),
         b"[" * 100_000,
     ],
     ids=lambda body: repr(body[:12]),

@@ -48,12 +48,13 @@ def test_every_action_has_its_variant() -> None:
 def test_every_field_of_the_schema_is_taken_by_the_parser(name: str) -> None:
     variant = VARIANTS[name]
     least: dict[str, Any] = {"action": name}
-    for field in variant["required"]:
+    for field in ACTIONS[name].needs:
         least.setdefault(field, EXAMPLES.get(field, name))
     if name == "left_click_drag":
         least = {"action": name, "path": [[1, 2], [3, 4]]}
     assert action_request(least, NATIVE).name == name
-    for field in set(variant["properties"]) - {"action"}:
+    # Where a point may be, "ref" stands for one before the parser sees it.
+    for field in set(variant["properties"]) - {"action", "ref"}:
         more = {**least, field: EXAMPLES[field]}
         for other in TOGETHER.get(field, []):
             if other in variant["properties"]:
@@ -65,7 +66,14 @@ def test_every_field_of_the_schema_is_taken_by_the_parser(name: str) -> None:
 
 @pytest.mark.parametrize("name", ACTIONS)
 def test_every_required_field_is_required_by_the_parser(name: str) -> None:
-    needed = [field for field in VARIANTS[name]["required"] if field != "action"]
+    needed = ACTIONS[name].needs
+    either = VARIANTS[name].get("oneOf")
+    if "coordinate" in needed:
+        assert either == [{"required": ["coordinate"]}, {"required": ["ref"]}]
+        assert {*VARIANTS[name]["required"], "coordinate"} == {"action", *needed}
+    else:
+        assert either is None
+        assert VARIANTS[name]["required"] == ["action", *needed]
     for left_out in needed:
         data = {field: EXAMPLES[field] for field in needed if field != left_out}
         with pytest.raises(InvalidAction, match="Missing"):

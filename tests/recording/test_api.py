@@ -221,6 +221,8 @@ def test_what_a_desktop_showed_is_never_taken_for_a_page(tmp_path: Path) -> None
         (b"{", "Failed to decode request body.", None),
         (b"\xff", "Failed to decode request body.", None),
         (b"[]", "Failed to decode request body.", None),
+        (b"[" * 100_000, "Failed to decode request body.", None),
+        (b'{"label": "\\ud800"}', "Failed to decode request body.", None),
         (b'{"recording_id": 7}', "Failed to decode request body.", None),
         (b"{}", "Missing recording_id.", None),
         (b'{"recording_id": ""}', "Missing recording_id.", None),

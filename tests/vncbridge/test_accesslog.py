@@ -84,7 +84,7 @@ def test_a_request_is_one_line_with_its_chat(file: Path) -> None:
     assert "secret" not in file.read_text()
 
 
-@pytest.mark.parametrize("ancestors", ["{", "5", "[]"])
+@pytest.mark.parametrize("ancestors", ["{", "5", "[]", "[" * 20_000])
 def test_without_a_chat_there_are_no_fields_of_one(file: Path, ancestors: str) -> None:
     ask(STARTED, headers={"Deskhand-Ancestor-Chat-Ids": ancestors})
     ask(STARTED, headers={"Coder-Chat-Id": "x"})

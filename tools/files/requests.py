@@ -146,7 +146,7 @@ def object_of(data: bytes) -> dict[str, Any]:
     try:
         body = json.loads(data or b"{}")
         json.dumps(body, ensure_ascii=False).encode()
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadRequest("Request body must be valid JSON.", str(error)) from error
     if not isinstance(body, dict):
         raise BadRequest("Request body must be valid JSON.", "It has to be an object.")

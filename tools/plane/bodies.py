@@ -18,6 +18,8 @@ def json_object(body: bytes) -> Json:
         return {}
     try:
         value = json.loads(body, parse_constant=_refuse)
+        # Half a surrogate pair is a character to JSON, and no database can hold it.
+        json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise BadBody("The body is not valid JSON.", "It is nested too deeply.") from None
     except ValueError as error:

@@ -47,7 +47,7 @@ def _ancestors(text: str) -> tuple[str, ...]:
         return ()
     try:
         listed = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MalformedChat("The ancestor chat ids are not valid JSON.", str(error)) from error
     if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
         raise MalformedChat("The ancestor chat ids must be a JSON array of UUID texts.")

@@ -79,7 +79,7 @@ def body_of(data: bytes) -> dict[str, Any]:
     try:
         body = json.loads(data)
         json.dumps(body, ensure_ascii=False).encode()
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadRequest("Request body must be valid JSON.", str(error)) from error
     if not isinstance(body, dict):
         raise BadRequest("Request body must be valid JSON.", "It has to be an object.")

@@ -100,7 +100,7 @@ def test_a_body_that_makes_no_sense_is_refused(body: Any, said: str) -> None:
         edit_request(json.dumps(body).encode())
 
 
-@pytest.mark.parametrize("data", [b"{", b"[]", b'"\\ud800"', b"\xff"])
+@pytest.mark.parametrize("data", [b"{", b"[]", b'"\\ud800"', b"\xff", b"[" * 100_000])
 def test_what_is_no_json_object_is_refused(data: bytes) -> None:
     with pytest.raises(BadRequest, match="valid JSON"):
         object_of(data)

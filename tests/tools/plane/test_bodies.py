@@ -38,6 +38,8 @@ def test_anything_else_is_refused_with_the_reason(body: bytes, told: str) -> Non
 def test_bytes_that_are_no_text_are_refused() -> None:
     with pytest.raises(BadBody, match="not valid JSON"):
         json_object(b'{"a": "\xff"}')
+    with pytest.raises(BadBody, match="not valid JSON"):
+        json_object(b'{"a": "\\ud800"}')
 
 
 def test_a_misspelt_field_is_named() -> None:

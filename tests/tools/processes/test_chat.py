@@ -31,7 +31,9 @@ def test_a_malformed_chat_is_refused(chat: str) -> None:
         chat_of({"coder-chat-id": chat})
 
 
-@pytest.mark.parametrize("ancestors", ["{not json}", '"text"', "[1]", '["junk"]', "{}"])
+@pytest.mark.parametrize(
+    "ancestors", ["{not json}", "[" * 20_000, '"text"', "[1]", '["junk"]', "{}"]
+)
 def test_malformed_ancestors_are_refused(ancestors: str) -> None:
     with pytest.raises(MalformedChat):
         chat_of({"coder-chat-id": ID, "coder-ancestor-chat-ids": ancestors})

@@ -90,7 +90,9 @@ def test_the_age_of_the_header_goes_before_the_body() -> None:
             call_age_ms(text)
 
 
-@pytest.mark.parametrize("data", [b"{", b"", b"[]", b'"x"', b"\xff", b'{"command": "\\ud800"}'])
+@pytest.mark.parametrize(
+    "data", [b"{", b"", b"[]", b'"x"', b"\xff", b'{"command": "\\ud800"}', b"[" * 100_000]
+)
 def test_what_is_no_json_object_is_refused(data: bytes) -> None:
     with pytest.raises(BadRequest, match="valid JSON"):
         body_of(data)
