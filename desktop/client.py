@@ -274,7 +274,8 @@ def _refused(status: int, content: bytes) -> DesktopRefused:
         body = None
     if not isinstance(body, dict):
         return DesktopRefused(status, f"The desktop answered with status {status}.")
-    return DesktopRefused(status, str(body.get("message", "")), str(body.get("detail", "")))
+    said = [str(body.get(name) or "") for name in ("message", "detail", "code")]
+    return DesktopRefused(status, *said)
 
 
 def _object(answer: Any) -> Json:

@@ -219,11 +219,13 @@ class AccountUnavailable(DesktopError):
 class DesktopRefused(DesktopError):
     """The desktop service answered with an error status."""
 
-    def __init__(self, status: int, message: str, detail: str = "") -> None:
-        super().__init__(status, message, detail)
+    def __init__(self, status: int, message: str, detail: str = "", code: str = "") -> None:
+        super().__init__(status, message, detail, code)
         self.status = status
         self.message = message
         self.detail = detail
+        self.code = code
+        """For programs, as ``human_in_control``; empty where the status says enough."""
 
     def __str__(self) -> str:
         return f"{self.message} {self.detail}".strip()

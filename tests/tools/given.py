@@ -11,7 +11,6 @@ CASES: dict[str, Json] = {case["id"]: case for case in json.loads(_FILE.read_tex
 
 _V1 = "the table form has no message numbers and no ages, so this cannot arise"
 _ALTERNATIVE = "an alternative branch; run-once goes by tool-call id instead"
-_INTERRUPT = "what a person's interrupt does is decided by the chats, which are not built here"
 
 NOT_YET: dict[str, str] = {
     "process.output/wait_longer_than_http_write_timeout": (
@@ -32,10 +31,6 @@ NOT_YET: dict[str, str] = {
     "toolcall.table/start_by_other_chat_with_same_process_id": (
         "a process's id is made from chat and call here: two chats cannot meet in one"
     ),
-    "tool.execute.interrupt/foreground_canceled": _INTERRUPT,
-    "tool.execute.interrupt/never_received": _INTERRUPT,
-    "tool.execute.interrupt/cancel_route_missing": _INTERRUPT,
-    "tool.execute.interrupt/background_still_running": _INTERRUPT,
 }
 """Cases that are not run, each with the reason."""
 

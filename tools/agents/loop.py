@@ -9,6 +9,7 @@ from typing import Protocol
 from tools.agents import history
 from tools.agents.budget import Budget
 from tools.agents.conversation import Message, Text, ToolCall, ToolResult
+from tools.agents.interruption import CallInterrupted
 from tools.agents.providers.errors import ModelError
 from tools.agents.providers.port import Model, Prompt, Reply, Usage
 from tools.agents.report import (
@@ -249,6 +250,9 @@ class _Turn:
                 else:
                     result = await self._run_call(call)
                 results.append(result)
+        except CallInterrupted as cut:
+            results.append(cut.result)
+            raise
         finally:
             # On cancelling, the calls that gave nothing are answered all the same.
             left = calls[len(results) :]

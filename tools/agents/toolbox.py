@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from tools.kit.computer import ComputerOutcome
 from tools.kit.spec import (
+    Interruptible,
     MachineRefused,
     MachineUnavailable,
     Tool,
@@ -25,9 +26,11 @@ from . import moves
 from .book import Book
 from .conversation import Picture, Text, ToolCall, ToolResult
 from .errors import ChatError
+from .interruption import CallInterrupted
 from .lazy_machine import LazyMachine
 from .ports import DesktopMachine
 from .recordings import TurnRecording
+from .states import State
 from .titles import step_title
 from .transcript import result_to_json
 from .views import StepView
@@ -82,7 +85,7 @@ class ChatToolbox:
         return self._computer is not None
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call; only cancelling raises."""
+        """Run one call; only cancelling raises, as :class:`CallInterrupted` where it can."""
         return (await self._step(call)).result
 
     async def outcome(self, call: ToolCall) -> ToolOutcome:
@@ -93,10 +96,14 @@ class ChatToolbox:
         step = await self._begin(call)
         try:
             ran = await self._run(call)
-        except asyncio.CancelledError:
-            cut = ToolOutcome(error="interrupted before it gave a result")
-            await self._end(step, _Ran(cut, _result(call, cut)), "interrupted")
-            raise
+        except asyncio.CancelledError as cancelled:
+            known = await self._stopped(call)
+            cut = known or ToolOutcome(error="interrupted before it gave a result")
+            ran = _Ran(cut, _result(call, cut))
+            await self._end(step, ran, "interrupted")
+            if known is None:
+                raise
+            raise CallInterrupted(ran.result) from cancelled
         ended = await self._end(step, ran, "failed" if ran.outcome.is_error else "done")
         if self._recording is not None and call.toolset is None:
             await self._recording.note(_note(ended))
@@ -130,8 +137,19 @@ class ChatToolbox:
         tool = self._tools.get(call.name)
         if tool is None:
             return ToolOutcome(error=f"Tool not found: {call.name}")
-        machine = LazyMachine(self._find_machine, call.id)
-        return await tool.call(call.arguments, ToolContext(self._chat_id, call.id, machine))
+        return await tool.call(call.arguments, self._context(call))
+
+    async def _stopped(self, call: ToolCall) -> ToolOutcome | None:
+        """Stop what a call has going, if a person wants that; where we end it is found again."""
+        tool = self._tools.get(call.name)
+        if call.toolset is not None or not isinstance(tool, Interruptible):
+            return None
+        if (await self._book.view(self._chat_id)).state != State.INTERRUPTING:
+            return None
+        return await tool.interrupted(call.arguments, self._context(call))
+
+    def _context(self, call: ToolCall) -> ToolContext:
+        return ToolContext(self._chat_id, call.id, LazyMachine(self._find_machine, call.id))
 
     async def _begin(self, call: ToolCall) -> str:
         async def work(session: AsyncSession) -> StepView:

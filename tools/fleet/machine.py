@@ -58,7 +58,7 @@ class DesktopMachine:
                 timeout=timeout,
             )
         except DesktopRefused as error:
-            raise MachineRefused(error.status, error.message, error.detail) from error
+            raise MachineRefused(error.status, error.message, error.detail, error.code) from error
         except (DesktopUnavailable, UnknownDesktop) as error:
             raise MachineUnavailable(str(error)) from error
 
@@ -67,7 +67,7 @@ class DesktopMachine:
         try:
             return await self._client().download(path, to)
         except DesktopRefused as error:
-            raise MachineRefused(error.status, error.message, error.detail) from error
+            raise MachineRefused(error.status, error.message, error.detail, error.code) from error
         except (DesktopUnavailable, UnknownDesktop) as error:
             raise MachineUnavailable(str(error)) from error
 

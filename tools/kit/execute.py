@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from .ampersand import in_background
 from .arguments import BadArguments, duration, flag, optional_text, text
@@ -34,6 +35,9 @@ ENVIRONMENT = {
 
 LONGEST_WAIT = 300.0
 """Seconds that one request to the machine waits at most."""
+
+INTERRUPT_TIMEOUT = 10.0
+"""Seconds for each answer while a person waits for an interrupted call to end."""
 
 _FILE_DUMP = re.compile(r"cat\s|(?:rg|grep)\s.*--include-all|(?:rg|grep)\s+-l\s", re.DOTALL)
 
@@ -117,12 +121,7 @@ class ExecuteTool:
             return ToolOutcome(_not_started(error, run))
         process_id = str(started["id"])
         if run.background:
-            result: Json = {
-                "success": True,
-                "exit_code": 0,
-                "background_process_id": process_id,
-                "backgrounded": True,
-            }
+            result = _backgrounded(process_id)
         else:
             age = max(float(started.get("age_ms") or 0), 0.0) / 1000
             result = await self._watched(run, context, process_id, began - age)
@@ -130,6 +129,39 @@ class ExecuteTool:
                 result["wall_duration_ms"] = took
         if run.note:
             result["note"] = f"{result['note']} {run.note}" if "note" in result else run.note
+        return ToolOutcome(result)
+
+    async def interrupted(self, arguments: Json, context: ToolContext) -> ToolOutcome | None:
+        """Keep the command from starting, or stop it; None if what became of it is not known."""
+        if not context.tool_call_id:
+            return None
+        try:
+            run = self._read(arguments)
+            return await self._stopped(run, context)
+        except (BadArguments, MachineRefused, MachineUnavailable):
+            return None
+
+    async def _stopped(self, run: _Run, context: ToolContext) -> ToolOutcome:
+        call_id = quote(context.tool_call_id, safe="")
+        await context.machine.request(
+            "POST", f"/api/v0/tool-calls/{call_id}/cancel", timeout=INTERRUPT_TIMEOUT
+        )
+        try:
+            # Finds what the call started; where that has not come yet, keeps it from coming.
+            started = await _post(context, self._order(run, context), INTERRUPT_TIMEOUT)
+        except MachineRefused as error:
+            if error.code != "tool_call_canceled":
+                raise
+            return ToolOutcome(error="The user interrupted this call before it began: not run.")
+        process_id = str(started["id"])
+        if run.background:
+            return ToolOutcome(_backgrounded(process_id))
+        answer = await waited(context, process_id, INTERRUPT_TIMEOUT)
+        result = told(answer)
+        if answer.get("canceled"):
+            took = int(answer.get("duration_ms") or 0)
+            result |= {"success": False, "wall_duration_ms": took}
+            result["error"] = f"canceled by the user after {shown(took / 1000)}"
         return ToolOutcome(result)
 
     def _read(self, arguments: Json) -> _Run:
@@ -148,7 +180,7 @@ class ExecuteTool:
             )
         return _Run(command, workdir, False, timeout, _dump_note(command))
 
-    async def _start(self, run: _Run, context: ToolContext, began: float) -> Json:
+    def _order(self, run: _Run, context: ToolContext) -> Json:
         body: Json = {
             "command": run.command,
             "workdir": run.workdir,
@@ -158,6 +190,10 @@ class ExecuteTool:
         }
         if not run.background:
             body["timeout_ms"] = int(run.timeout * 1000)
+        return body
+
+    async def _start(self, run: _Run, context: ToolContext, began: float) -> Json:
+        body = self._order(run, context)
         try:
             return await _post(context, body)
         except MachineUnavailable:
@@ -220,13 +256,22 @@ class ExecuteTool:
         }
 
 
-async def _post(context: ToolContext, body: Json) -> Json:
+async def _post(context: ToolContext, body: Json, timeout: float = SNAPSHOT_TIMEOUT) -> Json:
     answer = await context.machine.request(
-        "POST", "/api/v0/processes/start", json=body, timeout=SNAPSHOT_TIMEOUT
+        "POST", "/api/v0/processes/start", json=body, timeout=timeout
     )
     if not isinstance(answer, dict) or "id" not in answer:
         raise MachineUnavailable("the machine's answer to the start cannot be read")
     return answer
+
+
+def _backgrounded(process_id: str) -> Json:
+    return {
+        "success": True,
+        "exit_code": 0,
+        "background_process_id": process_id,
+        "backgrounded": True,
+    }
 
 
 def _not_started(error: MachineRefused, run: _Run) -> Json:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 Json = dict[str, Any]
 
@@ -53,11 +53,13 @@ class Machine(Protocol):
 class MachineRefused(Exception):
     """The machine answered no."""
 
-    def __init__(self, status: int, message: str, detail: str = "") -> None:
-        super().__init__(status, message, detail)
+    def __init__(self, status: int, message: str, detail: str = "", code: str = "") -> None:
+        super().__init__(status, message, detail, code)
         self.status = status
         self.message = message
         self.detail = detail
+        self.code = code
+        """For programs, as ``tool_call_canceled``; empty where the status says enough."""
 
     def __str__(self) -> str:
         return f"{self.message} {self.detail}".strip()
@@ -85,3 +87,11 @@ class Tool(Protocol):
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
         """Do it. Cancelling stops waiting, not what was started."""
+
+
+@runtime_checkable
+class Interruptible(Protocol):
+    """A tool whose calls leave something going when they are cut short."""
+
+    async def interrupted(self, arguments: Json, context: ToolContext) -> ToolOutcome | None:
+        """Stop what such a call started and tell what became of it; None if nobody knows."""

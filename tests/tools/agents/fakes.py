@@ -288,6 +288,15 @@ class StuckTool:
         return ToolOutcome()
 
 
+class StoppableTool(StuckTool):
+    """Never answers either, and can say what became of a call that was cut short."""
+
+    spec = ToolSpec("stoppable", "Wait.", {"type": "object"})
+
+    async def interrupted(self, arguments: Json, context: ToolContext) -> ToolOutcome | None:
+        return ToolOutcome({"stopped": arguments}) if arguments else None
+
+
 @dataclass
 class Plane:
     """All chats over one data directory."""

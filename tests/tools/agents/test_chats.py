@@ -8,13 +8,14 @@ from tests.tools.agents.fakes import (
     FakeMachines,
     Hold,
     ScriptedModel,
+    StoppableTool,
     StuckTool,
     act,
     call,
     plane,
     report,
 )
-from tools.agents.conversation import Text
+from tools.agents.conversation import Text, ToolResult
 from tools.agents.errors import BadRequest, Conflict, IllegalMove, NoModel, QueueFull, UnknownTool
 from tools.agents.ports import ChatSettings
 from tools.agents.providers.errors import ModelRefused
@@ -171,6 +172,47 @@ def test_a_call_at_work_or_cut_off_is_not_started_again(tmp_path: Path) -> None:
             assert "interrupted" in str((await p.try_tool("stuck", caller, "toolu_1")).error)
             assert stuck.calls == 1
             assert [s.status for s in await p.chats.steps(caller)] == ["interrupted"]
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [({"command": "make"}, '{"stopped": {"command": "make"}}'), ({}, "before it gave a result")],
+)
+def test_a_person_who_interrupts_stops_what_the_call_started(
+    tmp_path: Path, arguments: dict[str, str], told: str
+) -> None:
+    async def scenario() -> None:
+        tool = StoppableTool()
+        model = ScriptedModel([[call("stoppable", **arguments)], [Text("Stopped.")]])
+        async with plane(tmp_path, {"parent": model}, tools=(tool,)) as p:
+            chat = await p.chats.create(prompt="Build it")
+            await tool.called.wait()
+            await p.chats.interrupt(chat.id)
+            await p.until(chat.id, "waiting")
+            assert [s.status for s in await p.chats.steps(chat.id)] == ["interrupted"]
+            await p.chats.send(chat.id, "What became of it?")
+            await p.until(chat.id, "waiting")
+            said = [block for message in model.prompts[-1].messages for block in message.content]
+            (result,) = [block for block in said if isinstance(block, ToolResult)]
+            assert told in str(result)
+
+    asyncio.run(scenario())
+
+
+def test_the_end_of_the_program_leaves_a_call_going(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        tool = StoppableTool()
+        model = ScriptedModel([[call("stoppable", command="make")]])
+        async with plane(tmp_path, {"parent": model}, tools=(tool,)) as p:
+            chat = await p.chats.create(prompt="Build it")
+            await tool.called.wait()
+        async with plane(tmp_path, {"parent": ScriptedModel([[Text("Done.")]])}) as p:
+            await p.until(chat.id, "waiting")
+            (step,) = await p.chats.steps(chat.id)
+            assert step.status == "interrupted"
+            assert "stopped" not in str(step)
 
     asyncio.run(scenario())
 

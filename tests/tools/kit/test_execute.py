@@ -152,3 +152,36 @@ def test_the_schema_names_what_is_required() -> None:
     spec = ExecuteTool().spec
     assert spec.name == "execute"
     assert spec.schema["required"] == ["command"]
+
+
+def interrupted(machine: FakeMachine, arguments: Json, call_id: str = "c") -> ToolOutcome | None:
+    tool = ExecuteTool(clock=FakeClock())
+    return asyncio.run(tool.interrupted(arguments, machine.context(call_id)))
+
+
+def test_an_interrupted_command_that_had_ended_gives_its_result() -> None:
+    machine = FakeMachine()
+    machine.answer("/cancel", {"received": True})
+    machine.answer("/start", STARTED)
+    machine.answer("/output", DONE)
+    outcome = interrupted(machine, {"command": "make"})
+    assert outcome == ToolOutcome({"success": True, "exit_code": 0, "output": "ok"})
+
+
+def test_an_interrupted_call_starts_nothing_anew() -> None:
+    machine = FakeMachine()
+    machine.answer("/cancel", LOST)
+    assert interrupted(machine, {"command": "make"}) is None
+    machine.answer("/cancel", {"received": True})
+    machine.answer("/start", MachineRefused(409, "restarted: it may have run."))
+    assert interrupted(machine, {"command": "make"}) is None
+    assert [asked.path.rpartition("/")[2] for asked in machine.asked] == [
+        *("cancel", "cancel", "start")
+    ]
+
+
+def test_an_interrupted_call_that_was_wrong_or_nameless_asks_the_machine_for_nothing() -> None:
+    machine = FakeMachine()
+    assert interrupted(machine, {"command": ""}) is None
+    assert interrupted(machine, {"command": "make"}, call_id="") is None
+    assert not machine.asked

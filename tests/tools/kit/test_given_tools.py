@@ -44,7 +44,8 @@ def check(outcome: ToolOutcome, expect: Json) -> None:
     assert_subset(outcome.value, expect.get("result", {}))
     for name in expect.get("absent", []):
         assert name not in outcome.value
-    assert_contains(outcome.value.get("error", ""), expect.get("error_contains", []))
+    said = outcome.error or outcome.value.get("error", "")
+    assert_contains(said, expect.get("error_contains", []))
 
 
 def machine_for(setup: Json, clock: FakeClock) -> FakeMachine:
@@ -143,6 +144,28 @@ def _check_words(value: Json, expect: Json) -> None:
 def _check_waits(machine: FakeMachine, outputs: list[Json]) -> None:
     for asked, wanted in zip(machine.to("/output"), outputs, strict=True):
         assert ("wait" in asked.params) is wanted["wait"]
+
+
+@pytest.mark.parametrize("name", named("tool.execute.interrupt"))
+def test_a_given_case_of_an_interrupted_call(name: str) -> None:
+    setup, expect = CASES[name]["setup"], expected(name)
+    machine = FakeMachine()
+    gone = MachineRefused(404, "Not Found")
+    machine.answer("/cancel", gone if setup["cancel"] == "404" else {"received": True})
+    late = MachineRefused(409, "The call was canceled before.", code="tool_call_canceled")
+    machine.answer("/start", late if "409" in setup.get("start", "") else {"id": "proc-1"})
+    machine.answer("/output", setup.get("output", {}))
+    tool = ExecuteTool(clock=FakeClock())
+    outcome = asyncio.run(tool.interrupted(CASES[name]["request"], machine.context()))
+    if outcome is None:
+        # The chat answers with its own words for a call of which nothing is known.
+        assert expect["is_error"] is True
+    else:
+        wanted = expect.get("result", {})
+        result = {key: "proc-1" if value == "<id>" else value for key, value in wanted.items()}
+        check(outcome, expect | {"result": result})
+    asked = [asked.path.rpartition("/")[2] for asked in machine.asked]
+    assert asked == [word.partition("(")[0] for word in expect.get("calls", asked)]
 
 
 @pytest.mark.parametrize("name", named("tool.process_output"))

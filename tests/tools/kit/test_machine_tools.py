@@ -1,6 +1,7 @@
 """The machine tools against a real process and file core."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,8 @@ class HttpMachine:
             self.to_lose -= 1
             raise MachineUnavailable("connection lost")
         if answer.is_error:
-            raise MachineRefused(answer.status_code, answer.json()["message"])
+            said = answer.json()
+            raise MachineRefused(answer.status_code, said["message"], code=said.get("code", ""))
         return answer.json()
 
 
@@ -128,6 +130,44 @@ def test_a_command_that_takes_longer_goes_on(call: Call, tmp_path: Path) -> None
     assert value["timed_out"] is True
     assert value["running"] is True
     call(ProcessSignalTool(), process_id=value["background_process_id"], signal="kill")
+
+
+@pytest.mark.parametrize("began", [True, False])
+def test_an_interrupted_command_is_stopped_or_kept_from_starting(
+    service: Service, tmp_path: Path, began: bool
+) -> None:
+    assert service.socket is not None
+    chat, call_id = str(uuid4()), str(uuid4())
+    context = ToolContext(chat, call_id, HttpMachine(service.socket, chat, call_id))
+    fifo, log = tmp_path / "fifo", tmp_path / "log"
+    os.mkfifo(fifo)
+    arguments: Json = {
+        "command": f"echo run >> {log}; echo begun; echo > {fifo}; exec sleep 1000",
+        "timeout": "10m",
+    }
+
+    async def scene() -> ToolOutcome | None:
+        tool = ExecuteTool()
+        if began:
+            calling = asyncio.create_task(tool.call(arguments, context))
+            await asyncio.to_thread(fifo.read_text)
+            calling.cancel()
+            await asyncio.gather(calling, return_exceptions=True)
+        return await tool.interrupted(arguments, context)
+
+    async def limited() -> ToolOutcome | None:
+        async with asyncio.timeout(LIMIT):
+            return await scene()
+
+    outcome = asyncio.run(limited())
+    assert outcome is not None
+    if began:
+        assert "canceled by the user after" in outcome.value["error"]
+        assert outcome.value["output"] == "begun\n"
+        assert log.read_text() == "run\n"
+    else:
+        assert "not run" in str(outcome.error)
+        assert not log.exists()
 
 
 def test_a_file_is_written_read_and_edited(call: Call, tmp_path: Path) -> None:
