@@ -67,7 +67,7 @@ def decode(body: bytes) -> Json:
     """
     try:
         # From bytes, json would take UTF-16 and surrogates as well.
-        value = json.loads(body.decode("utf-8-sig"), parse_constant=_no_constant)
+        value = json.loads(body.decode().removeprefix("\ufeff"), parse_constant=_no_constant)
         if b"\\u" in body:
             # Half a surrogate pair is a character to JSON, and to nobody who must answer it.
             json.dumps(value, ensure_ascii=False).encode()
