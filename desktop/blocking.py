@@ -1,15 +1,16 @@
 """The client for programs without an event loop: one runs in a thread of its own."""
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from anyio.from_thread import start_blocking_portal
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from .client import DesktopClient, Reply
+from .lines import Lines
 
 
 class BlockingClient:
@@ -88,6 +89,27 @@ class BlockingClient:
             )
         )
 
+    @contextmanager
+    def lines(
+        self, path: str, headers: Mapping[str, str] | None = None
+    ) -> Iterator["BlockingLines"]:
+        """Read an answer line by line while it is being sent."""
+        opening = self._client.lines(path, headers)
+        with self._portal.wrap_async_context_manager(opening) as lines:
+            yield BlockingLines(self._portal, lines)
+
     def download(self, path: str, to: Path) -> int:
         """Write a body to a file and return its length; a broken-off download leaves no file."""
         return self._portal.call(self._client.download, path, to)
+
+
+class BlockingLines:
+    """Lines of an answer that is still being sent."""
+
+    def __init__(self, portal: BlockingPortal, lines: Lines) -> None:
+        self._portal = portal
+        self._lines = lines
+
+    def next(self, timeout: float | None = None) -> str | None:
+        """Return the next line, None at the end; raises TimeoutError."""
+        return self._portal.call(self._lines.next, timeout)

@@ -16,7 +16,16 @@ from websockets.asyncio.client import ClientConnection, connect, unix_connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.typing import Subprotocol
 
-from .errors import DesktopRefused, DesktopUnavailable
+from .errors import (
+    DesktopBusy,
+    DesktopOccupied,
+    DesktopRefused,
+    DesktopUnavailable,
+    HeldByChat,
+    HumanInControl,
+    NotOnDesktop,
+)
+from .lines import Lines
 
 Json = dict[str, Any]
 
@@ -25,6 +34,8 @@ _PREFIX = "/api/v0/desktop"
 # An action takes up to 100 s, and as many as the queue holds may be before it.
 _ACTION_TIMEOUT = 330.0
 _CHUNK = 1 << 20
+_OCCUPIED = (HumanInControl.code, HeldByChat.code)
+_KINDS = {404: NotOnDesktop, 429: DesktopBusy, 503: DesktopBusy}
 
 
 @dataclass(frozen=True)
@@ -204,6 +215,20 @@ class DesktopClient:
                 yield response
 
     @asynccontextmanager
+    async def lines(
+        self, path: str, headers: Mapping[str, str] | None = None
+    ) -> AsyncIterator[Lines]:
+        """Read an answer line by line while it is being sent."""
+        async with self.stream("GET", path, headers=headers) as response:
+            if response.status_code >= 400:
+                raise _refused(response.status_code, await response.aread())
+            lines = Lines(_lines(response))
+            try:
+                yield lines
+            finally:
+                await lines.close()
+
+    @asynccontextmanager
     async def websocket(
         self,
         path: str,
@@ -236,6 +261,12 @@ class DesktopClient:
             yield connection
         finally:
             await connection.close()
+
+
+async def _lines(response: httpx2.Response) -> AsyncIterator[str]:
+    with _translated():
+        async for line in response.aiter_lines():
+            yield line
 
 
 async def _write(response: httpx2.Response, to: Path) -> int:
@@ -274,8 +305,9 @@ def _refused(status: int, content: bytes) -> DesktopRefused:
         body = None
     if not isinstance(body, dict):
         return DesktopRefused(status, f"The desktop answered with status {status}.")
-    said = [str(body.get(name) or "") for name in ("message", "detail", "code")]
-    return DesktopRefused(status, *said)
+    message, detail, code = (str(body.get(name) or "") for name in ("message", "detail", "code"))
+    kind = DesktopOccupied if code in _OCCUPIED else _KINDS.get(status, DesktopRefused)
+    return kind(status, message, detail, code)
 
 
 def _object(answer: Any) -> Json:

@@ -19,6 +19,9 @@ DesktopError
 ├── NoAccessibility     applications cannot be asked for their widgets (501)
 ├── AccountUnavailable  no user to work as
 ├── DesktopRefused      the client's side: the service answered no
+│   ├── DesktopOccupied  a person or another chat acts; wait for it (409)
+│   ├── DesktopBusy      no display or no room just now; ask again (429, 503)
+│   └── NotOnDesktop     no such file, window, application, recording (404)
 └── DesktopUnavailable  the client's side: the service cannot be reached
 """
 
@@ -229,6 +232,18 @@ class DesktopRefused(DesktopError):
 
     def __str__(self) -> str:
         return f"{self.message} {self.detail}".strip()
+
+
+class DesktopOccupied(DesktopRefused):
+    """A person or another chat acts on the desktop; ``code`` tells which."""
+
+
+class DesktopBusy(DesktopRefused):
+    """The desktop has no display or no room just now; the same may work a moment later."""
+
+
+class NotOnDesktop(DesktopRefused):
+    """The desktop has no such file, window, application, process or recording."""
 
 
 class DesktopUnavailable(DesktopError):

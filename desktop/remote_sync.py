@@ -1,6 +1,7 @@
-"""A desktop from the outside, for programs without an event loop.
+"""A desktop from the outside, in the shape that Playwright made familiar.
 
-Written from ``desktop.remote`` by ``scripts/make_sync_client.py``: change it there.
+For programs without an event loop. Written from ``desktop.remote`` by
+``scripts/make_sync_client.py``: change it there.
 """
 
 import time
@@ -13,8 +14,10 @@ from typing import Any, Literal, Self
 from . import results
 from .blocking import BlockingClient
 from .child import Child
-from .errors import DesktopUnavailable, InvalidAction
+from .errors import InvalidAction
 from .geometry import Point, Region, SpaceName
+from .line_sync import Line
+from .remote_session_sync import Applications, Clipboard, EventStream, Lease, Windows
 from .results import Done, Ended, Picture, Recording, Status, Widget
 from .views import PictureFormat
 
@@ -22,53 +25,9 @@ Json = dict[str, Any]
 Button = Literal["left", "middle", "right", "back", "forward"]
 Direction = Literal["up", "down", "left", "right"]
 
-# An action takes up to 100 s, and as many as the queue holds may be before it.
-_ACTION_SECONDS = 330.0
 _LONGEST_WAIT = 60.0
 _ORPHAN_SECONDS = "3600"
 _LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
-
-
-class Line:
-    """What the parts of one desktop send their requests through."""
-
-    def __init__(self, root: str, space: SpaceName) -> None:
-        self._root = root
-        self._space = space
-        self.client: BlockingClient | None = None
-
-    def open_client(self) -> BlockingClient:
-        """Return the client.
-
-        Raises:
-            DesktopUnavailable: Outside of the desktop's ``with`` block.
-        """
-        if self.client is None:
-            raise DesktopUnavailable("the desktop is not open: use it inside of its with block")
-        return self.client
-
-    def path(self, path: str) -> str:
-        """Return where a route of the service is found."""
-        return self._root + path
-
-    def request(self, method: str, path: str, **more: Any) -> Any:
-        """Send one request and return its JSON body."""
-        return self.open_client().request(method, self._root + path, **more)
-
-    def screenshot(self, kind: PictureFormat, params: Mapping[str, str]) -> Picture:
-        """Take a picture."""
-        wanted = {"format": kind, "coordinate_space": self._space, **params}
-        path = self.path("/desktop/screenshot")
-        reply = self.open_client().reply("GET", path, params=wanted)
-        return results.picture_of_reply(reply.headers, reply.content, kind)
-
-    def act(self, action: str, observe: bool | Json = False, **fields: Any) -> Done:
-        """Do one action."""
-        body = {"action": action, "coordinate_space": self._space, **fields}
-        if observe:
-            body["observe"] = observe
-        path = "/desktop/action"
-        return results.done(self.request("POST", path, json=body, timeout=_ACTION_SECONDS))
 
 
 class Mouse:
@@ -227,6 +186,10 @@ class Desktop:
         self.mouse = Mouse(line)
         self.keyboard = Keyboard(line)
         self.recording = Recordings(line)
+        self.clipboard = Clipboard(line)
+        self.windows = Windows(line)
+        self.applications = Applications(line)
+        self.lease = Lease(line)
 
     @classmethod
     def connect(
@@ -310,6 +273,10 @@ class Desktop:
         """What applications show, with the refs by which to click it."""
         tree = self._line.request("GET", "/desktop/accessibility")
         return tuple(map(results.widget, tree["applications"]))
+
+    def events(self, since: str = "") -> EventStream:
+        """Listen, inside of ``with``, to what happens from now on or since an event's id."""
+        return EventStream(self._line, since)
 
     def act(self, action: str, observe: bool | Json = False, **fields: Any) -> Done:
         """Do any action of the HTTP API, by its name and fields."""

@@ -103,6 +103,74 @@ class Widget:
     children: tuple["Widget", ...] = ()
 
 
+@dataclass(frozen=True)
+class Window:
+    """A window of an application."""
+
+    id: int
+    title: str
+    class_name: str
+    pid: int | None
+    region: Region
+    """Its place with its frame, in the space of the request."""
+    native_region: Region
+    focused: bool
+    maximized: bool
+    minimized: bool
+    dialog: bool
+
+
+@dataclass(frozen=True)
+class Application:
+    """Something that can be launched."""
+
+    name: str
+    """By which it is launched."""
+    title: str
+    """For people to read."""
+    types: tuple[str, ...]
+    """The media types that it opens."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """An application that was started."""
+
+    process_id: str
+    """Of the process list."""
+    command: str
+
+
+@dataclass(frozen=True)
+class Tenure:
+    """Who is in control."""
+
+    revision: int
+    """Another one whenever that changes."""
+    kind: str
+    """``person``, ``chat`` or ``nobody``."""
+    holder: str
+    """The person's name, or the chat's id; empty for nobody."""
+    private: bool
+    """Whether nobody else may look."""
+    granted: bool | None
+    """Whether whoever asked has it now; None in other answers."""
+    everything: Json
+    """The whole answer, with what this version has no name for."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened on a desktop."""
+
+    id: str
+    kind: str
+    """``window_opened`` for one."""
+    at: float
+    """Seconds since 1970."""
+    data: Json
+
+
 def picture_of_reply(headers: Mapping[str, str], content: bytes, kind: str) -> Picture:
     """Read the answer to a screenshot; ``kind`` is the format that was asked for."""
     width, _, height = headers.get("deskhand-picture-size", "0x0").partition("x")
@@ -170,6 +238,57 @@ def widget(body: Json) -> Widget:
         states=tuple(body.get("states", ())),
         children=tuple(map(widget, body.get("children", ()))),
     )
+
+
+def window(body: Json) -> Window:
+    """Read one window."""
+    return Window(
+        id=int(body["id"]),
+        title=str(body.get("title") or ""),
+        class_name=str(body.get("class") or ""),
+        pid=body.get("pid"),
+        region=_place(body["geometry"]),
+        native_region=_place(body["native_geometry"]),
+        focused=bool(body.get("focused")),
+        maximized=bool(body.get("maximized")),
+        minimized=bool(body.get("minimized")),
+        dialog=bool(body.get("dialog")),
+    )
+
+
+def application(body: Json) -> Application:
+    """Read one application."""
+    return Application(
+        str(body["name"]), str(body.get("title") or ""), tuple(body.get("types", ()))
+    )
+
+
+def started(body: Json) -> Started:
+    """Read what was started."""
+    return Started(str(body["process_id"]), str(body.get("command", "")))
+
+
+def tenure(body: Json) -> Tenure:
+    """Read the lease."""
+    holder = body.get("holder") or {}
+    return Tenure(
+        revision=int(body["revision"]),
+        kind=str(holder.get("kind", "nobody")),
+        holder=str(holder.get("name") or holder.get("chat_id") or ""),
+        private=bool(body.get("private")),
+        granted=body.get("granted"),
+        everything=body,
+    )
+
+
+def event(body: Json) -> Event:
+    """Read one event."""
+    return Event(str(body["id"]), str(body["kind"]), float(body["at"]), body.get("data") or {})
+
+
+def _place(body: Json) -> Region:
+    left, top = int(body["x"]), int(body["y"])
+    return Region(left, top, left + int(body["width"]), top + int(body["height"]))
 
 
 def _point(value: Any) -> Point | None:

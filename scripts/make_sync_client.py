@@ -1,10 +1,12 @@
-"""Writes desktop/remote_sync.py from desktop/remote.py: the same client without ``await``."""
+"""Writes the modules of the client without ``await`` from those with it."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent / "desktop"
-ASYNC, SYNC = FOLDER / "remote.py", FOLDER / "remote_sync.py"
+NAMES = ("line", "remote", "remote_session")
 
 _CHANGES = (
     (r"import asyncio\n", ""),
@@ -13,30 +15,64 @@ _CHANGES = (
     (r"``async with``", "``with``"),
     (r"async def ", "def "),
     (r"await ", ""),
-    (r"__a(enter|exit)__", r"__\1__"),
+    (r"__a(enter|exit|iter|next)__", r"__\1__"),
+    (r"AsyncExitStack", "ExitStack"),
+    (r"enter_async_context", "enter_context"),
+    (r"\.aclose\(", ".close("),
+    (r"StopAsyncIteration", "StopIteration"),
+    (rf"from \.({'|'.join(NAMES)}) import", r"from .\1_sync import"),
     (r"from \.client import DesktopClient\n", "from .blocking import BlockingClient\n"),
     (r"DesktopClient", "BlockingClient"),
+    (r"from \.lines import Lines\n", "from .blocking import BlockingLines\n"),
+    (r"\bLines\b", "BlockingLines"),
 )
-_TITLE = '''"""A desktop from the outside, for programs without an event loop.
+_TITLE = '''"""{first}
 
-Written from ``desktop.remote`` by ``scripts/make_sync_client.py``: change it there.
+For programs without an event loop. Written from ``desktop.{name}`` by
+``scripts/make_sync_client.py``: change it there.
 """
 '''
 
 
-def without_await(source: str) -> str:
+def source(name: str) -> Path:
+    """Return the file that is written by hand."""
+    return FOLDER / f"{name}.py"
+
+
+def written(name: str) -> Path:
+    """Return the file that is made of it."""
+    return FOLDER / f"{name}_sync.py"
+
+
+def without_await(name: str) -> str:
     """Return the module without ``await``."""
-    body = re.sub(r'\A""".*?"""\n', _TITLE, source, flags=re.DOTALL)
+    body = source(name).read_text()
+    first = body.removeprefix('"""').partition("\n")[0].removesuffix('"""')
+    title = _TITLE.format(first=first, name=name)
+    body = re.sub(r'\A""".*?"""\n', lambda _: title, body, flags=re.DOTALL)
     for pattern, by in _CHANGES:
         body = re.sub(pattern, by, body)
-    # The order of imports is that of ruff.
-    first, second = "from .child import Child\n", "from .blocking import BlockingClient\n"
-    return body.replace(first + second, second + first)
+    return _ordered(body)
+
+
+def _ordered(body: str) -> str:
+    """Sort imports and lines as ruff has them."""
+    for command in (("check", "--select", "I", "--fix", "--quiet"), ("format", "--quiet")):
+        body = subprocess.run(
+            [*(sys.executable, "-m", "ruff"), *command, "--stdin-filename", "desktop/it.py", "-"],
+            input=body,
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=FOLDER.parent,
+        ).stdout
+    return body
 
 
 def main() -> None:
-    """Write the file."""
-    SYNC.write_text(without_await(ASYNC.read_text()))
+    """Write the files."""
+    for name in NAMES:
+        written(name).write_text(without_await(name))
 
 
 if __name__ == "__main__":

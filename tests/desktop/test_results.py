@@ -1,4 +1,5 @@
 import base64
+from typing import Any
 
 import pytest
 
@@ -100,3 +101,46 @@ def test_a_widget_is_read_with_those_in_it() -> None:
     assert found.children == (
         results.Widget("push button", "Go", "e1", Region(1, 2, 3, 4), ("focused",)),
     )
+
+
+def test_a_window_has_its_place_in_both_spaces() -> None:
+    body = {
+        "id": 7,
+        "title": "a",
+        "class": "XTerm",
+        "pid": None,
+        "geometry": {"x": 1, "y": 2, "width": 3, "height": 4},
+        "native_geometry": {"x": 2, "y": 3, "width": 5, "height": 6},
+        "focused": True,
+        "maximized": False,
+        "minimized": False,
+        "dialog": False,
+    }
+    window = results.window(body)
+    assert (window.region, window.native_region) == (Region(1, 2, 4, 6), Region(2, 3, 7, 9))
+    assert (window.class_name, window.pid, window.focused) == ("XTerm", None, True)
+
+
+def test_applications_and_what_was_started_are_read() -> None:
+    body = {"name": "terminal", "title": "Terminal", "types": ["text/plain"]}
+    assert results.application(body) == results.Application("terminal", "Terminal", ("text/plain",))
+    assert results.started({"process_id": "1", "command": "x"}) == results.Started("1", "x")
+
+
+@pytest.mark.parametrize(
+    ("holder", "told"),
+    [
+        ({"kind": "person", "name": "Ann"}, ("person", "Ann")),
+        ({"kind": "chat", "chat_id": "7"}, ("chat", "7")),
+        ({"kind": "nobody"}, ("nobody", "")),
+    ],
+)
+def test_the_lease_tells_who_is_in_control(holder: Any, told: tuple[str, str]) -> None:
+    tenure = results.tenure({"revision": 3, "holder": holder, "private": True, "granted": False})
+    assert (tenure.kind, tenure.holder) == told
+    assert (tenure.revision, tenure.private, tenure.granted) == (3, True, False)
+
+
+def test_an_event_is_read() -> None:
+    body = {"id": "b-1", "kind": "window_opened", "at": 5, "data": {"id": 7}}
+    assert results.event(body) == results.Event("b-1", "window_opened", 5.0, {"id": 7})

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from desktop.errors import DesktopRefused, DesktopUnavailable
+from desktop.errors import DesktopOccupied, DesktopUnavailable, NotOnDesktop
 from desktop.geometry import Size
 from desktop.remote import Desktop
 from desktop.remote_sync import Desktop as BlockingDesktop
-from tests.system.services import descendants_of, until
+from tests.system.services import PATIENCE, descendants_of, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.slow]
 
@@ -31,9 +31,8 @@ def test_a_launched_desktop_works_and_ends_with_its_block(tmp_path: Path) -> Non
             assert "nothing" in failed.output
             with pytest.raises(TimeoutError):
                 await desktop.run("sleep 300", timeout=0.2)
-            with pytest.raises(DesktopRefused) as caught:
+            with pytest.raises(NotOnDesktop):
                 await desktop.read_file("/no/such/file")
-            assert caught.value.status == 404
             stored = await desktop.recording.stop(film)
             assert stored.status == "stored"
             assert [one.id for one in await desktop.recording.list()] == [film]
@@ -42,6 +41,7 @@ def test_a_launched_desktop_works_and_ends_with_its_block(tmp_path: Path) -> Non
             assert (await desktop.recording.get(film)).label == "a run"
             await desktop.recording.delete(film)
             assert await desktop.recording.list() == ()
+            await look_around(desktop)
         with pytest.raises(DesktopUnavailable):
             await desktop.status()
         return status.instance_id
@@ -50,8 +50,59 @@ def test_a_launched_desktop_works_and_ends_with_its_block(tmp_path: Path) -> Non
     until(lambda: not descendants_of(instance), "the end of everything the desktop started")
 
 
+async def look_around(desktop: Desktop) -> None:
+    assert await desktop.clipboard.text() is None
+    await desktop.clipboard.set_text("Grüße 語 😀")
+    assert await desktop.clipboard.text() == "Grüße 語 😀"
+    await desktop.clipboard.set_image((await desktop.screenshot(region=(0, 0, 9, 9))).data)
+    assert ((await desktop.clipboard.image()) or b"").startswith(b"\x89PNG")
+    await desktop.clipboard.restore()
+    assert await desktop.clipboard.text() == "Grüße 語 😀"
+    assert "terminal" in {one.name for one in await desktop.applications.list()}
+    async with desktop.events() as events:
+        # The stream is open before the window is, for both are asked of one service in order.
+        started = await desktop.applications.launch_command("xterm -T told", "-e", "cat")
+        assert started.process_id
+        opened = await events.expect("window_opened", timeout=PATIENCE)
+        assert opened is not None
+        (window,) = await desktop.windows.list()
+        assert (window.title, window.native_region.size) == ("told", window.region.size)
+        for moved in (
+            await desktop.windows.move(window.id, 60, 70),
+            await desktop.windows.focus(window.id),
+        ):
+            assert moved is not None
+            assert moved.id == window.id
+        await desktop.windows.close(window.id)
+        assert (await events.expect("window_closed", timeout=PATIENCE)) is not None
+        with pytest.raises(NotOnDesktop):
+            await desktop.windows.focus(window.id)
+        with pytest.raises(NotOnDesktop, match="terminal"):
+            await desktop.applications.launch("no such thing")
+        taken = await desktop.lease.take("Ann", private=False)
+        assert (taken.granted, taken.kind, taken.holder) == (True, "person", "Ann")
+        assert (await events.expect("lease_changed", timeout=PATIENCE)) is not None
+        with pytest.raises(DesktopOccupied) as caught:
+            await desktop.mouse.click(1, 1)
+        assert caught.value.code == "human_in_control"
+        assert (await desktop.lease.release("Ann")).kind == "nobody"
+
+
 def test_without_a_loop_it_is_the_same() -> None:
     with BlockingDesktop.launch() as desktop:
+        with desktop.events() as events:
+            assert desktop.lease.take("Bob").granted
+            told = events.expect("lease_changed", timeout=PATIENCE)
+            assert told is not None
+            with pytest.raises(TimeoutError):
+                events.expect("never", timeout=0.0)
+            desktop.lease.end("Bob")
+            assert next(events).kind == "lease_changed"
+        with desktop.events(since=told.id) as events:
+            assert next(events).kind == "lease_changed"
+        desktop.clipboard.set_text("again")
+        assert desktop.clipboard.text() == "again"
+        assert desktop.windows.list() == ()
         instance = desktop.status().instance_id
         assert desktop.run("echo here").output == "here\n"
         before = desktop.screenshot()

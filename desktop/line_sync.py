@@ -1,0 +1,67 @@
+"""What the parts of one remote desktop send their requests through.
+
+For programs without an event loop. Written from ``desktop.line`` by
+``scripts/make_sync_client.py``: change it there.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import results
+from .blocking import BlockingClient
+from .errors import DesktopUnavailable
+from .geometry import SpaceName
+from .results import Done, Picture
+from .views import PictureFormat
+
+Json = dict[str, Any]
+
+# An action takes up to 100 s, and as many as the queue holds may be before it.
+_ACTION_SECONDS = 330.0
+
+
+class Line:
+    """One desktop's client, its place among the routes, and the space of its points."""
+
+    def __init__(self, root: str, space: SpaceName) -> None:
+        self._root = root
+        self._space = space
+        self.client: BlockingClient | None = None
+
+    @property
+    def space(self) -> SpaceName:
+        """Of all points, regions and pictures."""
+        return self._space
+
+    def open_client(self) -> BlockingClient:
+        """Return the client.
+
+        Raises:
+            DesktopUnavailable: Outside of the desktop's ``with`` block.
+        """
+        if self.client is None:
+            raise DesktopUnavailable("the desktop is not open: use it inside of its with block")
+        return self.client
+
+    def path(self, path: str) -> str:
+        """Return where a route of the service is found."""
+        return self._root + path
+
+    def request(self, method: str, path: str, **more: Any) -> Any:
+        """Send one request and return its JSON body."""
+        return self.open_client().request(method, self._root + path, **more)
+
+    def screenshot(self, kind: PictureFormat, params: Mapping[str, str]) -> Picture:
+        """Take a picture."""
+        wanted = {"format": kind, "coordinate_space": self._space, **params}
+        path = self.path("/desktop/screenshot")
+        reply = self.open_client().reply("GET", path, params=wanted)
+        return results.picture_of_reply(reply.headers, reply.content, kind)
+
+    def act(self, action: str, observe: bool | Json = False, **fields: Any) -> Done:
+        """Do one action."""
+        body = {"action": action, "coordinate_space": self._space, **fields}
+        if observe:
+            body["observe"] = observe
+        path = "/desktop/action"
+        return results.done(self.request("POST", path, json=body, timeout=_ACTION_SECONDS))

@@ -1,0 +1,36 @@
+"""The lines of an answer that is still being sent."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+
+class Lines:
+    """Lines, one at a time; to give up waiting for one loses nothing."""
+
+    def __init__(self, lines: AsyncIterator[str]) -> None:
+        self._lines = lines
+        self._coming: asyncio.Task[str | None] | None = None
+
+    async def next(self, timeout: float | None = None) -> str | None:
+        """Return the next line, None at the end.
+
+        Raises:
+            TimeoutError: If it does not come in so many seconds.
+        """
+        if self._coming is None:
+            self._coming = asyncio.create_task(self._read(), name="line")
+        await asyncio.wait({self._coming}, timeout=timeout)
+        if not self._coming.done():
+            raise TimeoutError("nothing came in time")
+        coming, self._coming = self._coming, None
+        return coming.result()
+
+    async def close(self) -> None:
+        """Stop reading; twice is fine."""
+        coming, self._coming = self._coming, None
+        if coming is not None:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
+
+    async def _read(self) -> str | None:
+        return await anext(self._lines, None)
