@@ -7,10 +7,12 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from email.utils import formatdate
 from pathlib import Path
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .errors import CannotListen
 from .protocol import StreamProtocol
@@ -125,9 +127,27 @@ def _bind_tcp(wanted: Address) -> socket.socket:
     return bound
 
 
+class Dated:
+    """Gives each answer its ``Date``; uvicorn would wake up every second to know it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the application does, dated."""
+
+        async def dated(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).setdefault("date", formatdate(usegmt=True))
+            await send(message)
+
+        await self._app(scope, receive, dated)
+
+
 class Serving(uvicorn.Server):
     """A uvicorn server whose signals are ours: the end is a clean return, exit status 0.
 
+    It sleeps while nobody calls, where uvicorn looks ten times a second whether it shall end.
     ``ready`` is called once requests are answered, ``closing`` as soon as the end is asked for.
     """
 
@@ -139,7 +159,8 @@ class Serving(uvicorn.Server):
     ) -> None:
         super().__init__(
             uvicorn.Config(
-                app,
+                Dated(app),
+                date_header=False,
                 ws=StreamProtocol,
                 ws_per_message_deflate=False,
                 ws_ping_interval=15,
@@ -174,8 +195,13 @@ class Serving(uvicorn.Server):
         if self.started:
             self._ready()
 
+    async def main_loop(self) -> None:
+        """Serve until the end is asked for."""
+        await self.on_tick(0)
+        await self.asked.wait()
+
     def ask_to_end(self) -> None:
-        """Begin the end; asking twice is fine."""
+        """Begin the end; asking twice is fine. Called in the loop that serves."""
         if not self.should_exit:
             self._closing()
         self.should_exit = True

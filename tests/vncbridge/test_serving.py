@@ -3,6 +3,7 @@ import os
 import signal
 import socket
 import stat
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 import httpx2
@@ -94,7 +95,9 @@ def test_sigterm_ends_it_with_a_clean_return() -> None:
             task = asyncio.create_task(server.run_until_asked(bound))
             await asyncio.wait_for(ready.wait(), 20)
             async with httpx2.AsyncClient() as client:
-                assert (await client.get(address.url)).json() == "hello"
+                answer = await client.get(address.url)
+                assert answer.json() == "hello"
+                assert parsedate_to_datetime(answer.headers["date"]).tzinfo is not None
             await asyncio.wait_for(task, 20)
             server.ask_to_end()
 
