@@ -10,6 +10,7 @@ from .clipboard import Clipboard
 from .framebuffer import Framebuffer
 from .geometry import Size
 from .input import XTestHands
+from .pulse import Pulse
 from .session import DesktopSession
 from .spawn import Spawner
 from .windows import Windows
@@ -76,6 +77,8 @@ class Generation:
                     given.folder, given.size, given.environment, given.spawner, on_death=self._lost
                 )
             )
+            # Closed late: what else is closed may wait for a server that answers nobody.
+            stack.enter_context(Pulse(self.xserver))
             place = (self.xserver.display, self.xserver.xauthority)
             name = "" if self.number == 1 else f".{self.number}"
             self.framebuffer = stack.enter_context(

@@ -95,6 +95,12 @@ class Child:
                 os.killpg(self.pid, number)
             self.exited.wait(patience)
 
+    def kill(self) -> None:
+        """Kill the whole group at once; whoever listens for its exit takes it for a crash."""
+        if not self.exited.is_set():
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+
 
 class Spawner:
     """Every child dies with us: the kernel kills it when the spawn thread ends.

@@ -8,7 +8,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -118,7 +118,7 @@ class XServer:
         started = time.monotonic()
         try:
             self._number = self._read_number(started + timeout)
-            _greet_x(self._number, self._cookie, started + timeout)
+            _dial_x(self._number, self._cookie, started + timeout).close()
             _greet_rfb(self.rfb_socket, started + timeout)
         except (OSError, ValueError) as error:
             tail = self._child.log_tail() if self._child is not None else ""
@@ -127,6 +127,29 @@ class XServer:
             raise DisplayNotReady(self.display, waited, tail) from error
         finally:
             self._close_pipe()
+
+    def dial(self, timeout: float) -> socket.socket:
+        """Open a connection to X, for whoever speaks its protocol.
+
+        Raises:
+            OSError: If it is not taken in time.
+        """
+        if self._number is None:
+            raise ConnectionError("the server has not started")
+        return _dial_x(self._number, self._cookie, time.monotonic() + timeout)
+
+    def greets(self, timeout: float) -> bool:
+        """Return whether RFB answers in so many seconds."""
+        try:
+            _greet_rfb(self.rfb_socket, time.monotonic() + timeout)
+        except OSError:
+            return False
+        return True
+
+    def kill(self) -> None:
+        """End the server at once, as if it had died by itself."""
+        if self._child is not None:
+            self._child.kill()
 
     def close(self) -> None:
         """End the server and remove what it leaves behind when it had to be killed."""
@@ -238,26 +261,36 @@ def _make_socket_folder() -> None:
         _SOCKETS.chmod(0o1777)
 
 
-def _greet_x(number: int, cookie: bytes, deadline: float) -> None:
-    with socket.socket(socket.AF_UNIX) as client:
+def _dial_x(number: int, cookie: bytes, deadline: float) -> socket.socket:
+    with ExitStack() as stack:
+        client = stack.enter_context(socket.socket(socket.AF_UNIX))
         client.settimeout(_left(deadline))
         client.connect(str(_SOCKETS / f"X{number}"))
         header = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(_COOKIE_NAME), len(cookie))
         client.sendall(header + _COOKIE_NAME + bytes(-len(_COOKIE_NAME) % 4) + cookie)
-        if client.recv(1) != b"\x01":
+        accepted, length = struct.unpack("<B5xH", _exactly(client, 8))
+        if accepted != 1:
             raise ConnectionRefusedError("X refused the cookie")
+        _exactly(client, 4 * length)
+        stack.pop_all()
+    return client
+
+
+def _exactly(client: socket.socket, length: int) -> bytes:
+    found = b""
+    while len(found) < length:
+        piece = client.recv(length - len(found))
+        if not piece:
+            raise ConnectionError("the server hung up")
+        found += piece
+    return found
 
 
 def _greet_rfb(path: Path, deadline: float) -> None:
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(_left(deadline))
         client.connect(str(path))
-        banner = b""
-        while len(banner) < _RFB_BANNER_BYTES:
-            piece = client.recv(_RFB_BANNER_BYTES - len(banner))
-            if not piece:
-                break
-            banner += piece
+        banner = _exactly(client, _RFB_BANNER_BYTES)
         if not banner.startswith(b"RFB 003."):
             raise ConnectionError(f"no RFB banner: {banner!r}")
 

@@ -13,6 +13,7 @@ from desktop.framebuffer import Framebuffer
 from desktop.geometry import Point, Region, whole
 from desktop.input import XTestHands
 from desktop.pictures import with_pointer
+from desktop.pulse import Patience, Pulse
 from desktop.spawn import Spawner
 from desktop.strokes import Move
 from desktop.xserver import XServer, write_cookie
@@ -69,6 +70,19 @@ def test_a_wrong_cookie_opens_nothing(tmp_path: Path) -> None:
         write_cookie(wrong)
         with pytest.raises(DisplayGone):
             Framebuffer(running.server.display, wrong).open()
+
+
+def test_a_server_that_hangs_counts_as_dead(tmp_path: Path) -> None:
+    soon = Patience(every=0.05, silence=PATIENCE, last=PATIENCE)
+    with display(tmp_path) as running, Pulse(running.server, soon):
+        with running.server.dial(PATIENCE) as line:
+            line.sendall(b"\x2b\x00\x01\x00")
+            assert line.recv(1) == b"\x01"
+        assert not running.server.died.is_set()
+    with display(tmp_path) as running:
+        os.kill(running.server.pid or 0, signal.SIGSTOP)
+        with Pulse(running.server, Patience(every=0.05, silence=0.1, last=0.1)):
+            assert running.server.died.wait(PATIENCE)
 
 
 def test_aborted_viewers_lock_nobody_out(tmp_path: Path) -> None:
