@@ -6,6 +6,7 @@ can reach. A lock that is free is a desktop that is dead.
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,24 +20,43 @@ from .xserver import clear_stale
 LOCKS = "locks"
 MARK = "DESKHAND_INSTANCE"
 
+_FOLDER = re.compile("[0-9a-f]{8}")
+
 
 @contextmanager
 def alive(root: Path, instance: str, folder: Folder) -> Iterator[None]:
     """Hold the lock that tells others that this desktop lives, and where its files are."""
     locks = root / LOCKS
     locks.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (locks / instance).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        lock.write(str(folder.path))
+    with _held(locks / instance) as lock:
+        lock.write(str(folder.path.absolute()))
         lock.flush()
         yield
 
 
+@contextmanager
+def _held(path: Path) -> Iterator[TextIO]:
+    while True:
+        with path.open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            # A sweep may have taken the fresh file for a dead desktop's, and removed it.
+            if _is_at(lock, path):
+                yield lock
+                return
+
+
 def sweep(root: Path) -> None:
     """End the processes and remove the files of dead desktops; their recordings are kept."""
+    # Seen before the locks are, for a desktop holds its lock before it makes its folder.
+    folders = [path for path in sorted(root.glob("*")) if _FOLDER.fullmatch(path.name)]
+    living, unsaid = set(), False
     for path in sorted((root / LOCKS).glob("*")):
         with suppress(OSError), path.open("r+") as lock:
             if _taken(lock):
+                text = lock.read()
+                # Without a word it holds its lock, and has still to say which folder is its own.
+                unsaid = unsaid or not text
+                living.add(Path(text).resolve())
                 continue
             _end_processes(path.name)
             folder = Path(lock.read())
@@ -45,6 +65,17 @@ def sweep(root: Path) -> None:
             if owner is not None:
                 clear_stale(owner)
             path.unlink()
+    for path in () if unsaid else folders:
+        if path.resolve() not in living:
+            with suppress(OSError):
+                _clear(Folder(path))
+
+
+def _is_at(lock: TextIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(lock.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _taken(lock: TextIO) -> bool:
