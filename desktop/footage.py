@@ -8,8 +8,8 @@ from recording.shots import Shot
 
 from .card import card
 from .errors import DisplayGone, DisplayNotReady
-from .geometry import Size
-from .pictures import with_pointer
+from .geometry import Region, Size, whole
+from .pictures import covered, with_pointer
 from .veil import Veil
 from .watching import Feed
 
@@ -58,6 +58,7 @@ class FootageFeed:
         self._veil = veil
         self._hidden = False
         self._closed = False
+        self._pointed: Region | None = None
         self._feed = self._subscribed()
 
     def take(self, timeout: float) -> Shot | None:
@@ -72,6 +73,7 @@ class FootageFeed:
             if not self._veil.wait_lifted(timeout, lambda: self._closed):
                 return None
             # What was painted meanwhile is forgotten with the old feed.
+            self._pointed = None
             self._feed.close()
             self._feed = self._subscribed()
             self._hidden = False
@@ -107,7 +109,10 @@ class FootageFeed:
         # A frame is as old as its last change: one that was there before us is of this moment,
         # and so is one on which only the pointer moved.
         moment = max(frame.time, self._opened) if regions else time.monotonic()
-        return Shot(with_pointer(frame.pixels, pointer), moment, regions)
+        place = covered(pointer, whole(self._screen.size))
+        changed = None if self._pointed is None else (*regions, self._pointed, place)
+        self._pointed = place
+        return Shot(with_pointer(frame.pixels, pointer), moment, regions, changed)
 
     def _card(self, text: str) -> Shot:
         width, height = self._screen.size

@@ -125,7 +125,7 @@ class _BandedPicture:
         return (native, size) == (self._native, self._size)
 
     def render(self, pixels: NDArray[np.uint8], pointer: Pointer | None) -> bytes:
-        place = None if pointer is None else _place(pointer, whole(self._native))
+        place = None if pointer is None else covered(pointer, whole(self._native))
         look = None if pointer is None else (pointer.position, pointer.serial)
         moved = [] if look == self._look else [self._pointer, place]
         stale = self._stale(pixels, [area for area in moved if area is not None])
@@ -172,7 +172,8 @@ class _BandedPicture:
         return _compressed(_scaled(part, Size(self._size.width, height), self._band_scaler))
 
 
-def _place(pointer: Pointer, within: Region) -> Region:
+def covered(pointer: Pointer, within: Region) -> Region:
+    """Where a region shows the pointer; empty where it is elsewhere."""
     left = pointer.position.x - pointer.hot_spot.x
     top = pointer.position.y - pointer.hot_spot.y
     height, width, _ = pointer.image.shape
@@ -182,7 +183,7 @@ def _place(pointer: Pointer, within: Region) -> Region:
 def cut(pixels: NDArray[np.uint8], region: Region, pointer: Pointer | None) -> NDArray[np.uint8]:
     """The region's pixels, with the pointer on them; a copy only where it is drawn."""
     part = pixels[region.top : region.bottom, region.left : region.right]
-    if pointer is None or (place := _place(pointer, region)).is_empty:
+    if pointer is None or (place := covered(pointer, region)).is_empty:
         return part
     part = part.copy()
     corner_x = pointer.position.x - pointer.hot_spot.x

@@ -15,7 +15,7 @@ from .budget import LADDER
 from .encoder import Coded, Encoder, Template, headers
 from .errors import RecordingFailed
 from .settings import RecordingSettings
-from .shots import Shot
+from .shots import Rectangle, Shot, joined
 from .timeline import Timeline, TimeMap
 
 APART = 0.002
@@ -41,6 +41,8 @@ class Exposure:
         self._timeline: Timeline | None = None
         self._waiting: deque[Coded] = deque()
         self._held: Shot | None = None
+        self._unseen: tuple[Rectangle, ...] | None = ()
+        """Where the newest shot may differ from the last that was coded."""
         self._last = float("-inf")
         self._last_stamp = -1
         self._key_video = 0.0
@@ -80,7 +82,8 @@ class Exposure:
         if tells:
             self._timeline.activity(at)
             self._show_held(at)
-        elif not key and self._vanishes(self._timeline, at):
+        self._unseen = joined(self._unseen, shot.changed)
+        if not tells and not key and self._vanishes(self._timeline, at):
             self._held = shot
             return None
         self._held = None
@@ -175,7 +178,8 @@ class Exposure:
         if pixels is None:
             coded = self._encoder.repeat(at, key=key)
         else:
-            coded = self._encoder.encode(pixels, at, key=key)
+            coded = self._encoder.encode(pixels, at, key=key, changed=self._unseen)
+            self._unseen = ()
         if coded is None:
             return None
         self._waiting.append(coded)

@@ -84,6 +84,7 @@ class Recorder:
         self._touched: dict[str, float] = {}
         self._retired: list[Viewfinder] = []
         self._active: tuple[str, ...] = ()
+        self._fps = 0
 
     def start(self, recording_id: str, label: str = "") -> None:
         """Begin a recording; it shows at least the present picture when this returns.
@@ -227,6 +228,7 @@ class Recorder:
                     request.answer_with(self._tend)
                 self._studio.tick(self._clock.now())
                 self._look_after()
+                self._keep_pace()
         finally:
             self._shut()
 
@@ -244,6 +246,12 @@ class Recorder:
             self._tend()
         except RecordingError as error:
             logger.error("recording cannot go on: %s", error)
+
+    def _keep_pace(self) -> None:
+        """Input ends a leisurely wait for the next picture of an animation."""
+        if self._viewfinder is not None and self._studio.fps > self._fps:
+            self._fps = self._studio.fps
+            self._viewfinder.hurry()
 
     def _tend(self) -> None:
         """Look at the display exactly as long as something is recorded."""
@@ -278,8 +286,12 @@ class Recorder:
             lambda shot: self._post(lambda: self._saw(viewfinder, shot)),
             lambda: self._post(lambda: self._lost(viewfinder)),
         )
-        viewfinder.want(first.time + 1 / self._studio.fps)
+        self._want(viewfinder, first)
         return viewfinder
+
+    def _want(self, viewfinder: "Viewfinder", last: Shot) -> None:
+        self._fps = self._studio.fps
+        viewfinder.want(last.time + 1 / self._fps)
 
     def _post(self, work: Callable[[], None]) -> None:
         # What comes while the recorder closes is nobody's.
@@ -289,7 +301,7 @@ class Recorder:
     def _saw(self, viewfinder: "Viewfinder", shot: Shot) -> None:
         if viewfinder is self._viewfinder:
             self._studio.shot(shot)
-            viewfinder.want(shot.time + 1 / self._studio.fps)
+            self._want(viewfinder, shot)
 
     def _lost(self, viewfinder: "Viewfinder") -> None:
         if viewfinder is self._viewfinder:

@@ -45,6 +45,12 @@ class RecordingSettings:
     step_key_apart: float = 2.0
     """A step gets its own seek point when the last one is at least this far, in video time."""
 
+    animation_after: float = 5.0
+    """What paints for this long without a pause and without input is an animation."""
+
+    animation_fps: int = 5
+    """Pictures a second of an animation; input brings the full rate back at once."""
+
     repeat_after: float = 1.0
     """In silence the last picture is written once more, so that nothing waits in a buffer."""
 

@@ -9,6 +9,10 @@ Rectangle = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels; right and bottom do not belong to it."""
 
 
+MOST_PLACES = 64
+"""So many changed places are not worth telling apart."""
+
+
 class Shot(NamedTuple):
     """What the screen showed at one moment, pointer drawn.
 
@@ -21,6 +25,19 @@ class Shot(NamedTuple):
     """Seconds on the monotonic clock."""
     regions: tuple[Rectangle, ...]
     """What was painted since the shot before; empty when only the pointer moved."""
+    changed: tuple[Rectangle, ...] | None = None
+    """Where the pixels may differ from the shot before, the pointer's places among them; None
+    where nobody knows."""
+
+
+def joined(
+    earlier: tuple[Rectangle, ...] | None, later: tuple[Rectangle, ...] | None
+) -> tuple[Rectangle, ...] | None:
+    """Where a shot may differ from the one before the one before."""
+    if earlier is None or later is None:
+        return None
+    both = tuple(dict.fromkeys((*earlier, *later)))
+    return both if len(both) <= MOST_PLACES else None
 
 
 class Feed(Protocol):

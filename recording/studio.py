@@ -17,6 +17,7 @@ from .container import no_room
 from .encoder import Coded
 from .errors import DiskFull, RecordingError, RecordingFailed
 from .exposure import Exposure, Stamped
+from .pace import Pace
 from .parts import EndReason, Part
 from .presence import Presence
 from .reel import Reel
@@ -60,6 +61,7 @@ class Studio:
         self._since_1970 = since_1970
         self._table = Table(settings.most_at_once, settings.rest_after)
         self._toggling = Toggling()
+        self._pace = Pace(settings.animation_after, settings.animation_fps)
         self._presence = Presence()
         self._exposure: Exposure | None = None
         self._openings: list[_Opening] = []
@@ -80,7 +82,8 @@ class Studio:
     @property
     def fps(self) -> int:
         """How many shots a second are wanted at most."""
-        return LADDER[self._exposure.rung if self._exposure is not None else 0].fps
+        rung = self._exposure.rung if self._exposure is not None else 0
+        return self._pace.fps(LADDER[rung].fps)
 
     def knows(self, recording_id: str) -> bool:
         """Whether the id was started since this studio exists."""
@@ -129,6 +132,7 @@ class Studio:
         self._acted(now)
         self._toggling.input(step.started)
         self._toggling.input(step.ended)
+        self._pace.input(step.ended)
         if self._exposure is not None:
             self._exposure.activity(step.started)
             self._exposure.activity(step.ended, step=True)
@@ -143,6 +147,7 @@ class Studio:
         """Input of anybody at ``at``."""
         self._acted(at)
         self._toggling.input(at)
+        self._pace.input(at)
         if self._exposure is not None:
             self._exposure.activity(at)
 
@@ -154,6 +159,7 @@ class Studio:
         """
         if not self.active:
             return
+        self._pace.painted(shot.time)
         if not shot.regions:
             self.touch(shot.time)
         tells = not shot.regions or self._toggling.significant(shot.regions, shot.time)

@@ -20,6 +20,7 @@ class Viewfinder:
         self._clock = clock
         self._not_before: queue.SimpleQueue[float] = queue.SimpleQueue()
         self._ended = threading.Event()
+        self._hurried = threading.Event()
         self._thread: threading.Thread | None = None
 
     @property
@@ -38,9 +39,14 @@ class Viewfinder:
         """Ask for the next picture, looked for at ``not_before`` at the earliest."""
         self._not_before.put(not_before)
 
+    def hurry(self) -> None:
+        """The next picture is wanted at once."""
+        self._hurried.set()
+
     def close(self) -> None:
         """Look no longer; does not wait for the thread."""
         self._ended.set()
+        self._hurried.set()
         self._not_before.put(0.0)
         self._feed.close()
 
@@ -53,8 +59,10 @@ class Viewfinder:
         try:
             while True:
                 pause = self._not_before.get() - self._clock.now()
-                if self._ended.wait(max(0.0, pause)):
+                self._hurried.wait(max(0.0, pause))
+                if self._ended.is_set():
                     return
+                self._hurried.clear()
                 shot = None
                 while shot is None and not self._ended.is_set():
                     shot = self._feed.take(FEED_PATIENCE)

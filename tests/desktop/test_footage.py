@@ -112,3 +112,24 @@ def test_a_display_that_is_gone_ends_the_feed() -> None:
         feed.take(1.0)
     with pytest.raises(FeedEnded):
         Footage(screen).subscribe()
+
+
+def test_shots_tell_where_they_differ_and_the_first_ones_that_it_may_be_anywhere() -> None:
+    screen, veil = Screen(), Veil()
+    feed = Footage(screen, veil).subscribe()
+
+    def told() -> object:
+        screen.paint(MAGENTA)
+        shot = feed.take(1.0)
+        assert shot is not None
+        return shot.changed
+
+    assert told() is None
+    assert told() == ((0, 0, *SIZE), (0, 0, 1, 1), (0, 0, 1, 1))
+    veil.draw(True)
+    assert told() is None
+    veil.draw(False)
+    assert told() is None
+    assert told() is None
+    assert told() is not None
+    feed.close()

@@ -1,13 +1,15 @@
 from collections.abc import Iterator
 
+import av
 import pytest
 
+from recording.encoder import headers
 from recording.errors import RecordingFailed
 from recording.exposure import Exposure
 from recording.settings import RecordingSettings
 from recording.shots import Shot
 from recording.timeline import TimeMap
-from tests.recording.fakes import marked
+from tests.recording.fakes import marked, number_of
 
 
 @pytest.fixture
@@ -96,3 +98,17 @@ def test_a_closed_exposure_shows_nothing(exposure: Exposure) -> None:
     exposure.close()
     with pytest.raises(RecordingFailed):
         exposure.show(shot(1, 10.0), tells=True, key=False)
+
+
+def test_what_was_held_back_is_converted_with_the_next_picture(exposure: Exposure) -> None:
+    clock, mark = (0, 0, 16, 16), (0, 32, 320, 64)
+    exposure.show(shot(1, 10.0), tells=True, key=False)
+    exposure.due(400.0)
+    changed = shot(2, 400.0)._replace(changed=(mark,))
+    assert exposure.show(changed, tells=False, key=False) is None
+    assert exposure.show(changed._replace(time=500.0, changed=(clock,)), tells=True, key=True)
+    frames = exposure.finish(500.0)
+    decoder = av.CodecContext.create("h264", "r")
+    decoder.extradata = headers(exposure.template)
+    shown = decoder.decode(av.Packet(frames[-1].coded.data)) + decoder.decode(None)
+    assert [number_of(frame) for frame in shown] == [2]

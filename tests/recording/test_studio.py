@@ -467,3 +467,13 @@ def test_one_broken_file_does_not_disturb_the_others(scene: Scene) -> None:
     scene.show(EVERYTHING)
     assert len(scene.stop(A)) > 1
     assert len(scene.stop(B)) > 1
+
+
+def test_an_animation_is_looked_at_less_often_until_somebody_acts(scene: Scene) -> None:
+    scene.start(A)
+    for _ in range(70):
+        scene.wait(0.1)
+        scene.show(EVERYTHING)
+    assert scene.studio.fps == 5
+    scene.studio.touch(scene.now)
+    assert scene.studio.fps == 15
