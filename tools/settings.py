@@ -37,6 +37,8 @@ class Settings:
     """Origins, besides its own, that may call."""
     most_desktops: int = 8
     """Desktops at once on this machine."""
+    store: str = ""
+    """Where stored files are kept: ``s3://BUCKET/PREFIX``; by default in the data directory."""
     keep_desktops: bool = False
     """Whether ending the control plane leaves its desktops to the next one."""
 

@@ -38,11 +38,13 @@ from tools.plane.app import create_app
 from tools.plane.pages import router as pages_router
 from tools.plane.status_api import About
 from tools.settings import Settings
+from tools.store.bucket import Bucket
 from tools.store.database import Store
 from tools.store.errors import StoreError
 from tools.store.file_store import FileStore
 from tools.store.kin import Kin
 from tools.store.library import Library
+from tools.store.outbox import Outbox
 from tools.store.stored_files import StoredFiles
 from vncbridge.accesslog import AccessLog, logged
 from vncbridge.border import install
@@ -107,7 +109,9 @@ async def plane(
         )
         store = await Store.open(data / "deskhand.db")
         stack.push_async_callback(store.close)
-        files = StoredFiles(store, FileStore(data / "files"), time.time)
+        disk = FileStore(data / "files")
+        outbox = await _outbox(settings, disk, environment, stack)
+        files = StoredFiles(store, disk, time.time, outbox)
         fleet = await _fleet(settings, address, environment, stack)
         models = _models(settings, environment, scripted, files)
         base_url = "" if address.path is not None else address.url
@@ -142,7 +146,8 @@ async def plane(
         tidying = asyncio.create_task(_tidy(chats), name="take back desktops")
         stack.push_async_callback(_ended, tidying)
         keeping = asyncio.create_task(
-            _keep_within_limits(Library(store, data / "files", time.time)), name="retention"
+            _keep_within_limits(Library(store, data / "files", time.time, outbox=outbox), chats),
+            name="retention",
         )
         stack.push_async_callback(_ended, keeping)
         yield Plane(app, chats, fleet, models, scripted, credentials, token, closing)
@@ -207,13 +212,28 @@ def _known(fleet: Fleet, request: Request) -> str:
     return desktop_id
 
 
-async def _keep_within_limits(library: Library) -> None:
+async def _outbox(
+    settings: Settings,
+    disk: FileStore,
+    environment: Mapping[str, str],
+    stack: AsyncExitStack,
+) -> Outbox | None:
+    if not settings.store:
+        return None
+    outbox = Outbox(disk, Bucket(settings.store, environment))
+    moving = asyncio.create_task(outbox.run(), name="move stored files")
+    stack.push_async_callback(_ended, moving)
+    return outbox
+
+
+async def _keep_within_limits(library: Library, chats: Chats) -> None:
     while True:
         try:
+            await chats.remove_archived()
             gone = await library.tidy()
             if gone:
                 log.info("%d stored files were too old or too much", len(gone))
-        except (StoreError, OSError):
+        except (ChatError, StoreError, OSError):
             log.exception("stored files could not be looked through")
         await asyncio.sleep(RETENTION_SECONDS)
 

@@ -14,6 +14,7 @@ from tools.kit.subagents import subagent_tools
 from tools.store import chats, files, messages, steps
 from tools.store.database import Store
 from tools.store.errors import UnknownRow
+from tools.store.retention import DAY, Limits
 from tools.store.schema import Step
 from tools.store.stored_files import StoredFiles
 
@@ -212,6 +213,14 @@ class Chats:
         await self._files.discard(gone)
         for row in rows:
             self._hub.publish("deleted", row.id)
+
+    async def remove_archived(self, days: float = Limits.archived_days) -> tuple[str, ...]:
+        """Delete the chats that were put away so long ago, but for pinned ones; their ids."""
+        before = self._now() - days * DAY
+        gone = await self._book.store.read(lambda s: chats.put_away_before(s, before))
+        for chat_id in gone:
+            await self.delete(chat_id)
+        return tuple(gone)
 
     async def default_chat(self, token_name: str) -> ChatView:
         """Return the chat of callers that name none: one for each token."""

@@ -145,6 +145,11 @@ class FileView:
     created_at: float
     metadata: Json = field(default_factory=dict)
 
+    @property
+    def pinned(self) -> bool:
+        """Whether it stays whatever its age and the room."""
+        return bool(self.metadata.get("pinned"))
+
     def to_json(self) -> Json:
         """Return the file as the HTTP API shows it."""
-        return asdict(self)
+        return {**asdict(self), "pinned": self.pinned}

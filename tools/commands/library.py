@@ -1,6 +1,7 @@
 """`deskhand library`: the stored files, without a control plane."""
 
 import asyncio
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,9 +9,12 @@ from typing import Any
 
 from tools.lock import AlreadyRunning, held
 from tools.settings import BadSetting
+from tools.store.bucket import Bucket
 from tools.store.database import Store
 from tools.store.errors import StoreError
+from tools.store.file_store import FileStore
 from tools.store.library import Library, Rebuilt
+from tools.store.outbox import Outbox
 
 from .console import BadDataDir, check_data_dir, complain, say, say_json
 from .console import settings as read_settings
@@ -21,10 +25,11 @@ FAILED = 4
 def rebuild(flags: Mapping[str, Any], as_json: bool) -> int:
     """Make the database say what lies on the disk; return the exit status."""
     try:
-        data = read_settings(flags).data_dir
+        found_settings = read_settings(flags)
+        data = found_settings.data_dir
         check_data_dir(data)
         with held(data):
-            found = asyncio.run(_rebuilt(data))
+            found = asyncio.run(_rebuilt(data, found_settings.store))
     except (AlreadyRunning, BadDataDir, BadSetting, StoreError, OSError) as error:
         complain(str(error))
         return FAILED
@@ -35,6 +40,8 @@ def rebuild(flags: Mapping[str, Any], as_json: bool) -> int:
     return 0
 
 
-async def _rebuilt(data: Path) -> Rebuilt:
+async def _rebuilt(data: Path, bucket: str) -> Rebuilt:
+    folder = data / "files"
+    outbox = Outbox(FileStore(folder), Bucket(bucket, os.environ)) if bucket else None
     async with await Store.open(data / "deskhand.db") as store:
-        return await Library(store, data / "files", time.time).rebuild()
+        return await Library(store, folder, time.time, outbox=outbox).rebuild()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from desktop.errors import DesktopRefused, DesktopUnavailable
 from tools.agents import errors as agents
 from tools.fleet.errors import DesktopNotStarted, UnknownDesktop
-from tools.store.errors import StoreUnavailable, UnknownRow
+from tools.store.errors import BucketUnavailable, BytesMissing, StoreUnavailable, UnknownRow
 
 from . import errors
 
@@ -41,6 +41,8 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (UnknownDesktop, 404, "Desktop not found."),
     (DesktopNotStarted, 503, "The desktop could not be started."),
     (StoreUnavailable, 503, "The database cannot be used."),
+    (BucketUnavailable, 503, "The file store cannot be used."),
+    (BytesMissing, 404, "File not found."),
     (DesktopRefused, 502, "The desktop refused."),
     (DesktopUnavailable, 502, "The desktop cannot be reached."),
 )

@@ -1,13 +1,14 @@
 """The routes of stored files."""
 
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 
 from tools.agents.views import FileView
-from tools.store.errors import UnknownRow
 
+from .elsewhere import answered
 from .errors import BadBody
 from .etags import matches
 from .ports import Chats, Files
@@ -42,10 +43,24 @@ def router(chats: Chats, files: Files) -> APIRouter:
         headers = _headers(file, download=download)
         if matches(request.headers.get("if-none-match"), headers["ETag"]):
             return Response(status_code=304, headers=headers)
-        path = files.path(file_id)
-        if not path.is_file():
-            raise UnknownRow("file", file_id)
-        return FileResponse(path, headers=headers, media_type=content_type(file.media_type))
+        path, media_type = files.path(file_id), content_type(file.media_type)
+        if path.is_file():
+            return FileResponse(path, headers=headers, media_type=media_type)
+
+        def read(start: int, end: int) -> AsyncIterator[bytes]:
+            return files.stream(file_id, start, end)
+
+        return await answered(request, file.size, headers, media_type, read)
+
+    @made.put("/{file_id}/pin")
+    async def pin(file_id: str) -> JSONResponse:
+        """Keep a file whatever its age and the room."""
+        return JSONResponse((await files.pin(file_id, True)).to_json())
+
+    @made.delete("/{file_id}/pin")
+    async def unpin(file_id: str) -> JSONResponse:
+        """Let a file go when it is old, or the room is short."""
+        return JSONResponse((await files.pin(file_id, False)).to_json())
 
     @made.delete("/{file_id}", status_code=204)
     async def delete(file_id: str) -> Response:

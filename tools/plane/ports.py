@@ -176,5 +176,11 @@ class Files(Protocol):
     async def delete(self, file_id: str) -> None:
         """Remove a file."""
 
+    async def pin(self, file_id: str, pinned: bool) -> FileView:
+        """Keep a file whatever its age, or no more. Raises ``UnknownRow``."""
+
     def path(self, file_id: str) -> Path:
-        """Return where its bytes are."""
+        """Return where its bytes are if they are on this disk."""
+
+    def stream(self, file_id: str, start: int, end: int) -> AsyncIterator[bytes]:
+        """Give bytes that are not. Raises ``BytesMissing`` and ``BucketUnavailable``."""

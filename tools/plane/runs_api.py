@@ -1,6 +1,7 @@
 """The routes of what was recorded: the library's list, and all that a run's page shows."""
 
 import asyncio
+from contextlib import suppress
 
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
@@ -42,7 +43,32 @@ def router(chats: Chats, files: Files) -> APIRouter:
             }
         )
 
+    @made.put("/runs/{chat_id}/pin")
+    async def pin(chat_id: str) -> JSONResponse:
+        """Keep a run's recordings whatever their age and the room."""
+        return JSONResponse(await _pin(chats, files, chat_id, pinned=True))
+
+    @made.delete("/runs/{chat_id}/pin")
+    async def unpin(chat_id: str) -> JSONResponse:
+        """Let a run's recordings go when they are old, or the room is short."""
+        return JSONResponse(await _pin(chats, files, chat_id, pinned=False))
+
     return made
+
+
+async def _pin(chats: Chats, files: Files, chat_id: str, *, pinned: bool) -> Json:
+    chat = await chats.get(chat_id)
+    if not chat.recording_file_ids:
+        raise UnknownRow("recording", chat_id)
+    wanted = (*chat.recording_file_ids, chat.thumbnail_file_id)
+    done = []
+    for file_id in filter(None, wanted):
+        with suppress(UnknownRow):
+            # A person may have removed this part; the others can still be kept.
+            done.append((await files.pin(file_id, pinned)).id)
+    if not done:
+        raise UnknownRow("recording", chat_id)
+    return {"chat_id": chat_id, "pinned": pinned, "file_ids": done}
 
 
 async def _recorded(
@@ -81,6 +107,7 @@ async def _summary(files: Files, chat: ChatView) -> Json:
         "bytes": sum(video.size for video in videos),
         "video_s": total([part["video_s"] for part in _parts(videos)]),
         "duration_s": duration([video.metadata for video in videos]),
+        "pinned": bool(videos) and all(video.pinned for video in videos),
     }
 
 
@@ -112,6 +139,7 @@ def _video_json(video: FileView) -> Json:
         "media_type": video.media_type,
         "bytes": video.size,
         "created_at": video.created_at,
+        "pinned": video.pinned,
         "metadata": video.metadata,
     }
 

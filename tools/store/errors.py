@@ -2,6 +2,8 @@
 
 StoreError
 ├── StoreUnavailable   the database cannot be opened or brought up to date
+├── BucketUnavailable  the bucket refuses or does not answer
+├── BytesMissing       the bytes of a file are nowhere
 └── UnknownRow         no such chat, step or file
 """
 
@@ -25,6 +27,29 @@ class StoreUnavailable(StoreError):
             f"the database {self.path} cannot be opened: {self.reason}; "
             "check that its folder exists and is writable, or choose another with --data-dir"
         )
+
+
+class BucketUnavailable(StoreError):
+    """The bucket refuses or does not answer."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(url, reason)
+        self.url = url
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"the store {self.url} cannot be used: {self.reason}"
+
+
+class BytesMissing(StoreError):
+    """The bytes of a file are nowhere."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"the bytes of {self.name} are gone"
 
 
 class UnknownRow(StoreError):

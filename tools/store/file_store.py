@@ -2,9 +2,13 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+Stamps = tuple[int | None, int | None]
+"""When a file and its words were written, in nanoseconds; ``None`` for what is not there."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ class FileStore:
 
     def describe(self, file_id: str, text: str) -> None:
         """Keep beside a file what it is, for a day on which nobody else knows."""
-        target = self._words(file_id)
+        target = self.words(file_id)
+        target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_name(f".{file_id}.part")
         unfinished.write_text(text, encoding="utf-8")
         unfinished.replace(target)
@@ -78,15 +83,54 @@ class FileStore:
             if self.path(words.stem).exists():
                 yield words.stem, words.read_text(encoding="utf-8")
 
+    def stamps(self) -> Iterator[tuple[str, Stamps]]:
+        """Which files are here, whole or only in words, and when they were written."""
+        names = {path.name.removesuffix(".json") for path in self._root.glob("??/[!.]*")}
+        for file_id in sorted(names):
+            yield file_id, self._stamps(file_id)
+
+    def drop(self, file_id: str, stamps: Stamps) -> bool:
+        """Remove a file that is kept elsewhere, unless it was written since; whether it went."""
+        if self._stamps(file_id) != stamps:
+            return False
+        self.delete(file_id)
+        return True
+
+    def condemn(self, file_ids: Iterable[str]) -> None:
+        """Note that files which are kept elsewhere must be removed there."""
+        for file_id in file_ids:
+            note = self._root / "condemned" / file_id
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.touch()
+
+    def condemned(self) -> list[str]:
+        """What was condemned and is not acquitted."""
+        return sorted(note.name for note in (self._root / "condemned").glob("*"))
+
+    def acquit(self, file_ids: Iterable[str]) -> None:
+        """Note that these were removed."""
+        for file_id in file_ids:
+            (self._root / "condemned" / file_id).unlink(missing_ok=True)
+
     def delete(self, file_id: str) -> None:
         """Remove a file; one that is gone already is fine."""
-        self._words(file_id).unlink(missing_ok=True)
+        self.words(file_id).unlink(missing_ok=True)
         self.path(file_id).unlink(missing_ok=True)
 
-    def _words(self, file_id: str) -> Path:
+    def words(self, file_id: str) -> Path:
+        """Where it is described."""
         return self.path(file_id).with_name(f"{file_id}.json")
+
+    def _stamps(self, file_id: str) -> Stamps:
+        return _written(self.path(file_id)), _written(self.words(file_id))
 
     def _make_room(self, file_id: str) -> Path:
         path = self.path(file_id)
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
+
+
+def _written(path: Path) -> int | None:
+    with suppress(FileNotFoundError):
+        return path.stat().st_mtime_ns
+    return None

@@ -109,6 +109,32 @@ async def of_chat(session: AsyncSession, chat_id: str) -> tuple[FileView, ...]:
     return tuple(view(file) for file in rows)
 
 
+async def pin(session: AsyncSession, file_id: str, pinned: bool) -> tuple[FileView, str]:
+    """Keep a file whatever its age, or no more; the file, and its words as ``described``.
+
+    Raises:
+        UnknownRow: If there is none.
+    """
+    file = await session.get(File, file_id)
+    if file is None:
+        raise UnknownRow("file", file_id)
+    # A new object: JSON is written only when another is put in its place.
+    file.details = {k: v for k, v in file.details.items() if k != "pinned"} | (
+        {"pinned": True} if pinned else {}
+    )
+    listed = select(ChatFile.chat_id).where(ChatFile.file_id == file_id)
+    about = About(
+        chat_id=file.chat_id,
+        kind=file.kind,
+        name=file.name,
+        media_type=file.media_type,
+        details=file.details,
+        listed_with=await session.scalar(listed),
+    )
+    stored = Stored(file.id, file.size, file.sha256)
+    return view(file), described(stored, about, file.created_at)
+
+
 async def delete(session: AsyncSession, file_id: str) -> None:
     """Forget a file.
 

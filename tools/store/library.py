@@ -13,6 +13,7 @@ from . import files
 from .database import Store
 from .errors import UnknownRow
 from .file_store import FileStore
+from .outbox import Outbox
 from .retention import Kept, Limits, Room, expired
 
 
@@ -35,13 +36,16 @@ class Library:
         now: Callable[[], float],
         limits: Limits | None = None,
         room: Callable[[Path], Room] | None = None,
+        outbox: Outbox | None = None,
     ) -> None:
         self._store = store
         self._disk = FileStore(folder)
         self._folder = folder
         self._now = now
         self._limits = limits or Limits()
-        self._room = room or room_of
+        # What is in a bucket takes no room here, and removing it would free none.
+        self._room = room or (room_of if outbox is None else lambda _: Room(1, 1))
+        self._outbox = outbox
 
     async def tidy(self) -> list[Kept]:
         """Remove what is too old or too much; what went."""
@@ -52,16 +56,23 @@ class Library:
         return gone
 
     async def rebuild(self) -> Rebuilt:
-        """Make the database say what lies on the disk."""
-        described = await asyncio.to_thread(lambda: list(self._disk.descriptions()))
+        """Make the database say what lies on the disk and in the bucket."""
+        described = dict(await self._outbox.descriptions()) if self._outbox else {}
+        # Of two descriptions the one that still waits here is newer.
+        described |= await asyncio.to_thread(lambda: dict(self._disk.descriptions()))
+        elsewhere = await self._outbox.ids() if self._outbox else set()
 
         async def restore(session: AsyncSession) -> int:
-            made = [await files.restore(session, name, text) for name, text in described]
+            made = [await files.restore(session, name, text) for name, text in described.items()]
             return sum(made)
 
         restored = await self._store.write(restore)
         known = await self._store.read(files.kept)
-        lost = [kept for kept in known if not self._disk.path(kept.id).exists()]
+        lost = [
+            kept
+            for kept in known
+            if kept.id not in elsewhere and not self._disk.path(kept.id).exists()
+        ]
         await self._remove(lost)
         return Rebuilt(restored, len(lost))
 
@@ -75,6 +86,8 @@ class Library:
             await self._store.write(forget)
             # Who reads one of them just now reads it to its end.
             await asyncio.to_thread(self._unlink, gone)
+            if self._outbox is not None:
+                await self._outbox.forget([kept.id for kept in gone])
 
     def _unlink(self, gone: list[Kept]) -> None:
         for kept in gone:

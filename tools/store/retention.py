@@ -11,6 +11,8 @@ DAY = 86_400.0
 class Limits:
     """How much is kept."""
 
+    archived_days: float = 30.0
+    """A chat that was put away, with its files."""
     recording_days: float = 90.0
     recording_bytes: int = 20_000_000_000
     """All recordings together."""

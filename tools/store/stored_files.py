@@ -1,7 +1,7 @@
 """Stored files: their bytes on disk and what the database knows of them, kept together."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -10,18 +10,30 @@ from tools.agents.views import FileView
 
 from . import files
 from .database import Store
+from .errors import BytesMissing
 from .file_store import FileStore, Stored
 from .files import About
+from .outbox import Outbox
 from .retention import Limits, crowded_out
 
 
 class StoredFiles:
-    """Writes the bytes first, so that a row never names a file that is not there."""
+    """Writes the bytes first, so that a row never names a file that is not there.
 
-    def __init__(self, store: Store, disk: FileStore, now: Callable[[], float]) -> None:
+    With an ``outbox`` files do not stay on this disk; who reads them need not know.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        disk: FileStore,
+        now: Callable[[], float],
+        outbox: Outbox | None = None,
+    ) -> None:
         self._store = store
         self._disk = disk
         self._now = now
+        self._outbox = outbox
 
     async def get(self, file_id: str) -> FileView:
         """Return what is known of a file.
@@ -32,8 +44,20 @@ class StoredFiles:
         return await self._store.read(lambda session: files.get(session, file_id))
 
     def path(self, file_id: str) -> Path:
-        """Return where its bytes are."""
+        """Return where its bytes are if they are on this disk."""
         return self._disk.path(file_id)
+
+    async def stream(self, file_id: str, start: int, end: int) -> AsyncIterator[bytes]:
+        """Give bytes of a file that is not on this disk.
+
+        Raises:
+            BytesMissing: If they are nowhere.
+            BucketUnavailable: If they cannot be had now.
+        """
+        if self._outbox is None:
+            raise BytesMissing(file_id)
+        async for chunk in self._outbox.read(file_id, start, end):
+            yield chunk
 
     def incoming(self) -> Path:
         """Return a new name for a file that :meth:`adopt` may take."""
@@ -45,7 +69,12 @@ class StoredFiles:
 
     async def load(self, file_id: str) -> bytes:
         """Return its bytes."""
-        return await asyncio.to_thread(self._disk.load, file_id)
+        try:
+            return await asyncio.to_thread(self._disk.load, file_id)
+        except FileNotFoundError:
+            if self._outbox is None:
+                raise
+            return await self._outbox.load(file_id)
 
     async def save(self, data: bytes, about: About) -> FileView:
         """Store bytes."""
@@ -54,6 +83,17 @@ class StoredFiles:
     async def adopt(self, source: Path, about: About) -> FileView:
         """Take over a file of the same file system."""
         return await self._know(await asyncio.to_thread(self._disk.adopt, source), about)
+
+    async def pin(self, file_id: str, pinned: bool) -> FileView:
+        """Keep a file whatever its age and the room, or no more.
+
+        Raises:
+            UnknownRow: If there is none.
+        """
+        found, words = await self._store.write(lambda s: files.pin(s, file_id, pinned))
+        await asyncio.to_thread(self._disk.describe, file_id, words)
+        self._wake()
+        return found
 
     async def delete(self, file_id: str) -> None:
         """Remove a file.
@@ -76,7 +116,10 @@ class StoredFiles:
 
     async def discard(self, file_ids: Iterable[str]) -> None:
         """Remove the bytes of files that the database has forgotten."""
-        await asyncio.to_thread(self._discard, list(file_ids))
+        gone = list(file_ids)
+        await asyncio.to_thread(self._discard, gone)
+        if self._outbox is not None and gone:
+            await self._outbox.forget(gone)
 
     def _discard(self, file_ids: list[str]) -> None:
         for file_id in file_ids:
@@ -94,8 +137,14 @@ class StoredFiles:
                 await asyncio.to_thread(
                     self._disk.describe, stored.id, files.described(stored, about, now)
                 )
-            return await self._store.write(insert)
+            made = await self._store.write(insert)
         except Exception:
             # Not when we are cancelled: the row may have been written all the same.
             await self.discard([stored.id])
             raise
+        self._wake()
+        return made
+
+    def _wake(self) -> None:
+        if self._outbox is not None:
+            self._outbox.wake()

@@ -347,6 +347,21 @@ def test_an_archived_chat_takes_nothing_and_its_desktop_ends(tmp_path: Path) -> 
     asyncio.run(scenario())
 
 
+def test_chats_that_were_put_away_go_after_some_days(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path, {}) as p:
+            kept = await p.caller()
+            away = (await p.chats.create(prompt=None, title="Away")).id
+            await p.chats.archive(away)
+            assert await p.chats.remove_archived() == ()
+            assert await p.chats.remove_archived(days=-1000) == (away,)
+            with pytest.raises(UnknownRow):
+                await p.chats.get(away)
+            assert (await p.chats.get(kept)).id == kept
+
+    asyncio.run(scenario())
+
+
 def test_deleting_a_chat_leaves_nothing_of_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(report("Never"))

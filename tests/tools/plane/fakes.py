@@ -22,7 +22,7 @@ from tools.fleet.errors import UnknownDesktop
 from tools.kit.spec import ToolOutcome, ToolSpec
 from tools.plane.app import create_app
 from tools.plane.status_api import About
-from tools.store.errors import UnknownRow
+from tools.store.errors import BytesMissing, UnknownRow
 from vncbridge.border import install
 from vncbridge.credentials import Credentials
 from vncbridge.gate import Gate, Principal
@@ -182,6 +182,7 @@ class FakeFiles:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.known: dict[str, FileView] = {}
+        self.elsewhere: dict[str, bytes] = {}
 
     def add(self, data: bytes | None = b"png", **fields: Any) -> FileView:
         """Put a file in; without data its bytes are lost."""
@@ -200,8 +201,19 @@ class FakeFiles:
         await self.get(file_id)
         del self.known[file_id]
 
+    async def pin(self, file_id: str, pinned: bool) -> FileView:
+        found = await self.get(file_id)
+        self.known[file_id] = replace(found, metadata={**found.metadata, "pinned": pinned})
+        return self.known[file_id]
+
     def path(self, file_id: str) -> Path:
         return self.folder / file_id
+
+    async def stream(self, file_id: str, start: int, end: int) -> AsyncIterator[bytes]:
+        if file_id not in self.elsewhere:
+            raise BytesMissing(file_id)
+        for at in range(start, end):
+            yield self.elsewhere[file_id][at : at + 1]
 
 
 @dataclass(frozen=True)

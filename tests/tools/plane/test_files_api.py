@@ -167,3 +167,60 @@ def test_a_chats_files_are_listed(tmp_path: Path) -> None:
         assert (missing.status_code, missing.json()["message"]) == (400, "chat is required.")
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "content", "told"),
+    [
+        ({}, 200, b"0123456789", None),
+        ({"Range": "bytes=2-4"}, 206, b"234", "bytes 2-4/10"),
+        ({"Range": "bytes=-2"}, 206, b"89", "bytes 8-9/10"),
+        ({"Range": "bytes=2-4", "If-Range": f'"{SHA}"'}, 206, b"234", "bytes 2-4/10"),
+        ({"Range": "bytes=2-4", "If-Range": '"other"'}, 200, b"0123456789", None),
+        ({"If-None-Match": f'"{SHA}"'}, 304, b"", None),
+    ],
+)
+def test_a_video_that_is_kept_elsewhere_is_sent_in_the_same_way(
+    tmp_path: Path, asked: dict[str, str], status: int, content: bytes, told: str | None
+) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(None, media_type="video/mp4", size=10)
+        made.files.elsewhere[file.id] = b"0123456789"
+        async with made.client() as client:
+            reply = await client.get(f"{FILES}/{file.id}", headers=asked)
+            head = await client.head(f"{FILES}/{file.id}", headers=asked)
+        assert (reply.status_code, reply.content) == (status, content)
+        assert reply.headers.get("content-range") == told
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert (head.status_code, head.content) == (status, b"")
+
+    asyncio.run(scenario())
+
+
+def test_a_part_behind_the_end_of_what_is_elsewhere_cannot_be_sent(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(None, size=10)
+        made.files.elsewhere[file.id] = b"0123456789"
+        async with made.client() as client:
+            reply = await client.get(f"{FILES}/{file.id}", headers={"Range": "bytes=10-"})
+        assert (reply.status_code, reply.headers["content-range"]) == (416, "bytes */10")
+
+    asyncio.run(scenario())
+
+
+def test_a_file_can_be_pinned_and_let_go(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add()
+        async with made.client() as client:
+            pinned = await client.put(f"{FILES}/{file.id}/pin")
+            assert (pinned.status_code, pinned.json()["pinned"]) == (200, True)
+            again = await client.put(f"{FILES}/{file.id}/pin")
+            assert again.json() == pinned.json()
+            loose = await client.delete(f"{FILES}/{file.id}/pin")
+            assert loose.json()["pinned"] is False
+            assert (await client.put(f"{FILES}/{uuid4()}/pin")).status_code == 404
+
+    asyncio.run(scenario())

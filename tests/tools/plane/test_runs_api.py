@@ -56,6 +56,7 @@ def test_recordings_are_listed_newest_first_with_title_length_and_thumbnail(
             "bytes": 150,
             "video_s": 4.25,
             "duration_s": 65.0,
+            "pinned": False,
         }
 
     asyncio.run(scenario())
@@ -105,6 +106,7 @@ def test_a_run_is_shown_whole(tmp_path: Path) -> None:
                 "media_type": "video/mp4",
                 "bytes": 9,
                 "created_at": 1.0,
+                "pinned": False,
                 "metadata": {"video_s": 2.0, "steps": [{"index": 0, "video_start": 0.5}]},
                 "part": 0,
                 "video_s": 2.0,
@@ -132,5 +134,38 @@ def test_an_unknown_run_is_not_found(tmp_path: Path) -> None:
         async with plane(tmp_path).client() as client:
             reply = await client.get(f"/api/v0/runs/{uuid4()}")
         assert (reply.status_code, reply.json()["message"]) == (404, "Chat not found.")
+
+    asyncio.run(scenario())
+
+
+def test_a_run_is_pinned_with_all_parts_of_its_recording(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        film, still = made.files.add(kind="recording"), made.files.add(kind="thumbnail")
+        run = made.chats.add(recording_file_ids=("lost", film.id), thumbnail_file_id=still.id)
+        bare = made.chats.add()
+        async with made.client() as client:
+            address = f"/api/v0/runs/{run.id}/pin"
+            told = (await client.put(address)).json()
+            assert told == {"chat_id": run.id, "pinned": True, "file_ids": [film.id, still.id]}
+            assert made.files.known[still.id].pinned
+            (listed,) = (await client.get("/api/v0/recordings")).json()["recordings"]
+            assert listed["pinned"] is True
+            (shown,) = (await client.get(f"/api/v0/runs/{run.id}")).json()["recordings"]
+            assert shown["pinned"] is True
+            assert (await client.delete(address)).json()["pinned"] is False
+            assert not made.files.known[film.id].pinned
+            assert (await client.put(f"/api/v0/runs/{bare.id}/pin")).status_code == 404
+            assert (await client.put(f"/api/v0/runs/{uuid4()}/pin")).status_code == 404
+
+    asyncio.run(scenario())
+
+
+def test_a_run_whose_recordings_were_removed_cannot_be_pinned(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        run = made.chats.add(recording_file_ids=("lost",))
+        async with made.client() as client:
+            assert (await client.put(f"/api/v0/runs/{run.id}/pin")).status_code == 404
 
     asyncio.run(scenario())

@@ -9,7 +9,7 @@ from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from tests.tools.store.fakes import chat_row
-from tools.store import files
+from tools.store import chats, files
 from tools.store.database import Store
 from tools.store.file_store import FileStore
 from tools.store.files import About
@@ -43,11 +43,11 @@ class Shelf:
 
 @asynccontextmanager
 async def shelf(folder: Path) -> AsyncIterator[Shelf]:
-    async def chats(session: AsyncSession) -> None:
+    async def add(session: AsyncSession) -> None:
         session.add_all([chat_row("a"), chat_row("b")])
 
     async with await Store.open(folder / "deskhand.db") as store, asyncio.timeout(20):
-        await store.write(chats)
+        await store.write(add)
         yield Shelf(store, folder / "files")
 
 
@@ -130,3 +130,53 @@ def test_a_file_of_a_chat_that_is_no_more_comes_back_alone(tmp_path: Path) -> No
 def test_the_room_of_a_disk_is_known(tmp_path: Path) -> None:
     room = room_of(tmp_path / "new")
     assert 0 < room.free <= room.whole
+
+
+def test_a_pinned_file_outlives_its_time_and_a_lost_database(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with shelf(tmp_path) as s:
+            kept, other = await s.put("recording"), await s.put("recording")
+            assert (await s.files.pin(kept, True)).pinned
+            s.now += 91 * DAY
+            assert [gone.id for gone in await s.library.tidy()] == [other]
+            await s.store.write(lambda session: session.execute(delete(File)))
+            assert await s.library.rebuild() == Rebuilt(1, 0)
+            assert (await s.files.get(kept)).pinned
+            assert not (await s.files.pin(kept, False)).pinned
+            assert [gone.id for gone in await s.library.tidy()] == [kept]
+
+    asyncio.run(scenario())
+
+
+def test_a_pinned_attachment_is_not_the_one_that_makes_room(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with shelf(tmp_path) as s:
+            made = [await s.put("attachment") for _ in range(4)]
+            await s.files.pin(made[0], True)
+            assert await s.files.make_room("b", 3) == [made[1]]
+
+    asyncio.run(scenario())
+
+
+def test_a_chat_put_away_long_ago_is_found_unless_something_of_it_is_wanted(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        async with shelf(tmp_path) as s:
+            rows = [chat_row("old"), chat_row("child", parent="old", created=2.0)]
+            rows += [chat_row("wanted"), chat_row("new"), chat_row("half")]
+            rows.append(chat_row("below", parent="half"))
+            for row in rows:
+                row.archived = row.id != "below"
+            rows[3].updated_at = 100.0
+
+            async def add(session: AsyncSession) -> None:
+                session.add_all(rows)
+
+            await s.store.write(add)
+            film = await s.files.save(b"x", About("wanted", "recording", "x", "video/mp4"))
+            await s.files.pin(film.id, True)
+            found = await s.store.read(lambda session: chats.put_away_before(session, 50.0))
+            assert found == ["old"]
+
+    asyncio.run(scenario())

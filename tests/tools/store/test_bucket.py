@@ -1,0 +1,97 @@
+"""A bucket of a real S3 service, and stored files that move into it."""
+
+import asyncio
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tools.store.s3 import s3_service
+from tools.store.bucket import PIECE, Bucket
+from tools.store.database import Store
+from tools.store.errors import BucketUnavailable, BytesMissing
+from tools.store.file_store import FileStore
+from tools.store.files import About
+from tools.store.library import Library, Rebuilt
+from tools.store.outbox import Outbox
+from tools.store.stored_files import StoredFiles
+
+FILM = About(None, "recording", "film.mp4", "video/mp4")
+
+
+@pytest.fixture(scope="module")
+def environment() -> Iterator[dict[str, str]]:
+    with s3_service() as found:
+        # An empty PUT makes a bucket; the service takes it from anybody.
+        made = urllib.request.Request(f"{found['AWS_ENDPOINT_URL']}/films", method="PUT")
+        urllib.request.urlopen(made, timeout=20).close()
+        yield found
+
+
+async def read(bucket: Bucket, name: str, start: int = 0, end: int | None = None) -> bytes:
+    return b"".join([chunk async for chunk in bucket.read(name, start, end)])
+
+
+def test_bytes_are_put_in_pieces_and_read_in_ranges(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        bucket = Bucket("s3://films/some/place", environment)
+        long = tmp_path / "long"
+        long.write_bytes(bytes(range(256)) * (PIECE // 256 + 1000))
+        await bucket.put("ab/abc", long)
+        assert await bucket.names() == ["ab/abc"]
+        assert await read(bucket, "ab/abc") == long.read_bytes()
+        assert await read(bucket, "ab/abc", 3, 6) == b"\x03\x04\x05"
+        assert await read(bucket, "ab/abc", PIECE + 255_999) == b"\xff"
+        await bucket.delete(["ab/abc", "never there"])
+        assert await bucket.names() == []
+        with pytest.raises(BytesMissing):
+            await read(bucket, "ab/abc")
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
+
+
+def test_a_bucket_that_does_not_exist_says_so(environment: dict[str, str], tmp_path: Path) -> None:
+    async def scenario() -> None:
+        bucket = Bucket("s3://nowhere", environment)
+        (tmp_path / "x").write_bytes(b"x")
+        with pytest.raises(BucketUnavailable, match="s3://nowhere cannot be used"):
+            await bucket.put("x", tmp_path / "x")
+        with pytest.raises(BucketUnavailable):
+            await bucket.names()
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
+
+
+def test_files_live_in_the_bucket_and_outlive_this_machine(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        bucket = Bucket("s3://films/library", environment)
+        disk = FileStore(tmp_path / "files")
+        outbox = Outbox(disk, bucket, linger=0)
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            files = StoredFiles(store, disk, lambda: 5.0, outbox)
+            film = await files.save(b"moving", FILM)
+            await outbox.move()
+            assert not disk.path(film.id).exists()
+            assert await files.load(film.id) == b"moving"
+            await files.pin(film.id, True)
+            await outbox.move()
+        other = FileStore(tmp_path / "other")
+        outbox = Outbox(other, bucket, linger=0)
+        async with await Store.open(tmp_path / "other.db") as store:
+            library = Library(store, tmp_path / "other", lambda: 5.0, outbox=outbox)
+            assert await library.rebuild() == Rebuilt(restored=1, forgotten=0)
+            assert await library.rebuild() == Rebuilt(restored=0, forgotten=0)
+            files = StoredFiles(store, other, lambda: 5.0, outbox)
+            assert (await files.get(film.id)).pinned
+            assert [c async for c in files.stream(film.id, 2, 4)] == [b"vi"]
+            await files.delete(film.id)
+            assert await outbox.ids() == set()
+            await outbox.move()
+        assert await bucket.names() == []
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))

@@ -1,0 +1,48 @@
+"""Answers made of bytes that are not on this disk, in the ranges that players ask for."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+
+from fastapi import Request
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+from recording.ranges import Span, Unsatisfiable, still_valid, wanted
+
+Read = Callable[[int, int], AsyncIterator[bytes]]
+"""Gives the bytes from the first position up to, and without, the second."""
+
+
+async def answered(
+    request: Request, size: int, headers: Mapping[str, str], media_type: str, read: Read
+) -> Response:
+    """Return the bytes, or those of them that the request wants.
+
+    Raises what ``read`` raises before its first bytes.
+    """
+    etag = headers["ETag"]
+    valid = still_valid(request.headers.get("if-range"), etag, etag)
+    try:
+        span = wanted(request.headers.get("range") if valid else None, size)
+    except Unsatisfiable:
+        beyond = {"Content-Range": f"bytes */{size}"}
+        return JSONResponse({"message": "Range not satisfiable."}, 416, beyond)
+    shown = span or Span(0, size)
+    told = {
+        **headers,
+        "Accept-Ranges": "bytes",
+        "Content-Length": str(shown.end - shown.start),
+    }
+    if span is not None:
+        told["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{size}"
+    status = 200 if span is None else 206
+    if request.method == "HEAD" or shown.start == shown.end:
+        return Response(status_code=status, headers=told, media_type=media_type)
+    chunks = read(*shown)
+    # Whether there are any bytes must be known before a status is sent.
+    first = await anext(chunks)
+    return StreamingResponse(_all(first, chunks), status, told, media_type)
+
+
+async def _all(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for chunk in rest:
+        yield chunk
