@@ -20,14 +20,17 @@ from recording.catalogue import Catalogue
 from recording.recorder import Recorder
 from tools.files.api import router as files_router
 from tools.files.roots import Roots
+from tools.files.watching import Watches
 from tools.processes.api import once
 from tools.processes.api import router as processes_router
 from tools.processes.registry import ProcessSettings, Registry
+from tools.processes.streams import Streams
 from vncbridge.border import install, refuse_websocket
 from vncbridge.credentials import Credentials
 from vncbridge.gate import Gate, Principal, Refusal
 from vncbridge.idleness import Idleness
 from vncbridge.serving import Address, Serving
+from vncbridge.tokens_api import tokens_router
 from vncbridge.viewer import router as pages_router
 
 from .accessibility_api import Widgets
@@ -36,15 +39,26 @@ from .account import Account
 from .actions import ActionRecord
 from .api import PREFIX
 from .api import router as desktop_router
+from .applications import Applications
+from .clipboard import Clipboard
+from .clipboard_api import router as clipboard_router
 from .comparing import ComparedScreen
 from .computer import UNKEPT, Computer, Journal
 from .environment import built
 from .errors import InvalidAction
-from .floor import OpenFloor
+from .events import Events
+from .eventstream import router as events_router
+from .focus import Focus
 from .folder import Folder
 from .footage import Footage
 from .geometry import model_size
-from .minutes import of_action
+from .handover import Handover, Herald, deeds
+from .launch_api import router as launch_router
+from .launching import Launches
+from .lease_api import may_force
+from .lease_api import router as lease_router
+from .leasing import Leasing
+from .minutes import of_action, of_turn
 from .once import Once
 from .outcomes import BatchOutcome, Caller, Outcome
 from .pictures import Pictures
@@ -52,6 +66,10 @@ from .portable import MssCamera, PyAutoGuiHands
 from .portablekeys import unreachable
 from .requests import ActionRequest, BatchRequest
 from .settings import DesktopSettings
+from .veil import Veil
+from .windows import Windows
+from .windows_api import router as windows_router
+from .windowwatch import WindowWatch
 
 _OF_THE_SESSION = ("DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS")
 _NO_VNC = Refusal(
@@ -89,6 +107,8 @@ class Parts:
     recorder: Recorder
     catalogue: Catalogue
     registry: Registry
+    windows: Windows
+    clipboard: Clipboard
 
 
 class Attachment:
@@ -108,9 +128,15 @@ class Attachment:
         self._instance = instance
         self._token = token
         self._display = os.environ.get("DISPLAY", "")
+        self._xauthority = Path(os.environ.get("XAUTHORITY", ""))
         self._started = time.monotonic()
         self._acted: float | None = None
         self._closing = False
+        self._events = Events(instance)
+        self._streams = Streams()
+        self._watches = Watches()
+        self._leasing = Leasing()
+        self._veil = Veil()
         self._once = Once(folder.path / "calls.jsonl")
         self._credentials = Credentials(instance, time.time)
         self._credentials.accept_token(token, Principal("owner"))
@@ -146,10 +172,15 @@ class Attachment:
         screen = stack.enter_context(ComparedScreen(camera, self._display))
         catalogue = Catalogue(self._folder.recordings)
         await asyncio.to_thread(catalogue.recover)
-        recorder = stack.enter_context(Recorder(Footage(screen), self._folder.recordings))
+        recorder = stack.enter_context(
+            Recorder(Footage(screen, self._veil), self._folder.recordings)
+        )
         registry = await stack.enter_async_context(
             Registry(self, ProcessSettings(output_folder=self._folder.path / "processes"))
         )
+        place = (self._display, self._xauthority)
+        focus = Focus(lambda: place)
+        stack.callback(focus.close)
         computer = await stack.enter_async_context(
             AttachedComputer(
                 screen,
@@ -157,9 +188,23 @@ class Attachment:
                 Pictures(),
                 observer=lambda record: self._note(record, recorder),
                 instance_id=self._instance,
+                floor=self._leasing,
+                windows=focus,
             )
         )
-        return Parts(screen, computer, recorder, catalogue, registry)
+        effects = Handover(
+            veil=self._veil,
+            let_go=computer.let_go,
+            settle=lambda: None,
+            publish=self._events.publish,
+            record=lambda turn: recorder.note(of_turn(turn, deeds(turn))),
+            touch=lambda: recorder.note_activity("human"),
+        )
+        stack.enter_context(self._leasing.running(effects))
+        windows = stack.enter_context(Windows(*place))
+        clipboard = stack.enter_context(Clipboard(*place))
+        stack.enter_context(WindowWatch(*place, Herald(self._leasing, self._events.publish)))
+        return Parts(screen, computer, recorder, catalogue, registry, windows, clipboard)
 
     def _application(self, parts: Parts) -> FastAPI:
         app = FastAPI(title="Deskhand desktop", version=version("deskhand"), docs_url=None,
@@ -167,13 +212,20 @@ class Attachment:
         shown = Widgets(self.environment, parts.screen.size, self._folder.path / "run")
         for routes in (
             desktop_router(parts.computer, lambda: self._status(parts), self._once, shown.pointed),
-            accessibility_router(shown, OpenFloor()),
+            accessibility_router(shown, self._leasing),
+            events_router(self._events),
+            windows_router(lambda: parts.windows, parts.screen.size, self._leasing),
+            clipboard_router(lambda: parts.clipboard, self._leasing),
+            launch_router(Applications(self.environment), Launches(parts.registry), self._leasing),
+            lease_router(self._leasing, lambda: 0, may_force),
+            tokens_router(self._credentials),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
-            processes_router(parts.registry),
+            processes_router(parts.registry, self._streams),
             files_router(
                 Path.home,
                 once=once(parts.registry),
                 roots=Roots.of(self._settings.file_roots),
+                watches=self._watches,
             ),
             pages_router(),
         ):
@@ -208,6 +260,7 @@ class Attachment:
             "capture": "mss and comparison",
             "input": "PyAutoGUI",
             "watchers": 0,
+            "lease": self._leasing.state(),
             "recording_ids": list(parts.recorder.active()),
             "last_activity_s": None if self._acted is None else round(now - self._acted, 3),
             "level": self._account.level,
@@ -239,6 +292,9 @@ class Attachment:
 
     def _close(self) -> None:
         self._closing = True
+        self._streams.end()
+        self._watches.end()
+        self._events.close()
 
 
 async def _linger(server: Serving, idleness: Idleness, longest: float) -> None:

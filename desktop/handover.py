@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from .events import Event
 from .lease import Turn
 from .veil import Veil
 
@@ -40,6 +41,33 @@ class Handover:
     def person_acts(self) -> None:
         """Count it as activity."""
         self.touch()
+
+
+class Control(Protocol):
+    """Who is in control, as far as it matters to whoever tells of events."""
+
+    @property
+    def private(self) -> bool:
+        """Whether only the one in control may see the screen."""
+
+    def noticed(self, kind: str, data: Json) -> None:
+        """Remember what happened during somebody's turn."""
+
+
+@dataclass(frozen=True)
+class Herald:
+    """Publishes what happens to windows."""
+
+    control: Control
+    publish: Callable[[str, Json], Event]
+
+    def __call__(self, kind: str, data: Json | None = None) -> Event:
+        """Publish; without a title, which tells what a person reads or writes, in private."""
+        told = data or {}
+        self.control.noticed(kind, told)
+        if self.control.private and "title" in told:
+            told = {**told, "title": ""}
+        return self.publish(kind, told)
 
 
 def deeds(turn: Turn) -> str:

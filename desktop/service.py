@@ -53,14 +53,14 @@ from .computer import Computer
 from .display import Display
 from .downloads import Downloads
 from .environment import built
-from .events import Event, Events
+from .events import Events
 from .eventstream import router as events_router
 from .focus import Focus
 from .folder import Folder
 from .footage import Footage
 from .generation import Generation, Generations, Setting
 from .geometry import model_size
-from .handover import Handover, deeds
+from .handover import Handover, Herald, deeds
 from .launch_api import router as launch_router
 from .launching import Launches
 from .lease import Turn
@@ -160,7 +160,7 @@ class Service:
         setting = Setting(
             *(path, settings.size, self._environment, spawner),
             lambda: recorder.touch(),
-            self._publish,
+            Herald(self._leasing, self._events.publish),
         )
         display = stack.enter_context(Display(Generations(setting), self._events.publish))
         screen, hands = StandInScreen(display, settings.size), StandInHands(display)
@@ -205,13 +205,6 @@ class Service:
         )
         stack.enter_context(self._leasing.running(effects))
         return Parts(display, computer, recorder, catalogue, registry)
-
-    def _publish(self, kind: str, data: dict[str, Any] | None = None) -> Event:
-        self._leasing.noticed(kind, data or {})
-        if self._leasing.private and data and "title" in data:
-            # A title tells what a person reads or writes.
-            data = {**data, "title": ""}
-        return self._events.publish(kind, data)
 
     def _limits(self) -> Limits:
         memory = self._settings.command_memory_mib

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from desktop.clipboard import Clipboard
+from desktop.selection import Content
+from desktop.xconnection import await_window_manager
+from tests.system.listening import listening, next_of
 from tests.system.services import DESKHAND, PATIENCE, Json, Service, service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.slow]
@@ -119,6 +123,48 @@ def test_without_a_message_bus_there_is_no_accessibility_tree(attached: Service)
     answer = attached.http.get("/api/v0/desktop/accessibility")
     assert answer.status_code == 501
     assert "message bus" in answer.json()["detail"]
+
+
+def test_its_clipboard_is_that_of_the_screen(
+    attached: Service, display: str, tmp_path: Path
+) -> None:
+    assert attached.http.put("/api/v0/desktop/clipboard", json={"text": "né漢"}).status_code == 204
+    with Clipboard(display, tmp_path / "no cookie is needed") as another:
+        assert another.get() == Content("text/plain", "né漢".encode())
+        another.put(Content("text/plain", b"theirs"))
+        assert attached.http.get("/api/v0/desktop/clipboard").text == "theirs"
+
+
+def test_windows_are_told_where_a_window_manager_knows_them(
+    attached: Service, display: str, tmp_path: Path
+) -> None:
+    assert attached.get("/api/v0/desktop/windows")["windows"] == []
+    with (
+        listening(attached) as events,
+        subprocess.Popen(["openbox"], env={**os.environ, "DISPLAY": display}) as manager,
+    ):
+        try:
+            # A window that is mapped while it starts may escape it.
+            assert await_window_manager(display, tmp_path / "no cookie is needed", PATIENCE)
+            with terminal(display, tmp_path / "typed"):
+                opened = next_of(events, "window_opened")
+                (window,) = attached.get("/api/v0/desktop/windows")["windows"]
+                assert window["id"] == opened["id"]
+            next_of(events, "window_closed")
+        finally:
+            manager.terminate()
+
+
+def test_who_is_in_control_keeps_others_from_acting_and_looking(attached: Service) -> None:
+    taken = attached.post("/api/v0/desktop/lease", {"action": "take", "name": "Ann"})
+    assert taken["granted"]
+    click: Json = {"action": "left_click", "coordinate": [1, 1]}
+    refused = attached.post("/api/v0/desktop/action", click, 409)
+    assert refused["code"] == "human_in_control"
+    assert attached.http.get("/api/v0/desktop/screenshot").status_code == 409
+    attached.post("/api/v0/desktop/lease", {"action": "release", "name": "Ann"})
+    assert attached.act(**click)["output"]
+    assert attached.get("/api/v0/desktop")["lease"]["holder"]["kind"] == "nobody"
 
 
 def test_commands_run_in_the_session_of_the_screen(attached: Service, display: str) -> None:
