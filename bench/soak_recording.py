@@ -41,7 +41,9 @@ def kill(folder: Path, times: int) -> None:
 
 def fill(folder: Path, cap: int, wanted: int) -> None:
     """Record noise at full rate until so many parts are full."""
-    settings = RecordingSettings(free_to_start=0, free_to_go_on=0, largest_file=cap)
+    settings = RecordingSettings(
+        free_to_start=0, free_to_go_on=0, largest_file=cap, animation_after=1e6
+    )
     catalogue = Catalogue(folder)
     studio = Studio(catalogue, settings, time.time())
     studio.start(NAME, "", 0.0)

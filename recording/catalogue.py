@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from . import clips, container, parts, stills
+from .ballast import BALLAST
 from .errors import InvalidRecordingId, NoSuchMoment, UnknownRecording, UnreadableFilm
 from .mover import remember
 from .parts import Part
@@ -24,8 +25,8 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 CLIP = ".clip"
 
-UNFINISHED = (".moving", ".draft", ".rescued", CLIP)
-"""Ends of names of files that are being made from others."""
+UNFINISHED = (".moving", ".draft", ".rescued", CLIP, BALLAST)
+"""Ends of names of files that mean nothing once their service is gone."""
 
 ADDRESS = "/api/v0/desktop/recordings"
 

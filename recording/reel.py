@@ -3,11 +3,13 @@
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import parts, stills, thumbnail
+from .ballast import Ballast
 from .budget import Budget
 from .catalogue import Catalogue
 from .container import Film
@@ -43,6 +45,7 @@ class Reel:
         self._paths = catalogue.paths(part.recording_id, part.index)
         self._paths.video.parent.mkdir(parents=True, exist_ok=True)
         self._film = Film(self._paths.video, template)
+        self._ballast = Ballast(self._paths.video)
         self._journal = self._paths.journal.open("a", encoding="utf-8", buffering=1)
         self._journal.write(parts.opening(part))
         self._first_stamp: int | None = None
@@ -98,7 +101,8 @@ class Reel:
 
         No room is no error any more: the file then plays as far as it goes.
         """
-        self._journal.close()
+        self._attempt(self._journal.close)
+        self._ballast.drop()
         # The video first: it plays from here on, whatever there is to be said about it.
         self._attempt(self._film.close)
         part = replace(
@@ -108,6 +112,7 @@ class Reel:
             end_reason=end_reason,
         )
         self._attempt(lambda: remember(self._paths.video, part))
+        self._attempt(lambda: self._illustrate(self._paths.thumbnail))
         self._attempt(lambda: self._describe(part))
         return part
 
@@ -118,7 +123,9 @@ class Reel:
         except (OSError, RecordingError) as error:
             logger.warning("recording %s is not whole: %s", self.part.recording_id, error)
 
-    def _describe(self, part: Part) -> None:
+    def _illustrate(self, thumbnail: Path) -> None:
         if self._still is not None:
-            self._paths.thumbnail.write_bytes(stills.jpeg(self._still))
+            thumbnail.write_bytes(stills.jpeg(self._still))
+
+    def _describe(self, part: Part) -> None:
         self._catalogue.save(replace(part, size=self._paths.video.stat().st_size))

@@ -401,7 +401,7 @@ def test_a_recording_near_its_cap_loses_quality_and_then_goes_on_in_a_next_part(
 
 
 def test_quality_changes_inside_a_file_that_still_decodes(stage: Staging) -> None:
-    scene = stage(largest_file=4_000_000)
+    scene = stage(largest_file=4_000_000, animation_after=1e6)
     scene.start(A)
     shown = 0
     while scene.studio.fps == 15 and shown < 400:

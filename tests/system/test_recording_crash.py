@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from recording.catalogue import Catalogue
 from recording.mover import move
 from tests.recording.fakes import decoded
@@ -137,7 +139,8 @@ from recording.settings import RecordingSettings
 from tests.recording.fakes import FakeSource
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+if limit := int(sys.argv[3]):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 random = np.random.default_rng(1)
 source = FakeSource()
 settings = RecordingSettings(free_to_start=0, free_to_go_on=0)
@@ -149,14 +152,30 @@ with Recorder(source, Path(sys.argv[1]), settings) as recorder:
 """
 
 
-def test_a_recording_that_finds_no_room_ends_and_plays(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FILLING, str(tmp_path), A],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.stdout.split() == ["disk_full"], done.stderr
-    catalogue = Catalogue(tmp_path)
-    assert not catalogue.get(A)["complete"]
-    assert len(decoded(catalogue.video(A))) > 5
+@contextmanager
+def small_disk(folder: Path) -> Iterator[bool]:
+    """A disk of two megabytes, where this system lets us mount one."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("whole_disk", [False, True], ids=["limit of a file", "full disk"])
+def test_a_recording_that_finds_no_room_ends_and_plays(tmp_path: Path, whole_disk: bool) -> None:
+    with small_disk(tmp_path / "disk") as mounted:
+        limit = 0 if whole_disk and mounted else 300_000
+        done = subprocess.run(
+            [sys.executable, "-c", FILLING, str(tmp_path / "disk"), A, str(limit)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.stdout.split() == ["disk_full"], done.stderr
+        catalogue = Catalogue(tmp_path / "disk")
+        assert not catalogue.get(A)["complete"]
+        assert len(decoded(catalogue.video(A))) > 5
