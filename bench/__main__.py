@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SHARED = ("__main__", "tables")
+SHARED = ("__main__", "tables", "recording_scenes", "recording_ways")
 SHORTER = {"recording": ("--seconds", "20")}
 """So that all of them together take less than five minutes."""
 
