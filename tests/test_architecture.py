@@ -70,7 +70,12 @@ OWNER: dict[str, set[str]] = {
     "isal": {"desktop.pictures"},
     "websockets": {"desktop.client", "vncbridge.protocol", "vncbridge.pump"}
     | {"tools.plane.ports", "tools.plane.passthrough"},
-    "uvicorn": {"vncbridge.protocol", "vncbridge.serving", "tools.agents.scripted.server"},
+    "uvicorn": {
+        "vncbridge.heads",
+        "vncbridge.protocol",
+        "vncbridge.serving",
+        "tools.agents.scripted.server",
+    },
     "anthropic": {"tools.agents.providers.anthropic"},
     "alembic": {"tools.store.database", "tools.store.migrations.env"}
     | {"tools.store.migrations.versions.0001_create_the_first_tables"},
@@ -91,7 +96,7 @@ CORES = {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
         " settle changes keymap png environment snapshots outcomes schema lease journal calls"
         " backoff desktopentry"
-        " results portablekeys nodes minutes",
+        " results portablekeys nodes minutes disguise",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes presence ranges pace",
         "vncbridge": "errors gate rfb roles scopes",

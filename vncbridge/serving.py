@@ -15,6 +15,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .errors import CannotListen
+from .heads import BoundedHeads
 from .protocol import StreamProtocol
 
 CLOSING_SECONDS = 2
@@ -161,6 +162,7 @@ class Serving(uvicorn.Server):
             uvicorn.Config(
                 Dated(app),
                 date_header=False,
+                http=BoundedHeads,
                 ws=StreamProtocol,
                 ws_per_message_deflate=False,
                 ws_ping_interval=15,
