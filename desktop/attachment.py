@@ -44,6 +44,7 @@ from .clipboard import Clipboard
 from .clipboard_api import router as clipboard_router
 from .comparing import ComparedScreen
 from .computer import UNKEPT, Computer, Journal
+from .disguise import Disguise
 from .environment import built
 from .errors import InvalidAction
 from .events import Events
@@ -65,6 +66,7 @@ from .pictures import Pictures
 from .portable import MssCamera, PyAutoGuiHands
 from .portablekeys import unreachable
 from .requests import ActionRequest, BatchRequest
+from .secrets_api import router as secrets_router
 from .settings import DesktopSettings
 from .veil import Veil
 from .windows import Windows
@@ -131,6 +133,7 @@ class Attachment:
         self._xauthority = Path(os.environ.get("XAUTHORITY", ""))
         self._started = time.monotonic()
         self._acted: float | None = None
+        self._disguise = Disguise()
         self._closing = False
         self._events = Events(instance)
         self._streams = Streams()
@@ -173,7 +176,7 @@ class Attachment:
         catalogue = Catalogue(self._folder.recordings)
         await asyncio.to_thread(catalogue.recover)
         recorder = stack.enter_context(
-            Recorder(Footage(screen, self._veil), self._folder.recordings)
+            Recorder(Footage(screen, self._veil), self._folder.recordings, mask=self._disguise)
         )
         registry = await stack.enter_async_context(
             Registry(self, ProcessSettings(output_folder=self._folder.path / "processes"))
@@ -219,6 +222,7 @@ class Attachment:
             launch_router(Applications(self.environment), Launches(parts.registry), self._leasing),
             lease_router(self._leasing, lambda: 0, may_force),
             tokens_router(self._credentials),
+            secrets_router(self._disguise),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             processes_router(parts.registry, self._streams),
             files_router(

@@ -16,6 +16,7 @@ DesktopError
 ├── DisplayNotReady     the X server did not come up
 ├── DisplayGone         the X server, or the connection to it, is lost (503)
 ├── MissingProgram      install a package first
+├── InvalidSecret       a value cannot be hidden in what is told (400)
 ├── NoAccessibility     applications cannot be asked for their widgets (501)
 ├── AccountUnavailable  no user to work as
 ├── DesktopRefused      the client's side: the service answered no
@@ -209,6 +210,10 @@ class MissingProgram(DesktopError):
 
     def __str__(self) -> str:
         return f"{self.name} is not installed; install the package {self.package}"
+
+
+class InvalidSecret(DesktopError):
+    """A value cannot be hidden in what is told; the text says why, without the value."""
 
 
 class NoAccessibility(DesktopError):

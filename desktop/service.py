@@ -50,6 +50,7 @@ from .applications import Applications
 from .card import load_font
 from .clipboard_api import router as clipboard_router
 from .computer import Computer
+from .disguise import Disguise
 from .display import Display
 from .downloads import Downloads
 from .environment import built
@@ -71,6 +72,7 @@ from .minutes import of_action, of_turn
 from .once import Once
 from .pictures import Pictures, load_codecs
 from .readiness import AwakenedUpstream, awakened
+from .secrets_api import router as secrets_router
 from .settings import DesktopSettings
 from .spawn import Spawner
 from .standins import StandInHands, StandInScreen
@@ -127,6 +129,7 @@ class Service:
         self._watches = Watches()
         self._leasing = Leasing()
         self._veil = Veil()
+        self._disguise = Disguise()
         self._watchers = Watchers(control=self._leasing)
         self._once = Once(folder.path / "calls.jsonl")
         self._pages = pages_router()
@@ -171,7 +174,7 @@ class Service:
         catalogue = Catalogue(self._folder.recordings)
         await asyncio.to_thread(catalogue.recover)
         recorder = stack.enter_context(
-            Recorder(Footage(screen, self._veil), self._folder.recordings)
+            Recorder(Footage(screen, self._veil), self._folder.recordings, mask=self._disguise)
         )
         registry = await stack.enter_async_context(
             Registry(
@@ -246,6 +249,7 @@ class Service:
             tickets_router(self._credentials, TICKETS, lambda _: self._instance),
             tokens_router(self._credentials),
             lease_router(self._leasing, lambda: self._watchers.count, may_force),
+            secrets_router(self._disguise),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
             relay_router(upstream, lambda: self._closing, self._watchers),
             processes_router(parts.registry, self._streams),

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email.parser import BytesParser
@@ -142,6 +143,69 @@ def test_parts_of_a_file_are_served_as_a_player_asks(desktop: Service) -> None:
     same = desktop.http.get(address, headers={"If-None-Match": etag})
     # The index may have moved in between; then it is another file, and is sent.
     assert same.status_code == (304 if same.headers["etag"] == etag else 200)
+
+
+def test_secrets_are_masked_wherever_a_recording_tells_what_was_typed(
+    desktop: Service, tmp_path: Path
+) -> None:
+    secrets = "/api/v0/desktop/secrets"
+    assert desktop.post(secrets, {"values": ["correct horse"]}) == {"count": 1}
+    assert desktop.post(secrets, {"values": ["abc"]}, 400)["message"].startswith("These secrets")
+    start(desktop)
+    desktop.act(action="type", text="tom correct horse")
+    now = time.time()
+    step = {"tool_call_id": "7", "tool": "execute", "started": now, "ended": now}
+    step |= {"title": "login correct horse", "error": "no correct horse here"}
+    assert desktop.http.post(f"{RECORDINGS}/{A}/steps", json=step).status_code == 204
+    facts = stop(desktop)
+    assert [one["text"] for one in facts["steps"]] == ["tom ••••", ""]
+    assert facts["steps"][1]["title"] == "login ••••"
+    assert facts["steps"][1]["error"] == "no •••• here"
+    vtt = desktop.http.get(facts["steps_url"]).text
+    assert "type tom ••••" in vtt
+    video = fetched(desktop, facts["video_url"], tmp_path / "1.mp4").read_bytes()
+    told = [json.dumps(facts).encode(), vtt.encode(), video, desktop.errors.read_bytes()]
+    assert not any(b"correct horse" in each for each in told)
+    assert desktop.http.delete(secrets).status_code == 204
+    assert desktop.get(secrets) == {"count": 0}
+
+
+def test_a_reader_keeps_what_was_deleted_meanwhile(desktop: Service) -> None:
+    start(desktop)
+    stop(desktop)
+    whole = desktop.http.get(f"{RECORDINGS}/{A}/video").content
+    with desktop.http.stream("GET", f"{RECORDINGS}/{A}/video") as reading:
+        assert desktop.http.delete(f"{RECORDINGS}/{A}").status_code == 204
+        assert len(reading.read()) == len(whole)
+    for what in ("", "/video", "/thumbnail", "/steps.vtt", "/clip"):
+        assert desktop.http.get(f"{RECORDINGS}/{A}{what}").status_code == 404
+    assert desktop.http.delete(f"{RECORDINGS}/{A}").status_code == 404
+
+
+def test_ranges_that_players_and_caches_send_are_answered(desktop: Service) -> None:
+    start(desktop)
+    facts = stop(desktop)
+    address = facts["video_url"]
+
+    def settled() -> str | None:
+        # Until the index has moved to the front, the tag may change under us.
+        whole = desktop.http.get(address)
+        front = whole.content.index(b"moov") < whole.content.index(b"mdat")
+        return str(whole.headers["etag"]) if front else None
+
+    etag = until(settled, "the index in front")
+    size = facts["bytes"]
+    for asked, status, told in (
+        ({"Range": "bytes=-4"}, 206, f"bytes {size - 4}-{size - 1}/{size}"),
+        ({"Range": "bytes=0-1,4-7"}, 200, None),
+        ({"Range": "bytes=7-4"}, 200, None),
+        ({"Range": "bytes=4-7", "If-Range": etag}, 206, f"bytes 4-7/{size}"),
+        ({"Range": "bytes=4-7", "If-Range": '"another"'}, 200, None),
+        ({"If-None-Match": etag}, 304, None),
+        ({"If-None-Match": '"another"'}, 200, None),
+    ):
+        answer = desktop.http.get(address, headers=asked)
+        assert (answer.status_code, answer.headers.get("content-range")) == (status, told), asked
 
 
 def test_requests_that_cannot_be_answered_say_why(desktop: Service) -> None:

@@ -1,6 +1,7 @@
-"""Answers made of bytes that are not on this disk, in the ranges that players ask for."""
+"""Answers made of stored bytes, here or elsewhere, in the ranges that players ask for."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
@@ -9,6 +10,16 @@ from recording.ranges import Span, Unsatisfiable, still_valid, wanted
 
 Read = Callable[[int, int], AsyncIterator[bytes]]
 """Gives the bytes from the first position up to, and without, the second."""
+
+
+def only_readable(request: Request, size: int) -> None:
+    """Take away a range that is none, as RFC 9110 section 14.2 wants it ignored."""
+    asked = request.headers.get("range")
+    if asked is None or "," in asked:
+        return
+    with suppress(Unsatisfiable):
+        if wanted(asked, size) is None:
+            request.scope["headers"] = [h for h in request.scope["headers"] if h[0] != b"range"]
 
 
 async def answered(

@@ -8,7 +8,7 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 
 from tools.agents.views import FileView
 
-from .elsewhere import answered
+from .elsewhere import answered, only_readable
 from .errors import BadBody
 from .etags import matches
 from .ports import Chats, Files
@@ -45,6 +45,7 @@ def router(chats: Chats, files: Files) -> APIRouter:
             return Response(status_code=304, headers=headers)
         path, media_type = files.path(file_id), content_type(file.media_type)
         if path.is_file():
+            only_readable(request, file.size)
             return FileResponse(path, headers=headers, media_type=media_type)
 
         def read(start: int, end: int) -> AsyncIterator[bytes]:

@@ -224,3 +224,15 @@ def test_a_file_can_be_pinned_and_let_go(tmp_path: Path) -> None:
             assert (await client.put(f"{FILES}/{uuid4()}/pin")).status_code == 404
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("asked", ["bytes=5-2", "junk", "lines=1-2", "bytes=-"])
+def test_a_range_that_is_none_is_ignored(tmp_path: Path, asked: str) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(b"0123456789", media_type="video/mp4", size=10)
+        async with made.client() as client:
+            reply = await client.get(f"{FILES}/{file.id}", headers={"Range": asked})
+        assert (reply.status_code, reply.content) == (200, b"0123456789")
+
+    asyncio.run(scenario())

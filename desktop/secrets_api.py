@@ -1,0 +1,45 @@
+"""The routes that tell a desktop what must not be read in recordings; values only come in."""
+
+from fastapi import APIRouter, HTTPException, Response
+from pydantic import BaseModel, ConfigDict
+
+from .disguise import Disguise
+from .errors import InvalidSecret
+
+PREFIX = "/api/v0/desktop"
+
+
+class Secrets(BaseModel):
+    """What to hide from now on; kept in memory only."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    values: list[str]
+
+
+def router(disguise: Disguise) -> APIRouter:
+    """Return the routes."""
+    routes = APIRouter(prefix=PREFIX, tags=["desktop"])
+
+    @routes.get("/secrets")
+    async def count() -> dict[str, int]:
+        """Tell how many secrets are hidden, never which."""
+        return {"count": len(disguise)}
+
+    @routes.post("/secrets")
+    async def add(secrets: Secrets) -> dict[str, int]:
+        """Hide values in the steps of recordings from now on: JSON, WebVTT, chapters, files."""
+        try:
+            disguise.add(secrets.values)
+        except InvalidSecret as error:
+            said = {"message": "These secrets cannot be hidden.", "detail": str(error)}
+            raise HTTPException(400, said) from error
+        return {"count": len(disguise)}
+
+    @routes.delete("/secrets", status_code=204)
+    async def clear() -> Response:
+        """Hide nothing more; what was written stays masked."""
+        disguise.clear()
+        return Response(status_code=204)
+
+    return routes
