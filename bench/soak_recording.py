@@ -1,6 +1,6 @@
-"""Long forms of what the tests of recordings try shortly: kills, the cap, a large index.
+"""Long forms of what the tests of recordings try shortly: the cap, a large index.
 
-Usage: python -m bench.soak_recording [--kills 50] [--cap 104857600] [--parts 2]
+Usage: python -m bench.soak_recording [--cap 104857600] [--parts 2]
 """
 
 import argparse
@@ -20,7 +20,6 @@ from recording.settings import RecordingSettings
 from recording.shots import Shot
 from recording.studio import Studio
 from tests.recording.fakes import decoded
-from tests.system.test_recording_crash import killed_at_random
 
 NAME = "a1111111-2222-3333-4444-555555555555"
 SIZE = (1080, 1920)
@@ -30,13 +29,6 @@ WHOLE = ((0, 0, 1920, 1080),)
 def noise(seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
     """A picture that no encoder can make small."""
     return np.random.default_rng(seed).integers(0, 255, (*SIZE, 4), dtype=np.uint8)
-
-
-def kill(folder: Path, times: int) -> None:
-    """Kill recorders at random moments; what they had shown a second before must be there."""
-    for seed in range(times):
-        killed_at_random(folder / str(seed), seed)
-        print(f"kill {seed + 1} of {times}: whole", flush=True)
 
 
 def fill(folder: Path, cap: int, wanted: int) -> None:
@@ -92,14 +84,12 @@ def carry(folder: Path, size: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--cap", type=int, default=104_857_600)
     parser.add_argument("--parts", type=int, default=2)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         for size in (20_000_000, 100_000_000):
             carry(Path(place), size)
-        kill(Path(place) / "kills", options.kills)
         fill(Path(place) / "noise", options.cap, options.parts)
 
 

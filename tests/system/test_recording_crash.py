@@ -70,8 +70,8 @@ def said(child: subprocess.Popen[str]) -> tuple[str, float]:
     return word, float(at)
 
 
-def killed_at_random(folder: Path, seed: int) -> None:
-    """Record, kill at a moment of chance, recover, and compare with what had been shown."""
+def killed_at_random(folder: Path, seed: int) -> tuple[dict[int, float], float]:
+    """Record and kill at a moment of chance; when each picture was shown, and the end."""
     chance = random.Random(seed)
     with recording(folder, 10_000) as child:
         shown: dict[int, float] = {}
@@ -80,8 +80,14 @@ def killed_at_random(folder: Path, seed: int) -> None:
         while at < until:
             shown[int(number)] = at
             number, at = said(child)
-        kill(child)
         killed = time.monotonic()
+        kill(child)
+    return shown, killed
+
+
+def kill_and_recover(folder: Path, seed: int) -> None:
+    """Compare what was left with what had been shown."""
+    shown, killed = killed_at_random(folder, seed)
     catalogue = Catalogue(folder)
     assert catalogue.get(A)["status"] == "recording"
     assert catalogue.recover() == (A,)
@@ -98,7 +104,7 @@ def killed_at_random(folder: Path, seed: int) -> None:
 
 def test_a_kill_at_any_moment_loses_a_second_at_most(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
-        ends = [pool.submit(killed_at_random, tmp_path / str(seed), seed) for seed in range(8)]
+        ends = [pool.submit(kill_and_recover, tmp_path / str(seed), seed) for seed in range(8)]
         for end in ends:
             end.result()
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +100,11 @@ class Files(http.server.SimpleHTTPRequestHandler):
         """Nothing."""
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Iterator[Page]:
-    """A page with an empty video element, on a server of the test's folder."""
-    (tmp_path / "index.html").write_text("<video id=v muted></video>")
-    handler = functools.partial(Files, directory=str(tmp_path))
+@contextmanager
+def player(folder: Path) -> Iterator[Page]:
+    """A page with an empty video element, on a server of that folder."""
+    (folder / "index.html").write_text("<video id=v muted></video>")
+    handler = functools.partial(Files, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with sync_playwright() as playwright:
@@ -115,6 +116,12 @@ def page(tmp_path: Path) -> Iterator[Page]:
             yield page
             browser.close()
         server.shutdown()
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    with player(tmp_path) as page:
+        yield page
 
 
 SEEK = """async ([url, times, toTheEnd]) => {

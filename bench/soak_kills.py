@@ -1,0 +1,71 @@
+"""Kills recorders at random moments; what they leave must play and be found by the next.
+
+Each file is read by ffprobe, and some by Chromium, as the kill left it; then it is recovered and
+read again. What had been shown a second before the kill must be there.
+Usage: python -m bench.soak_kills [--kills 50] [--browser 3] [--seed 0]
+"""
+
+import argparse
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bench.tables import save
+from recording.catalogue import Catalogue
+from tests.recording.fakes import decoded
+from tests.system.test_recording_crash import A, killed_at_random
+from tests.system.test_recording_playback import played, player
+
+AT_ONCE = 4
+PROMISED = 1.0
+"""Seconds before the kill that may be missing."""
+
+
+def lost(folder: Path, seed: int) -> float:
+    """Kill and recover; the seconds before the kill of which nothing was kept."""
+    shown, killed = killed_at_random(folder, seed)
+    catalogue = Catalogue(folder)
+    left = catalogue.video(A)
+    frames = counted(left)
+    (folder / "left.mp4").write_bytes(left.read_bytes())
+    assert catalogue.recover() == (A,)
+    facts = catalogue.get(A)
+    assert (facts["status"], facts["end_reason"]) == ("stored", "service_lost"), facts
+    kept = {number for _, number in decoded(catalogue.video(A))}
+    assert frames >= len(kept), (frames, len(kept))
+    missing = [at for number, at in shown.items() if number not in kept]
+    return killed - min(missing, default=killed)
+
+
+def counted(video: Path) -> int:
+    """How many pictures ffprobe decodes."""
+    asked = ["ffprobe", "-v", "fatal", "-count_frames", "-select_streams", "v"]
+    asked += ["-show_entries", "stream=nb_read_frames", "-of", "csv=p=0", str(video)]
+    return int(subprocess.run(asked, capture_output=True, check=True, text=True).stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--browser", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    seeds = range(options.seed, options.seed + options.kills)
+    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(AT_ONCE) as pool:
+        folder = Path(place)
+        ends = list(pool.map(lambda seed: lost(folder / str(seed), seed), seeds))
+        with player(folder) as page:
+            for seed in seeds[: options.browser]:
+                left = folder / str(seed) / "left.mp4"
+                assert played(page, left, [0.05, 1.0], to_the_end=False)["seen"][1] > 0
+    late = [seed for seed, end in zip(seeds, ends, strict=True) if end > PROMISED]
+    print(f"{len(ends)} kills, seed {options.seed}: at most {max(ends):.2f} s lost")
+    save(
+        "soak_kills", {"kills": len(ends), "seed": options.seed, "most_lost_s": round(max(ends), 2)}
+    )
+    assert not late, f"seeds {late} lost more than {PROMISED} s"
+
+
+if __name__ == "__main__":
+    main()
