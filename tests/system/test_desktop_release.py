@@ -1,12 +1,16 @@
 """Nothing stays pressed, however an action ends; the X server is asked."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import HealthCheck, given, settings
 
+from bench.requests_by_schema import Asked, operations, requests
+from bench.soak_api import ask
 from desktop.xconnection import connect
 from tests.system.services import Service, client, until
 
@@ -68,3 +72,45 @@ def test_keys_may_be_left_down_on_purpose(desktop: Service, pressed: Pressed) ->
     desktop.act(action="left_mouse_up")
     desktop.act(action="key_up", text="shift")
     assert not pressed()
+
+
+FEW = settings(
+    derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+ACTION = "/api/v0/desktop/action"
+LEFT_DOWN = {"key_down": "key_up", "left_mouse_down": "left_mouse_up"}
+
+
+def test_made_up_actions_are_done_or_refused_and_let_go(desktop: Service, pressed: Pressed) -> None:
+    document = desktop.get("/openapi.json")
+    (asked,) = [one for one in operations(document) if one.path == ACTION]
+    done: set[str] = set()
+
+    @settings(FEW, max_examples=60)
+    @given(requests(asked, document))
+    def answered(request: Asked) -> None:
+        answer = ask(desktop.http, request)
+        assert answer.status_code in (200, 400), f"{request}: {answer.text}"
+        if answer.status_code == 200:
+            done.add(request.json["action"])
+            if request.json["action"] in LEFT_DOWN:
+                undo = {**request.json, "action": LEFT_DOWN[request.json["action"]]}
+                assert ask(desktop.http, replace(request, json=undo)).status_code == 200
+        assert not pressed(), request
+
+    answered()
+    assert len(done) > 5, done
+
+
+def test_no_made_up_request_is_an_error_of_ours(desktop: Service) -> None:
+    document = desktop.get("/openapi.json")
+    for operation in operations(document):
+
+        @settings(FEW, max_examples=2)
+        @given(requests(operation, document))
+        def answered(request: Asked) -> None:
+            answer = ask(desktop.http, request)
+            assert answer.status_code != 500, f"{request}: {answer.text}"
+
+        answered()
+    assert desktop.get("/api/v0/desktop")["xserver"]["restarts"] == 0

@@ -1,0 +1,163 @@
+"""Makes up requests for a service from its OpenAPI document: mostly right, and sometimes not."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from hypothesis import strategies as st
+
+Json = dict[str, Any]
+
+# They never end, or end the session that asks.
+LEFT_OUT = ("/events", "/stream", "/watch", "/logout", "/api/v0/login", "/api/v0/login/codes")
+
+_SCALARS = st.none() | st.booleans() | st.integers() | st.floats(-1e99, 1e99) | st.text()
+ANYTHING = st.recursive(
+    _SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+_SIMPLE: dict[str, Callable[[Json], st.SearchStrategy[Any]]] = {
+    "integer": lambda one: st.integers(one.get("minimum", -9), min(one.get("maximum", 2000), 2000)),
+    "number": lambda one: st.floats(one.get("minimum", -9), min(one.get("maximum", 99), 99)),
+    "boolean": lambda one: st.booleans(),
+    "string": lambda one: st.text(max_size=9),
+}
+_SHORT = st.sampled_from([0, 1, 0.02])
+_WHERE = st.sampled_from(["/no/such/place", "/tmp", "here", "", "\0", "/" + "x" * 300])
+# Whatever takes long, or does something to the machine, is chosen by us.
+CHOSEN: dict[str, st.SearchStrategy[Any]] = {
+    "duration": _SHORT,
+    "duration_ms": st.integers(0, 20),
+    "max_ms": st.integers(0, 50),
+    "quiet_ms": st.integers(0, 50),
+    "wait": _SHORT,
+    "timeout_ms": st.integers(0, 20),
+    "call_age_ms": st.integers(0, 20),
+    "scroll_amount": st.integers(0, 3),
+    "scroll_pixels": st.integers(0, 99),
+    "delay_ms": st.integers(0, 1),
+    # High on the screen there is no panel, from which a click would start a browser.
+    "coordinate": st.tuples(st.integers(-9, 2000), st.integers(-9, 300)).map(list),
+    "start_coordinate": st.tuples(st.integers(-9, 2000), st.integers(-9, 300)).map(list),
+    "path": _WHERE,
+    "workdir": _WHERE,
+    "output_path": st.none(),
+    "command": st.sampled_from(["true", "exit 3", "echo \N{SNOWMAN}", "", "\0"]),
+    "name": st.sampled_from(["nothing", "", "\0", "Ann"]),
+    "url": st.sampled_from(["about:blanked", "gopher://x", "", "//"]),
+    "force": st.just(True),
+    "text": st.sampled_from(["a", "ctrl+s", "F5", "語", "Hi", "shift", ""]) | st.text(max_size=5),
+    "modifiers": st.lists(st.sampled_from(["ctrl", "alt", "shift", "x"]), max_size=2),
+}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method of one route."""
+
+    method: str
+    path: str
+    parameters: tuple[Json, ...]
+    bodies: Json
+    """Schemas by media type."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request."""
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...]
+    json: Any = None
+    content: bytes | None = None
+
+
+def operations(document: Json) -> list[Operation]:
+    """Return all operations of an OpenAPI document but those that are left out."""
+    return [
+        Operation(
+            method.upper(),
+            path,
+            tuple(described.get("parameters", ())),
+            described.get("requestBody", {}).get("content", {}),
+        )
+        for path, methods in document["paths"].items()
+        if not path.endswith(LEFT_OUT)
+        for method, described in methods.items()
+    ]
+
+
+@st.composite
+def requests(draw: st.DrawFn, operation: Operation, document: Json) -> Asked:
+    """Draw a request for an operation; every tenth value is anything at all."""
+    path, query = operation.path, []
+    for parameter in operation.parameters:
+        name = parameter["name"]
+        if parameter["in"] == "path":
+            value = draw(st.sampled_from(["1", "x", "0x7", "focus"]) | st.uuids().map(str))
+            path = path.replace(f"{{{name}}}", quote(value, safe=""))
+        elif parameter["in"] == "query" and draw(st.booleans()):
+            query.append(
+                (name, _plain(draw(value_of(name, parameter.get("schema", {}), document))))
+            )
+    if not operation.bodies:
+        return Asked(operation.method, path, tuple(query))
+    kind = draw(st.sampled_from(sorted(operation.bodies)))
+    if kind != "application/json":
+        return Asked(operation.method, path, tuple(query), content=draw(st.binary(max_size=20)))
+    schema = operation.bodies[kind].get("schema", {})
+    body = draw(ANYTHING if draw(st.integers(0, 9)) == 0 else value_of("", schema, document))
+    return Asked(operation.method, path, tuple(query), json=body)
+
+
+def value_of(name: str, schema: Json, document: Json) -> st.SearchStrategy[Any]:
+    """Return values of a schema, some of them wrong; of certain names only chosen ones."""
+    if name in CHOSEN:
+        return CHOSEN[name]
+    return st.integers(0, 9).flatmap(
+        lambda chance: ANYTHING if name and chance == 0 else _of(schema, document)
+    )
+
+
+def _of(schema: Json, document: Json) -> st.SearchStrategy[Any]:
+    if "$ref" in schema:
+        found: Any = document
+        for part in schema["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        return _of(found, document)
+    if "const" in schema:
+        return st.just(schema["const"])
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    if "properties" in schema:
+        return _object(schema, document)
+    for several in ("oneOf", "anyOf"):
+        if several in schema:
+            return st.one_of([_of(one, document) for one in schema[several]])
+    simple = _SIMPLE.get(schema.get("type", ""))
+    if simple is not None:
+        return simple(schema)
+    if schema.get("type") != "array":
+        return ANYTHING
+    least = schema.get("minItems", 0)
+    items = value_of("", schema.get("items", {}), document)
+    return st.lists(items, min_size=least, max_size=max(least, min(schema.get("maxItems", 3), 3)))
+
+
+@st.composite
+def _object(draw: st.DrawFn, schema: Json, document: Json) -> Json:
+    fields: Json = schema["properties"]
+    needed = {*schema.get("required", ())}
+    if "oneOf" in schema:
+        needed.update(draw(st.sampled_from(schema["oneOf"])).get("required", ()))
+    # Few, for many of them exclude each other.
+    more = draw(st.lists(st.sampled_from(sorted(fields)), max_size=2))
+    names = [name for name in fields if name in needed or name in more]
+    return {name: draw(value_of(name, fields[name], document)) for name in names}
+
+
+def _plain(value: Any) -> str:
+    return str(value).encode("utf-8", "replace").decode()
