@@ -1,6 +1,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,65 @@ def test_when_the_display_is_lost_files_are_closed(recorder: Recorder, source: F
     stored = recorder.stop(A)
     assert (stored.end_reason, stored.complete) == ("display_lost", False)
     assert decoded(stored.videos[0])
+
+
+def at_once(*works: Callable[[], object]) -> None:
+    """Do all of it at the same moment, as far as threads can; errors are raised here."""
+    gate = threading.Barrier(len(works))
+
+    def begin(work: Callable[[], object]) -> None:
+        gate.wait(WAIT)
+        work()
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        for done in [pool.submit(begin, work) for work in works]:
+            done.result(WAIT)
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_a_stop_while_the_display_dies_leaves_a_whole_recording(
+    recorder: Recorder, source: FakeSource, turn: int
+) -> None:
+    recorder.start(A)
+    source.show(marked(turn))
+    at_once(lambda: recorder.stop(A), source.lose)
+    wait_until(lambda: recorder.active() == ())
+    stored = recorder.stop(A)
+    assert stored.end_reason in {"completed", "display_lost"}
+    assert stored.complete is (stored.end_reason == "completed")
+    assert decoded(stored.videos[0])
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_a_stop_and_a_start_at_once_leave_one_recording_or_two(
+    recorder: Recorder, source: FakeSource, tmp_path: Path, turn: int
+) -> None:
+    recorder.start(A)
+    source.show(marked(turn))
+    at_once(lambda: recorder.stop(A), lambda: recorder.start(A))
+    running = recorder.active() == (A,)
+    recorder.stop(A)
+    takes = {part.take for part in Catalogue(tmp_path).parts(A)}
+    assert takes == ({1, 2} if running else {1})
+    assert recorder.active() == ()
+
+
+def test_a_stop_while_the_desktop_closes_is_answered_and_the_file_is_whole(
+    tmp_path: Path, source: FakeSource
+) -> None:
+    for turn in range(5):
+        recorder = Recorder(source, tmp_path / str(turn), SETTINGS)
+        recorder.open()
+        recorder.start(A)
+
+        def stop(recorder: Recorder = recorder) -> None:
+            with suppress(RecorderClosed):
+                recorder.stop(A)
+
+        at_once(stop, recorder.close)
+        facts = Catalogue(tmp_path / str(turn)).get(A)
+        assert (facts["status"], facts["complete"]) == ("stored", True)
+        assert facts["end_reason"] in {"completed", "closed"}
 
 
 class BlackSource(FakeSource):

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,14 @@ class Hastened(SystemClock):
     def __init__(self, speed: float) -> None:
         self._speed = speed
         self._begun = time.monotonic()
+        self._leapt = 0.0
 
     def at(self, moment: float) -> float:
-        return self._begun + (moment - self._begun) * self._speed
+        return self._begun + (moment - self._begun) * self._speed + self._leapt
+
+    def leap(self, seconds: float) -> None:
+        """Let so much time pass in no time."""
+        self._leapt += seconds
 
     def now(self) -> float:
         return self.at(super().now())
@@ -129,6 +135,31 @@ def test_a_blinking_caret_plays_as_seconds_however_long(tmp_path: Path) -> None:
             facts = ended(recording, running)
     assert facts["duration_s"] > 90.0
     assert facts["video_s"] < 6.0
+
+
+def test_a_clock_plays_as_seconds_however_long_it_ticks(tmp_path: Path) -> None:
+    clock, ticks = Hastened(20.0), count(1)
+    with (
+        display(tmp_path) as running,
+        Window(running.server, Region(700, 0, 790, 20), 0x222222) as applet,
+        recorder(running, clock) as recording,
+    ):
+        begun = clock.now()
+        while clock.now() < begun + 60.0:
+            time.sleep(0.05)
+            applet.paint(0x222222 + next(ticks) % 200)
+        facts = ended(recording, running)
+    assert facts["duration_s"] > 60.0
+    assert facts["video_s"] < 12.0
+
+
+def test_a_still_hour_plays_as_two_seconds(tmp_path: Path) -> None:
+    clock = Hastened(1.0)
+    with display(tmp_path) as running, recorder(running, clock) as recording:
+        clock.leap(3600.0)
+        facts = ended(recording, running)
+    assert facts["duration_s"] > 3600.0
+    assert facts["video_s"] < 5.0
 
 
 def test_a_pointer_that_moves_over_a_still_screen_is_shown(tmp_path: Path) -> None:
