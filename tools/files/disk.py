@@ -16,7 +16,6 @@ from .errors import BadPath, FileError, Forbidden, MissingFile
 from .roots import EVERYWHERE, Roots, place
 
 MOST_LINKS = 40
-_CANNOT_BE = (errno.ENAMETOOLONG, errno.ELOOP)
 CHUNK = 1_048_576
 
 
@@ -41,7 +40,7 @@ def told(path: Path | str) -> Iterator[None]:
     except NotADirectoryError as error:
         raise BadPath(f"{str(path)!r}: a part of the path is not a directory") from error
     except OSError as error:
-        kind = BadPath if error.errno in _CANNOT_BE else FileError
+        kind = BadPath if error.errno == errno.ENAMETOOLONG else FileError
         raise kind(f"{str(path)!r}: {error.strerror or error}") from error
 
 
@@ -67,7 +66,7 @@ def target(path: Path) -> Path:
             if error.errno == errno.EINVAL:
                 return path
             raise
-    raise BadPath(f"{str(path)!r}: too many levels of symbolic links")
+    raise FileError(f"{str(path)!r}: too many levels of symbolic links")
 
 
 def resolved(path: Path, roots: Roots = EVERYWHERE) -> Path:
@@ -76,7 +75,7 @@ def resolved(path: Path, roots: Roots = EVERYWHERE) -> Path:
     with told(path):
         real = os.path.realpath(path)
         if Path(real).is_symlink():
-            raise BadPath(f"{str(path)!r}: too many levels of symbolic links")
+            raise FileError(f"{str(path)!r}: too many levels of symbolic links")
         roots.admit(Path(real))
         return Path(real)
 
