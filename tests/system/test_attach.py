@@ -5,12 +5,13 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from desktop.clipboard import Clipboard
 from desktop.selection import Content
-from desktop.xconnection import await_window_manager
+from desktop.xconnection import await_window_manager, connect
 from tests.system.listening import listening, next_of
 from tests.system.services import DESKHAND, PATIENCE, Json, Service, service, until
 
@@ -173,15 +174,21 @@ def test_commands_run_in_the_session_of_the_screen(attached: Service, display: s
     assert attached.get(path)["output"] == f"{display}\n"
 
 
-def test_a_screen_of_xvnc_can_be_seen_too(tmp_path: Path) -> None:
+def test_a_screen_of_xvnc_is_seen_too_and_left_with_nothing_pressed(tmp_path: Path) -> None:
     options = ("-geometry", "800x600", "-depth", "24", "-SecurityTypes", "None")
     rfb = ("-rfbport", "-1", "-rfbunixpath", str(tmp_path / "rfb"), "-extension", "GLX")
-    with (
-        screen("Xvnc", *options, *rfb) as name,
-        service(tmp_path / "errors.log", "desktop", "--attach", name) as attached,
-    ):
-        taken = attached.http.get("/api/v0/desktop/screenshot?coordinate_space=native")
-        assert taken.headers["deskhand-picture-size"] == "800x600"
+    with screen("Xvnc", *options, *rfb) as name:
+        asking: Any = connect(name, tmp_path / "no cookie is needed")
+        with service(tmp_path / "errors.log", "desktop", "--attach", name) as attached:
+            taken = attached.http.get("/api/v0/desktop/screenshot?coordinate_space=native")
+            assert taken.headers["deskhand-picture-size"] == "800x600"
+            attached.act(action="key_down", text="shift")
+            attached.act(action="left_mouse_down")
+            assert any(asking.core.QueryKeymap().reply().keys)
+        assert not any(asking.core.QueryKeymap().reply().keys)
+        root = asking.get_setup().roots[0].root
+        assert not asking.core.QueryPointer(root).reply().mask & 0x1F00
+        asking.disconnect()
 
 
 def test_a_screen_that_ends_is_told_and_survived(tmp_path: Path) -> None:
