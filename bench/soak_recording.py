@@ -8,9 +8,11 @@ import tempfile
 import time
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from bench.tables import save
 from recording.budget import LADDER
 from recording.catalogue import Catalogue
 from recording.container import Film
@@ -21,6 +23,7 @@ from recording.shots import Shot
 from recording.studio import Studio
 from tests.recording.fakes import decoded
 
+Facts = dict[str, Any]
 NAME = "a1111111-2222-3333-4444-555555555555"
 SIZE = (1080, 1920)
 WHOLE = ((0, 0, 1920, 1080),)
@@ -31,7 +34,7 @@ def noise(seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
     return np.random.default_rng(seed).integers(0, 255, (*SIZE, 4), dtype=np.uint8)
 
 
-def fill(folder: Path, cap: int, wanted: int) -> None:
+def fill(folder: Path, cap: int, wanted: int) -> Facts:
     """Record noise at full rate until so many parts are full."""
     settings = RecordingSettings(
         free_to_start=0, free_to_go_on=0, largest_file=cap, animation_after=1e6
@@ -59,9 +62,10 @@ def fill(folder: Path, cap: int, wanted: int) -> None:
     shown = sum(len(decoded(catalogue.video(NAME, part["index"]))) for part in facts["parts"])
     assert shown >= frames, (shown, frames)
     print(f"noise: {now:.0f} s, {frames} frames at {sorted(rungs)} fps, parts of {sizes} bytes")
+    return {"cap": cap, "seconds": round(now), "frames": frames, "bytes": sizes, "ends": reasons}
 
 
-def carry(folder: Path, size: int) -> None:
+def carry(folder: Path, size: int) -> Facts:
     """Time closing, and moving the index of, a file of that size."""
     path = folder / "large.mp4"
     with Encoder((SIZE[1], SIZE[0]), LADDER[0], 8_000_000) as encoder:
@@ -76,10 +80,13 @@ def carry(folder: Path, size: int) -> None:
         film.close()
         closed = time.monotonic()
     assert move(path, spare=0)
-    print(
-        f"{path.stat().st_size} bytes: closed in {1000 * (closed - before):.0f} ms, "
-        f"index in front after {1000 * (time.monotonic() - closed):.0f} ms more"
-    )
+    facts = {
+        "bytes": path.stat().st_size,
+        "closed_ms": round(1000 * (closed - before), 1),
+        "index_in_front_ms": round(1000 * (time.monotonic() - closed), 1),
+    }
+    print(f"index: {facts}")
+    return facts
 
 
 def main() -> None:
@@ -88,9 +95,9 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=2)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        for size in (20_000_000, 100_000_000):
-            carry(Path(place), size)
-        fill(Path(place) / "noise", options.cap, options.parts)
+        moved = [carry(Path(place), size) for size in (20_000_000, 100_000_000)]
+        noisy = fill(Path(place) / "noise", options.cap, options.parts)
+    save("soak_recording", {"index": moved, "noise": noisy})
 
 
 if __name__ == "__main__":
