@@ -4,6 +4,7 @@ import os
 import queue
 import select
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
@@ -38,6 +39,7 @@ class Clipboard:
         self._connection: Any = None
         self._wake_read, self._wake_write = -1, -1
         self._before: Content | None = None
+        self._due: float | None = None
 
     def __enter__(self) -> Self:
         self.open()
@@ -84,14 +86,16 @@ class Clipboard:
         found: Content | None = self._ask(lambda: self._selection.read(kinds))
         return found
 
-    def put(self, content: Content) -> None:
-        """Copy; what was there before is kept for ``restore``.
+    def put(self, content: Content, restore_after: float | None = None) -> None:
+        """Copy; what was there before is kept for ``restore``, which may come by itself.
+
+        After ``restore_after`` seconds, it does so unless something else was copied meanwhile.
 
         Raises:
             ClipboardFailed: If another program copied at the same moment.
             DisplayGone: When the display is lost.
         """
-        self._ask(lambda: self._replace(content))
+        self._ask(lambda: self._replace(content, restore_after))
 
     def restore(self) -> bool:
         """Copy again what was there before the last ``put``; False if nothing is kept.
@@ -102,15 +106,22 @@ class Clipboard:
         """
         return bool(self._ask(self._bring_back))
 
-    def _replace(self, content: Content) -> None:
-        self._before = None
+    def _replace(self, content: Content, restore_after: float | None) -> None:
+        self._before, self._due = None, None
         # One that does not hand over what it copied does not keep others from copying.
         with suppress(ClipboardFailed):
             self._before = self._selection.read(("text/plain", "image/png"))
         self._selection.own(content)
+        if restore_after is not None:
+            self._due = time.monotonic() + restore_after
+
+    def _restore_by_itself(self) -> None:
+        if self._selection.owned is not None and not self._bring_back():
+            self._selection.disown()
+        self._due = None
 
     def _bring_back(self) -> bool:
-        before, self._before = self._before, None
+        before, self._before, self._due = self._before, None, None
         if before is None:
             return False
         self._selection.own(before)
@@ -163,7 +174,12 @@ class Clipboard:
             finally:
                 order.answer.cancel()
             self._selection.handle_pending()
+        left = None if self._due is None else self._due - time.monotonic()
+        if left is not None and left <= 0:
+            with suppress(ClipboardFailed):
+                self._restore_by_itself()
+            return True
         sources = [self._connection.get_file_descriptor(), self._wake_read]
-        if self._wake_read in select.select(sources, [], [])[0]:
+        if self._wake_read in select.select(sources, [], [], left)[0]:
             os.read(self._wake_read, 4096)
         return True

@@ -11,6 +11,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from .answers import answered, refusal
 from .calls import caller_of
 from .errors import InvalidAction
+from .fields import LONGEST_DURATION, seconds
 from .floor import Floor, key_of
 from .requests import decode
 from .selection import LARGEST, Content, Kind
@@ -40,8 +41,8 @@ class Board(Protocol):
     def get(self, kinds: tuple[Kind, ...]) -> Content | None:
         """What was copied last."""
 
-    def put(self, content: Content) -> None:
-        """Copy."""
+    def put(self, content: Content, restore_after: float | None = None) -> None:
+        """Copy; after so many seconds, what was there before comes back."""
 
     def restore(self) -> bool:
         """Copy again what was there before."""
@@ -65,11 +66,16 @@ def router(board: Callable[[], Board], floor: Floor) -> APIRouter:
 
     @routes.put("/clipboard", status_code=204, openapi_extra=_BODY)
     async def write(request: Request) -> Response:
-        """Copy `{"text": ...}`, `{"image_png": BASE64}`, or the body itself: a PNG or UTF-8."""
+        """Copy `{"text": ...}`, `{"image_png": BASE64}`, or the body itself: a PNG or UTF-8.
+
+        After `restore_after` seconds what was there before comes back, unless something else was
+        copied meanwhile.
+        """
         with answered():
+            after = _restore_after(request.query_params.get("restore_after"))
             content = content_of(request.headers.get("content-type", ""), await _body(request))
             with _acting(request, floor):
-                await asyncio.to_thread(lambda: board().put(content))
+                await asyncio.to_thread(lambda: board().put(content, after))
             return Response(status_code=204)
 
     @routes.post("/clipboard/restore", status_code=204)
@@ -138,6 +144,15 @@ async def _body(request: Request) -> bytes:
     return bytes(whole)
 
 
+def _restore_after(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        return seconds("restore_after", float(text))
+    except ValueError as error:
+        raise InvalidAction('"restore_after" must be a number of seconds.') from error
+
+
 def _wanted(request: Request) -> tuple[Kind, ...]:
     kind = request.query_params.get("type")
     if kind is None:
@@ -160,6 +175,14 @@ _CONTENTS: dict[int | str, Json] = {
     504: {"description": "The program that copied it does not hand it over."},
 }
 _BODY: Json = {
+    "parameters": [
+        {
+            "name": "restore_after",
+            "in": "query",
+            "required": False,
+            "schema": {"type": "number", "minimum": 0, "maximum": LONGEST_DURATION},
+        }
+    ],
     "requestBody": {
         "required": True,
         "content": {
@@ -171,5 +194,5 @@ _BODY: Json = {
             },
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
         },
-    }
+    },
 }

@@ -32,18 +32,21 @@ class Clipboard:
         """Return the picture as a PNG file, None if none was copied."""
         return await self._get("image")
 
-    async def set_text(self, text: str) -> None:
-        """Copy a text."""
-        body = {"text": text}
-        await self._line.request("PUT", "/desktop/clipboard", json=body)
+    async def set_text(self, text: str, *, restore_after: float | None = None) -> None:
+        """Copy a text; after so many seconds, what was there before comes back by itself."""
+        await self._put(restore_after, json={"text": text})
 
-    async def set_image(self, png: bytes) -> None:
-        """Copy a picture, a PNG file."""
-        await self._line.request("PUT", "/desktop/clipboard", content=png)
+    async def set_image(self, png: bytes, *, restore_after: float | None = None) -> None:
+        """Copy a picture, a PNG file; ``restore_after`` as of a text."""
+        await self._put(restore_after, content=png)
 
     async def restore(self) -> None:
         """Copy again what was there before it was set."""
         await self._line.request("POST", "/desktop/clipboard/restore")
+
+    async def _put(self, restore_after: float | None, **body: Any) -> None:
+        wanted = None if restore_after is None else {"restore_after": str(restore_after)}
+        await self._line.request("PUT", "/desktop/clipboard", params=wanted, **body)
 
     async def _get(self, kind: Clip) -> bytes | None:
         path, wanted = self._line.path("/desktop/clipboard"), {"type": kind}

@@ -82,6 +82,13 @@ class Selection:
             self.owned = None
             raise ClipboardFailed("another program copied at the same moment")
 
+    def disown(self) -> None:
+        """Leave the clipboard empty, if it is ours."""
+        if self.owned is not None and self._owner() == self._window:
+            self._core.SetSelectionOwner(0, self._atom(_NAME), 0)
+            self._connection.flush()
+        self.owned = None
+
     def read(self, kinds: tuple[Kind, ...]) -> Content | None:
         """What was copied, in the first of these forms that it has; None if in none.
 

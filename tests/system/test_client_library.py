@@ -100,7 +100,7 @@ def test_without_a_loop_it_is_the_same() -> None:
             assert next(events).kind == "lease_changed"
         with desktop.events(since=told.id) as events:
             assert next(events).kind == "lease_changed"
-        desktop.clipboard.set_text("again")
+        desktop.clipboard.set_text("again", restore_after=60)
         assert desktop.clipboard.text() == "again"
         assert desktop.windows.list() == ()
         instance = desktop.status().instance_id

@@ -127,6 +127,25 @@ def test_what_was_there_before_can_be_restored(desktop: Service) -> None:
     assert answer.json()["message"] == "There is nothing to restore."
 
 
+def test_what_was_there_before_comes_back_by_itself(desktop: Service) -> None:
+    soon = {"restore_after": "0.01"}
+    put(desktop, b"the person's own")
+    assert desktop.http.put(CLIPBOARD, params=soon, json={"text": "a secret"}).status_code == 204
+    until(lambda: desktop.http.get(CLIPBOARD).text == "the person's own", "what was there")
+    # With nothing there before, the clipboard is empty afterwards.
+    with program(desktop) as selection:
+        selection.own(Content("text/plain", b"gone with its program"))
+    until(lambda: desktop.http.get(CLIPBOARD).status_code == 204, "an empty clipboard")
+    assert desktop.http.put(CLIPBOARD, params=soon, json={"text": "a secret"}).status_code == 204
+    until(lambda: desktop.http.get(CLIPBOARD).status_code == 204, "an empty clipboard again")
+
+
+@pytest.mark.parametrize("after", ["soon", "nan", "-1", "101", ""])
+def test_a_time_that_cannot_be_waited_for_is_a_400(desktop: Service, after: str) -> None:
+    answer = desktop.http.put(CLIPBOARD, params={"restore_after": after}, json={"text": "x"})
+    assert answer.status_code == 400
+
+
 def test_a_program_that_does_not_hand_over_is_a_504(desktop: Service) -> None:
     with program(desktop) as selection:
         selection.own(Content("text/plain", b"mine"))
