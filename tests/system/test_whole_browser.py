@@ -1,5 +1,6 @@
 """The whole system as a person uses it: real control plane, real desktop, real Chromium."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -104,6 +105,24 @@ def test_a_person_replays_a_run_and_a_step_seeks_the_video(plane: Service) -> No
             "(at) => Math.abs(document.querySelector('video').currentTime - at) < 0.3",
             arg=wanted["video_start"],
         )
+        expect(page.locator("#now")).to_contain_text(f"of {len(steps)}: ")
+        page.get_by_role("button", name="Pin").click()
+        expect(page.get_by_role("button", name="Pinned")).to_be_visible()
+        assert plane.get(f"/api/v0/runs/{spawned['chat_id']}")["recordings"][0]["pinned"]
+        page.get_by_role("button", name="Share").click()
+        link = page.get_by_label("Link", exact=True)
+        expect(link).to_have_value(re.compile("#code=dh_"))
+        everywhere = page.context.browser
+        assert everywhere is not None
+        guest = everywhere.new_context().new_page()
+        guest.goto(link.input_value())
+        guest.wait_for_url(f"{plane.url}/runs/**")
+        expect(guest.get_by_text("The date").first).to_be_visible()
+        expect(guest.locator("#share")).to_be_hidden()
+        page.get_by_role("button", name="Stop sharing").click()
+        expect(page.locator("#share-box")).to_be_hidden()
+        guest.reload()
+        guest.wait_for_url(f"{plane.url}/login**")
 
 
 def test_pages_fit_a_phone(plane: Service) -> None:

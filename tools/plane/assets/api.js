@@ -54,6 +54,14 @@ export async function post(path, body = {}) {
   );
 }
 
+export async function put(path) {
+  return json(await request(path, { method: "PUT" }));
+}
+
+export async function remove(path) {
+  return json(await request(path, { method: "DELETE" }));
+}
+
 /** A picture as {etag, blob}; null when it is the one of `etag` still, or there is none now. */
 export async function picture(path, etag) {
   const answer = await request(path, { cache: "no-cache" });

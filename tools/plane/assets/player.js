@@ -1,5 +1,5 @@
 // The recording: one time line over all its parts, with marks where the steps are.
-import { element } from "./dom.js";
+import { element, setText } from "./dom.js";
 import { clock } from "./words.js";
 
 const PICTURE = 1 / 15;
@@ -60,6 +60,11 @@ export class Player {
     return this.parts.slice(0, index).reduce((sum, part) => sum + (part.seconds || 0), 0);
   }
 
+  /** Whether whole seconds would tell too little of so short a video. */
+  get fine() {
+    return this.total < 60;
+  }
+
   get time() {
     return this.start(this.part) + this.elements.video.currentTime;
   }
@@ -116,7 +121,7 @@ export class Player {
       return made;
     });
     const marks = this.steps.map((step) => {
-      const made = element("span", { className: "mark", title: `${clock(step.video_start)} ${step.label}` });
+      const made = element("span", { className: "mark", title: `${clock(step.video_start, this.fine)} ${step.label}` });
       made.dataset.tone = step.error ? "bad" : "";
       made.style.left = percent(step.video_start);
       made.addEventListener("click", (event) => {
@@ -140,8 +145,9 @@ export class Player {
     if (this.total) {
       played.style.width = `${(this.time / this.total) * 100}%`;
     }
-    now.textContent = `${clock(this.time)} / ${clock(this.total)}`;
     const current = this.current();
+    const number = this.steps.indexOf(current) + 1;
+    setText(now, current ? `${number} of ${this.steps.length}: ${current.label}` : "");
     this.point(current);
     this.moved(current);
   }

@@ -3,6 +3,7 @@ import { address, get, idFromPath, post } from "./api.js";
 import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { follow } from "./events.js";
+import { keeping } from "./keeping.js";
 import { Player } from "./player.js";
 import { watchShot } from "./shots.js";
 import { ago, clock, deed, duration, isAtWork, isBusy, size, stateOf, took } from "./words.js";
@@ -16,6 +17,8 @@ const player = new Player(
   { video: byId("video"), strip: byId("strip"), played: byId("played"), now: byId("now"), ring: byId("ring") },
   { chosen: (step) => choose(step), moved: (step) => highlight(step) },
 );
+
+const showKept = keeping(id, () => (player.total ? player.time : 0));
 
 function highlight(step) {
   for (const row of list.children) {
@@ -76,7 +79,7 @@ function updateStepRow(row, step) {
   const inVideo = typeof step.video_start === "number";
   // Two clocks in one column would mislead: with a video, a step outside of it has no time.
   const outside = player.total ? "–" : clock(step.started_at - startedAt);
-  setText(row.querySelector(".step-time"), inVideo ? clock(step.video_start) : outside);
+  setText(row.querySelector(".step-time"), inVideo ? clock(step.video_start, player.fine) : outside);
   setText(row.querySelector(".step-title"), deed(step));
   const taken = step.ended_at ? duration(step.ended_at - step.started_at) : "running";
   const kind = step.action ? "" : step.tool;
@@ -136,6 +139,7 @@ function whyNoVideo(chat) {
 }
 
 function showRecording(chat, recordings) {
+  showKept(recordings);
   byId("player").hidden = recordings.length === 0;
   showPreview(chat, recordings.length === 0 && isAtWork(chat) && Boolean(chat.desktop_id));
   const why = recordings.length === 0 && byId("preview").hidden ? whyNoVideo(chat) : "";
@@ -276,7 +280,8 @@ byId("stop").addEventListener("click", () => troubled(() => post(`api/v0/chats/$
 byId("video").addEventListener(
   "loadedmetadata",
   () => {
-    const at = Number(new URLSearchParams(location.hash.slice(1)).get("t"));
+    const place = location.hash ? location.hash.slice(1) : location.search;
+    const at = Number(new URLSearchParams(place).get("t"));
     if (at > 0) {
       player.seek(at);
     }

@@ -94,8 +94,12 @@ export function duration(seconds) {
   return hours ? `${hours} h ${minutes} min` : `${minutes} min ${whole % 60} s`;
 }
 
-/** 75.2 -> "1:15" */
-export function clock(seconds) {
+/** 75.2 -> "1:15", or "1:15.2" if tenths are wanted */
+export function clock(seconds, tenths = false) {
+  if (tenths) {
+    const count = Math.round(Math.max(0, seconds) * 10);
+    return `${clock(Math.floor(count / 10))}.${count % 10}`;
+  }
   const whole = Math.max(0, Math.floor(seconds));
   const rest = String(whole % 60).padStart(2, "0");
   const minutes = Math.floor(whole / 60);

@@ -1,0 +1,84 @@
+// What an administrator may do with a run: keep it whatever its age, and share it.
+import { address, get, post, put, remove } from "./api.js";
+import { byId, setText, troubled } from "./dom.js";
+
+/** @param id the chat's  @param time gives the second of the video that is shown */
+export function keeping(id, time) {
+  const pin = byId("pin");
+  const share = byId("share");
+  const box = byId("share-box");
+  const link = byId("share-link");
+  let allowed = false;
+  let recorded = false;
+  let token = null;
+
+  const draw = () => {
+    pin.hidden = share.hidden = !(allowed && recorded);
+  };
+
+  const showPinned = (pinned) => {
+    pin.setAttribute("aria-pressed", String(pinned));
+    setText(pin, pinned ? "Pinned" : "Pin");
+  };
+
+  pin.addEventListener("click", () =>
+    troubled(async () => {
+      const call = pin.getAttribute("aria-pressed") === "true" ? remove : put;
+      showPinned((await call(`api/v0/runs/${id}/pin`)).pinned);
+    }),
+  );
+
+  const told = (words) => setText(byId("share-words"), words);
+
+  share.addEventListener("click", () =>
+    troubled(async () => {
+      if (!token) {
+        token = await post("api/v0/tokens", { scopes: [`run:${id}:view`], name: document.title });
+        told("Whoever has this link sees this run for seven days: its page, video and steps.");
+      }
+      const at = time();
+      const page = `/runs/${id}${at > 0.5 ? `?t=${at.toFixed(1)}` : ""}`;
+      link.value = address(`login?next=${encodeURIComponent(page)}#code=${token.token}`);
+      box.hidden = false;
+      link.focus();
+      link.select();
+    }),
+  );
+
+  byId("share-copy").addEventListener("click", () =>
+    troubled(async () => {
+      link.select();
+      try {
+        await navigator.clipboard.writeText(link.value);
+        told("Copied.");
+      } catch {
+        // Without TLS a browser may refuse; the link is selected, so that Ctrl+C does it.
+        told("Press Ctrl+C to copy it.");
+      }
+    }),
+  );
+
+  byId("share-end").addEventListener("click", () =>
+    troubled(async () => {
+      await remove(`api/v0/tokens/${token.id}`);
+      token = null;
+      box.hidden = true;
+      share.focus();
+    }),
+  );
+
+  // Who was given a share link may not share it on, and is not shown how.
+  get("api/v0/tokens").then(
+    () => {
+      allowed = true;
+      draw();
+    },
+    () => {},
+  );
+
+  return (recordings) => {
+    recorded = recordings.length > 0;
+    showPinned(recorded && recordings.every((each) => each.pinned));
+    draw();
+  };
+}
