@@ -226,6 +226,8 @@ class Recorder:
             while (request := self._next()) is not _END:
                 if request is not None:
                     request.answer_with(self._tend)
+                # Its picture is large, and the next request may be an hour away.
+                request = None
                 self._studio.tick(self._clock.now())
                 self._look_after()
                 self._keep_pace()

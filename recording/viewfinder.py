@@ -68,5 +68,7 @@ class Viewfinder:
                     shot = self._feed.take(FEED_PATIENCE)
                 if shot is not None:
                     saw(shot)
+                # Pictures are large: not one is kept while another is waited for.
+                del shot
         except FeedEnded:
             lost()
