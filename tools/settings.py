@@ -1,5 +1,6 @@
 """How a control plane is set up: flags, then environment, then ``deskhand.toml``, then defaults."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 PREFIX = "DESKHAND_"
+_BUCKET = re.compile(r"s3://[^/\s]+(/\S*)?")
 
 
 class BadSetting(Exception):
@@ -60,6 +62,9 @@ def load(
             values[name] = _read(text, known[name], PREFIX + name.upper())
     values |= {name: value for name, value in flags.items() if value is not None}
     values["data_dir"] = Path(values["data_dir"]).expanduser().absolute()
+    store = values.get("store", "")
+    if store and not _BUCKET.fullmatch(store):
+        raise BadSetting("store", f"{store!r} is no bucket; give s3://BUCKET or s3://BUCKET/PREFIX")
     return Settings(**values)
 
 

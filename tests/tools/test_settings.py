@@ -54,3 +54,14 @@ def test_lists_in_the_file_become_tuples() -> None:
 def test_a_mistake_names_its_place(environment: dict[str, str], file: str, said: str) -> None:
     with pytest.raises(BadSetting, match=said):
         load({}, environment, file, HOME)
+
+
+@pytest.mark.parametrize("store", ["", "s3://films", "s3://films/some/place"])
+def test_a_bucket_is_taken(store: str) -> None:
+    assert load({"store": store}, {}, "", Path("/d")).store == store
+
+
+@pytest.mark.parametrize("store", ["/some/folder", "s3://", "https://films", "s3:///x"])
+def test_what_is_no_bucket_is_refused(store: str) -> None:
+    with pytest.raises(BadSetting, match="is no bucket"):
+        load({}, {"DESKHAND_STORE": store}, "", Path("/d"))
