@@ -12,7 +12,7 @@ from typing import Protocol, Self, TypeVar
 
 from .changes import changes
 from .frames import Damage, Frame, Pointer
-from .geometry import Region, Size
+from .geometry import Point, Region, Size
 from .outcomes import Focused, Observation, Shot, etag, frame_id
 from .requests import Observe
 from .settle import Settle, SettleRule, Verdict
@@ -136,6 +136,8 @@ class Eyes:
         self._pictures = pictures
         self._boot = boot
         self._clock = clock
+        self._pointed: tuple[Point, int] | None = None
+        self._moves = 0
         self._stirred = -math.inf
         self._moving: tuple[float, tuple[Region, ...]] = (-math.inf, ())
         self._thread = ThreadPoolExecutor(1, "eyes")
@@ -155,7 +157,7 @@ class Eyes:
 
     async def frame_id(self) -> str:
         """Name of what the screen shows now."""
-        return frame_id(self._boot, await self._see(self._screen.frame))
+        return await self._see(lambda: self._name(self._screen.frame(), self._screen.pointer()))
 
     async def picture(
         self, wanted: View, stages: Stages, known: frozenset[str] = frozenset()
@@ -218,7 +220,7 @@ class Eyes:
             frame = self._screen.frame()
             changed = changes(before, frame, painted)
         shot = self._shoot(wanted, stages, frame=frame) if wanted else None
-        shown = frame_id(self._boot, frame)
+        shown = shot.frame_id if shot else self._name(frame, self._screen.pointer())
         return Observation(shown, None, changed, shot, focused_after=self._windows.focused())
 
     def _shoot(
@@ -230,9 +232,10 @@ class Eyes:
     ) -> Shot:
         with stages.stage("capture"):
             frame = frame or self._screen.frame()
-            pointer = self._screen.pointer() if wanted.options.cursor else None
-        shown = frame_id(self._boot, frame)
-        tag = etag(shown, wanted, pointer)
+            pointer = self._screen.pointer()
+        shown = self._name(frame, pointer)
+        drawn = pointer if wanted.options.cursor else None
+        tag = etag(shown, wanted, drawn)
         data = None
         if tag not in known and wanted.options.since != shown:
             with stages.stage("encode"):
@@ -240,13 +243,20 @@ class Eyes:
                     frame,
                     size=wanted.size,
                     region=wanted.region,
-                    pointer=pointer,
+                    pointer=drawn,
                     format=wanted.options.format,
                     quality=wanted.options.quality,
                 )
         return Shot(
             shown, tag, wanted.options.format, wanted.size, self.size, data, dict(stages.taken)
         )
+
+    def _name(self, frame: Frame, pointer: Pointer) -> str:
+        pointed = (pointer.position, pointer.serial)
+        if pointed != self._pointed:
+            self._moves += self._pointed is not None
+            self._pointed = pointed
+        return frame_id(self._boot, frame, self._moves)
 
     async def _see(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

@@ -93,9 +93,12 @@ class BatchOutcome:
     observation: Observation | None
 
 
-def frame_id(boot: str, frame: Frame) -> str:
-    """Name of the pixels that a frame shows; ``boot`` names the service."""
-    return f"{boot}{frame.life}-{frame.counter}"
+def frame_id(boot: str, frame: Frame, moves: int) -> str:
+    """Name of what a frame and the pointer on it show, after so many moves of the pointer.
+
+    ``boot`` names the service. Both numbers only grow, so their sum is of one moment.
+    """
+    return f"{boot}{frame.life}-{frame.counter + moves}"
 
 
 def etag(shown: str, view: View, pointer: Pointer | None) -> str:

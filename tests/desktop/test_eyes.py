@@ -108,22 +108,28 @@ def test_a_picture_the_caller_has_is_not_made_again() -> None:
         s.screen.drawn = pointer(9, 9)
         moved = await s.eyes.picture(VIEW, s.stages, frozenset({first.etag}))
         assert moved.data is not None
-        assert moved.frame_id == first.frame_id == await s.eyes.frame_id()
+        assert moved.frame_id != first.frame_id
+        assert moved.frame_id == await s.eyes.frame_id()
 
     with scene() as s:
         asyncio.run(run(s))
 
 
-def test_since_counts_the_pixels_of_the_screen_only() -> None:
+def test_since_counts_what_is_painted_and_where_the_pointer_is() -> None:
     async def run(s: Scene) -> None:
+        async def seen_since(known: str) -> bool:
+            view = View(VIEW.size, None, PictureOptions(since=known))
+            return (await s.eyes.picture(view, s.stages)).data is None
+
+        assert await seen_since(await s.eyes.frame_id())
         known = await s.eyes.frame_id()
-        view = View(VIEW.size, None, PictureOptions(since=known))
         s.screen.drawn = pointer(9, 9)
-        assert (await s.eyes.picture(view, s.stages)).data is None
+        assert not await seen_since(known)
+        known = await s.eyes.frame_id()
+        assert await seen_since(known)
         s.screen.paint(SPOT)
-        assert (await s.eyes.picture(view, s.stages)).data is not None
-        unknown = View(VIEW.size, None, PictureOptions(since="another-boot-0"))
-        assert (await s.eyes.picture(unknown, s.stages)).data is not None
+        assert not await seen_since(known)
+        assert not await seen_since("another-boot-0")
 
     with scene() as s:
         asyncio.run(run(s))

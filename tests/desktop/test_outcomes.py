@@ -93,7 +93,7 @@ def test_a_batch_answers_for_each_of_its_actions() -> None:
 
 
 def test_a_frame_is_named_by_its_display_and_count() -> None:
-    assert frame_id("boot", frame(NATIVE, 7)) == "boot-7"
+    assert frame_id("boot", frame(NATIVE, 7), 2) == "boot-9"
 
 
 def test_an_etag_names_all_that_changes_the_bytes() -> None:

@@ -261,3 +261,12 @@ def test_thirty_two_actions_wait_and_the_next_is_a_429(shared: Service) -> None:
 
     assert asyncio.run(crowd()) == [429, 429, 429]
     assert shared.act(action="wait", duration=0)["output"] == "wait action performed"
+
+
+def test_a_pointer_that_moved_is_a_new_picture(shared: Service) -> None:
+    shared.act(action="mouse_move", coordinate=[200, 200])
+    shown = shared.act(action="screenshot")["frame_id"]
+    shared.act(action="mouse_move", coordinate=[900, 500])
+    moved = shared.act(action="screenshot", since=shown)
+    assert "unchanged" not in moved
+    assert moved["screenshot_data"]
