@@ -121,8 +121,9 @@ def test_a_person_replays_a_run_and_a_step_seeks_the_video(plane: Service) -> No
         expect(guest.locator("#share")).to_be_hidden()
         page.get_by_role("button", name="Stop sharing").click()
         expect(page.locator("#share-box")).to_be_hidden()
-        guest.reload()
-        guest.wait_for_url(f"{plane.url}/login**")
+        again = guest.context.new_page()
+        again.goto(f"{plane.url}/runs/{spawned['chat_id']}")
+        again.wait_for_url(f"{plane.url}/login**")
 
 
 def test_pages_fit_a_phone(plane: Service) -> None:
