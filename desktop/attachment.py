@@ -1,7 +1,6 @@
 """A desktop service over a screen that exists already: a person's session, with no VNC of ours."""
 
 import asyncio
-import json
 import os
 import time
 from contextlib import AsyncExitStack
@@ -65,6 +64,7 @@ from .outcomes import BatchOutcome, Caller, Outcome
 from .pictures import Pictures
 from .portable import MssCamera, PyAutoGuiHands
 from .portablekeys import unreachable
+from .ready import Ready
 from .requests import ActionRequest, BatchRequest
 from .secrets_api import router as secrets_router
 from .settings import DesktopSettings
@@ -157,10 +157,8 @@ class Attachment:
             parts = await self._open(stack)
             idleness = Idleness(self._application(parts), time.monotonic)
             server = Serving(idleness, lambda: self._tell(address, parts), self._close)
-            if self._settings.linger is not None:
-                task = asyncio.create_task(_linger(server, idleness, self._settings.linger))
-                stack.callback(task.cancel)
-            await server.run_until_asked(bound)
+            async with idleness.ending(self._settings.linger, server.ask_to_end):
+                await server.run_until_asked(bound)
 
     def environment(self) -> dict[str, str]:
         """The whole environment that a command starts from."""
@@ -278,17 +276,17 @@ class Attachment:
 
     def _tell(self, address: Address, parts: Parts) -> None:
         if self._settings.as_json:
-            ready = {
-                "url": address.url,
-                "token": self._token,
-                "pid": os.getppid(),
-                "display": self._display,
-                "size": list(parts.screen.size),
-                "mode": "attach",
-                "level": self._account.level,
-                "version": version("deskhand"),
-            }
-            _print(json.dumps(ready))
+            ready = Ready(
+                address.url,
+                self._token,
+                os.getppid(),
+                self._display,
+                parts.screen.size,
+                self._account.level,
+                version("deskhand"),
+                mode="attach",
+            )
+            _print(ready.line())
         else:
             _print(f"The screen {self._display} is served at {address.url}")
             if self._settings.token_file is None:
@@ -299,11 +297,6 @@ class Attachment:
         self._streams.end()
         self._watches.end()
         self._events.close()
-
-
-async def _linger(server: Serving, idleness: Idleness, longest: float) -> None:
-    await idleness.reached(longest)
-    server.ask_to_end()
 
 
 def _check(request: ActionRequest) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import encodings.idna  # noqa: F401 - loaded at the first host name otherwise, see preload()
-import json
 import os
 import time
 from contextlib import AsyncExitStack
@@ -72,6 +71,7 @@ from .minutes import of_action, of_turn
 from .once import Once
 from .pictures import Pictures, load_codecs
 from .readiness import AwakenedUpstream, awakened
+from .ready import Ready
 from .secrets_api import router as secrets_router
 from .settings import DesktopSettings
 from .spawn import Spawner
@@ -151,11 +151,8 @@ class Service:
             app = self._application(parts)
             idleness = Idleness(AccessLog(app), time.monotonic)
             server = Serving(idleness, lambda: self._tell(address, parts), self._close)
-            if self._settings.linger is not None:
-                waiting = _linger(server, idleness, self._settings.linger)
-                task = asyncio.create_task(waiting, name="linger")
-                stack.push_async_callback(_cancelled, task)
-            await server.run_until_asked(bound)
+            async with idleness.ending(self._settings.linger, server.ask_to_end):
+                await server.run_until_asked(bound)
 
     async def _open(self, stack: AsyncExitStack) -> Parts:
         settings, path = self._settings, self._folder.path
@@ -311,16 +308,16 @@ class Service:
     def _tell(self, address: Address, parts: Parts) -> None:
         name = parts.display.newest.xserver.display
         if self._settings.as_json:
-            ready = {
-                "url": address.url,
-                "token": self._token,
-                "pid": self._process,
-                "display": name,
-                "size": list(self._settings.size),
-                "level": self._account.level,
-                "version": version("deskhand"),
-            }
-            _print(json.dumps(ready))
+            ready = Ready(
+                address.url,
+                self._token,
+                self._process,
+                name,
+                self._settings.size,
+                self._account.level,
+                version("deskhand"),
+            )
+            _print(ready.line())
         elif address.path is not None:
             _print(f"Desktop {name} is served at {address.url}")
         else:
@@ -336,20 +333,10 @@ class Service:
         self._events.close()
 
 
-async def _linger(server: Serving, idleness: Idleness, longest: float) -> None:
-    await idleness.reached(longest)
-    server.ask_to_end()
-
-
 def _record(turn: Turn, recorder: Recorder) -> None:
     # What is done in the open is a step of its own, as it happens.
     if turn.private:
         recorder.note(of_turn(turn, deeds(turn)))
-
-
-async def _cancelled(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
 
 
 def _print(line: str) -> None:

@@ -95,7 +95,7 @@ CORES = {
     for package, modules in {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
         " settle changes keymap png environment snapshots outcomes schema lease journal calls"
-        " backoff desktopentry"
+        " backoff desktopentry ready"
         " results portablekeys nodes minutes disguise",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes presence ranges pace",

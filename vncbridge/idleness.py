@@ -1,7 +1,8 @@
 """How long a service has not been called."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -25,6 +26,23 @@ class Idleness:
         # Every call puts that off, and none of them is worth an event.
         while (left := seconds - self.seconds) > 0:  # noqa: ASYNC110
             await asyncio.sleep(left)
+
+    @asynccontextmanager
+    async def ending(self, after: float | None, end: Callable[[], object]) -> AsyncIterator[None]:
+        """Call ``end`` once nobody has called for ``after`` seconds; never if that is None."""
+        if after is None:
+            yield
+            return
+        watch = asyncio.create_task(self._end(after, end), name="linger")
+        try:
+            yield
+        finally:
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
+
+    async def _end(self, after: float, end: Callable[[], object]) -> None:
+        await self.reached(after)
+        end()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a call on, and count it."""

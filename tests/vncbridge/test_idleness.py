@@ -71,3 +71,39 @@ def test_waiting_for_silence_ends_when_it_has_lasted() -> None:
         await waiting
 
     asyncio.run(scene())
+
+
+def test_a_service_that_nobody_calls_ends_by_itself_and_one_without_a_limit_never_does() -> None:
+    clock = Clock()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        pass
+
+    async def scene() -> None:
+        ended = asyncio.Event()
+        idleness = Idleness(app, clock)
+        clock.now += 60
+        async with idleness.ending(None, ended.set):
+            await asyncio.sleep(0)
+        assert not ended.is_set()
+        async with idleness.ending(60, ended.set):
+            await ended.wait()
+
+    asyncio.run(scene())
+
+
+def test_a_service_that_ended_otherwise_is_not_ended_again() -> None:
+    clock = Clock()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        pass
+
+    async def scene() -> None:
+        ended = asyncio.Event()
+        async with Idleness(app, clock).ending(60, ended.set):
+            pass
+        clock.now += 60
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        assert not ended.is_set()
+
+    asyncio.run(scene())
