@@ -28,6 +28,7 @@ from .gate import (
     is_open,
     largest_body,
 )
+from .inventory import tell_all
 from .scopes import ADMIN, chats_of
 
 CHAT_HEADERS = ("deskhand-chat-id", "coder-chat-id")
@@ -281,8 +282,12 @@ def install(
     secure: bool = False,
     kin: Kin = no_kin,
 ) -> None:
-    """Put the border in front of an application, with its login routes and error bodies."""
+    """Put the border in front of an application, with its login routes and error bodies.
+
+    From then on the application's description names all of its routes.
+    """
     app.include_router(login_router(credentials, secure))
+    tell_all(app)
     app.add_exception_handler(StarletteHTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_middleware(Border, gate=gate, credentials=credentials, kin=kin)
