@@ -1,7 +1,6 @@
 """The desktop's HTTP routes: status, screenshot, actions."""
 
 import asyncio
-import re
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -20,9 +19,12 @@ from .errors import (
     Occupied,
     QueueFull,
 )
+from .etags import etags
 from .fields import Json
+from .geometry import Space
 from .once import Once
 from .outcomes import Shot
+from .query import screenshot_request
 from .replies import Reply
 from .requests import action_request, batch_request, decode
 from .schema import action_schema, batch_schema, screenshot_parameters
@@ -32,8 +34,6 @@ T = TypeVar("T")
 PREFIX = "/api/v0/desktop"
 # Nobody reads it: the one who asked has gone.
 _CLIENT_CLOSED_REQUEST = 499
-_WHOLE_NUMBER = re.compile(r"-?\d{1,15}")
-_FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def router(
@@ -64,10 +64,10 @@ def router(
     async def screenshot(request: Request) -> Response:
         """A picture of the screen; 304 where the caller has it already."""
         with _answered():
-            wanted = _screenshot_query(dict(request.query_params))
-            known = _etags(request.headers.get("if-none-match", ""))
-            taken = action_request(wanted, computer.size)
-            return _picture(await computer.picture(picture_of(taken, computer.size), known))
+            wanted = screenshot_request(request.query_params.multi_items(), computer.size)
+            known = etags(",".join(request.headers.getlist("if-none-match")))
+            shot = await computer.picture(picture_of(wanted, computer.size), known)
+            return _picture(shot, wanted.space)
 
     @routes.post("/action", openapi_extra=_body(action_schema()), responses=_ERRORS)
     async def action(request: Request) -> Response:
@@ -150,42 +150,14 @@ async def _left(request: Request) -> None:
         pass
 
 
-def _screenshot_query(query: dict[str, str]) -> Json:
-    wanted: Json = {"action": "screenshot"}
-    for name, value in query.items():
-        match name:
-            case "action" | "observe":
-                raise InvalidAction(f'Unknown parameter "{name}".')
-            case "scaled_width" | "scaled_height" | "quality":
-                wanted[name] = _integer(name, value)
-            case "region":
-                wanted[name] = [_integer(name, part.strip()) for part in value.split(",")]
-            case "cursor":
-                if value not in _FLAGS:
-                    raise InvalidAction('"cursor" must be true or false.')
-                wanted[name] = _FLAGS[value]
-            case _:
-                wanted[name] = value
-    return wanted
-
-
-def _integer(name: str, value: str) -> int:
-    if not _WHOLE_NUMBER.fullmatch(value):
-        raise InvalidAction(f'"{name}" must be a whole number.')
-    return int(value)
-
-
-def _etags(header: str) -> frozenset[str]:
-    return frozenset(re.findall(r'"([^"]*)"', header))
-
-
-def _picture(shot: Shot) -> Response:
+def _picture(shot: Shot, space: Space) -> Response:
     headers = {
         "ETag": f'"{shot.etag}"',
         "Cache-Control": "no-cache",
         "Deskhand-Frame-Id": shot.frame_id,
         "Deskhand-Picture-Size": f"{shot.size.width}x{shot.size.height}",
         "Deskhand-Native-Size": f"{shot.native.width}x{shot.native.height}",
+        "Deskhand-Space": f"{space.name} {space.size.width}x{space.size.height}",
         "Server-Timing": ", ".join(
             f"{stage};dur={taken:.3f}" for stage, taken in shot.timings.items()
         ),
@@ -207,15 +179,27 @@ _ERRORS: dict[int | str, Json] = {
     500: {"description": "The action was begun and failed; nothing stays pressed."},
     503: {"description": "There is no display just now."},
 }
+_PICTURE_HEADERS: Json = {
+    name: {"description": meaning, "schema": {"type": "string"}}
+    for name, meaning in {
+        "ETag": "Names frame and parameters; for If-None-Match.",
+        "Deskhand-Frame-Id": "Names what the screen shows; for `since`.",
+        "Deskhand-Picture-Size": "Width and height of this picture, as 1280x720.",
+        "Deskhand-Native-Size": "Width and height of the screen.",
+        "Deskhand-Space": "Name and size of the space of the request, as model 1280x720.",
+        "Server-Timing": "Milliseconds of capture and encode.",
+    }.items()
+}
 _PICTURE_ANSWERS: dict[int | str, Json] = {
     200: {
         "description": "The picture.",
+        "headers": _PICTURE_HEADERS,
         "content": {
             f"image/{kind}": {"schema": {"type": "string", "format": "binary"}}
             for kind in ("png", "jpeg", "webp")
         },
     },
-    304: {"description": "The caller has this picture already."},
+    304: {"description": "The caller has this picture already.", "headers": _PICTURE_HEADERS},
     400: _ERRORS[400],
     503: _ERRORS[503],
 }

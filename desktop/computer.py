@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -207,7 +207,7 @@ class Computer:
             self._floor.look()
             return replace(outcome, frame_id=seen.frame_id, observation=seen)
 
-    async def picture(self, wanted: View, known: frozenset[str] = frozenset()) -> Shot:
+    async def picture(self, wanted: View, known: Container[str] = ()) -> Shot:
         """Take a picture without waiting for actions; ``known`` are ETags the caller has.
 
         Raises:

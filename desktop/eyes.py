@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -159,9 +159,7 @@ class Eyes:
         """Name of what the screen shows now."""
         return await self._see(lambda: self._name(self._screen.frame(), self._screen.pointer()))
 
-    async def picture(
-        self, wanted: View, stages: Stages, known: frozenset[str] = frozenset()
-    ) -> Shot:
+    async def picture(self, wanted: View, stages: Stages, known: Container[str] = ()) -> Shot:
         """Take a picture, unless its ETag is one that the caller has."""
         return await self._see(lambda: self._shoot(wanted, stages, known))
 
@@ -227,7 +225,7 @@ class Eyes:
         self,
         wanted: View,
         stages: Stages,
-        known: frozenset[str] = frozenset(),
+        known: Container[str] = (),
         frame: Frame | None = None,
     ) -> Shot:
         with stages.stage("capture"):

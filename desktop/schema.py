@@ -71,7 +71,11 @@ def batch_schema() -> Json:
 
 def screenshot_parameters() -> list[Json]:
     """Query parameters of ``GET /screenshot``."""
-    region = {"type": "string", "pattern": "^-?\\d+(,-?\\d+){3}$", "description": "x1,y1,x2,y2"}
+    region = {
+        "type": "string",
+        "pattern": "^-?[0-9]{1,15}(,-?[0-9]{1,15}){3}$",
+        "description": "Part of the screen as x1,y1,x2,y2, half open; it has to hold a pixel.",
+    }
     schemas = {"region": region, **_PICTURE, **_SPACE}
     return [
         {"name": name, "in": "query", "required": False, "schema": schema}

@@ -12,6 +12,7 @@ PACKAGES = {"desktop", "recording", "vncbridge", "tools"}
 
 EDGE = {"vncbridge.border", "vncbridge.credentials", "vncbridge.errors", "vncbridge.gate"} | {
     "vncbridge.accesslog",
+    "vncbridge.logs",
     "vncbridge.scopes",
     "vncbridge.tokens_api",
     "vncbridge.serving",
@@ -46,6 +47,7 @@ MAY_USE: dict[str, set[str]] = {
     "tools.plane.*": EDGE | {"desktop.client", "desktop.errors"},
     "tools.demo.*": {"vncbridge.serving"},
     "tools.agents.scripted.server": {"vncbridge.serving"},
+    "tools.agents.turns": {"vncbridge.logs"},
     "tools.commands.*": EDGE
     | {"desktop.client", "desktop.errors", "desktop.launch", "desktop.remote", "desktop.results"},
 }
@@ -80,6 +82,7 @@ OWNER: dict[str, set[str]] = {
     "alembic": {"tools.store.database", "tools.store.migrations.env"}
     | {"tools.store.migrations.versions.0001_create_the_first_tables"},
     "obstore": {"tools.store.bucket"},
+    "structlog": {"vncbridge.logs"},
     "typer": {"tools.cli"},
 }
 """Each library that touches the world is imported by a short list of modules."""
@@ -95,7 +98,7 @@ CORES = {
     for package, modules in {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
         " settle changes keymap png environment snapshots outcomes schema lease journal calls"
-        " backoff desktopentry ready"
+        " backoff desktopentry ready etags query"
         " results portablekeys nodes minutes disguise",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes presence ranges pace",

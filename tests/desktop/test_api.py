@@ -62,7 +62,11 @@ def test_a_screenshot_is_a_png_of_the_models_size() -> None:
         assert answer.headers["deskhand-frame-id"] == "boot-0"
         assert answer.headers["deskhand-picture-size"] == "1280x720"
         assert answer.headers["deskhand-native-size"] == "1920x1080"
-        assert "encode;dur=" in answer.headers["server-timing"]
+        assert answer.headers["deskhand-space"] == "model 1280x720"
+        stages = [
+            stage.partition(";dur=")[0] for stage in answer.headers["server-timing"].split(", ")
+        ]
+        assert stages == ["capture", "encode"]
 
     run(scenario)
 
@@ -94,9 +98,11 @@ def test_a_screenshot_is_as_wanted(query: str, content: bytes) -> None:
         "scaled_width=x&scaled_height=5",
         "region=1,2,3",
         "region=a,b,c,d",
+        "region=0,0,0,0",
         "cursor=maybe",
         "format=gif",
         "quality=101",
+        "quality=5&quality=5",
         "colour=red",
         "action=left_click",
         "observe=true",
@@ -107,6 +113,29 @@ def test_a_screenshot_that_cannot_be_is_refused(query: str) -> None:
         answer = await client.get(f"{URL}/screenshot?{query}")
         assert answer.status_code == 400
         assert answer.json()["message"]
+        assert "body" not in answer.text
+
+    run(scenario)
+
+
+def test_whatever_there_is_is_not_sent_to_who_has_it() -> None:
+    async def scenario(_: Service, client: httpx2.AsyncClient) -> None:
+        anything = {"If-None-Match": "*"}
+        answer = await client.get(f"{URL}/screenshot", headers=anything)
+        assert (answer.status_code, answer.content) == (304, b"")
+        assert answer.headers["etag"] == (await client.get(f"{URL}/screenshot")).headers["etag"]
+        assert answer.headers["server-timing"].startswith("capture;dur=")
+        wrong = await client.get(f"{URL}/screenshot?region=0,0,0,0", headers=anything)
+        assert wrong.status_code == 400
+
+    run(scenario)
+
+
+def test_tags_may_come_in_several_headers() -> None:
+    async def scenario(_: Service, client: httpx2.AsyncClient) -> None:
+        tag = (await client.get(f"{URL}/screenshot")).headers["etag"]
+        known = [("If-None-Match", '"x"'), ("If-None-Match", tag)]
+        assert (await client.get(f"{URL}/screenshot", headers=known)).status_code == 304
 
     run(scenario)
 
