@@ -16,13 +16,14 @@ from .catalogue import Catalogue, checked
 from .errors import (
     InvalidRecordingId,
     NoSuchMoment,
+    NotInRecording,
     RecorderClosed,
     RecordingError,
     StillRecording,
     TooManyRecordings,
     UnknownRecording,
 )
-from .media import SAFE, answer, answered
+from .media import SAFE, answer, answered, said
 from .multipart import Mixed, piece
 from .recorder import Recorder, Stored
 from .steps import Step
@@ -63,8 +64,8 @@ def router(recorder: Recorder, catalogue: Catalogue, closing: Callable[[], bool]
     api.add_api_route(f"{one}/video", routes.video, **media)
     api.add_api_route(f"{one}/thumbnail", routes.thumbnail, **media)
     api.add_api_route(f"{one}/clip", routes.clip, **media)
-    api.add_api_route(f"{one}/steps/{{index}}/picture", routes.step_picture, methods=["GET"])
-    api.add_api_route(f"{one}/steps.vtt", routes.steps_vtt, methods=["GET"])
+    api.add_api_route(f"{one}/steps/{{index}}/picture", routes.step_picture, **media)
+    api.add_api_route(f"{one}/steps.vtt", routes.steps_vtt, **media)
     return api
 
 
@@ -143,21 +144,22 @@ class _Routes:
         """A stretch of the video, in seconds of video, cut without encoding anything again."""
         failed = "Failed to cut clip."
         async with self._cutting:
-            file = await _answer(failed, self._catalogue.clip, recording_id, start, end)
-        return answered(request, file, "video/mp4", f"clip-{checked(recording_id)}.mp4")
+            clip = await _answer(failed, self._catalogue.clip, recording_id, start, end)
+        name = f"clip-{checked(recording_id)}.mp4"
+        return answered(request, clip.file, "video/mp4", name, clip.tag)
 
-    async def step_picture(self, recording_id: str, index: int) -> Response:
+    async def step_picture(self, recording_id: str, index: int, request: Request) -> Response:
         """A small picture of the screen when a step had ended."""
         failed = "Failed to read step."
         async with self._cutting:
             data = await _answer(failed, self._catalogue.step_picture, recording_id, index)
-        return Response(data, media_type="image/jpeg", headers=SAFE)
+        return said(request, data, "image/jpeg")
 
-    async def steps_vtt(self, recording_id: str) -> Response:
+    async def steps_vtt(self, recording_id: str, request: Request) -> Response:
         """The steps as chapters of the video."""
         failed = "Failed to read steps."
         text = await _answer(failed, self._catalogue.steps_vtt, recording_id)
-        return Response(text, media_type="text/vtt", headers=SAFE)
+        return said(request, text.encode(), "text/vtt; charset=utf-8")
 
     async def _asked(self, request: Request) -> tuple[str, str]:
         if self._closing():
@@ -187,6 +189,8 @@ async def _answer(failed: str, work: Callable[..., Result], *arguments: object) 
         return await to_thread.run_sync(work, *arguments)
     except InvalidRecordingId as error:
         _refuse(400, "Invalid recording_id format.", str(error))
+    except NotInRecording as error:
+        _refuse(404, f"{error.kind.capitalize()} not found.", str(error))
     except UnknownRecording as error:
         _refuse(404, "Recording not found.", str(error))
     except NoSuchMoment as error:

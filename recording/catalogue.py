@@ -15,7 +15,13 @@ from typing import Any, BinaryIO, NamedTuple
 
 from . import clips, container, parts, stills
 from .ballast import BALLAST
-from .errors import InvalidRecordingId, NoSuchMoment, UnknownRecording, UnreadableFilm
+from .errors import (
+    InvalidRecordingId,
+    NoSuchMoment,
+    NotInRecording,
+    UnknownRecording,
+    UnreadableFilm,
+)
 from .mover import remember
 from .parts import Part
 
@@ -50,6 +56,15 @@ class Paths(NamedTuple):
     document: Path
     journal: Path
     thumbnail: Path
+
+
+class Clip(NamedTuple):
+    """A stretch of a video."""
+
+    file: BinaryIO
+    """It vanishes when it is closed."""
+    tag: str
+    """The same for as long as the same request gives the same bytes."""
 
 
 class Catalogue:
@@ -109,8 +124,12 @@ class Catalogue:
         Raises:
             UnknownRecording: If there is none.
         """
-        wanted = self.take(recording_id)[0].index if index is None else index
-        return self._existing(recording_id, self.paths(recording_id, wanted).video)
+        take = self.take(recording_id)
+        wanted = take[0].index if index is None else index
+        path = self.paths(recording_id, wanted).video
+        if not path.exists():
+            raise NotInRecording(recording_id, "part", wanted)
+        return path
 
     def thumbnail(self, recording_id: str) -> Path:
         """The picture that stands for the newest take.
@@ -118,13 +137,14 @@ class Catalogue:
         Raises:
             UnknownRecording: If there is none.
         """
-        drawn = [self.paths(recording_id, part.index).thumbnail for part in self.take(recording_id)]
-        return self._existing(
-            recording_id, next((path for path in drawn if path.exists()), drawn[0])
-        )
+        for part in self.take(recording_id):
+            drawn = self.paths(recording_id, part.index).thumbnail
+            if drawn.exists():
+                return drawn
+        raise NotInRecording(recording_id, "thumbnail")
 
-    def clip(self, recording_id: str, start: float, end: float | None) -> BinaryIO:
-        """A stretch of the newest take as a file that vanishes when it is closed.
+    def clip(self, recording_id: str, start: float, end: float | None) -> Clip:
+        """A stretch of the newest take.
 
         Seconds of video; None is the end.
 
@@ -143,8 +163,9 @@ class Catalogue:
         ]
         target = stretches[0].video.with_name(f"{uuid.uuid4()}{CLIP}")
         try:
+            tag = clips.tag(stretches)
             clips.cut(stretches, target)
-            return target.open("rb")
+            return Clip(target.open("rb"), tag)
         finally:
             target.unlink(missing_ok=True)
 
@@ -152,13 +173,13 @@ class Catalogue:
         """A small JPEG of what the screen showed when a step of the newest take had ended.
 
         Raises:
-            UnknownRecording: If there is none.
-            NoSuchMoment: If there is no such step.
+            UnknownRecording: If there is none, or no such step.
+            NoSuchMoment: If the video does not go so far yet.
         """
         take = self.take(recording_id)
         times, steps = parts.joined(take)
         if not 0 <= index < len(steps):
-            raise NoSuchMoment(f"there is no step {index}", times.end[1])
+            raise NotInRecording(recording_id, "step", index)
         at = times.video(steps[index].ended)
         found = parts.pieces(take, at, inf) or parts.pieces(take, max(0.0, at - 0.001), inf)
         if not found:
@@ -191,8 +212,10 @@ class Catalogue:
         """
         found = self.parts(recording_id)
         doomed = [part for part in found if take in (None, part.take)]
-        if not doomed:
+        if not found:
             raise UnknownRecording(recording_id)
+        if not doomed:
+            raise NotInRecording(recording_id, "take", take)
         # Out of sight in one step, whoever still reads or moves a file of it.
         away = self._folder / f".deleted-{uuid.uuid4()}"
         if len(doomed) == len(found):
@@ -275,11 +298,6 @@ class Catalogue:
     def _journal(self, paths: Paths) -> Part | None:
         part = parts.replayed(_lines(paths.journal))
         return part and replace(part, size=paths.video.stat().st_size)
-
-    def _existing(self, recording_id: str, path: Path) -> Path:
-        if not path.exists():
-            raise UnknownRecording(recording_id)
-        return path
 
     def _ids(self) -> Iterator[str]:
         for path in sorted(self._folder.glob("*/")):

@@ -4,6 +4,7 @@ RecordingError
 ├── RecorderClosed        the recorder is shutting down; nothing new begins
 ├── InvalidRecordingId    the caller's id is no UUID
 ├── UnknownRecording      there is no recording of that id
+│   └── NotInRecording    it has no such part, take, step or thumbnail
 ├── NoSuchMoment          the recording does not show what was asked for
 ├── TooManyRecordings     the limit of recordings at once is reached
 ├── StillRecording        the recording must be stopped first
@@ -41,6 +42,19 @@ class UnknownRecording(RecordingError):
 
     def __str__(self) -> str:
         return "unknown recording ID"
+
+
+class NotInRecording(UnknownRecording):
+    """The recording is known, and has no such part, take, step or thumbnail."""
+
+    def __init__(self, recording_id: str, kind: str, which: int | None = None) -> None:
+        super().__init__(recording_id)
+        self.kind = kind
+        self.which = which
+
+    def __str__(self) -> str:
+        named = self.kind if self.which is None else f"{self.kind} {self.which}"
+        return f"the recording has no {named}"
 
 
 class NoSuchMoment(RecordingError):

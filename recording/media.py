@@ -4,6 +4,7 @@ The file is opened before anything is said of it, so its length and its tag are 
 bytes that follow, whatever takes its name in the meantime.
 """
 
+import hashlib
 import os
 from collections.abc import Iterator
 from email.utils import formatdate
@@ -38,18 +39,34 @@ async def answer(request: Request, path: Path, media_type: str, name: str) -> Re
     return answered(request, file, media_type, name)
 
 
-def answered(request: Request, file: BinaryIO, media_type: str, name: str) -> Response:
-    """An open file as an answer; it is closed when that is sent."""
+def said(request: Request, content: bytes, media_type: str) -> Response:
+    """A short content as an answer to a GET or a HEAD."""
+    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    headers = SAFE | {"ETag": etag, "Cache-Control": "private, no-cache"}
+    if has_already(request.headers.get("if-none-match"), etag):
+        return Response(status_code=304, headers=headers)
+    headers["Content-Length"] = str(len(content))
+    return Response(b"" if request.method == "HEAD" else content, 200, headers, media_type)
+
+
+def answered(
+    request: Request, file: BinaryIO, media_type: str, name: str, tag: str = ""
+) -> Response:
+    """An open file as an answer; it is closed when that is sent.
+
+    ``tag`` stands for its content, by default what the file system tells of it.
+    """
     facts = os.fstat(file.fileno())
-    etag = f'"{facts.st_ino:x}-{facts.st_mtime_ns:x}-{facts.st_size:x}"'
+    etag = f'"{tag or f"{facts.st_ino:x}-{facts.st_mtime_ns:x}-{facts.st_size:x}"}"'
     modified = formatdate(facts.st_mtime, usegmt=True)
     headers = SAFE | {
         "Accept-Ranges": "bytes",
         "ETag": etag,
-        "Last-Modified": modified,
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f'inline; filename="{name}"',
     }
+    if not tag:
+        headers["Last-Modified"] = modified
     if has_already(request.headers.get("if-none-match"), etag):
         file.close()
         return Response(status_code=304, headers=headers)

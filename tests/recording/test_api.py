@@ -182,8 +182,69 @@ def test_each_step_has_a_picture(tmp_path: Path) -> None:
         assert shown.headers["content-type"] == "image/jpeg"
         assert shown.content.startswith(b"\xff\xd8")
         missing = await desktop.get(f"/{A}/steps/1/picture")
-        assert missing.status_code == 400
-        assert "there is no step 1" in missing.json()["detail"]["detail"]
+        assert missing.status_code == 404
+        told = {"message": "Step not found.", "detail": "the recording has no step 1"}
+        assert missing.json()["detail"] == told
+
+    run(tmp_path, scenario)
+
+
+def test_what_a_known_recording_lacks_is_named(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        address = f"/recordings/{A}"
+        answers = {
+            "thumbnail": await desktop.get(f"/{A}/thumbnail"),
+            "part 99": await desktop.get(f"/{A}/video?part=99"),
+            "step 7": await desktop.get(f"/{A}/steps/7/picture"),
+            "take 9": await desktop.client.delete(f"{address}?take=9"),
+        }
+        for what, answer in answers.items():
+            told = answer.json()["detail"]
+            assert (answer.status_code, told["detail"]) == (404, f"the recording has no {what}")
+            assert told["message"] == f"{what.split()[0].capitalize()} not found."
+
+    run(tmp_path, scenario)
+
+
+def test_players_and_caches_may_ask_for_heads_and_changes_of_everything(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        begun = (await desktop.get(f"/{A}")).json()["started_at"]
+        report = {"tool": "execute", "started": begun, "ended": begun}
+        await desktop.client.post(f"/recordings/{A}/steps", json=report)
+        await desktop.stop()
+        await desktop.resting_video()
+        for path in ("video", "thumbnail", "steps.vtt", "steps/0/picture", "clip?from=0&to=9"):
+            address = f"/{A}/{path}"
+            whole = await desktop.get(address)
+            etag = whole.headers["etag"]
+            again = await desktop.get(address, **{"If-None-Match": etag})
+            assert (again.status_code, again.content) == (304, b""), path
+            head = await desktop.client.head(f"/recordings{address}")
+            assert (head.status_code, head.content) == (200, b""), path
+            assert head.headers["etag"] == etag, path
+            assert int(head.headers["content-length"]) == len(whole.content), path
+
+    run(tmp_path, scenario)
+
+
+def test_a_clip_that_is_asked_for_again_is_the_same(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        for number in range(2, 9):
+            await asyncio.to_thread(desktop.source.show, marked(number))
+        await desktop.stop()
+        await desktop.resting_video()
+        first, again, other = [
+            await desktop.get(f"/{A}/clip?from=0.01&to={end}") for end in (0.3, 0.3, 0.2)
+        ]
+        assert first.content == again.content
+        tags = [clip.headers["etag"] for clip in (first, again, other)]
+        assert tags[0] == tags[1] != tags[2]
+        valid = {"Range": "bytes=4-7", "If-Range": tags[0]}
+        part = await desktop.get(f"/{A}/clip?from=0.01&to=0.3", **valid)
+        assert (part.status_code, part.content) == (206, b"ftyp")
 
     run(tmp_path, scenario)
 

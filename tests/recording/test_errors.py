@@ -8,6 +8,8 @@ from recording import errors
     [
         (errors.TooManyRecordings(5), "too many concurrent recordings (max 5)"),
         (errors.UnknownRecording("x"), "unknown recording ID"),
+        (errors.NotInRecording("x", "part", 9), "the recording has no part 9"),
+        (errors.NotInRecording("x", "thumbnail"), "the recording has no thumbnail"),
         (errors.InvalidRecordingId(), "recording_id must be a valid UUID."),
         (errors.RecorderClosed(), "the recorder is shutting down"),
         (errors.StillRecording("x"), "recording x is still running; stop it first"),

@@ -191,7 +191,7 @@ def test_chromium_plays_a_moved_file_and_a_clip_of_it(page: Page, tmp_path: Path
     catalogue = recorded(tmp_path)
     assert move(catalogue.video(A), spare=0)
     assert played(page, catalogue.video(A), [0.05, 5.05, 11.05])["seen"] == [0, 50, 110]
-    with catalogue.clip(A, 3.05, 6.05) as clip:
+    with catalogue.clip(A, 3.05, 6.05).file as clip:
         path = tmp_path / A / "clip.mp4"
         path.write_bytes(clip.read())
     shown = played(page, path, [0.02, 1.02])
