@@ -24,10 +24,12 @@ from tools.processes.api import once
 from tools.processes.api import router as processes_router
 from tools.processes.registry import ProcessSettings, Registry
 from tools.processes.streams import Streams
+from vncbridge.accesslog import AccessLog
 from vncbridge.border import install, refuse_websocket
 from vncbridge.credentials import Credentials
 from vncbridge.gate import Gate, Principal, Refusal
 from vncbridge.idleness import Idleness
+from vncbridge.logs import logged
 from vncbridge.serving import Address, Serving
 from vncbridge.tokens_api import tokens_router
 from vncbridge.viewer import router as pages_router
@@ -154,8 +156,9 @@ class Attachment:
     async def run(self, bound: socket, address: Address) -> None:
         """Serve until SIGTERM; the screen and what runs on it stay as they are."""
         async with AsyncExitStack() as stack:
+            stack.enter_context(logged(self._folder.path / "logs"))
             parts = await self._open(stack)
-            idleness = Idleness(self._application(parts), time.monotonic)
+            idleness = Idleness(AccessLog(self._application(parts)), time.monotonic)
             server = Serving(idleness, lambda: self._tell(address, parts), self._close)
             async with idleness.ending(self._settings.linger, server.ask_to_end):
                 await server.run_until_asked(bound)

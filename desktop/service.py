@@ -28,11 +28,12 @@ from tools.processes.api import router as processes_router
 from tools.processes.registry import ProcessSettings, Registry
 from tools.processes.spawn import Limits
 from tools.processes.streams import Streams
-from vncbridge.accesslog import AccessLog, logged
+from vncbridge.accesslog import AccessLog
 from vncbridge.border import install
 from vncbridge.credentials import Credentials, new_token
 from vncbridge.gate import Gate, Principal
 from vncbridge.idleness import Idleness
+from vncbridge.logs import logged
 from vncbridge.relay import UnixUpstream
 from vncbridge.relay import router as relay_router
 from vncbridge.seats import Watchers
@@ -146,7 +147,7 @@ class Service:
     async def run(self, bound: socket, address: Address) -> None:
         """Serve until SIGTERM; everything that was opened is closed when this returns."""
         async with AsyncExitStack() as stack:
-            stack.enter_context(logged(self._folder.path / "logs" / "access.jsonl"))
+            stack.enter_context(logged(self._folder.path / "logs"))
             parts = await self._open(stack)
             app = self._application(parts)
             idleness = Idleness(AccessLog(app), time.monotonic)

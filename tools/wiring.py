@@ -46,10 +46,11 @@ from tools.store.kin import Kin
 from tools.store.library import Library
 from tools.store.outbox import Outbox
 from tools.store.stored_files import StoredFiles
-from vncbridge.accesslog import AccessLog, logged
+from vncbridge.accesslog import AccessLog
 from vncbridge.border import install
 from vncbridge.credentials import Credentials
 from vncbridge.gate import Gate
+from vncbridge.logs import logged
 from vncbridge.serving import Address
 from vncbridge.tokens_api import tickets_router, tokens_router
 
@@ -103,7 +104,7 @@ async def plane(
     token = token_in(token_file or data / "token")
     closing = asyncio.Event()
     async with AsyncExitStack() as stack:
-        stack.enter_context(logged(data / "logs" / "access.jsonl"))
+        stack.enter_context(logged(data / "logs"))
         scripted = await stack.enter_async_context(
             ScriptedModelServer(log_file=data / "logs" / "scripted.jsonl")
         )

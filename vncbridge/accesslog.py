@@ -6,22 +6,20 @@ Never a query, a body or a credential: what is logged can be shown to anybody wh
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
-from logging.handlers import RotatingFileHandler
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-logger = logging.getLogger("deskhand.access")
+from .logs import ACCESS, about
+
+logger = logging.getLogger(ACCESS)
+logger.propagate = False
 
 QUIET = frozenset({"/healthz", "/readyz"})
-LARGEST_FILE = 10 * 1024 * 1024
-OLD_FILES = 2
 LONGEST = 200
 """Characters of a path, a name or an id."""
 MOST_ANCESTORS = 16
@@ -32,7 +30,10 @@ Json = dict[str, Any]
 
 
 class AccessLog:
-    """ASGI middleware, the outermost: what the border refuses is logged as well."""
+    """ASGI middleware, the outermost: what the border refuses is logged as well.
+
+    What handlers log meanwhile is marked with the request's chat.
+    """
 
     def __init__(
         self,
@@ -58,7 +59,8 @@ class AccessLog:
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            with about(chat_fields(Headers(scope=scope))):
+                await self._app(scope, receive, watched)
         except BaseException:
             status = status or BROKEN
             raise
@@ -66,22 +68,6 @@ class AccessLog:
             took = self._clock() - began
             line = entry(scope, status, at, took)
             logger.info(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
-
-
-@contextmanager
-def logged(file: Path) -> Iterator[None]:
-    """Write the log to a file, which begins anew at 10 MiB, while the body runs."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handler = RotatingFileHandler(file, maxBytes=LARGEST_FILE, backupCount=OLD_FILES, delay=True)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        handler.close()
 
 
 def entry(scope: Scope, status: int, at: float, took: float) -> Json:

@@ -8,8 +8,9 @@ from uuid import uuid4
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from vncbridge.accesslog import AccessLog, logged
+from vncbridge.accesslog import AccessLog
 from vncbridge.gate import Principal
+from vncbridge.logs import logged
 
 CHAT, PARENT = str(uuid4()), str(uuid4())
 
@@ -27,7 +28,7 @@ class Clock:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Iterator[Path]:
-    with logged(tmp_path / "logs" / "access.jsonl"):
+    with logged(tmp_path / "logs"):
         yield tmp_path / "logs" / "access.jsonl"
 
 

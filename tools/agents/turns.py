@@ -4,6 +4,8 @@ import asyncio
 import logging
 from typing import Generic, Protocol, TypeVar
 
+from vncbridge.logs import only_about
+
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -66,6 +68,7 @@ class Turns(Generic[T]):
             await asyncio.wait(set(self._tasks.values()))
 
     async def _work(self, chat_id: str) -> None:
+        only_about({"chat_id": chat_id})
         try:
             going_on = True
             while going_on and not self._closing:

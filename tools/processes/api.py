@@ -24,7 +24,8 @@ from .errors import (
     UnknownProcess,
 )
 from .once import Answer
-from .registry import Record, Registry
+from .record import Record
+from .registry import Registry
 from .requests import (
     call_age_ms,
     input_request,

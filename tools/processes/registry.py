@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import logging
 import os
 import shutil
 import signal
@@ -21,9 +22,12 @@ from .journal import Journal
 from .once import Answer, Once
 from .outputfile import OutputFile
 from .process import Process
+from .record import Listing, Record
 from .requests import OutputRequest, SignalRequest, StartRequest
 from .spawn import Limits, Order, Spawner
 from .turn import Turn
+
+logger = logging.getLogger(__name__)
 
 CALL_IDS = UUID("5e0f3a52-0c1b-5f0e-9a34-0d8a4b9f6c11")
 """Namespace of the ids of processes that a tool call started."""
@@ -58,39 +62,6 @@ class ProcessSettings:
     """Where output is copied to, a folder for each process; None: only where a caller says."""
     journal: Path | None = None
     """File that remembers tool calls for the service after this one."""
-
-
-@dataclass
-class Record:
-    """A process and what is known about its start."""
-
-    id: str
-    request: StartRequest
-    name: str
-    workdir: Path
-    chat: Chat | None
-    process: Process
-    started_at: float
-    """Unix time."""
-    started: float
-    """On the registry's clock."""
-    number: int
-    """Counts the starts: two in the same tick have an order too."""
-    exited_at: float | None = None
-    canceled: bool = False
-
-    @property
-    def running(self) -> bool:
-        """Whether its shell lives."""
-        return self.process.exit is None
-
-
-@dataclass(frozen=True)
-class Listing:
-    """A page of processes out of ``total``."""
-
-    records: tuple[Record, ...]
-    total: int
 
 
 class Registry:
@@ -304,6 +275,8 @@ class Registry:
             number=number,
         )
         self._records[process_id] = record
+        # Never the command: it may hold a secret.
+        logger.info("process %s started, pid %d", process_id, record.process.group)
         return process_id
 
     def _place(self, asked: str, environment: dict[str, str]) -> Path:
@@ -335,6 +308,7 @@ class Registry:
 
     def _exited(self, record: Record) -> None:
         record.exited_at = self._wall()
+        logger.info("process %s exited: %s", record.id, record.process.exit)
         if record.process.copy is not None and record.process.exit is not None:
             ending = record.process.exit
             facts = {

@@ -12,7 +12,8 @@ from tests.tools.processes.service import LIMIT, FakeClock, FakeSurroundings
 from tools.processes import groups
 from tools.processes.chat import Chat
 from tools.processes.errors import CallRefused, NotRunning, StartFailed, UnknownProcess
-from tools.processes.registry import ProcessSettings, Record, Registry
+from tools.processes.record import Record
+from tools.processes.registry import ProcessSettings, Registry
 from tools.processes.requests import OutputRequest, SignalRequest, StartRequest
 from tools.processes.spawn import Limits
 

@@ -1,0 +1,96 @@
+"""What a service says of itself: lines of JSON, each with the chat that it is said about.
+
+``service.jsonl`` has what the code reports, ``access.jsonl`` a line for each request; warnings go
+to the standard error as well.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from structlog.contextvars import (
+    bind_contextvars,
+    bound_contextvars,
+    clear_contextvars,
+    merge_contextvars,
+)
+from structlog.processors import JSONRenderer, TimeStamper, format_exc_info
+from structlog.stdlib import ProcessorFormatter, add_log_level, add_logger_name
+
+ACCESS = "deskhand.access"
+OURS = ("desktop", "recording", "tools", "vncbridge")
+"""From others only warnings are kept."""
+LARGEST_FILE = 10 * 1024 * 1024
+OLD_FILES = 2
+
+
+def about(fields: Mapping[str, object]) -> AbstractContextManager[None]:
+    """Put fields into every line that is logged in the block, and in tasks that it starts."""
+    return bound_contextvars(**fields)
+
+
+def only_about(fields: Mapping[str, object]) -> None:
+    """Do so to the end of the task; what the request that started it was about is forgotten."""
+    clear_contextvars()
+    bind_contextvars(**fields)
+
+
+@contextmanager
+def logged(folder: Path) -> Iterator[None]:
+    """Write the two files, each of which begins anew at 10 MiB, while the block runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        access = stack.enter_context(_file(folder / "access.jsonl", logging.Formatter()))
+        service = stack.enter_context(_file(folder / "service.jsonl", _lines()))
+        for name in (ACCESS, *OURS):
+            stack.enter_context(_talkative(logging.getLogger(name)))
+        stack.enter_context(_heard(logging.getLogger(ACCESS), access))
+        for handler in (service, logging.lastResort):
+            if handler is not None:
+                stack.enter_context(_heard(logging.getLogger(), handler))
+        yield
+
+
+def _lines() -> logging.Formatter:
+    return ProcessorFormatter(
+        foreign_pre_chain=[
+            TimeStamper(fmt="iso", utc=True, key="time"),
+            add_log_level,
+            add_logger_name,
+            merge_contextvars,
+        ],
+        processors=[
+            ProcessorFormatter.remove_processors_meta,
+            format_exc_info,
+            JSONRenderer(ensure_ascii=False),
+        ],
+    )
+
+
+@contextmanager
+def _file(path: Path, formatter: logging.Formatter) -> Iterator[logging.Handler]:
+    handler = RotatingFileHandler(path, maxBytes=LARGEST_FILE, backupCount=OLD_FILES, delay=True)
+    handler.setFormatter(formatter)
+    with closing(handler):
+        yield handler
+
+
+@contextmanager
+def _heard(logger: logging.Logger, handler: logging.Handler) -> Iterator[None]:
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+@contextmanager
+def _talkative(logger: logging.Logger) -> Iterator[None]:
+    before = logger.level
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
