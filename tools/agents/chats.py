@@ -2,12 +2,14 @@
 
 import contextlib
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from tools.kit.computer import ComputerTool
+from tools.kit.handback import Handbacks
 from tools.kit.handing_over import REQUEST_HUMAN, AttachFileTool, RequestHumanTool
 from tools.kit.spec import Tool, ToolOutcome, ToolSpec
 from tools.kit.subagents import subagent_tools
@@ -71,6 +73,8 @@ class Chats:
         self._book = Book(store, self._hub, settings, now)
         self._workplaces = Workplaces(self._book, machines, clock)
         self._recordings = Recordings(stored_files, self._recording_begun)
+        self._handbacks: defaultdict[str, Handbacks] = defaultdict(Handbacks)
+        """What each chat was told of people's turns."""
         self._work = Work(
             self._book, models, self._workplaces, self._recordings, self._computer, clock
         )
@@ -278,7 +282,8 @@ class Chats:
         self._hub.close()
 
     def _computer(self, chat_id: str, machine: DesktopMachine) -> Computer:
-        return ComputerTool(machine.for_call, ChatPictures(self._files, chat_id, self._now))
+        pictures = ChatPictures(self._files, chat_id, self._now)
+        return ComputerTool(machine.for_call, pictures, self._handbacks[chat_id])
 
     def _all_tools(self) -> dict[str, Tool]:
         return {**self._child_tools, **self._machine_tools}

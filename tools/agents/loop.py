@@ -57,6 +57,10 @@ class Toolbox(Protocol):
     def computer(self) -> bool:
         """Whether calls of the provider's computer tool are served."""
 
+    @property
+    def people_seconds(self) -> float:
+        """How long people were in control of the desktop during the turn: not charged to it."""
+
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call and record it. Failures come back as results."""
 
@@ -140,6 +144,8 @@ class _Turn:
         self._clock = clock
         self._on_text = on_text
         self._began = clock()
+        self._theirs = 0.0
+        self._free = 0.0
         self._steps = 0
         self._usage = Usage()
         self._cut_row = 0
@@ -185,9 +191,17 @@ class _Turn:
 
     def _check_budget(self) -> None:
         budget = self._settings.budget
-        spent = budget.spent(self._steps, self._clock() - self._began, self._usage.total)
+        spent = budget.spent(self._steps, self._seconds(), self._usage.total)
         if spent is not None:
             raise _Ended("budget", budget.says(spent), "partly")
+
+    def _seconds(self) -> float:
+        """How long the turn has been, without what people had of it."""
+        passed, theirs = self._clock() - self._began, self._toolbox.people_seconds
+        # Somebody may have been in control since before the turn began.
+        self._free += min(theirs - self._theirs, passed - self._free)
+        self._theirs = theirs
+        return passed - self._free
 
     async def _ask(self) -> Reply:
         partial = ""

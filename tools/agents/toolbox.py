@@ -42,6 +42,10 @@ Json = dict[str, Any]
 class Computer(Protocol):
     """The provider's computer tool."""
 
+    @property
+    def people_seconds(self) -> float:
+        """How long people were in control of the desktop meanwhile."""
+
     async def act(self, call: ToolCall) -> ComputerOutcome:
         """Do one action and look at what came of it."""
 
@@ -83,6 +87,11 @@ class ChatToolbox:
     def computer(self) -> bool:
         """Whether the provider's computer tool is served."""
         return self._computer is not None
+
+    @property
+    def people_seconds(self) -> float:
+        """How long people were in control of the desktop meanwhile."""
+        return 0.0 if self._computer is None else self._computer.people_seconds
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call; only cancelling raises, as :class:`CallInterrupted` where it can."""

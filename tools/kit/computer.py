@@ -57,6 +57,11 @@ class _Done:
     missed: bool = False
     """Whether it was not done, since a person left another screen than the model has seen."""
 
+    @property
+    def hidden(self) -> bool:
+        """Whether the screen is not shown unasked: a person had it in private until now."""
+        return self.missed and self.handback is not None and self.handback.private
+
 
 class ComputerTool:
     """Runs the toolset's calls of one chat, one at a time.
@@ -64,12 +69,25 @@ class ComputerTool:
     ``machine`` gives the chat's machine, its requests marked with a tool call's id.
     """
 
-    def __init__(self, machine: Callable[[str], Machine], pictures: PictureStore) -> None:
+    def __init__(
+        self,
+        machine: Callable[[str], Machine],
+        pictures: PictureStore,
+        handbacks: Handbacks | None = None,
+    ) -> None:
         self._machine = machine
         self._pictures = pictures
-        self._handbacks = Handbacks()
+        self._handbacks = handbacks or Handbacks()
+        self._seconds_before = self._handbacks.seconds
         self._seen: str | None = None
         """The frame that the newest picture of the whole screen showed."""
+        self._screen: Picture | None = None
+        """That picture."""
+
+    @property
+    def people_seconds(self) -> float:
+        """How long people were in control, as far as the model was told."""
+        return self._handbacks.seconds - self._seconds_before
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Do it and return what the model is told."""
@@ -86,12 +104,13 @@ class ComputerTool:
             return _failed(call, str(error))
         except MachineUnavailable as error:
             return _failed(call, f"The desktop cannot be reached: {error}")
-        reply = done.reply
-        picture = await self._picture(wanted, reply)
+        reply, before = done.reply, self._screen
+        picture = None if done.hidden else await self._picture(wanted, reply)
         words = [] if done.missed else _words(wanted, reply, picture)
-        if done.handback is not None:
-            words.insert(0, _told(done.handback, done.missed))
         content: list[Text | Picture] = [Text(text) for text in words]
+        if done.handback is not None:
+            changed = picture is not None and "region" not in wanted.payload
+            content[:0] = _told(done, before if changed else None)
         if picture is not None:
             content.append(picture)
         return ComputerOutcome(
@@ -160,6 +179,7 @@ class ComputerTool:
         )
         # After a zoom "as in the last picture" would mean the wrong one.
         self._seen = None if zoomed else reply["frame_id"]
+        self._screen = self._screen if zoomed else picture
         return picture
 
 
@@ -178,10 +198,14 @@ def _words(wanted: DesktopCall, reply: Json, picture: Picture | None) -> list[st
     return [" ".join(words)] if words else []
 
 
-def _told(handback: Handback, missed: bool) -> str:
-    if missed:
-        return f"{NOT_DONE} {handback} This is the screen now."
-    return str(handback)
+def _told(done: _Done, before: Picture | None) -> list[Text | Picture]:
+    """Tell of a person's turn; the screen as the model knew it goes before the one there is now."""
+    said = f"{NOT_DONE} {done.handback}" if done.missed else str(done.handback)
+    if done.hidden:
+        return [Text(f"{said} The screen has changed: take a screenshot before you go on.")]
+    if before is not None:
+        return [Text(f"{said} You last saw this screen:"), before, Text("This is the screen now.")]
+    return [Text(f"{said} This is the screen now." if done.missed else said)]
 
 
 def _failed(call: ToolCall, text: str) -> ComputerOutcome:

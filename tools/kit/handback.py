@@ -33,10 +33,12 @@ class Handback:
 
 
 class Handbacks:
-    """Tells of each turn of a person once."""
+    """Tells of each turn of a person once, though an agent's turns have a tool each."""
 
     def __init__(self) -> None:
-        self._told = 0
+        self._told: Handback | None = None
+        self.seconds = 0.0
+        """How long the turns were that were told of."""
 
     async def missed(self, machine: Machine) -> Handback | None:
         """Return the newest turn that has ended since the last call, if there was one."""
@@ -57,11 +59,10 @@ class Handbacks:
         return self._newest(state)
 
     def _newest(self, state: Json) -> Handback | None:
-        told, self._told = self._told, state.get("turns", 0)
         last = state.get("last")
-        if self._told == told or last is None:
+        if last is None:
             return None
-        return Handback(
+        found = Handback(
             last["name"],
             last["seconds"],
             last["keys"],
@@ -69,6 +70,12 @@ class Handbacks:
             last["private"],
             tuple(last.get("windows", ())),
         )
+        # Its length in milliseconds tells a turn from all others, on whichever desktop.
+        if found == self._told:
+            return None
+        self._told = found
+        self.seconds += found.seconds
+        return found
 
 
 def _held(state: Json) -> bool:

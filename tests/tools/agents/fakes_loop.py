@@ -75,14 +75,15 @@ class ToolboxOf:
         specs: Iterable[str] = ("execute",),
         computer: bool = True,
     ) -> None:
-        self._answer = answer or succeeded
+        self.answer = answer or succeeded
         self.specs = tuple(ToolSpec(name, f"Does {name}.", {"type": "object"}) for name in specs)
         self.computer = computer
+        self.people_seconds = 0.0
         self.called: list[ToolCall] = []
 
     async def call(self, call: ToolCall) -> ToolResult:
         self.called.append(call)
-        return await self._answer(call)
+        return await self.answer(call)
 
 
 async def succeeded(call: ToolCall) -> ToolResult:

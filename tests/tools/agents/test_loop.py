@@ -170,6 +170,41 @@ def test_a_used_up_budget_ends_the_turn_and_says_so(budget: Budget, word: str) -
     assert word in (end.error or "")
 
 
+@pytest.mark.parametrize(("theirs", "ended"), [(0.0, "budget"), (70.0, None), (9999.0, None)])
+def test_the_time_of_people_is_not_charged(theirs: float, ended: str | None) -> None:
+    seconds = iter((0.0, 0.0, 130.0, 190.0))
+    toolbox = ToolboxOf()
+
+    async def taken_over(call: ToolCall) -> ToolResult:
+        toolbox.people_seconds = theirs
+        return await succeeded(call)
+
+    toolbox.answer = taken_over
+    replies = (reply(RUN), reply(RUN), reply(Text("Done.")))
+    settings = LoopSettings("m", "s", Budget(minutes=2.1))
+    end = turn(ModelOf(*replies), toolbox=toolbox, settings=settings, clock=lambda: next(seconds))
+    assert end.error_kind == ended
+
+
+def test_the_time_of_people_before_the_turn_is_no_gift() -> None:
+    seconds = iter((0.0, 0.0, 10.0, 140.0))
+    toolbox = ToolboxOf()
+
+    async def told(call: ToolCall) -> ToolResult:
+        toolbox.people_seconds = 3600.0
+        return await succeeded(call)
+
+    toolbox.answer = told
+    settings = LoopSettings("m", "s", Budget(minutes=2))
+    end = turn(
+        ModelOf(reply(RUN), reply(RUN), reply(RUN)),
+        toolbox=toolbox,
+        settings=settings,
+        clock=lambda: next(seconds),
+    )
+    assert end.error_kind == "budget"
+
+
 def test_a_model_that_cannot_be_reached_fails_the_turn() -> None:
     end = turn(ModelOf(reply(Text("Off I go."), RUN), ModelUnavailable("no route", 25)))
     assert (end.outcome, end.error_kind) == ("failed", "model_unavailable")

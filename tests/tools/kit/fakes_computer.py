@@ -71,9 +71,9 @@ class _Marked:
             if self._desktop.lease_error is not None:
                 raise self._desktop.lease_error
             leases = self._desktop.leases
-            nobody: dict[str, Any] = {"holder": {"kind": "nobody"}, "turns": 0}
+            nobody: dict[str, Any] = {"holder": {"kind": "nobody"}, "last": None}
             lease: dict[str, Any] = leases.pop(0) if leases else nobody
-            if not leases and "last" in lease and lease["holder"]["kind"] == "nobody":
+            if not leases and lease["last"] is not None:
                 self._desktop.error = None
             return lease
         assert (method, path) == ("POST", "/api/v0/desktop/action")

@@ -6,6 +6,7 @@ import pytest
 from tests.tools.kit.fakes_computer import FakeDesktop, FakePictures, Json
 from tools.agents.conversation import Picture, Text, ToolCall, ToolResult
 from tools.kit.computer import ComputerOutcome, ComputerTool
+from tools.kit.handback import Handbacks
 from tools.kit.spec import MachineRefused, MachineUnavailable
 
 
@@ -133,15 +134,14 @@ def test_call_gives_what_the_model_is_told() -> None:
 
 def lease(kind: str, **last: Any) -> Json:
     turn = {"name": "Ann", "seconds": 42.4, "keys": 3, "clicks": 1, "private": True} | last
-    turns = 0 if kind == "person" else 1
     holder = {"kind": kind, "name": "Ann"}
-    return {"revision": 7, "turns": turns, "holder": holder, "last": turn}
+    return {"revision": 7, "holder": holder, "last": None if kind == "person" else turn}
 
 
-def taken_over(desktop: FakeDesktop) -> None:
+def taken_over(desktop: FakeDesktop, **last: Any) -> None:
     """Have a person in control at the first action, who gives it back at the second look."""
     desktop.error = MachineRefused(409, "Somebody else acts on this desktop.")
-    desktop.leases = [lease("person"), lease("person"), lease("person"), lease("nobody")]
+    desktop.leases = [*(lease("person", **last) for _ in range(3)), lease("nobody", **last)]
 
 
 def test_a_call_waits_while_a_person_is_in_control_and_then_is_made() -> None:
@@ -165,14 +165,57 @@ def test_a_call_is_not_made_on_a_screen_that_a_person_changed() -> None:
     desktop = FakeDesktop()
     tool = ComputerTool(desktop.machine, FakePictures())
     asyncio.run(tool.act(ToolCall("c0", "screenshot", {}, toolset="computer")))
+    taken_over(desktop, private=False, windows=["Opened Xterm."])
+    desktop.frame = 2
+    done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
+    assert done.result.is_error
+    assert done.result.content == (
+        Text(
+            "Not done: Ann was in control of this desktop for 42 s (3 keys and 1 click), and gave"
+            " it back. Opened Xterm. You last saw this screen:"
+        ),
+        Picture("f1", "image/png", 1280, 720),
+        Text("This is the screen now."),
+        Picture("f2", "image/png", 1280, 720),
+    )
+    assert done.picture == Picture("f2", "image/png", 1280, 720)
+    assert [payload["action"] for _, payload in desktop.sent[1:]] == ["left_click", "screenshot"]
+    assert tool.people_seconds == 42.4
+
+
+def test_before_the_first_picture_there_is_only_the_screen_as_it_is_now() -> None:
+    desktop = FakeDesktop()
+    tool = ComputerTool(desktop.machine, FakePictures())
+    taken_over(desktop, private=False)
+    done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
+    assert words(done).endswith("and gave it back. This is the screen now.")
+    assert sum(isinstance(block, Picture) for block in done.result.content) == 1
+
+
+def test_what_a_person_left_in_private_is_not_shown_unasked() -> None:
+    desktop = FakeDesktop()
+    pictures = FakePictures()
+    tool = ComputerTool(desktop.machine, pictures)
+    asyncio.run(tool.act(ToolCall("c0", "screenshot", {}, toolset="computer")))
     taken_over(desktop)
     desktop.frame = 2
     done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
     assert done.result.is_error
-    assert done.error is not None
-    assert done.error.startswith("Not done: Ann was in control")
-    assert done.picture is not None
-    assert [payload["action"] for _, payload in desktop.sent[1:]] == ["left_click", "screenshot"]
+    assert done.picture is None
+    assert words(done).endswith("The screen has changed: take a screenshot before you go on.")
+    assert pictures.saved == [b"png boot-1"]
+    asked = asyncio.run(tool.act(ToolCall("c2", "screenshot", {}, toolset="computer")))
+    assert asked.picture == Picture("f2", "image/png", 1280, 720)
+
+
+def test_a_turn_is_told_once_though_the_agent_gets_another_tool() -> None:
+    desktop, handbacks = FakeDesktop(), Handbacks()
+    desktop.leases = [lease("nobody"), lease("nobody"), lease("nobody", seconds=3.0)]
+    for expected in (42.4, 0.0, 3.0):
+        tool = ComputerTool(desktop.machine, FakePictures(), handbacks)
+        done = asyncio.run(tool.act(ToolCall("c1", "screenshot", {}, toolset="computer")))
+        assert ("Ann" in words(done)) == bool(expected)
+        assert tool.people_seconds == pytest.approx(expected)
 
 
 def test_another_conflict_is_told_as_it_is() -> None:
