@@ -20,6 +20,11 @@ from tools.files.api import router as files_router
 from tools.files.roots import Roots
 from tools.files.watching import Watches
 from tools.git.api import router as git_router
+from tools.git.askpass import Askpass
+from tools.git.attribution import Attribution
+from tools.git.attribution_api import router as attribution_router
+from tools.git.credentials import Credentials as GitCredentials
+from tools.git.errors import InvalidCredential
 from tools.git.paths import PathStore
 from tools.git.repositories import Git
 from tools.git.watcher import Watcher
@@ -54,6 +59,7 @@ from .disguise import Disguise
 from .display import Display
 from .downloads import Downloads
 from .environment import built
+from .errors import InvalidSecret
 from .events import Events
 from .eventstream import router as events_router
 from .focus import Focus
@@ -126,6 +132,13 @@ class Service:
         self._display: Display[Generation] | None = None
         self._events = Events(instance)
         self._paths = PathStore()
+        self._for_git = GitCredentials()
+        self._attribution = Attribution(self._paths, self._for_git, self._events.publish, time.time)
+        self._askpass = Askpass(
+            folder.path / "bin" / "deskhand-askpass",
+            folder.path / "run" / "askpass",
+            self._attribution.answer,
+        )
         self._streams = Streams()
         self._watches = Watches()
         self._leasing = Leasing()
@@ -174,6 +187,7 @@ class Service:
         recorder = stack.enter_context(
             Recorder(Footage(screen, self._veil), self._folder.recordings, mask=self._disguise)
         )
+        stack.enter_context(self._askpass)
         registry = await stack.enter_async_context(
             Registry(
                 self,
@@ -220,7 +234,7 @@ class Service:
         """The whole environment that a command starts from."""
         if self._display is None:
             return dict(self._environment)
-        return self._display.newest.session.environment
+        return self._display.newest.session.environment | self._askpass.environment
 
     def workdir(self) -> Path | None:
         """Where commands run that name no directory."""
@@ -259,6 +273,7 @@ class Service:
                 watches=self._watches,
             ),
             git_router(Watcher(self._paths, Git(self._environment))),
+            attribution_router(self._for_git, self._attribution, self._hide),
             self._pages,
         ):
             app.include_router(routes)
@@ -301,6 +316,12 @@ class Service:
             "user": self._account.name,
             "version": version("deskhand"),
         }
+
+    def _hide(self, password: str) -> None:
+        try:
+            self._disguise.add([password])
+        except InvalidSecret as error:
+            raise InvalidCredential(str(error)) from error
 
     def _note(self, record: ActionRecord, recorder: Recorder) -> None:
         self._acted = record.ended

@@ -37,7 +37,9 @@ MAY_USE: dict[str, set[str]] = {
     | {"recording.api", "recording.catalogue", "recording.recorder"}
     | {"tools.processes.api", "tools.processes.registry", "tools.processes.spawn"}
     | {"tools.files.api", "tools.files.roots", "tools.files.watching", "tools.processes.streams"}
-    | {"tools.git.api", "tools.git.paths", "tools.git.repositories", "tools.git.watcher"},
+    | {"tools.git.api", "tools.git.paths", "tools.git.repositories", "tools.git.watcher"}
+    | {"tools.git.askpass", "tools.git.attribution", "tools.git.attribution_api"}
+    | {"tools.git.credentials", "tools.git.errors"},
     "tools.fleet.fleet": {"desktop.client", "desktop.errors", "desktop.launch"},
     "tools.fleet.machine": {"desktop.client", "desktop.errors"},
     "tools.fleet.machines": {"desktop.errors"},
@@ -109,7 +111,7 @@ CORES = {
         "tools.processes": "errors headtail requests chat calls schema",
         "tools.files": "errors lines match edits endings diff hints indent requests splice"
         " conditions notices schema search",
-        "tools.git": "errors states",
+        "tools.git": "credentials errors prompts states",
         "tools.agents": "conversation views errors states report history budget prompts titles"
         " watchdog",
         "tools.agents.providers": "anthropic_wire errors port",

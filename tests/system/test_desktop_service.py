@@ -74,6 +74,19 @@ def test_commands_get_a_built_environment(tmp_path: Path) -> None:
         assert f"DESKHAND_INSTANCE={instance}" in shown
 
 
+def test_git_in_a_command_is_given_the_password_that_the_service_was_given(
+    desktop: Service,
+) -> None:
+    where = {"url": "https://host.example"}
+    given = where | {"username": "me", "password": "a password"}
+    assert desktop.http.put("/api/v0/git/credentials", json=given).status_code == 200
+    prompts = ("Username for 'https://host.example': ", "Password for 'https://me@host.example': ")
+    shown = run(desktop, "; ".join(f'"$GIT_ASKPASS" "{prompt}"' for prompt in prompts))
+    assert shown == "me\na password\n"
+    assert desktop.get("/api/v0/desktop/secrets")["count"] == 1
+    assert desktop.http.delete("/api/v0/git/credentials", params=where).status_code == 204
+
+
 @pytest.mark.parametrize("whom", ["service", "keeper"])
 def test_killed_it_leaves_no_process_behind(tmp_path: Path, whom: str) -> None:
     with service(tmp_path / "errors.log", "desktop") as found:

@@ -1,7 +1,8 @@
-"""Why a repository cannot be told about.
+"""Why a repository cannot be told about, or a credential not be kept.
 
 GitError
-└── Unreadable      for now: what was told of it before stays
+├── Unreadable          for now: what was told of it before stays
+└── InvalidCredential   the caller's fault
 """
 
 
@@ -19,3 +20,7 @@ class Unreadable(GitError):
 
     def __str__(self) -> str:
         return f"{self.root!r} cannot be read: {self.reason}"
+
+
+class InvalidCredential(GitError):
+    """It cannot be kept; the text says why, never what it is."""

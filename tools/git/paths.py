@@ -34,9 +34,9 @@ class PathStore:
         return sorted(self._paths.get(chat_id, ()))
 
     @property
-    def chats(self) -> int:
-        """How many chats have touched anything."""
-        return len(self._paths)
+    def chats(self) -> frozenset[str]:
+        """The chats that have touched anything, or are watched."""
+        return frozenset((*self._paths, *self._waiting))
 
     @contextmanager
     def subscribed(self, chat_id: str) -> Iterator[asyncio.Event]:

@@ -20,7 +20,7 @@ def test_a_note_without_paths_wakes_and_adds_nothing() -> None:
         assert first.is_set()
         assert second.is_set()
     store.note(Chat(CHAT), ["relative"])
-    assert store.chats == 0
+    assert not store.chats
 
 
 def test_what_was_touched_last_is_kept() -> None:
