@@ -126,7 +126,8 @@ class ComparedScreen:
     def _take(self, changed: tuple[Region, ...]) -> None:
         now = time.monotonic()
         counter = self._snapshots.counter
-        self._frame = Frame(self._snapshots.pixels, counter, now)
+        seen_at = self._snapshots.changed_at
+        self._frame = Frame(self._snapshots.pixels, counter, now, changed_at=seen_at)
         damage = Damage(now, changed)
         while self._history and self._history[0].time < now - _HISTORY_SECONDS:
             self._history.popleft()

@@ -187,7 +187,7 @@ class Framebuffer:
         self._share_memory()
         self._ask_for_damage()
         self._pending = [whole(self._size)]
-        self._frame = Frame(self._snapshots.pixels, self._first, time.monotonic(), self._life)
+        self._frame = self._framed(time.monotonic())
         self._refresh()
 
     def _forget_watch(self, watch: Watch) -> None:
@@ -307,10 +307,13 @@ class Framebuffer:
         self._pending.clear()
         changed = self._snapshots.update(self._grabbed, damage)
         if changed:
-            counter = self._snapshots.counter
-            self._frame = Frame(self._snapshots.pixels, counter, now, self._life)
+            self._frame = self._framed(now)
             for feed in self._feeds:
-                feed.changed(counter, changed)
+                feed.changed(self._frame.counter, changed)
+
+    def _framed(self, now: float) -> Frame:
+        made = self._snapshots
+        return Frame(made.pixels, made.counter, now, self._life, made.changed_at)
 
     def _grab(self, runs: Sequence[tuple[int, int]]) -> None:
         width = self._size.width

@@ -22,6 +22,8 @@ class Frame:
     """When it was captured, in seconds on the monotonic clock."""
     life: str = ""
     """Tells displays apart that followed each other in one service."""
+    changed_at: NDArray[np.int64] | None = None
+    """The counter with which each band of rows last changed, if that is known; read-only."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 import io
 import threading
 import zlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +18,7 @@ from PIL import Image
 from .frames import Frame, Pointer
 from .geometry import Region, Size, whole
 from .png import Band, assemble, band, plain_rows, up_rows
-from .snapshots import words
+from .snapshots import same, suspects, words
 from .views import PictureFormat
 
 _deflate: Any = zlib
@@ -98,7 +100,7 @@ class Pictures:
             return _encode(scaled, request.format, request.quality)
         if self._banded is None or not self._banded.fits(native, request.size):
             self._banded = _BandedPicture(native, request.size)
-        return self._banded.render(frame.pixels, pointer)
+        return self._banded.render(frame, pointer)
 
 
 def with_pointer(pixels: NDArray[np.uint8], pointer: Pointer) -> NDArray[np.uint8]:
@@ -117,50 +119,47 @@ class _BandedPicture:
         self._alone = (_BAND_ROWS * native.height) % size.height == 0
         self._whole_scaler, self._band_scaler = VideoReformatter(), VideoReformatter()
         self._bands: list[Band] = []
-        self._pixels: NDArray[np.uint8] | None = None
+        self._frame: Frame | None = None
         self._pointer: Region | None = None
         self._look: tuple[object, ...] | None = None
 
     def fits(self, native: Size, size: Size) -> bool:
         return (native, size) == (self._native, self._size)
 
-    def render(self, pixels: NDArray[np.uint8], pointer: Pointer | None) -> bytes:
+    def render(self, frame: Frame, pointer: Pointer | None) -> bytes:
+        pixels = frame.pixels
         place = None if pointer is None else covered(pointer, whole(self._native))
         look = None if pointer is None else (pointer.position, pointer.serial)
         moved = [] if look == self._look else [self._pointer, place]
-        stale = self._stale(pixels, [area for area in moved if area is not None])
+        stale = self._stale(frame, [area for area in moved if area is not None])
         if self._alone and len(stale) <= _MOST_ALONE * len(self._bands):
             for index in stale:
                 self._bands[index] = self._band(pixels, index, pointer)
         elif stale:
             self._render_all(pixels, pointer)
-        self._pixels, self._pointer, self._look = pixels, place, look
+        self._frame, self._pointer, self._look = frame, place, look
         return assemble(self._size, self._bands)
 
     def _render_all(self, pixels: NDArray[np.uint8], pointer: Pointer | None) -> None:
         part = cut(pixels, whole(self._native), pointer)
         scaled = _scaled(part, self._size, self._whole_scaler)
-        self._bands = [
-            _compressed(scaled[top : top + _BAND_ROWS])
-            for top in range(0, self._size.height, _BAND_ROWS)
-        ]
+        self._bands = _compressed_by_two(scaled)
 
     def _rows(self, index: int) -> tuple[int, int]:
         rows = _BAND_ROWS * self._native.height // self._size.height
         return index * rows, min((index + 1) * rows, self._native.height)
 
-    def _stale(self, pixels: NDArray[np.uint8], moved: list[Region]) -> list[int]:
+    def _stale(self, frame: Frame, moved: list[Region]) -> list[int]:
         count = -(-self._size.height // _BAND_ROWS)
-        if self._pixels is None or not self._alone:
+        if self._frame is None or not self._alone:
             return list(range(count))
-        if pixels is self._pixels and not moved:
-            return []
-        old, new = words(self._pixels), words(pixels)
+        suspected = suspects(self._frame, frame)
+        old, new = words(self._frame.pixels), words(frame.pixels)
         stale = []
         for index in range(count):
             top, bottom = self._rows(index)
-            if any(area.top < bottom and top < area.bottom for area in moved) or not (
-                pixels is self._pixels or np.array_equal(old[top:bottom], new[top:bottom])
+            if any(area.top < bottom and top < area.bottom for area in moved) or (
+                suspected[top:bottom].any() and not same(old[top:bottom], new[top:bottom])
             ):
                 stale.append(index)
         return stale
@@ -232,7 +231,20 @@ def _compressed(pixels: NDArray[np.uint8]) -> Band:
         other = _deflated(other_rows)
         if len(other) < len(data):
             rows, data = other_rows, other
-    return band(rows, data)
+    return band(rows, data, _deflate.adler32(rows.data))
+
+
+def _compressed_by_two(pixels: NDArray[np.uint8]) -> list[Band]:
+    """The bands of a picture, from a second thread and this one: deflate needs no lock."""
+    parts = [pixels[top : top + _BAND_ROWS] for top in range(0, len(pixels), _BAND_ROWS)]
+    half = len(parts) // 2
+    with ThreadPoolExecutor(1, "bands") as second:
+        lower = second.submit(_compressed_parts, parts[half:])
+        return _compressed_parts(parts[:half]) + lower.result()
+
+
+def _compressed_parts(parts: Sequence[NDArray[np.uint8]]) -> list[Band]:
+    return [_compressed(part) for part in parts]
 
 
 def _deflated(rows: NDArray[np.uint8]) -> bytes:

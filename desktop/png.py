@@ -29,9 +29,9 @@ class Band(NamedTuple):
     """Bytes of the filtered rows."""
 
 
-def band(rows: NDArray[np.uint8], deflated: bytes) -> Band:
-    """The band of filtered ``rows`` that compress to ``deflated``."""
-    return Band(_chunk(b"IDAT", deflated), zlib.adler32(rows.data), rows.size)
+def band(rows: NDArray[np.uint8], deflated: bytes, adler: int) -> Band:
+    """The band of filtered ``rows``, with their checksum, that compress to ``deflated``."""
+    return Band(_chunk(b"IDAT", deflated), adler, rows.size)
 
 
 def plain_rows(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .frames import Frame
 from .geometry import Region, Size
 
 BAND_ROWS = 24
-"""Changes are found and copied in bands of that many rows."""
+"""Changes are found, copied and remembered in bands of that many rows."""
 
+_PROBED_ROWS = 8
 _SPARE_BUFFERS = 3
 _MOST_REGIONS = 32
 
@@ -34,6 +36,13 @@ class Snapshots:
         self.pixels = self._new(raw)
         self._freeze(self.pixels, raw)
 
+    @property
+    def changed_at(self) -> NDArray[np.int64]:
+        """The counter with which each band last changed, as it is now."""
+        now = self._changed_at.copy()
+        now.flags.writeable = False
+        return now
+
     def rows(self, damage: Sequence[Region]) -> tuple[tuple[int, int], ...]:
         """The runs of rows, whole bands, that one must look at after that damage."""
         return self._runs(self._touched(damage))
@@ -48,7 +57,7 @@ class Snapshots:
         changed = np.zeros_like(self._changed_at, bool)
         for band in np.flatnonzero(self._touched(damage)):
             part = slice(band * BAND_ROWS, (band + 1) * BAND_ROWS)
-            changed[band] = not np.array_equal(old[part], new[part])
+            changed[band] = not same(old[part], new[part])
         if not changed.any():
             return ()
         raw, valid_at = self._spare.pop() if self._spare else self._fresh()
@@ -101,6 +110,25 @@ class Snapshots:
         )
         regions = tuple(part for part in parts if not part.is_empty)
         return merged(regions)
+
+
+def suspects(earlier: Frame, later: Frame) -> NDArray[np.bool_]:
+    """One flag a row: whether it may differ between two frames; all where nothing tells."""
+    height = len(later.pixels)
+    if later.pixels is earlier.pixels:
+        return np.zeros(height, bool)
+    known = earlier.changed_at is not None and earlier.life == later.life
+    if later.changed_at is None or not known or earlier.counter > later.counter:
+        return np.ones(height, bool)
+    return np.repeat(later.changed_at > earlier.counter, BAND_ROWS)[:height]
+
+
+def same(
+    some: NDArray[np.uint64] | NDArray[np.uint32], others: NDArray[np.uint64] | NDArray[np.uint32]
+) -> bool:
+    """Whether two bands of words are equal; a few rows mostly tell at once that they are not."""
+    few = slice(None, None, _PROBED_ROWS)
+    return np.array_equal(some[few], others[few]) and np.array_equal(some, others)
 
 
 def words(pixels: NDArray[np.uint8]) -> NDArray[np.uint64] | NDArray[np.uint32]:

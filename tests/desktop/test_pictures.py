@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from desktop.frames import Frame, Pointer
-from desktop.geometry import Point, Region, Size
+from desktop.geometry import Point, Region, Size, whole
 from desktop.pictures import Pictures, with_pointer
+from desktop.snapshots import Snapshots
 from desktop.views import PictureFormat
 
 NATIVE, MODEL = Size(480, 270), Size(320, 180)
@@ -128,6 +129,47 @@ def test_kept_bands_make_the_picture_that_a_fresh_one_would_be(
         kept = pictures.render(frame(content, counter), size=size, pointer=arrow)
         fresh = Pictures().render(frame(content, counter), size=size, pointer=arrow)
         assert kept == fresh
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            *(st.integers(0, 479), st.integers(0, 269), st.integers(1, 200), st.integers(0, 2)),
+            *(st.booleans(), st.booleans()),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    st.sampled_from([MODEL, NATIVE, Size(333, 171)]),
+)
+def test_frames_that_tell_what_changed_make_the_same_picture(
+    steps: list[tuple[int, int, int, int, bool, bool]], size: Size
+) -> None:
+    pictures, snapshots, content = Pictures(), Snapshots(NATIVE), pixels()
+    snapshots.update(content, [whole(NATIVE)])
+    for x, y, height, level, shown, looked in steps:
+        damage = Region(x, y, min(x + 40, 480), min(y + height, 270))
+        content[damage.top : damage.bottom, damage.left : damage.right, :3] = level * 100
+        snapshots.update(content, [damage])
+        if looked:
+            told = snapshots.changed_at
+            seen = Frame(snapshots.pixels, snapshots.counter, 0.0, changed_at=told)
+            arrow = pointer(x, y) if shown else None
+            kept = pictures.render(seen, size=size, pointer=arrow)
+            assert kept == Pictures().render(seen, size=size, pointer=arrow)
+
+
+def test_bands_made_one_by_one_are_those_that_two_threads_make() -> None:
+    pictures, target = Pictures(), pixels(seed=2)
+    content = pixels()
+    content[:, :, 1] = 99
+    for counter, top in enumerate(range(0, NATIVE.height, 36), 1):
+        pictures.render(frame(content, counter), size=MODEL)
+        content = content.copy()
+        content[top : top + 36] = target[top : top + 36]
+    made = pictures.render(frame(content, 100), size=MODEL)
+    assert made == Pictures().render(frame(target), size=MODEL)
 
 
 def test_a_moved_pointer_alone_makes_a_new_picture() -> None:

@@ -21,7 +21,7 @@ def deflated(rows: NDArray[np.uint8]) -> bytes:
 
 
 def packed(rows: NDArray[np.uint8]) -> Band:
-    return band(rows, deflated(rows))
+    return band(rows, deflated(rows), zlib.adler32(rows.data))
 
 
 def decoded(data: bytes) -> NDArray[np.uint8]:

@@ -1,13 +1,15 @@
 import gc
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from desktop.frames import Frame
 from desktop.geometry import Region, Size, whole
-from desktop.snapshots import BAND_ROWS, Snapshots, merged, words
+from desktop.snapshots import BAND_ROWS, Snapshots, merged, same, suspects, words
 
 SIZE = Size(32, 100)
 EVERYTHING = (whole(SIZE),)
@@ -101,6 +103,55 @@ def test_a_snapshot_that_was_handed_out_never_changes(
         elif kept:
             kept.pop(0)
         assert all(np.array_equal(view, copy) for view, copy in kept)
+
+
+def framed(snapshots: Snapshots, life: str = "") -> Frame:
+    return Frame(snapshots.pixels, snapshots.counter, 0.0, life, snapshots.changed_at)
+
+
+def test_two_frames_tell_the_rows_in_which_they_may_differ() -> None:
+    snapshots = Snapshots(SIZE, 7)
+    source = screen()
+    first = framed(snapshots)
+    frames = [first]
+    for top in (99, 30):
+        source[top] += 1
+        snapshots.update(source, EVERYTHING)
+        frames.append(framed(snapshots))
+    assert np.flatnonzero(suspects(first, frames[1])).tolist() == list(range(96, 100))
+    assert np.flatnonzero(suspects(frames[1], frames[2])).tolist() == list(range(24, 48))
+    assert suspects(first, frames[2]).sum() == 28
+    assert not suspects(frames[2], frames[2]).any()
+
+
+def test_frames_that_tell_nothing_of_each_other_may_differ_everywhere() -> None:
+    snapshots = Snapshots(SIZE)
+    first = framed(snapshots)
+    source = screen()
+    source[0] = 1
+    snapshots.update(source, EVERYTHING)
+    later = framed(snapshots)
+    assert suspects(first, framed(snapshots, "next")).all()
+    assert suspects(later, first).all()
+    assert suspects(first, replace(later, changed_at=None)).all()
+    assert suspects(replace(first, changed_at=None), later).all()
+
+
+def test_what_a_frame_tells_stays_as_it_is() -> None:
+    snapshots = Snapshots(SIZE)
+    told = snapshots.changed_at
+    snapshots.update(screen(1), EVERYTHING)
+    assert not told.any()
+    assert not told.flags.writeable
+
+
+def test_bands_are_the_same_when_every_word_is() -> None:
+    one = words(screen())
+    for row in range(SIZE.height):
+        other = one.copy()
+        other[row, -1] = 1
+        assert not same(one, other)
+    assert same(one, one.copy())
 
 
 def test_words_are_as_wide_as_the_rows_allow() -> None:
