@@ -2,21 +2,19 @@
 
 import asyncio
 import struct
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import av
 import httpx2
 import numpy as np
 import pytest
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 from desktop.framebuffer import Framebuffer
 from tests.system.services import Json, Service, until
-from tests.vncbridge.fakes import LIMIT
-from tests.vncbridge.rfb_words import HELLO, encodings, key, pointer
+from tests.system.watching import end_of, greeted, played, stream, ticket
+from tests.vncbridge.rfb_words import encodings, key, pointer
 
 pytestmark = pytest.mark.x11
 
@@ -26,43 +24,9 @@ RELEASE = {"action": "release", "name": "Ann"}
 MAGENTA = "#ff00ff"
 
 
-def ticket(desktop: Service, role: str) -> str:
-    made = desktop.post("/api/v0/desktop/tickets", {"role": role}, status=201)
-    return str(made["ticket"])
-
-
-def stream(desktop: Service, **query: str) -> str:
-    words = "&".join(f"{key}={value}" for key, value in query.items())
-    return f"{desktop.url.replace('http', 'ws', 1)}/api/v0/desktop/vnc?{words}"
-
-
-async def greeted(socket: ClientConnection) -> None:
-    """Shake hands: when the server has named the desktop it hears what follows."""
-    await socket.send(HELLO)
-    received = b""
-    while len(received) < 12 + 2 + 4 + 24:
-        message = await socket.recv()
-        assert isinstance(message, bytes)
-        received += message
-
-
-async def end_of(socket: ClientConnection) -> None:
-    with suppress(ConnectionClosed):
-        while True:
-            await socket.recv()
-
-
 def pointer_of(desktop: Service) -> list[int]:
     found: list[int] = desktop.act(action="cursor_position")["native_point"]
     return found
-
-
-def played(scenario: Any) -> Any:
-    async def run() -> Any:
-        async with asyncio.timeout(3 * LIMIT):
-            return await scenario
-
-    return asyncio.run(run())
 
 
 def test_a_hostile_client_with_a_ticket_to_view_changes_nothing(desktop: Service) -> None:

@@ -1,6 +1,7 @@
-"""Nothing stays pressed, however an action ends; the X server is asked."""
+"""Nothing stays pressed, however an action or a turn ends; the X server is asked."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,21 @@ from typing import Any
 import httpx2
 import pytest
 from hypothesis import HealthCheck, given, settings
+from websockets.asyncio.client import ClientConnection, connect
 
 from bench.requests_by_schema import Asked, operations, requests
 from bench.soak_api import ask
-from desktop.xconnection import connect
+from desktop import xconnection
+from desktop.lease import IDLE_PERSON
+from desktop.lease_api import PATH as LEASE
+from desktop.leasing import Leasing
+from tests.system.displays import display
 from tests.system.services import Service, client, until
+from tests.system.watching import effects, greeted, played, stream, ticket
+from tests.vncbridge import fakes
+from tests.vncbridge.rfb_words import encodings, key, pointer
+from vncbridge import relay
+from vncbridge.seats import Watchers
 
 pytestmark = pytest.mark.x11
 
@@ -20,15 +31,15 @@ HOLD = {"action": "hold_key", "text": "ctrl+shift+a", "duration": 100}
 DRAG = {"action": "left_click_drag", "path": [[10, 10], [600, 500]], "duration": 100, "text": "alt"}
 
 
+HELD = encodings(0) + key(0xFFE1) + key(ord("a")) + pointer(1)
+TAKE = {"action": "take", "name": "Ann"}
+
+
 class Pressed:
     """What the X server says is down."""
 
-    def __init__(self, desktop: Service) -> None:
-        command = {"command": "printf '%s\\n%s' $DISPLAY $XAUTHORITY"}
-        started = desktop.post("/api/v0/processes/start", command)
-        path = f"/api/v0/processes/{started['id']}/output?wait=true"
-        display, xauthority = str(desktop.get(path)["output"]).split()
-        self._connection: Any = connect(display, Path(xauthority))
+    def __init__(self, display: str, xauthority: Path) -> None:
+        self._connection: Any = xconnection.connect(display, xauthority)
         self._root = self._connection.get_setup().roots[0].root
 
     def __call__(self) -> bool:
@@ -40,9 +51,17 @@ class Pressed:
         self._connection.disconnect()
 
 
+def pressed_on(desktop: Service) -> Pressed:
+    command = {"command": "printf '%s\\n%s' $DISPLAY $XAUTHORITY"}
+    started = desktop.post("/api/v0/processes/start", command)
+    path = f"/api/v0/processes/{started['id']}/output?wait=true"
+    name, xauthority = str(desktop.get(path)["output"]).split()
+    return Pressed(name, Path(xauthority))
+
+
 @pytest.fixture
 def pressed(desktop: Service) -> Iterator[Pressed]:
-    found = Pressed(desktop)
+    found = pressed_on(desktop)
     yield found
     found.close()
 
@@ -72,6 +91,106 @@ def test_keys_may_be_left_down_on_purpose(desktop: Service, pressed: Pressed) ->
     desktop.act(action="left_mouse_up")
     desktop.act(action="key_up", text="shift")
     assert not pressed()
+
+
+def test_taking_control_lets_go_of_what_agents_hold(desktop: Service, pressed: Pressed) -> None:
+    desktop.act(action="key_down", text="ctrl+shift")
+    desktop.act(action="left_mouse_down")
+    assert pressed()
+    desktop.post(LEASE, TAKE)
+    until(lambda: not pressed(), "the release of everything")
+
+
+def given_back(desktop: Service) -> None:
+    desktop.post(LEASE, {"action": "release", "name": "Ann"})
+
+
+def taken_away(desktop: Service) -> None:
+    assert desktop.http.delete(LEASE).is_success
+
+
+def forced_away(desktop: Service) -> None:
+    desktop.post(LEASE, {"action": "take", "name": "Bob", "force": True})
+
+
+@pytest.mark.parametrize("end", [given_back, taken_away, forced_away])
+def test_the_end_of_a_turn_lets_go(
+    desktop: Service, pressed: Pressed, end: Callable[[Service], None]
+) -> None:
+    async def hold() -> None:
+        async with connect(held_by_ann(desktop)) as socket:
+            await greeted(socket)
+            await socket.send(HELD)
+            await asyncio.to_thread(until, pressed, "what Ann holds")
+            await asyncio.to_thread(end, desktop)
+            await asyncio.to_thread(until, lambda: not pressed(), "the release of everything")
+
+    played(hold())
+
+
+def held_by_ann(desktop: Service) -> str:
+    return stream(desktop, name="Ann", ticket=ticket(desktop, "control"))
+
+
+async def closed(socket: ClientConnection) -> None:
+    await socket.close()
+
+
+async def cut(socket: ClientConnection) -> None:
+    socket.transport.abort()
+
+
+@pytest.mark.parametrize("leave", [closed, cut])
+def test_a_watcher_that_leaves_lets_go(
+    desktop: Service, pressed: Pressed, leave: Callable[[ClientConnection], Awaitable[None]]
+) -> None:
+    async def hold() -> None:
+        async with connect(held_by_ann(desktop)) as socket:
+            await greeted(socket)
+            await socket.send(HELD)
+            await asyncio.to_thread(until, pressed, "what Ann holds")
+            await leave(socket)
+            await asyncio.to_thread(until, lambda: not pressed(), "the release of everything")
+
+    played(hold())
+    assert desktop.get(LEASE)["holder"]["name"] == "Ann"
+
+
+class Clock:
+    """Stands still until somebody moves it."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_control_that_ends_by_itself_and_a_service_that_stops_let_go() -> None:
+    async def hold(folder: Path) -> None:
+        clock = Clock()
+        leasing = Leasing(clock)
+        watchers = Watchers(control=leasing)
+        with display(folder) as running, leasing.running(effects(watchers)):
+            pressed = Pressed(running.server.display, running.server.xauthority)
+            upstream = relay.UnixUpstream(running.server.rfb_socket)
+            routes = relay.router(upstream, lambda: False, watchers)
+            async with fakes.Service(routes) as service, connect(service.stream) as socket:
+                await greeted(socket)
+                await socket.send(HELD)
+                await asyncio.to_thread(until, pressed, "what somebody holds")
+                clock.now += IDLE_PERSON
+                # An agent's call finds that the turn is over.
+                leasing.admit("")
+                await asyncio.to_thread(until, lambda: not pressed(), "the end of the turn")
+                await socket.send(HELD)
+                await asyncio.to_thread(until, pressed, "what is held again")
+                await service.stop()
+                await asyncio.to_thread(until, lambda: not pressed(), "the end of the service")
+            pressed.close()
+
+    with fakes.short_folder() as folder:
+        played(hold(folder))
 
 
 FEW = settings(

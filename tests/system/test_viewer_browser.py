@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
-from desktop.handover import Handover
 from desktop.lease_api import router as lease_router
 from desktop.leasing import Leasing
-from desktop.veil import Veil
 from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
+from tests.system.watching import effects
 from tests.vncbridge.fakes import LIMIT, Service, short_folder
 from vncbridge import relay, viewer
 from vncbridge.seats import Watchers
@@ -33,18 +32,6 @@ async def lines_of(pipe: Path) -> AsyncIterator[asyncio.StreamReader]:
             yield reader
         finally:
             transport.close()
-
-
-def effects(watchers: Watchers) -> Handover:
-    """A desktop whose lease changes its watchers only."""
-    return Handover(
-        veil=Veil(),
-        let_go=lambda: None,
-        settle=watchers.settle,
-        publish=lambda kind, data: None,
-        record=lambda turn: None,
-        touch=lambda: None,
-    )
 
 
 async def take_control(page: Page, name: str = "Ann") -> None:

@@ -1,0 +1,63 @@
+"""Watch a desktop as a program does, in raw RFB."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
+
+from desktop.handover import Handover
+from desktop.veil import Veil
+from tests.system.services import PATIENCE, Service
+from tests.vncbridge.rfb_words import HELLO
+from vncbridge.seats import Watchers
+
+T = TypeVar("T")
+
+
+def ticket(desktop: Service, role: str) -> str:
+    made = desktop.post("/api/v0/desktop/tickets", {"role": role}, status=201)
+    return str(made["ticket"])
+
+
+def stream(desktop: Service, **query: str) -> str:
+    words = "&".join(f"{key}={value}" for key, value in query.items())
+    return f"{desktop.url.replace('http', 'ws', 1)}/api/v0/desktop/vnc?{words}"
+
+
+async def greeted(socket: ClientConnection) -> None:
+    """Shake hands: when the server has named the desktop it hears what follows."""
+    await socket.send(HELLO)
+    received = b""
+    while len(received) < 12 + 2 + 4 + 24:
+        message = await socket.recv()
+        assert isinstance(message, bytes)
+        received += message
+
+
+async def end_of(socket: ClientConnection) -> None:
+    with suppress(ConnectionClosed):
+        while True:
+            await socket.recv()
+
+
+def played(scenario: Coroutine[Any, Any, T]) -> T:
+    async def run() -> T:
+        async with asyncio.timeout(3 * PATIENCE):
+            return await scenario
+
+    return asyncio.run(run())
+
+
+def effects(watchers: Watchers) -> Handover:
+    """A desktop whose lease changes its watchers only."""
+    return Handover(
+        veil=Veil(),
+        let_go=lambda: None,
+        settle=watchers.settle,
+        publish=lambda kind, data: None,
+        record=lambda turn: None,
+        touch=lambda: None,
+    )
