@@ -250,7 +250,8 @@ class Attachment:
         async def readyz() -> dict[str, str]:
             return {"status": "ready"}
 
-        install(app, Gate(frozenset(self._settings.allowed_hosts)), self._credentials)
+        gate = Gate(frozenset(self._settings.allowed_hosts), desktop=self._instance)
+        install(app, gate, self._credentials)
         return app
 
     def _status(self, parts: Parts) -> dict[str, Any]:

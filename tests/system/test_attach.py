@@ -13,7 +13,7 @@ from desktop.clipboard import Clipboard
 from desktop.selection import Content
 from desktop.xconnection import await_window_manager, connect
 from tests.system.listening import listening, next_of
-from tests.system.services import DESKHAND, PATIENCE, Json, Service, service, until
+from tests.system.services import DESKHAND, PATIENCE, Json, Service, client, service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.slow]
 
@@ -112,6 +112,15 @@ def test_it_records_what_happens(attached: Service, display: str) -> None:
     assert stopped["bytes"] > 0
     video = attached.http.get(f"/api/v0/desktop/recordings/{film}/video")
     assert video.content[4:8] == b"ftyp"
+
+
+def test_a_token_to_watch_sees_the_screen_and_touches_nothing(attached: Service) -> None:
+    scope = f"desktop:{attached.get('/api/v0/desktop')['instance_id']}:view"
+    made = attached.post("/api/v0/tokens", {"scopes": [scope]}, status=201)
+    with client({**attached.ready, "token": made["token"]}) as watcher:
+        assert watcher.get("/api/v0/desktop/screenshot").status_code == 200
+        action = {"action": "mouse_move", "coordinate": [5, 5]}
+        assert watcher.post("/api/v0/desktop/action", json=action).status_code == 403
 
 
 def test_there_is_no_live_view_and_it_says_so(attached: Service) -> None:
