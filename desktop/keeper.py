@@ -19,6 +19,10 @@ PR_SET_CHILD_SUBREAPER = 36
 KEEPER = "DESKHAND_KEEPER"
 """Tells the service that its parent is a keeper: that one's pid is the service's to the world."""
 
+# glibc mallopt(3): as soon as one picture was freed, it would keep the next ones' room for good.
+LEAN = {"MALLOC_MMAP_THRESHOLD_": str(4 << 20), "MALLOC_TRIM_THRESHOLD_": str(8 << 20)}
+"""The service gives the memory of pictures back, and keeps that of smaller things."""
+
 GRACE_SECONDS = 5.0
 """How long the service may take to end after SIGTERM; product.md promises 5 s to the caller."""
 
@@ -28,7 +32,7 @@ def keep(command: list[str]) -> int:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
-    environment = os.environ | {KEEPER: str(os.getpid())}
+    environment = LEAN | dict(os.environ) | {KEEPER: str(os.getpid())}
     service = os.posix_spawn(
         command[0], command, environment, setsigmask=[], setsigdef=[signal.SIGINT]
     )
