@@ -5,6 +5,7 @@ a second there are, what endless output costs, and how fast the output buffer ta
 """
 
 import asyncio
+import gc
 import resource
 import sys
 import tempfile
@@ -131,6 +132,7 @@ async def _ended(registry: Registry, process_id: str) -> None:
 def main() -> None:
     """Print one line a measurement."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    gc.freeze()  # as the services do
     with tempfile.TemporaryDirectory() as folder:
         buffer()
         asyncio.run(load(count, Path(folder)))

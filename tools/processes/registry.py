@@ -126,6 +126,7 @@ class Registry:
             StartFailed: If it cannot be started.
             CallRefused: If the tool call was canceled, or was made before with other input.
         """
+        await self._turn.free()
         if self._closed:
             raise StartFailed("the process manager is closed")
         if not request.tool_call_id:

@@ -30,5 +30,10 @@ class Turn:
             return False
         return self._clock() >= self._ends
 
+    async def free(self) -> None:
+        """Wait for a turn with time left: many that came at once do not make one long turn."""
+        while self.over():
+            await asyncio.sleep(0)
+
     def _begin(self) -> None:
         self._ends = None
