@@ -1,19 +1,23 @@
-"""Types all 500 strings of the corpus into xterm and Chromium, under three layouts and load.
+"""Types all 500 strings of the corpus into xterm, Chromium and GTK, under three layouts and load.
 
-Usage: python -m bench.soak_typing [--layouts us,de,fr] [--busy N]
+Usage: python -m bench.soak_typing [--layouts us,de,fr] [--busy 0,2] [--every N]
 """
 
 import argparse
 import json
 import tempfile
 import time
+import unicodedata
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
+from bench.tables import save
 from tests.system.services import service
-from tests.system.test_desktop_typing import busy, difference, set_layout
-from tests.system.typing_places import Place, Terminal, text_area
+from tests.system.test_desktop_typing import busy, set_layout
+from tests.system.typing_places import Place, Terminal, TextView, text_area
 
 STRINGS: list[str] = json.loads(
     (Path(__file__).parents[1] / "tests" / "data" / "typing.json").read_text()
@@ -22,36 +26,66 @@ STRINGS: list[str] = json.loads(
 
 @contextmanager
 def places(folder: Path, layout: str) -> Iterator[dict[str, Place]]:
-    """A terminal and a browser, each on a desktop of its own."""
+    """A terminal, a browser and a text view, each on a desktop of its own."""
     with ExitStack() as stack:
-        first = stack.enter_context(service(folder / "first.log", "desktop"))
-        second = stack.enter_context(service(folder / "second.log", "desktop"))
+        desktops = [
+            stack.enter_context(service(folder / f"{name}.log", "desktop")) for name in "abc"
+        ]
         found: dict[str, Place] = {
-            "xterm": Terminal(first),
-            "Chromium": stack.enter_context(text_area(second)),
+            "xterm": Terminal(desktops[0]),
+            "Chromium": stack.enter_context(text_area(desktops[1])),
+            "GTK": TextView(desktops[2]),
         }
-        for desktop in (first, second):
+        for desktop in desktops:
             set_layout(desktop, layout)
         yield found
 
 
-def main() -> None:
+def measured(place: Place, texts: list[str]) -> dict[str, Any]:
+    """Type them all; how many came exactly, how many more by NFC, and the first that did not."""
+    began = time.monotonic()
+    exact, composed, wrong = 0, 0, list[tuple[str, str]]()
+    for text in texts:
+        found = place.received(text)
+        if found == text:
+            exact += 1
+        elif unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", text):
+            composed += 1
+        else:
+            wrong.append((text, found))
+    return {
+        "strings": len(texts),
+        "exact_percent": round(100 * exact / len(texts), 2),
+        "equal_by_nfc": composed,
+        "seconds": round(time.monotonic() - began, 1),
+        "wrong": wrong[:5],
+    }
+
+
+def main() -> int:
+    """Type everywhere; 0 when all came exactly."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--layouts", default="us,de,fr")
-    parser.add_argument("--busy", type=int, default=0, help="processes that take all time they get")
+    parser.add_argument("--busy", default="0,2", help="processes that take all time they get")
+    parser.add_argument("--every", type=int, default=1, help="take every so manieth string")
     asked = parser.parse_args()
+    texts = STRINGS[:: asked.every]
+    results: dict[str, Any] = {}
     for layout in asked.layouts.split(","):
         with (
             tempfile.TemporaryDirectory() as folder,
             places(Path(folder), layout) as found,
-            busy(asked.busy),
+            ThreadPoolExecutor() as threads,
         ):
-            for name, place in found.items():
-                began = time.monotonic()
-                wrong = sum(bool(difference(text, place.received(text))) for text in STRINGS)
-                taken = time.monotonic() - began
-                print(f"{layout} {name}: {len(STRINGS) - wrong} of {len(STRINGS)}, {taken:.0f} s")
+            for loops in map(int, asked.busy.split(",")):
+                with busy(loops):
+                    told = threads.map(lambda place: measured(place, texts), found.values())
+                    for name, facts in zip(found, told, strict=True):
+                        results[f"{name}, {layout}, {loops} busy loops"] = facts
+                        print(f"{layout} {name} beside {loops} loops: {facts}", flush=True)
+    save("soak_typing", {"typing": results})
+    return 0 if all(facts["exact_percent"] == 100 for facts in results.values()) else 1
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -14,7 +14,7 @@ import xcffib.xtest
 
 from .errors import ActionFailed, DisplayGone, UntypableText
 from .geometry import Point
-from .keymap import CAPS_LOCK, LEVEL3_SHIFT, SHIFT, Bindings, Keymap, NoRoom
+from .keymap import CAPS_LOCK, LEVEL3_SHIFT, SHIFT, Bindings, Keymap, NoRoom, runs
 from .listener import Listener
 from .strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Pause, Stroke, Tap
 from .xconnection import LOST, connect
@@ -167,21 +167,33 @@ class XTestHands:
             time.sleep(max(0.0, ready - time.monotonic()))
             self._listener.rest()
         width = self._keymap.width
-        for code, keysym in changes.items():
-            self._connection.core.ChangeKeyboardMapping(1, code, width, [keysym] * width)
+        for first, run in runs(changes):
+            rows = [keysym for keysym in run for _ in range(width)]
+            self._connection.core.ChangeKeyboardMapping(len(run), first, width, rows)
         self._read_keymap()
         # Chromium reads the new map in a task of its own, some time after it was told.
         self._listener.rest()
 
     def _notice_changes(self) -> None:
-        changed = False
-        while (event := self._connection.poll_for_event()) is not None:
-            changed = changed or isinstance(event, xcffib.xproto.MappingNotifyEvent)
-        if changed:
+        if self._was_told():
+            # Who reads what a person typed needs the map of that moment.
+            self._listener.rest()
             self._read_keymap()
+
+    def _was_told(self) -> bool:
+        """Whether the keyboard's map changed since it was read."""
+        told = False
+        while (event := self._connection.poll_for_event()) is not None:
+            told = told or isinstance(event, xcffib.xproto.MappingNotifyEvent)
+        return told
 
     def _read_keymap(self) -> None:
         core = self._connection.core
+        # The map is that of the device used last, and a viewer's letters are on the viewer's only.
+        # A release of what is not down does nothing but make ours the last.
+        self._fake(_KEY_RELEASE, self._codes[0])
+        self._sync()
+        self._was_told()
         mapping = core.GetKeyboardMapping(*self._codes)
         modifiers = core.GetModifierMapping().reply()
         found = mapping.reply()

@@ -170,6 +170,20 @@ class Bindings:
                 use.last = now
 
 
+def runs(changes: Mapping[int, int]) -> list[tuple[int, list[int]]]:
+    """Put neighbouring codes together: the first of each run, and the symbols of its codes.
+
+    Every program on the display reads its map anew after each request that changes some.
+    """
+    found: list[tuple[int, list[int]]] = []
+    for code, keysym in sorted(changes.items()):
+        if found and found[-1][0] + len(found[-1][1]) == code:
+            found[-1][1].append(keysym)
+        else:
+            found.append((code, [keysym]))
+    return found
+
+
 def _levels(row: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(row[column] for column in _LEVEL_COLUMNS if column < len(row))
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.keymap import LEVEL3_SHIFT, SHIFT, Bindings, Key, Keymap, NoRoom
+from desktop.keymap import LEVEL3_SHIFT, SHIFT, Bindings, Key, Keymap, NoRoom, runs
 
 PLAY, MAIL = 0x1008FF14, 0x1008FF19
 KANJI = 0x01006F22
@@ -165,3 +165,12 @@ def test_bound_keys_are_known_by_code(bindings: Bindings) -> None:
     assert bindings.codes == frozenset()
     changes, _ = bindings.bind([0x0100_65E5], 1.0)
     assert bindings.codes == set(changes)
+
+
+@given(st.dictionaries(st.integers(8, 40), st.integers(1, 9)))
+def test_neighbouring_codes_are_changed_together(changes: dict[int, int]) -> None:
+    found = runs(changes)
+    told = {first + at: keysym for first, run in found for at, keysym in enumerate(run)}
+    assert told == changes
+    ends = {first + len(run) for first, run in found}
+    assert ends.isdisjoint(first for first, _ in found)

@@ -91,13 +91,16 @@ class Window:
         return mask
 
     def event(self) -> Any:
-        """The next event, waited for."""
+        """The next event, waited for; changes of the keyboard's map, told to all, are left out."""
         deadline = time.monotonic() + PATIENCE
-        while (event := self._connection.poll_for_event()) is None:
-            left = deadline - time.monotonic()
-            assert left > 0, "no event in time"
-            select.select([self._connection.get_file_descriptor()], [], [], left)
-        return event
+        while True:
+            event = self._connection.poll_for_event()
+            if event is None:
+                left = deadline - time.monotonic()
+                assert left > 0, "no event in time"
+                select.select([self._connection.get_file_descriptor()], [], [], left)
+            elif not isinstance(event, xcffib.xproto.MappingNotifyEvent):
+                return event
 
 
 def colour_at(frame: Frame, x: int, y: int) -> int:

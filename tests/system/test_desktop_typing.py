@@ -1,5 +1,6 @@
 """What is typed arrives exactly, in any script. The long form is bench/soak_typing.py."""
 
+import asyncio
 import json
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -9,14 +10,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from websockets.asyncio.client import connect
 
+from desktop.keys import keysyms_of_text
 from tests.system.services import PATIENCE, Service, service
-from tests.system.typing_places import Place, Terminal, text_area
+from tests.system.typing_places import Place, Terminal, TextView, text_area, typed
+from tests.vncbridge.rfb_words import HELLO, PIXEL, key
 
 pytestmark = pytest.mark.x11
 
 STRINGS: list[str] = json.loads((Path(__file__).parents[1] / "data" / "typing.json").read_text())
+SOME_OF_ALL = "\n".join(STRINGS[1::12])
 SINGLES = STRINGS[::13][:40:2]
+IDEOGRAPHS = "".join(map(chr, range(0x4E00, 0x4E00 + 300)))
 WORLD = "\n".join(STRINGS[-30:-20]) + "zyß@{}[]\\|~€ éàç 日本 Ж 😀\n"
 
 
@@ -56,7 +62,7 @@ def difference(text: str, found: str) -> str:
 
 
 def test_strings_of_all_scripts_arrive_at_once(desks: Sequence[Desk]) -> None:
-    assert_all_arrive(desks, "\n".join(STRINGS[1::12]))
+    assert_all_arrive(desks, SOME_OF_ALL)
 
 
 def test_strings_arrive_one_by_one(desks: Sequence[Desk]) -> None:
@@ -77,6 +83,38 @@ def test_they_arrive_under_another_layout(desks: Sequence[Desk], layout: str) ->
 def test_they_arrive_while_the_machine_is_busy(desks: Sequence[Desk]) -> None:
     with busy(2):
         assert_all_arrive(desks, WORLD)
+
+
+def test_ideographs_arrive_right_after_a_person_typed_others(desks: Sequence[Desk]) -> None:
+    desktop, terminal = desks[0]
+    assert isinstance(terminal, Terminal)
+    for persons in ("x" + IDEOGRAPHS[:30:2], "xéЖλשกक" + IDEOGRAPHS[-9:]):
+        asyncio.run(strike(desktop, persons))
+        assert desktop.http.delete("/api/v0/desktop/lease").is_success
+        typed(desktop, persons + IDEOGRAPHS)
+        text = persons + persons + IDEOGRAPHS
+        assert difference(text, terminal.arrived(text)) == ""
+
+
+async def strike(desktop: Service, text: str) -> None:
+    """Type in the live view, as a person who takes control by it."""
+    made = desktop.post("/api/v0/desktop/tickets", {"role": "control"}, status=201)
+    url = f"{desktop.url.replace('http', 'ws', 1)}/api/v0/desktop/vnc?ticket={made['ticket']}"
+    async with asyncio.timeout(PATIENCE), connect(url) as viewer:
+        await viewer.send(HELLO)
+        greeting = b""
+        while b"Deskhand" not in greeting:
+            greeting += await viewer.recv(decode=False)
+        for keysym in keysyms_of_text(text):
+            await viewer.send(key(keysym) + key(keysym, down=False) + PIXEL)
+            # The server obeys in order: with the picture it has struck the key.
+            await viewer.recv()
+
+
+def test_they_arrive_in_a_text_view_of_gtk(desks: Sequence[Desk]) -> None:
+    # On the terminal's desktop, whose keyboard it takes from here on.
+    view = TextView(desks[0].desktop)
+    assert difference(SOME_OF_ALL, view.received(SOME_OF_ALL)) == ""
 
 
 def set_layout(desktop: Service, layout: str) -> None:

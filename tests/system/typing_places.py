@@ -1,9 +1,11 @@
 """Applications to type into, and what they received, character by character."""
 
+import shlex
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from queue import Queue
 from typing import Protocol
 
@@ -23,6 +25,7 @@ area.focus();
 </script>"""
 
 
+GTK_VIEW = Path(__file__).parents[1] / "data" / "gtk_view.py"
 GREETING = "\u00b7"
 
 
@@ -40,6 +43,12 @@ def typed(desktop: Service, text: str) -> None:
     assert answer.is_success, answer.text
 
 
+def keyboard_of(desktop: Service) -> str:
+    """The title of the window that has the keyboard."""
+    seen = desktop.act(action="wait", duration=0, observe={"screenshot": False})
+    return str((seen["focused_after"] or {}).get("title", ""))
+
+
 class Terminal:
     """An xterm whose reader takes every byte as it is."""
 
@@ -50,16 +59,18 @@ class Terminal:
         script = f"stty raw -echo; : > {self._out}; exec cat > {self._out}"
         command = f"exec xterm -geometry 60x10+0+0 -e sh -c '{script}'"
         desktop.post("/api/v0/processes/start", {"command": command})
-        until(lambda: self._title_focused("sh"), "the focus of the terminal")
+        until(lambda: "sh" in keyboard_of(desktop), "the focus of the terminal")
         until(self._reads, "the reader")
         self._length = 0
 
     def received(self, text: str) -> str:
         typed(self._desktop, text)
-        wanted = len(text.encode())
-        until(
-            lambda: len(self._read()) >= self._length + wanted, f"{wanted} bytes of {text[:40]!r}"
-        )
+        return self.arrived(text)
+
+    def arrived(self, text: str) -> str:
+        """What has come since, once it is as long as a text that somebody typed."""
+        wanted = self._length + len(text.encode())
+        until(lambda: len(self._read()) >= wanted, f"{text[:40]!r}")
         found = self._read()[self._length :]
         self._length += len(found)
         return found.decode(errors="replace").replace("\r", "\n")
@@ -72,9 +83,30 @@ class Terminal:
         answer = self._desktop.http.get("/api/v0/read-file", params={"path": self._out})
         return answer.content if answer.status_code == 200 else b""
 
-    def _title_focused(self, title: str) -> bool:
-        seen = self._desktop.act(action="wait", duration=0, observe={"screenshot": False})
-        return bool(seen["focused_after"]) and title in seen["focused_after"]["title"]
+
+class TextView:
+    """A GTK text view, which writes what it holds into a new file when F2 is struck."""
+
+    def __init__(self, desktop: Service) -> None:
+        self._desktop = desktop
+        self._folder = desktop.post("/api/v0/processes/start", {"command": "pwd"})["workdir"]
+        program = shlex.quote(GTK_VIEW.read_text())
+        command = f"exec python3 -c {program} {self._folder}"
+        desktop.post("/api/v0/processes/start", {"command": command})
+        until(lambda: keyboard_of(desktop) == "gtk view", "the focus of the text view")
+        self._files = 0
+
+    def received(self, text: str) -> str:
+        typed(self._desktop, text)
+        self._desktop.act(action="key", text="F2", observe={"screenshot": False})
+        self._files += 1
+        path = f"{self._folder}/{self._files}"
+        content: bytes = until(lambda: self._read(path), f"{text[:40]!r}")[0]
+        return content.decode()
+
+    def _read(self, path: str) -> tuple[bytes, ...]:
+        answer = self._desktop.http.get("/api/v0/read-file", params={"path": path})
+        return (answer.content,) if answer.status_code == 200 else ()
 
 
 class TextArea:

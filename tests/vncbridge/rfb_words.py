@@ -6,6 +6,7 @@ HELLO = b"RFB 003.008\n\x01\x00"
 SHARED_HELLO = b"RFB 003.008\n\x01\x01"
 PIXEL_FORMAT = b"\0" + bytes(19)
 REQUEST = struct.pack(">BBHHHH", 3, 1, 0, 0, 800, 600)
+PIXEL = struct.pack(">BBHHHH", 3, 0, 0, 0, 1, 1)
 CONTINUOUS = struct.pack(">BBHHHH", 150, 1, 0, 0, 800, 600)
 POWER = b"\xfa\0\x01\x02"
 
