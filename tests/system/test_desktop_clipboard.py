@@ -12,6 +12,7 @@ from desktop.selection import Content, Selection
 from desktop.xconnection import connect
 from tests.system.listening import listening, next_of
 from tests.system.services import Service, service, until
+from tests.system.typing_places import text_area
 
 pytestmark = pytest.mark.x11
 
@@ -174,6 +175,23 @@ def test_a_terminal_pastes_it(desktop: Service) -> None:
         desktop.act(action="key", text="ctrl+d")
         next_of(events, "window_closed")
     assert output(desktop, "cat ~/pasted") == "täst ☃ 世界"
+
+
+def test_the_browser_pastes_and_copies_it(desktop: Service) -> None:
+    with text_area(desktop) as area:
+        put(desktop, TEXT.encode())
+        desktop.act(action="key", text="ctrl+v")
+        assert area.held() == TEXT
+        desktop.act(action="key", text="ctrl+v")
+        desktop.act(action="type", text="copied by the browser")
+        desktop.act(action="key", text="ctrl+a ctrl+c")
+        copied = f"{TEXT}copied by the browser"
+        until(lambda: desktop.http.get(CLIPBOARD).text == copied, "what the browser copied")
+        with program(desktop) as selection:
+            assert selection.read(("text/plain",)) == Content("text/plain", copied.encode())
+        put(desktop, "and back: 🏳️‍🌈 日本".encode())
+        desktop.act(action="key", text="ctrl+a ctrl+v")
+        assert area.held() == "and back: 🏳️‍🌈 日本"
 
 
 def test_what_cannot_be_copied_is_a_400(desktop: Service) -> None:

@@ -124,7 +124,11 @@ class TextArea:
 
     def received(self, text: str) -> str:
         typed(self._desktop, text)
-        self._desktop.act(action="key", text="F2")
+        return self.held()
+
+    def held(self) -> str:
+        """What it holds, which it gives away by this."""
+        self._desktop.act(action="key", text="F2", observe={"screenshot": False})
         while not (found := self._texts.get(timeout=4 * PATIENCE).lstrip(GREETING)):
             pass
         return found
