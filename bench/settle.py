@@ -1,24 +1,24 @@
 """How often the picture after an action is the one that the screen shows two seconds later.
 
-Usage: python -m bench.settle [--repeats N] [--json FILE]
+Usage: python -m bench.settle [--repeats N]
 """
 
 import argparse
 import io
-import json
 import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from PIL import Image
 
 from desktop.remote_sync import Desktop
 from desktop.results import Done
+
+from .tables import save
 
 LATER_SECONDS = 2.0
 # A caret, which blinks for ever, is the only thing that may differ.
@@ -27,6 +27,9 @@ CARET_PIXELS = 128
 STYLE = """<style>
 body { font: 20px sans-serif; margin: 20px; background: #fff }
 textarea { width: 800px; height: 300px; font-size: 20px }
+button, output { position: fixed; left: 20px; width: 200px; height: 60px }
+button { top: 100px }
+output { top: 180px }
 @keyframes turn { to { transform: rotate(360deg) } }
 @keyframes slide { to { left: 900px } }
 .spinner { width: 40px; height: 40px; border: 6px solid #ccc; border-top-color: #06c;
@@ -37,13 +40,13 @@ textarea { width: 800px; height: 300px; font-size: 20px }
 LINES = "".join(
     f"<p>Line {number}, and some words to fill it with text.</p>" for number in range(400)
 )
-CLICKED = "document.body.append(' clicked')"
+ANSWER = "said.style.background = said.style.background ? '' : '#c60'"
 PAGES = {
     "long": LINES,
     "form": "<textarea autofocus></textarea>",
-    "spinner": f'<div class=spinner></div><button onclick="{CLICKED}">Click</button>',
-    "animation": f'<div class=slider></div><button onclick="{CLICKED}">Click</button>',
-    "slow": f'<button onclick="setTimeout(() => {{ {CLICKED} }}, 200)">Click</button>',
+    "spinner": f'<div class=spinner></div><button onclick="{ANSWER}">Click</button>',
+    "animation": f'<div class=slider></div><button onclick="{ANSWER}">Click</button>',
+    "slow": f'<button onclick="setTimeout(() => {{ {ANSWER} }}, 200)">Click</button>',
 }
 
 
@@ -56,8 +59,10 @@ class Scene(NamedTuple):
     act: Callable[[Desktop], Done]
     after: tuple[str, ...] = ()
     """Keys that put things back."""
-    moving: int = 0
-    """So many pixels move by themselves."""
+    moving: tuple[int, int, int, int] = (0, 0, 0, 0)
+    """Left, top, right and bottom of what moves by itself, in pixels of the picture."""
+    seen: bool = True
+    """Whether it leaves anything changed in the end."""
 
 
 def key(text: str) -> Callable[[Desktop], Done]:
@@ -65,13 +70,17 @@ def key(text: str) -> Callable[[Desktop], Done]:
 
 
 def click(desk: Desktop) -> Done:
-    return desk.act("left_click", observe=True, coordinate=[45, 160])
+    return desk.act("left_click", observe=True, coordinate=[80, 144])
 
 
 SCENES = (
     Scene("terminal: a key", None, key("a")),
     Scene("terminal: Return", None, key("Return")),
-    Scene("terminal: seq 50", None, lambda desk: desk.keyboard.type("seq 50\n", observe=True)),
+    Scene(
+        "terminal: seq 50",
+        None,
+        lambda desk: desk.keyboard.type("seq 50; date +%N\n", observe=True),
+    ),
     Scene(
         "browser: wheel",
         "long",
@@ -79,7 +88,7 @@ SCENES = (
     ),
     Scene("browser: Page Down", "long", key("Next")),
     Scene("browser: End", "long", key("End"), ("Home",)),
-    Scene("browser: reload", "long", key("F5")),
+    Scene("browser: reload", "long", key("F5"), seen=False),
     Scene("browser: new tab", "long", key("ctrl+t"), ("ctrl+w",)),
     Scene(
         "browser: menu",
@@ -88,8 +97,8 @@ SCENES = (
         ("Escape",),
     ),
     Scene("browser: textarea", "form", key("a")),
-    Scene("browser: beside a spinner", "spinner", click, moving=60 * 60),
-    Scene("browser: beside an animation", "animation", click, moving=900 * 200),
+    Scene("browser: beside a spinner", "spinner", click, moving=(0, 57, 60, 115)),
+    Scene("browser: beside an animation", "animation", click, moving=(0, 250, 740, 400)),
     Scene("browser: answer after 0.2 s", "slow", click),
 )
 
@@ -100,7 +109,10 @@ def shown(desk: Desktop, page: str | None) -> Iterator[None]:
     folder = desk.run("cd && pwd").output.strip()
     command = "xterm -geometry 120x40+0+0"
     if page is not None:
-        desk.write_file(f"{folder}/page.html", f"<title>{page}</title>{STYLE}{PAGES[page]}")
+        desk.write_file(
+            f"{folder}/page.html",
+            f"<title>{page}</title>{STYLE}{PAGES[page]}<output id=said></output>",
+        )
         command = f"browser file://{folder}/page.html"
     script = f"echo $$ > {folder}/pid; exec {command} >/dev/null 2>&1"
     desk.run(f"setsid -f sh -c {shlex.quote(script)}")
@@ -113,21 +125,34 @@ def shown(desk: Desktop, page: str | None) -> Iterator[None]:
         desk.wait(1.0)
 
 
-def pixels(picture: bytes) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
-    return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"))
+Pixels: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]"
+
+
+def still(picture: bytes, scene: Scene) -> Pixels:
+    """Return a picture's pixels, black where the scene moves by itself."""
+    found = np.array(Image.open(io.BytesIO(picture)).convert("RGB"))
+    left, top, right, bottom = scene.moving
+    found[top:bottom, left:right] = 0
+    return found
+
+
+def differing(one: Pixels, other: Pixels) -> int:
+    return int(np.count_nonzero((one != other).any(axis=2)))
 
 
 def measured(desk: Desktop, scene: Scene, repeats: int) -> dict[str, object]:
     same, milliseconds, verdicts = 0, [], []
     for _ in range(repeats):
+        before = still(desk.screenshot().data, scene)
         began = time.perf_counter()
         done = scene.act(desk)
         milliseconds.append(1000 * (time.perf_counter() - began))
         assert done.picture is not None
         desk.wait(LATER_SECONDS)
-        later = pixels(desk.screenshot().data)
-        differing = np.count_nonzero((pixels(done.picture.data) != later).any(axis=2))
-        same += bool(differing <= CARET_PIXELS + scene.moving)
+        later = still(desk.screenshot().data, scene)
+        # A scene in which nothing happens would always be right.
+        assert not scene.seen or differing(before, later), f"{scene.name}: nothing happened"
+        same += differing(still(done.picture.data, scene), later) <= CARET_PIXELS
         verdicts.append(done.settled)
         for chord in scene.after:
             desk.keyboard.press(chord, observe=True)
@@ -142,7 +167,6 @@ def measured(desk: Desktop, scene: Scene, repeats: int) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=4)
-    parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     rows = []
     with Desktop.launch() as desk:
@@ -151,8 +175,7 @@ def main() -> None:
                 row = measured(desk, scene, asked.repeats)
             rows.append(row)
             print(*row.values(), sep=" | ")
-    if asked.json:
-        asked.json.write_text(json.dumps(rows, indent=1))
+    save("settle", {"scenes": rows})
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Protocol, Self, TypeVar
 from .actions import (
     ACTIONS,
     ActionRecord,
+    Click,
     CursorPosition,
     MouseMove,
     Screenshot,
@@ -167,7 +168,9 @@ class Computer:
                 if request.observe is None:
                     return await act()
                 picture = picture_of(request, self.size)
-                outcome, seen = await self._eyes.watched(act, request.observe, picture, stages)
+                outcome, seen = await self._eyes.watched(
+                    act, request.observe, picture, stages, clicks=_clicks(request)
+                )
                 self._floor.look()
                 note.changed_fraction = seen.changes.fraction
                 return replace(outcome, observation=seen)
@@ -203,7 +206,10 @@ class Computer:
             if batch.observe is None:
                 return await act()
             picture = view(batch.observe.options, batch.space, self.size)
-            outcome, seen = await self._eyes.watched(act, batch.observe, picture, stages)
+            clicks = _clicks(batch.actions[-1])
+            outcome, seen = await self._eyes.watched(
+                act, batch.observe, picture, stages, clicks=clicks
+            )
             self._floor.look()
             return replace(outcome, frame_id=seen.frame_id, observation=seen)
 
@@ -373,6 +379,10 @@ class Computer:
 class _Note:
     changed_fraction: float | None = None
     error: str | None = None
+
+
+def _clicks(request: ActionRequest) -> bool:
+    return isinstance(request.action, Click)
 
 
 def picture_of(request: ActionRequest, native: Size) -> View:

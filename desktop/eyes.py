@@ -164,16 +164,26 @@ class Eyes:
         return await self._see(lambda: self._shoot(wanted, stages, known))
 
     async def watched(
-        self, act: Callable[[], Awaitable[T]], observe: Observe, wanted: View, stages: Stages
+        self,
+        act: Callable[[], Awaitable[T]],
+        observe: Observe,
+        wanted: View,
+        stages: Stages,
+        *,
+        clicks: bool = False,
     ) -> tuple[T, Observation]:
-        """Act, wait until the screen rests, and say what became of it."""
+        """Act, wait until the screen rests, and say what became of it.
+
+        ``clicks``: acting ends with a click at the pointer.
+        """
         with self._screen.watch() as watch:
             before, window, margins = await self._see(self._look)
             recent = [damage for damage in watch.recent() if damage.time >= self._stirred]
             result = await act()
             with stages.stage("settle"):
                 rule = observe.settle or SettleRule(grace=0.0, longest=0.0)
-                settle = Settle(rule, self._clock(), recent, self._known(), margins)
+                clicked = (await self._see(self._screen.pointer)).position if clicks else None
+                settle = Settle(rule, self._clock(), recent, self._known(), margins, clicked)
                 verdict = await self._settled(settle, watch)
         self._stirred = now = self._clock()
         self._moving = (now, settle.moving_at(now))

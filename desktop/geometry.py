@@ -50,6 +50,10 @@ class Region(NamedTuple):
             min(self.bottom, other.bottom),
         )
 
+    def holds(self, point: Point) -> bool:
+        """Whether the pixel at ``point`` lies inside."""
+        return self.left <= point.x < self.right and self.top <= point.y < self.bottom
+
     def covers(self, other: "Region") -> bool:
         """Whether ``other`` lies inside completely."""
         return (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .frames import Damage
-from .geometry import Region
+from .geometry import Point, Region
 
 Verdict = Literal["quiet", "ceiling", "no_change"]
 
@@ -20,6 +20,9 @@ _LONGEST_QUIET = 3.0
 # A panel shows a new title before the window itself is painted: it may take this many times
 # the grace that a first paint has.
 _ANNOUNCED = 2.0
+# A button shows at once that it was pressed; what it does comes later. Pixels of the largest.
+_LARGEST_BUTTON = 640 * 120
+
 # A caret, a spinner, a clock. Whatever is larger may be a page that is still being built.
 _LARGEST_MOVING = 400 * 400
 _A_MOMENT = 1.0
@@ -58,6 +61,8 @@ class Settle:
     """Regions known to be repainted all the time."""
     margins: Sequence[Region] = ()
     """Panels: what is painted there tells of something that is still to come."""
+    clicked: Point | None = None
+    """Where a mouse button was pressed: a small paint around it is only the button's answer."""
     regions: list[Region] = field(default_factory=list, init=False)
     """What was painted since, but for the regions to ignore; restless ones are among them, for
     what moves by itself may still have been changed by the action."""
@@ -65,7 +70,9 @@ class Settle:
     _pause: float = field(default=0.0, init=False)
     """The longest between two paints, or from the action to the first."""
     _arrived: bool = field(default=False, init=False)
-    """Whether something was painted outside of the margins."""
+    """Whether more was painted than panels and the button that was clicked."""
+    _announced: bool = field(default=False, init=False)
+    """Whether a panel was painted."""
     _latest: deque[Damage] = field(default_factory=lambda: deque(maxlen=_CONSIDERED), init=False)
     _restless: tuple[Region, ...] = field(default=(), init=False)
 
@@ -82,7 +89,10 @@ class Settle:
             since = self.started if self._last is None else max(self._last, self.started)
             self._pause = max(self._pause, last - since)
             self._last = last
-            self._arrived |= not all(_covered(region, self.margins) for region in wanted)
+            for region in wanted:
+                announces = _covered(region, self.margins)
+                self._announced |= announces
+                self._arrived |= not announces and not self._pressed(region)
 
     def remaining(self, now: float) -> float:
         """Seconds until :meth:`verdict` has to be asked again if nothing is painted."""
@@ -114,8 +124,12 @@ class Settle:
         least = self.rule.quiet
         quiet = min(max(least, _RHYTHM * self._pause), _LONGEST_QUIET * least)
         if not self._arrived:
-            quiet = max(quiet, _ANNOUNCED * self.rule.grace)
+            quiet = max(quiet, self.rule.grace * (_ANNOUNCED if self._announced else 1.0))
         return max(last, self.started) + quiet
+
+    def _pressed(self, region: Region) -> bool:
+        at = self.clicked
+        return at is not None and region.holds(at) and math.prod(region.size) <= _LARGEST_BUTTON
 
 
 def restless(recent: Sequence[Damage]) -> tuple[Region, ...]:

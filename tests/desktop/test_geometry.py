@@ -237,3 +237,9 @@ def test_spaces_of_a_screen() -> None:
 def test_a_scaled_space_needs_its_size() -> None:
     with pytest.raises(ValueError, match="size"):
         space("scaled", SCREEN)
+
+
+def test_a_region_holds_the_pixels_up_to_its_right_and_bottom_edge() -> None:
+    region = Region(10, 20, 30, 40)
+    assert all(region.holds(Point(x, y)) for x in (10, 29) for y in (20, 39))
+    assert not any(region.holds(Point(*at)) for at in ((9, 20), (30, 20), (10, 19), (10, 40)))

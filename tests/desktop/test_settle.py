@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.frames import Damage
-from desktop.geometry import Region
+from desktop.geometry import Point, Region
 from desktop.settle import Settle, SettleRule, around, joined, restless, touching
 
 WINDOW = Region(100, 100, 500, 400)
@@ -186,3 +186,28 @@ def test_the_wait_always_ends_at_the_ceiling(
         settle.painted(paint(time, region))
         assert 0 <= settle.remaining(0.0) <= longest
     assert settle.verdict(longest) is not None
+
+
+def test_a_button_that_shows_it_was_clicked_may_take_its_time_to_answer() -> None:
+    button = Region(180, 190, 380, 250)
+    settle = Settle(RULE, started=10.0, clicked=Point(200, 200))
+    settle.painted(paint(10.02, button))
+    assert settle.verdict(10.2) is None
+    settle.painted(paint(10.22, WINDOW))
+    assert settle.verdict(10.53) == "quiet"
+
+
+def test_a_button_that_only_shows_it_was_clicked_is_waited_for_as_long_as_for_a_first_paint() -> (
+    None
+):
+    settle = Settle(RULE, started=10.0, clicked=Point(200, 200))
+    settle.painted(paint(10.02, Region(180, 190, 380, 250)))
+    assert settle.verdict(10.26) is None
+    assert settle.verdict(10.28) == "quiet"
+
+
+def test_a_large_or_distant_paint_is_what_a_click_was_for() -> None:
+    for region in (WINDOW, Region(700, 200, 720, 210)):
+        settle = Settle(RULE, started=10.0, clicked=Point(200, 200))
+        settle.painted(paint(10.02, region))
+        assert settle.verdict(10.13) == "quiet"
