@@ -46,6 +46,7 @@ MAY_USE: dict[str, set[str]] = {
     "tools.accepted": {"vncbridge.credentials", "vncbridge.gate"},
     "tools.plane.elsewhere": {"recording.ranges"},
     "tools.wiring": EDGE | {"desktop.folder"},
+    "tools.store.vault": {"desktop.disguise", "desktop.errors"},
     "tools.plane.*": EDGE | {"desktop.client", "desktop.errors"},
     "tools.demo.*": {"vncbridge.serving"},
     "tools.agents.scripted.server": {"vncbridge.serving"},

@@ -36,6 +36,7 @@ from tools.kit.write_file import WriteFileTool
 from tools.models import Models
 from tools.plane.app import create_app
 from tools.plane.pages import router as pages_router
+from tools.plane.secrets_api import router as secrets_router
 from tools.plane.status_api import About
 from tools.settings import Settings
 from tools.store.bucket import Bucket
@@ -46,6 +47,7 @@ from tools.store.kin import Kin
 from tools.store.library import Library
 from tools.store.outbox import Outbox
 from tools.store.stored_files import StoredFiles
+from tools.store.vault import Vault
 from vncbridge.accesslog import AccessLog
 from vncbridge.border import install
 from vncbridge.credentials import Credentials
@@ -104,7 +106,8 @@ async def plane(
     token = token_in(token_file or data / "token")
     closing = asyncio.Event()
     async with AsyncExitStack() as stack:
-        stack.enter_context(logged(data / "logs"))
+        vault = Vault(data / "secrets.json")
+        stack.enter_context(logged(data / "logs", vault.hide))
         scripted = await stack.enter_async_context(
             ScriptedModelServer(log_file=data / "logs" / "scripted.jsonl")
         )
@@ -123,6 +126,7 @@ async def plane(
             FleetMachines(fleet),
             MACHINE_TOOLS,
             ChatSettings(base_url=base_url, desktops=settings.most_desktops),
+            vault=vault,
         )
         stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
         credentials = accepted(data, token)
@@ -134,6 +138,7 @@ async def plane(
             closing=closing,
             pages=[
                 pages_router(),
+                secrets_router(vault),
                 tokens_router(credentials, lambda: base_url),
                 tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
             ],

@@ -5,10 +5,11 @@ to the standard error as well.
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any
 
 from structlog.contextvars import (
     bind_contextvars,
@@ -38,12 +39,15 @@ def only_about(fields: Mapping[str, object]) -> None:
 
 
 @contextmanager
-def logged(folder: Path) -> Iterator[None]:
-    """Write the two files, each of which begins anew at 10 MiB, while the block runs."""
+def logged(folder: Path, hide: Callable[[str], str] = str) -> Iterator[None]:
+    """Write the two files, each of which begins anew at 10 MiB, while the block runs.
+
+    ``hide`` masks what nobody may read in what the code reports.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         access = stack.enter_context(_file(folder / "access.jsonl", logging.Formatter()))
-        service = stack.enter_context(_file(folder / "service.jsonl", _lines()))
+        service = stack.enter_context(_file(folder / "service.jsonl", _lines(hide)))
         for name in (ACCESS, *OURS):
             stack.enter_context(_talkative(logging.getLogger(name)))
         stack.enter_context(_heard(logging.getLogger(ACCESS), access))
@@ -53,7 +57,10 @@ def logged(folder: Path) -> Iterator[None]:
         yield
 
 
-def _lines() -> logging.Formatter:
+def _lines(hide: Callable[[str], str]) -> logging.Formatter:
+    def masked(_: Any, __: str, told: MutableMapping[str, Any]) -> Mapping[str, Any]:
+        return {key: hide(one) if isinstance(one, str) else one for key, one in told.items()}
+
     return ProcessorFormatter(
         foreign_pre_chain=[
             TimeStamper(fmt="iso", utc=True, key="time"),
@@ -64,6 +71,7 @@ def _lines() -> logging.Formatter:
         processors=[
             ProcessorFormatter.remove_processors_meta,
             format_exc_info,
+            masked,
             JSONRenderer(ensure_ascii=False),
         ],
     )

@@ -126,3 +126,17 @@ def test_a_closed_log_takes_nothing_more(tmp_path: Path) -> None:
     ours.info("two")
     assert [line["event"] for line in lines(tmp_path / "logs")] == ["one"]
     assert (list(root.handlers), ours.getEffectiveLevel()) == before
+
+
+def test_what_nobody_may_read_is_masked_in_what_the_code_says(tmp_path: Path) -> None:
+    def hide(text: str) -> str:
+        return text.replace("horse", "••••")
+
+    with logged(tmp_path / "logs", hide), about({"chat": "of a horse"}):
+        try:
+            raise ValueError("no horse")
+        except ValueError:
+            ours.exception("a %s", "horse")
+    assert "horse" not in (tmp_path / "logs" / "service.jsonl").read_text()
+    (line,) = lines(tmp_path / "logs")
+    assert (line["event"], line["chat"]) == ("a ••••", "of a ••••")

@@ -41,11 +41,20 @@ class NewChat:
 class Book:
     """Reads and changes chats; every change is published after it was written."""
 
-    def __init__(self, store: Store, hub: EventHub, settings: ChatSettings, now: Now) -> None:
+    def __init__(
+        self,
+        store: Store,
+        hub: EventHub,
+        settings: ChatSettings,
+        now: Now,
+        hide: Callable[[str], str] = str,
+    ) -> None:
         self.store = store
         self.hub = hub
         self.settings = settings
         self.now = now
+        self.hide = hide
+        """Masks secrets in what is written of calls and their results."""
 
     async def view(self, chat_id: str) -> ChatView:
         """Return a chat. Raises ``UnknownRow`` when there is none."""

@@ -3,7 +3,7 @@
 import contextlib
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -13,12 +13,14 @@ from tools.kit.handback import Handbacks
 from tools.kit.handing_over import REQUEST_HUMAN, AttachFileTool, RequestHumanTool
 from tools.kit.spec import Tool, ToolOutcome, ToolSpec
 from tools.kit.subagents import subagent_tools
+from tools.kit.type_secret import TYPE_SECRET, TypeSecretTool
 from tools.store import chats, files, messages, steps
 from tools.store.database import Store
 from tools.store.errors import UnknownRow
 from tools.store.retention import DAY, Limits
 from tools.store.schema import Step
 from tools.store.stored_files import StoredFiles
+from tools.store.vault import Vault
 
 from .attachments import Attachments
 from .book import Book, NewChat
@@ -61,18 +63,22 @@ class Chats:
         tools: Sequence[Tool],
         settings: ChatSettings | None = None,
         *,
+        vault: Vault | None = None,
         now: Now = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         settings = settings or ChatSettings()
+        self._vault = vault or Vault()
         self._files = stored_files
         self._models = models
         self._now = now
         # Ids that rise over restarts too, so that a listener that comes back is not confused.
         self._hub = EventHub(first_id=int(now() * 1000))
-        self._book = Book(store, self._hub, settings, now)
+        self._book = Book(store, self._hub, settings, now, self._vault.hide)
         self._workplaces = Workplaces(self._book, machines, clock)
-        self._recordings = Recordings(stored_files, self._recording_begun)
+        self._recordings = Recordings(
+            stored_files, self._recording_begun, lambda: self._vault.values
+        )
         self._handbacks: defaultdict[str, Handbacks] = defaultdict(Handbacks)
         """What each chat was told of people's turns."""
         self._work = Work(
@@ -286,13 +292,20 @@ class Chats:
         return ComputerTool(machine.for_call, pictures, self._handbacks[chat_id])
 
     def _all_tools(self) -> dict[str, Tool]:
-        return {**self._child_tools, **self._machine_tools}
+        return {**self._child_tools, **self._machine_tools, **self._secret_tools()}
 
     def _tools_of(self, view: ChatView) -> dict[str, Tool]:
         own = self._machine_tools if view.parent_id else self._all_tools()
         if view.mode == "explore":
             own = {name: tool for name, tool in own.items() if name not in CHANGING}
-        return {**own, **self._human_tools}
+        above = filter(None, (view.parent_id,))
+        return {**own, **self._human_tools, **self._secret_tools(above)}
+
+    def _secret_tools(self, above: Iterable[str] = ()) -> dict[str, Tool]:
+        # Whoever was given none is not told that there could be any.
+        if not self._vault.values:
+            return {}
+        return {TYPE_SECRET.name: TypeSecretTool(self._vault, tuple(above))}
 
     async def _recording_begun(self, chat_id: str) -> None:
         await self._book.note_recording(chat_id, "recording")

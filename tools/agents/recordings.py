@@ -67,6 +67,7 @@ class TurnRecording:
         downloads: asyncio.Semaphore,
         begun: Callable[[], Awaitable[None]],
         started: bool,
+        secrets: Callable[[], Sequence[str]],
     ) -> None:
         self._patience: asyncio.Timeout | None = None
         self._chat_id = chat_id
@@ -77,6 +78,7 @@ class TurnRecording:
         self._lock = asyncio.Lock()
         self._begun = begun
         self._started = started
+        self._secrets = secrets
         self._closed = False
         self._warning: str | None = None
         self._kept: int | None = None
@@ -92,6 +94,9 @@ class TurnRecording:
             if self._started or self._closed:
                 return
             try:
+                if values := self._secrets():
+                    # The desktop writes down what is typed there, and must know what to mask.
+                    await self._post("secrets", {"values": list(values)})
                 await self._post("recording/start", {"recording_id": self._chat_id})
             except (MachineRefused, MachineUnavailable) as error:
                 self._warning = f"not recorded: {error}"
@@ -199,9 +204,18 @@ class TurnRecording:
 
 
 class Recordings:
-    """The recordings of the turns that go on now; ``begun`` is told of a chat's."""
+    """The recordings of the turns that go on now; ``begun`` is told of a chat's.
 
-    def __init__(self, files: StoredFiles, begun: Callable[[str], Awaitable[None]]) -> None:
+    ``secrets`` gives the values that may be read nowhere.
+    """
+
+    def __init__(
+        self,
+        files: StoredFiles,
+        begun: Callable[[str], Awaitable[None]],
+        secrets: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self._secrets = secrets
         self._files = files
         self._begun = begun
         self._downloads = asyncio.Semaphore(DOWNLOADS)
@@ -222,6 +236,7 @@ class Recordings:
             downloads=self._downloads,
             begun=lambda: self._begun(chat_id),
             started=started,
+            secrets=self._secrets,
         )
         self._open[chat_id] = recording
         return recording

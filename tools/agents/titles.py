@@ -18,6 +18,7 @@ _TELLING = (
     "text",
     "chat_id",
     "process_id",
+    "name",
 )
 
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -107,7 +107,7 @@ class ChatToolbox:
             ran = await self._run(call)
         except asyncio.CancelledError as cancelled:
             known = await self._stopped(call)
-            cut = known or ToolOutcome(error="interrupted before it gave a result")
+            cut = self._hidden(known or ToolOutcome(error="interrupted before it gave a result"))
             ran = _Ran(cut, _result(call, cut))
             await self._end(step, ran, "interrupted")
             if known is None:
@@ -131,16 +131,23 @@ class ChatToolbox:
         except Exception as error:
             log.exception("the tool %s failed", call.name)
             outcome = ToolOutcome(error=f"{call.name} failed: {error}")
+        outcome = self._hidden(outcome)
         return _Ran(outcome, _result(call, outcome))
+
+    def _hidden(self, outcome: ToolOutcome) -> ToolOutcome:
+        hide = self._book.hide
+        return ToolOutcome(hidden(outcome.value, hide), outcome.error and hide(outcome.error))
 
     async def _act(self, computer: Computer, call: ToolCall) -> _Ran:
         done = await computer.act(call)
+        told = _hidden_result(done.result, self._book.hide)
+        error = done.error and self._book.hide(done.error)
         details = {
             "model_point": done.point,
             "native_point": done.native_point,
             "changed_fraction": done.changed_fraction,
         }
-        return _Ran(ToolOutcome(error=done.error), done.result, dict(done.timings), details)
+        return _Ran(ToolOutcome(error=error), told, dict(done.timings), details)
 
     async def _use(self, call: ToolCall) -> ToolOutcome:
         tool = self._tools.get(call.name)
@@ -161,6 +168,8 @@ class ChatToolbox:
         return ToolContext(self._chat_id, call.id, LazyMachine(self._find_machine, call.id))
 
     async def _begin(self, call: ToolCall) -> str:
+        arguments: Json = hidden(call.arguments, self._book.hide)
+
         async def work(session: AsyncSession) -> StepView:
             now = self._book.now()
             chat = await chats.get(session, self._chat_id)
@@ -170,9 +179,9 @@ class ChatToolbox:
                 chat,
                 tool_call_id=call.id,
                 tool=call.toolset or call.name,
-                title=step_title(call.name, call.arguments),
+                title=step_title(call.name, arguments),
                 action=call.name if call.toolset else None,
-                arguments=call.arguments,
+                arguments=arguments,
                 now=now,
             )
             return steps.view(begun)
@@ -201,6 +210,27 @@ class ChatToolbox:
         view = await self._book.store.write(work)
         self._book.hub.publish("step", self._chat_id, view.to_json())
         return view
+
+
+def hidden(value: Any, hide: Callable[[str], str]) -> Any:
+    """Return a JSON value with all its texts as ``hide`` lets them be read."""
+    match value:
+        case str():
+            return hide(value)
+        case list() | tuple():
+            return [hidden(one, hide) for one in value]
+        case dict():
+            return {hide(key): hidden(one, hide) for key, one in value.items()}
+        case _:
+            return value
+
+
+def _hidden_result(result: ToolResult, hide: Callable[[str], str]) -> ToolResult:
+    content = tuple(
+        replace(block, text=hide(block.text)) if isinstance(block, Text) else block
+        for block in result.content
+    )
+    return replace(result, content=content)
 
 
 def read_outcome(result: ToolResult) -> ToolOutcome:

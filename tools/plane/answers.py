@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from desktop.errors import DesktopRefused, DesktopUnavailable
 from tools.agents import errors as agents
 from tools.fleet.errors import DesktopNotStarted, UnknownDesktop
-from tools.store.errors import BucketUnavailable, BytesMissing, StoreUnavailable, UnknownRow
+from tools.store.errors import (
+    BadSecret,
+    BucketUnavailable,
+    BytesMissing,
+    StoreUnavailable,
+    UnknownRow,
+)
 
 from . import errors
 
@@ -40,6 +46,7 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (agents.ChatError, 400, ""),
     (UnknownDesktop, 404, "Desktop not found."),
     (DesktopNotStarted, 503, "The desktop could not be started."),
+    (BadSecret, 400, "This secret cannot be kept."),
     (StoreUnavailable, 503, "The database cannot be used."),
     (BucketUnavailable, 503, "The file store cannot be used."),
     (BytesMissing, 404, "File not found."),

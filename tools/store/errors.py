@@ -4,6 +4,7 @@ StoreError
 ├── StoreUnavailable   the database cannot be opened or brought up to date
 ├── BucketUnavailable  the bucket refuses or does not answer
 ├── BytesMissing       the bytes of a file are nowhere
+├── BadSecret          a secret cannot be kept under that name, or cannot be hidden
 └── UnknownRow         no such chat, step or file
 """
 
@@ -50,6 +51,10 @@ class BytesMissing(StoreError):
 
     def __str__(self) -> str:
         return f"the bytes of {self.name} are gone"
+
+
+class BadSecret(StoreError):
+    """A secret cannot be kept; the text says why, without the value."""
 
 
 class UnknownRow(StoreError):

@@ -25,6 +25,7 @@ from tools.kit.spec import (
 from tools.store.database import Store
 from tools.store.file_store import FileStore
 from tools.store.stored_files import StoredFiles
+from tools.store.vault import Vault
 
 Json = dict[str, Any]
 LIMIT = 20.0
@@ -350,6 +351,7 @@ async def plane(
     keep_recordings: bool = False,
     now: Callable[[], float] | None = None,
     closing: float = LIMIT,
+    vault: Vault | None = None,
 ) -> AsyncIterator[Plane]:
     """Open the chats of a data directory, resume them, and close them at the end."""
     clock = itertools.count(1_800_000_000)
@@ -360,7 +362,9 @@ async def plane(
     async with await Store.open(folder / "deskhand.db") as store:
         files = StoredFiles(store, FileStore(folder / "files"), read)
         tools = (EchoTool(), BrokenTool(), *tools)
-        chats = Chats(store, files, fake_models, fake_machines, tools, settings, now=read)
+        chats = Chats(
+            store, files, fake_models, fake_machines, tools, settings, vault=vault, now=read
+        )
         await chats.resume()
         try:
             yield Plane(chats, store, files, fake_models, fake_machines, settings)

@@ -60,6 +60,7 @@ const DEEDS = {
   process_list: () => "List running commands",
   process_output: () => "Read a command's output",
   process_signal: () => "Signal a command",
+  type_secret: (args) => args.name && `Type the secret “${line(args.name)}”`,
   attach_file: withOne("Hand over", "path"),
   request_human: withOne("Ask a person:", "reason"),
   spawn_computer_use_agent: (args) => `Start an agent: ${line(args.title || args.prompt || "")}`,

@@ -1,0 +1,60 @@
+import asyncio
+
+from tests.tools.kit.machine import FakeMachine
+from tools.kit.spec import Json, MachineRefused, MachineUnavailable, ToolOutcome
+from tools.kit.type_secret import TypeSecretTool
+from tools.store.vault import Secret, Vault
+
+HORSE = "correct horse"
+CALLER = FakeMachine().context().chat_id
+
+
+def machine() -> FakeMachine:
+    made = FakeMachine()
+    made.answer("/secrets", {"count": 1})
+    made.answer("/action", {"output": "type action performed"})
+    return made
+
+
+def typed(
+    made: FakeMachine, arguments: Json, chats: tuple[str, ...] | None = None, above: str = "parent"
+) -> ToolOutcome:
+    vault = Vault()
+    vault.put(Secret("mail", HORSE, chats))
+    return asyncio.run(TypeSecretTool(vault, (above,)).call(arguments, made.context()))
+
+
+def test_a_secret_is_hidden_first_then_typed_and_never_told() -> None:
+    made = machine()
+    outcome = typed(made, {"name": " mail "})
+    assert outcome.value == {"typed": "mail"}
+    hidden, acted = made.asked
+    assert (hidden.path, hidden.json) == ("/api/v0/desktop/secrets", {"values": [HORSE]})
+    assert acted.path == "/api/v0/desktop/action"
+    assert (acted.json["action"], acted.json["text"]) == ("type", HORSE)
+
+
+def test_a_secret_of_the_chat_above_may_be_typed() -> None:
+    assert not typed(machine(), {"name": "mail"}, ("parent",)).is_error
+    assert not typed(machine(), {"name": "mail"}, (CALLER,)).is_error
+
+
+def test_a_name_that_was_not_given_types_nothing() -> None:
+    made = machine()
+    assert typed(made, {"name": "bank"}).error == (
+        "there is no secret of that name for you; you have mail"
+    )
+    assert typed(made, {"name": "mail"}, ("stranger",)).error == (
+        "there is no secret of that name for you; you have none"
+    )
+    assert typed(made, {}).error == "name is required"
+    assert made.asked == []
+
+
+def test_a_secret_that_cannot_be_hidden_is_not_typed() -> None:
+    made = machine()
+    made.answer("/secrets", MachineRefused(400, "These secrets cannot be hidden."))
+    assert typed(made, {"name": "mail"}).error == "These secrets cannot be hidden."
+    assert made.to("/action") == []
+    made.answer("/secrets", MachineUnavailable("gone"))
+    assert typed(made, {"name": "mail"}).error == "gone"

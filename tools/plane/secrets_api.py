@@ -1,0 +1,83 @@
+"""The routes by which people entrust secrets to agents; values only come in."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from tools.store.vault import Secret
+
+from .bodies import Json, json_object, needed_text, only
+from .chats_api import body_of
+from .errors import BadBody
+
+LONGEST = 10_000
+MOST_CHATS = 1000
+BODY = {
+    "type": "object",
+    "properties": {
+        "value": {"type": "string"},
+        "chats": {"type": ["array", "null"], "items": {"type": "string"}},
+    },
+    "required": ["value"],
+}
+
+
+class Secrets(Protocol):
+    """What is entrusted; ``tools.store.vault.Vault`` outside of tests."""
+
+    def listed(self) -> Sequence[Secret]:
+        """All of them, by name."""
+
+    def put(self, secret: Secret) -> None:
+        """Keep one, in place of one of that name."""
+
+    def remove(self, name: str) -> None:
+        """Forget one."""
+
+
+def router(secrets: Secrets) -> APIRouter:
+    """Return the routes under ``/api/v0/secrets``; only administrators reach them."""
+    made = APIRouter(prefix="/api/v0/secrets", tags=["secrets"])
+
+    @made.get("")
+    async def listing() -> JSONResponse:
+        """List the names of the secrets and whom they were given to, never what they are."""
+        return JSONResponse({"secrets": [_told(secret) for secret in secrets.listed()]})
+
+    @made.put("/{name}", openapi_extra=body_of(BODY))
+    async def put(name: str, request: Request) -> JSONResponse:
+        """Give agents a secret that they can type and cannot read.
+
+        ``chats`` may type it, and those below them; without it all chats may. From now on the
+        value is masked in steps, results, recordings and logs.
+        """
+        body = json_object(await request.body())
+        only(body, "value", "chats")
+        secret = Secret(name, needed_text(body, "value", longest=LONGEST), _chats(body))
+        secrets.put(secret)
+        return JSONResponse(_told(secret))
+
+    @made.delete("/{name}", status_code=204)
+    async def remove(name: str) -> Response:
+        """Take a secret back; what was written stays masked."""
+        secrets.remove(name)
+        return Response(status_code=204)
+
+    return made
+
+
+def _chats(body: Json) -> tuple[str, ...] | None:
+    wanted = body.get("chats")
+    if wanted is None:
+        return None
+    if not isinstance(wanted, list) or not all(isinstance(one, str) for one in wanted):
+        raise BadBody("chats must be a list of chats' ids.")
+    if len(wanted) > MOST_CHATS:
+        raise BadBody(f"chats has {len(wanted)} ids of {MOST_CHATS}.")
+    return tuple(wanted)
+
+
+def _told(secret: Secret) -> Json:
+    return {"name": secret.name, "chats": None if secret.chats is None else list(secret.chats)}

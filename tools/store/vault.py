@@ -1,0 +1,118 @@
+"""Values that agents may type and nobody may read: a file of mode 0600, and a mask for texts."""
+
+import json
+import os
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from desktop.disguise import Disguise
+from desktop.errors import InvalidSecret
+
+from .errors import BadSecret, UnknownRow
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Secret:
+    """One value. ``chats`` may type it, and those below them; None: all chats."""
+
+    name: str
+    value: str
+    chats: tuple[str, ...] | None = None
+
+
+class Vault:
+    """The secrets of one data directory. Without a path it is empty, and stays in memory.
+
+    Any thread may call; the values are replaced as a whole.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._secrets: dict[str, Secret] = {}
+        self._disguise = Disguise()
+        if path is not None and path.exists():
+            self._take(_read(path))
+
+    @property
+    def values(self) -> Sequence[str]:
+        """What must be hidden."""
+        return [secret.value for secret in self._secrets.values()]
+
+    def listed(self) -> Sequence[Secret]:
+        """All of them, by name; who tells of them leaves the values out."""
+        return [self._secrets[name] for name in sorted(self._secrets)]
+
+    def put(self, secret: Secret) -> None:
+        """Keep a secret from now on, in place of one of that name.
+
+        Raises:
+            BadSecret: If its name or value cannot be used.
+        """
+        if NAME.fullmatch(secret.name) is None:
+            raise BadSecret("a name has 1 to 64 letters, digits, dots, dashes and underscores")
+        self._take([*(one for one in self.listed() if one.name != secret.name), secret])
+        self._write()
+
+    def remove(self, name: str) -> None:
+        """Forget a secret; what was written stays masked.
+
+        Raises:
+            UnknownRow: If there is none of that name.
+        """
+        if name not in self._secrets:
+            raise UnknownRow("secret", name)
+        self._take([one for one in self.listed() if one.name != name])
+        self._write()
+
+    def given(self, chats: Collection[str]) -> Sequence[str]:
+        """The names of those that a chat may type; ``chats`` are itself and those above it."""
+        return [one.name for one in self.listed() if _allows(one, chats)]
+
+    def value(self, name: str, chats: Collection[str]) -> str:
+        """The value, for such a chat.
+
+        Raises:
+            UnknownRow: If it has none of that name, whether or not others have.
+        """
+        found = self._secrets.get(name)
+        if found is None or not _allows(found, chats):
+            raise UnknownRow("secret", name)
+        return found.value
+
+    def hide(self, text: str) -> str:
+        """The text with every known value masked."""
+        return self._disguise(text)
+
+    def _take(self, secrets: Sequence[Secret]) -> None:
+        disguise = Disguise()
+        try:
+            disguise.add([secret.value for secret in secrets])
+        except InvalidSecret as error:
+            raise BadSecret(str(error)) from error
+        self._secrets = {secret.name: secret for secret in secrets}
+        self._disguise = disguise
+
+    def _write(self) -> None:
+        if self._path is None:
+            return
+        fresh = self._path.with_suffix(".new")
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            json.dump([asdict(secret) for secret in self.listed()], out, ensure_ascii=False)
+        fresh.replace(self._path)
+
+
+def _allows(secret: Secret, chats: Collection[str]) -> bool:
+    return secret.chats is None or not set(secret.chats).isdisjoint(chats)
+
+
+def _read(path: Path) -> list[Secret]:
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    return [
+        Secret(row["name"], row["value"], None if row["chats"] is None else tuple(row["chats"]))
+        for row in rows
+    ]
