@@ -30,6 +30,8 @@ from tools.git.repositories import Git
 from tools.git.watcher import Watcher
 from tools.processes.api import once, touched
 from tools.processes.api import router as processes_router
+from tools.processes.cgroups import opened as opened_cgroup
+from tools.processes.hierarchy import Choice
 from tools.processes.registry import ProcessSettings, Registry
 from tools.processes.spawn import Limits
 from tools.processes.streams import Streams
@@ -99,6 +101,7 @@ class Parts:
     recorder: Recorder
     catalogue: Catalogue
     registry: Registry
+    limited: Choice
 
 
 def preload() -> None:
@@ -170,6 +173,8 @@ class Service:
 
     async def _open(self, stack: AsyncExitStack) -> Parts:
         settings, path = self._settings, self._folder.path
+        ours = {os.getpid(), self._process}
+        limited = stack.enter_context(opened_cgroup(settings.command_cgroup, ours))
         spawner = stack.enter_context(Spawner())
         setting = Setting(
             *(path, settings.size, self._environment, spawner),
@@ -194,7 +199,7 @@ class Service:
                 ProcessSettings(
                     output_folder=self._folder.path / "processes",
                     journal=self._folder.path / "tool-calls.jsonl",
-                    limits=self._limits(),
+                    limits=self._limits(limited),
                 ),
                 touched=self._paths.note,
             )
@@ -219,15 +224,14 @@ class Service:
             touch=lambda: recorder.note_activity("human"),
         )
         stack.enter_context(self._leasing.running(effects))
-        return Parts(display, computer, recorder, catalogue, registry)
+        return Parts(display, computer, recorder, catalogue, registry, limited)
 
-    def _limits(self) -> Limits:
-        memory = self._settings.command_memory_mib
+    def _limits(self, limited: Choice) -> Limits:
         return Limits(
             nice=self._settings.command_nice,
-            memory_bytes=None if memory is None else memory * 1024 * 1024,
+            memory_bytes=self._settings.command_memory_bytes,
             cpus=self._settings.command_cpus,
-            cgroup=self._settings.command_cgroup,
+            cgroup=None if limited.group is None else Path(limited.group),
         )
 
     def environment(self) -> dict[str, str]:
@@ -312,6 +316,9 @@ class Service:
             "lease": self._leasing.state(),
             "recording_ids": list(parts.recorder.active()),
             "last_activity_s": None if self._acted is None else round(now - self._acted, 3),
+            "command_limits": parts.limited.to_json(
+                self._settings.command_memory_bytes, self._settings.command_cpus
+            ),
             "level": self._account.level,
             "user": self._account.name,
             "version": version("deskhand"),

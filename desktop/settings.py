@@ -29,13 +29,20 @@ class DesktopSettings:
     command_memory_mib: int | None = None
     command_cpus: float | None = None
     command_cgroup: Path | None = None
-    """Delegated control group (v2); with it the limits bind a command as a whole."""
+    """Delegated control group (v2) instead of the service's own, in which the limits bind a
+    command as a whole."""
     file_roots: tuple[Path, ...] = ()
     """The file routes work in these trees only; commands are not bound by it."""
     attach: str | None = None
     """The screen that exists already, as ``:0``; empty for the one of our own session."""
     linger: float | None = None
     """Seconds without a call after which the service ends by itself."""
+
+    @property
+    def command_memory_bytes(self) -> int | None:
+        """What a command may take of the memory; None: all."""
+        mib = self.command_memory_mib
+        return None if mib is None else mib * 1024 * 1024
 
 
 def parse(arguments: Sequence[str]) -> DesktopSettings:
@@ -59,12 +66,13 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--command-nice", type=int, default=0, choices=range(20), metavar="0-19",
                         help="niceness of commands")  # fmt: skip
     parser.add_argument("--command-memory", type=int, dest="command_memory_mib", metavar="MIB",
-                        help="memory of a command's process, or of all of a command with "
-                        "--command-cgroup")  # fmt: skip
+                        help="memory of all of a command where there is a control group "
+                        "for it, else of each process")  # fmt: skip
     parser.add_argument("--command-cpus", type=float, metavar="N",
-                        help="processors a command may use; needs --command-cgroup")  # fmt: skip
+                        help="processors a command may use; needs a control group")  # fmt: skip
     parser.add_argument("--command-cgroup", type=Path, metavar="DIR",
-                        help="control group (v2) delegated to the desktop's user")  # fmt: skip
+                        help="control group (v2) delegated to the desktop's user "
+                        "(default: the service's own, where it is writable)")  # fmt: skip
     parser.add_argument("--file-root", action="append", default=[], dest="file_roots", type=Path,
                         metavar="DIR", help="let the file routes work in this tree only "
                         "(may be given again; commands are not bound by it)")  # fmt: skip

@@ -36,6 +36,7 @@ MAY_USE: dict[str, set[str]] = {
     | {"vncbridge.idleness", "vncbridge.relay", "vncbridge.seats"}
     | {"recording.api", "recording.catalogue", "recording.recorder"}
     | {"tools.processes.api", "tools.processes.registry", "tools.processes.spawn"}
+    | {"tools.processes.cgroups", "tools.processes.hierarchy"}
     | {"tools.files.api", "tools.files.roots", "tools.files.watching", "tools.processes.streams"}
     | {"tools.git.api", "tools.git.paths", "tools.git.repositories", "tools.git.watcher"}
     | {"tools.git.askpass", "tools.git.attribution", "tools.git.attribution_api"}
@@ -45,8 +46,8 @@ MAY_USE: dict[str, set[str]] = {
     "tools.fleet.machines": {"desktop.errors"},
     "tools.accepted": {"vncbridge.credentials", "vncbridge.gate"},
     "tools.plane.elsewhere": {"recording.ranges"},
-    "tools.wiring": EDGE | {"desktop.folder"},
     "tools.store.vault": {"desktop.disguise", "desktop.errors"},
+    "tools.wiring": EDGE | {"desktop.folder"},
     "tools.plane.*": EDGE | {"desktop.client", "desktop.errors"},
     "tools.demo.*": {"vncbridge.serving"},
     "tools.agents.scripted.server": {"vncbridge.serving"},
@@ -109,7 +110,7 @@ CORES = {
         "tools": "models",
         "tools.store": "retention",
         "tools.kit": "spec ampersand arguments computer_calls duration output",
-        "tools.processes": "errors headtail requests chat calls schema",
+        "tools.processes": "errors headtail hierarchy requests chat calls schema",
         "tools.files": "errors lines match edits endings diff hints indent requests splice"
         " conditions notices schema search",
         "tools.git": "credentials errors prompts states",

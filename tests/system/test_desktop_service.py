@@ -55,6 +55,9 @@ def test_started_as_root_it_works_as_somebody_else(desktop: Service) -> None:
         return
     status = desktop.get("/api/v0/desktop")
     assert status["level"] == "user"
+    # No control group is the desktop's user's, if nobody gave it one.
+    assert status["command_limits"]["by"] == "rlimit"
+    assert "cgroup" in status["command_limits"]["reason"]
     assert status["user"].startswith("deskhand-")
     shown = run(
         desktop, "id -un; id -u; cat /etc/shadow; ls /root; grep NoNewPrivs /proc/self/status"

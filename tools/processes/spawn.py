@@ -33,13 +33,13 @@ class Limits:
     """A build that eats all memory dies before the display does."""
     nice: int = 0
     memory_bytes: int | None = None
-    """Address space of each process."""
+    """Address space of each process; with ``cgroup`` the memory of the whole command."""
     cpu_seconds: int | None = None
     open_files: int | None = None
     cpus: float | None = None
     """Processors' worth of time, for the whole command; only with ``cgroup``."""
     cgroup: Path | None = None
-    """Directory of a delegated control group: the limits then bind a command as a whole."""
+    """Directory of a delegated control group: below it each command has one of its own."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _restrict(pid: int, limits: Limits) -> Cgroup | None:
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, pid, limits.nice)
     bounds: list[tuple[int, int | None]] = [
-        (resource.RLIMIT_AS, limits.memory_bytes if cgroup is None else None),
+        (resource.RLIMIT_AS, None if cgroup and cgroup.bounds_memory else limits.memory_bytes),
         (resource.RLIMIT_CPU, limits.cpu_seconds),
         (resource.RLIMIT_NOFILE, limits.open_files),
     ]
