@@ -244,6 +244,8 @@ class DesktopClient:
             "subprotocols": [Subprotocol(name) for name in subprotocols] or None,
             "compression": None,
             "max_size": None,
+            # Sixteen messages of any size would be kept for a reader that is slow.
+            "max_queue": 1,
             "proxy": None,
         }
         opening = (

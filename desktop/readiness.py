@@ -1,10 +1,9 @@
 """Waits for the display where a call cannot do without one."""
 
 import math
-from asyncio import StreamReader, StreamWriter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from fastapi import HTTPException, Request
 
@@ -29,10 +28,13 @@ class Awakening(Protocol):
         """Seconds until it is started again; None while it starts or runs."""
 
 
-class Upstream(Protocol):
+LineT_co = TypeVar("LineT_co", covariant=True)
+
+
+class Upstream(Protocol[LineT_co]):
     """Where the RFB server is reached."""
 
-    async def open(self) -> tuple[StreamReader, StreamWriter]:
+    async def open(self) -> LineT_co:
         """Open a fresh connection."""
 
 
@@ -52,14 +54,14 @@ def awakened(display: Awakening) -> Callable[[Request], Awaitable[None]]:
     return wait
 
 
-class AwakenedUpstream:
+class AwakenedUpstream(Generic[LineT_co]):
     """An RFB server that may be starting."""
 
-    def __init__(self, upstream: Upstream, display: Awakening) -> None:
+    def __init__(self, upstream: Upstream[LineT_co], display: Awakening) -> None:
         self._upstream = upstream
         self._display = display
 
-    async def open(self) -> tuple[StreamReader, StreamWriter]:
+    async def open(self) -> LineT_co:
         """Open a fresh connection, to the next server if there is none now."""
         with suppress(DisplayNotReady, DisplayGone):
             await self._display.awake()

@@ -1,7 +1,7 @@
 """The browser's end of a stream of messages."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
@@ -46,6 +46,15 @@ class Outlet:
         extension = (websocket.scope.get("extensions") or {}).get(EXTENSION, {})
         self._waiting: Callable[[], int] = extension.get("waiting", lambda: 0)
         self._drop: Callable[[int, str], None] | None = extension.get("drop")
+        self._send_bytes: Callable[[bytes], Awaitable[None]] = extension.get(
+            "send", websocket.send_bytes
+        )
+        self._in_hand = 0
+
+    @property
+    def held(self) -> int:
+        """How many bytes wait for the watcher, the kernel's included."""
+        return self._waiting() + self._in_hand
 
     async def send(self, message: bytes | str) -> None:
         """Send a message as soon as the watcher took the ones before it.
@@ -54,10 +63,13 @@ class Outlet:
             StreamEnded: If the watcher left or is stuck.
         """
         waiting = self._waiting()
+        self._in_hand = len(message)
         while True:
             try:
                 async with asyncio.timeout(self._stuck_seconds):
-                    return await self._send(message)
+                    await self._send(message)
+                self._in_hand = 0
+                return
             except TimeoutError:
                 before, waiting = waiting, self._waiting()
                 if waiting >= before:
@@ -69,9 +81,9 @@ class Outlet:
             if isinstance(message, str):
                 await self._websocket.send_text(message)
             else:
-                await self._websocket.send_bytes(message)
+                await self._send_bytes(message)
         # Starlette raises RuntimeError for a socket that was closed meanwhile.
-        except (WebSocketDisconnect, RuntimeError):
+        except (WebSocketDisconnect, RuntimeError, ConnectionError):
             raise StreamEnded(Farewell(ABNORMAL)) from None
 
     async def receive(self) -> bytes | str:

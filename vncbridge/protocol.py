@@ -1,19 +1,26 @@
 """uvicorn's WebSocket engine, with what a stream of pictures needs beside it.
 
-Give the class to uvicorn as ``ws=StreamProtocol``. Beside a larger write buffer it gives the
-application two functions, in the ASGI scope's extension ``deskhand.stream``:
+Give the class to uvicorn as ``ws=StreamProtocol``. It gives the application three functions, in
+the ASGI scope's extension ``deskhand.stream``:
 
+``send(data)``
+    send bytes as one message, as ``websocket.send`` does, but copy them only where the kernel
+    does not take them;
 ``waiting() -> int``
     how many bytes the peer has yet to take;
 ``drop(code, reason)``
     close without waiting for room in the write buffer. ASGI's own ``websocket.close`` waits
     for the peer to read, which is no way to get rid of one that does not.
 
-At shutdown every peer is sent 1001 (RFC 6455: going away) and has a second to answer.
+Little is written ahead of the peer, here and in the kernel: a slow one sees what is, not what was,
+and a ping reaches it. At shutdown every peer is sent 1001 (RFC 6455: going away) and has a second
+to answer. What breaks the protocol is told why, however much more of it is on its way.
 """
 
 import array
 import fcntl
+import socket
+import struct
 import termios
 from asyncio.transports import BaseTransport
 
@@ -25,7 +32,15 @@ GOING_AWAY = 1001
 SHUTDOWN_SECONDS = 1.0
 DROP_SECONDS = 10.0
 """How long a dropped peer may take to read what is under way, the farewell included."""
-WRITE_LIMIT = 1024 * 1024
+WRITE_LIMIT = 256 * 1024
+"""Bytes, of what the kernel does not take."""
+UNSENT_LIMIT = 256 * 1024
+"""Bytes, of what the kernel took and could not send."""
+TCP_NOTSENT_LOWAT = 25
+"""Linux; in Python's ``socket`` from 3.12 on."""
+WORTH_NO_COPY = 16 * 1024
+SILENT = 1011
+"""What websockets itself closes with when a ping is not answered."""
 
 
 class StreamProtocol(WebSocketsSansIOProtocol):
@@ -35,14 +50,37 @@ class StreamProtocol(WebSocketsSansIOProtocol):
         """Take over the connection from uvicorn's HTTP protocol."""
         super().connection_made(transport)
         self.transport.set_write_buffer_limits(high=WRITE_LIMIT)
+        end = self.transport.get_extra_info("socket")
+        if end.family in (socket.AF_INET, socket.AF_INET6):
+            end.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_LIMIT)
 
     def handle_connect(self, event: Request) -> None:
         """Start the application with the extension in its scope."""
         super().handle_connect(event)
         if self.response.status_code == 101:
             # The application's task exists but has not begun to run.
-            ours: dict[object, object] = {"waiting": self.waiting, "drop": self.drop}
+            ours: dict[object, object] = {
+                "send": self.send_bytes,
+                "waiting": self.waiting,
+                "drop": self.drop,
+            }
             self.scope["extensions"] = {**(self.scope["extensions"] or {}), EXTENSION: ours}
+
+    async def send_bytes(self, data: bytes) -> None:
+        """Send a binary message when there is room for it.
+
+        Raises:
+            ConnectionError: If the connection is at its end.
+        """
+        await self.writable.wait()
+        if self.disconnected or self.close_sent:
+            raise ConnectionResetError("The peer has left.")
+        head = _head(len(data))
+        if len(data) < WORTH_NO_COPY:
+            self.transport.write(head + data)
+        else:
+            self.transport.write(head)
+            self.transport.write(data)
 
     def waiting(self) -> int:
         """Return how many bytes were written that the peer has not acknowledged."""
@@ -66,6 +104,23 @@ class StreamProtocol(WebSocketsSansIOProtocol):
             self.transport.resume_reading()
         self._cut_after(seconds)
 
+    def keepalive_timeout(self) -> None:
+        """Drop a peer that did not answer a ping: it may not take a farewell either."""
+        self.drop(SILENT, f"A ping was not answered for {self.config.ws_ping_timeout:g} s.")
+
+    def handle_parser_exception(self) -> None:
+        """Say why the connection ends, and hear the peer out so that it can read that."""
+        if self.close_sent or self.conn.close_sent is None:
+            return
+        self.stop_keepalive()
+        code, reason = self.conn.close_sent.code, self.conn.close_sent.reason
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._cut_after(DROP_SECONDS)
+
     def shutdown(self) -> None:
         """End the connection because the server ends."""
         if not self.handshake_complete:
@@ -79,3 +134,12 @@ class StreamProtocol(WebSocketsSansIOProtocol):
         if self.close_timer is not None:
             self.close_timer.cancel()
         self.close_timer = self.loop.call_later(seconds, self.transport.abort)
+
+
+def _head(length: int) -> bytes:
+    """Return the head of a whole, unmasked binary message, RFC 6455 section 5.2."""
+    if length < 126:
+        return struct.pack(">BB", 0x82, length)
+    if length < 65536:
+        return struct.pack(">BBH", 0x82, 126, length)
+    return struct.pack(">BBQ", 0x82, 127, length)

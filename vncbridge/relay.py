@@ -5,9 +5,7 @@ what its seat allows reaches the server.
 """
 
 import asyncio
-from asyncio import StreamReader, StreamWriter
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -16,11 +14,13 @@ from fastapi.responses import JSONResponse
 from starlette.websockets import WebSocket
 
 from .errors import BridgeError, ProtocolBroken, UpstreamUnavailable
+from .line import Line
 from .outlet import BROKEN, NORMAL, NOT_BINARY, STUCK_SECONDS, Farewell, Outlet, StreamEnded
 from .pump import until_one_ends
 from .seats import PRIVATE, Seat, Watchers, visitor
 
-READ_SIZE = 1024 * 1024
+MOUTHFUL = 16 * 1024
+"""Bytes of a client that are read at once: the next are read when others had their turn."""
 SUBPROTOCOL = "binary"
 PROTOCOL_ERROR = 1002
 PATIENCE = 30.0
@@ -30,7 +30,7 @@ PATIENCE = 30.0
 class Upstream(Protocol):
     """Where the RFB server is reached."""
 
-    async def open(self) -> tuple[StreamReader, StreamWriter]:
+    async def open(self) -> Line:
         """Open a fresh connection, one for each watcher.
 
         Raises:
@@ -46,12 +46,9 @@ class UnixUpstream:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    async def open(self) -> tuple[StreamReader, StreamWriter]:
+    async def open(self) -> Line:
         """Open a fresh connection."""
-        try:
-            return await asyncio.open_unix_connection(self._path, limit=READ_SIZE)
-        except OSError as error:
-            raise UpstreamUnavailable(f"{self._path.name}: {error.strerror}") from error
+        return await Line.to(self._path)
 
 
 def router(
@@ -82,7 +79,7 @@ def router(
         with watchers.one_more():
             # Before the upgrade, so that a failure is an HTTP answer which every client can read.
             try:
-                reader, writer = await upstream.open()
+                line = await upstream.open()
             except UpstreamUnavailable as error:
                 return await _refuse(websocket, 500, "Failed to connect to VNC server.", str(error))
             except BridgeError as error:
@@ -91,22 +88,16 @@ def router(
                 offered = websocket.scope["subprotocols"]
                 await websocket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
                 outlet = Outlet(websocket, stuck_seconds)
-                with watchers.seat(who, writer.write) as seat:
-                    farewell = await relay(outlet, reader, writer, seat, patience)
+                with watchers.seat(who, line.write) as seat:
+                    farewell = await relay(outlet, line, seat, patience)
                 await outlet.close(farewell)
             finally:
-                await _hang_up(writer)
+                await line.hang_up()
 
     return routes
 
 
-async def relay(
-    outlet: Outlet,
-    reader: StreamReader,
-    writer: StreamWriter,
-    seat: Seat,
-    patience: float = PATIENCE,
-) -> Farewell:
+async def relay(outlet: Outlet, line: Line, seat: Seat, patience: float = PATIENCE) -> Farewell:
     """Copy both ways until either side ends, or the seat is taken away; return why.
 
     Each direction reads again only when its last bytes were taken: a slow watcher slows only
@@ -115,7 +106,7 @@ async def relay(
 
     async def to_watcher() -> NoReturn:
         try:
-            while chunk := await reader.read(READ_SIZE):
+            while chunk := await line.read():
                 await outlet.send(chunk)
         except OSError as error:
             raise _broken(error) from error
@@ -123,11 +114,7 @@ async def relay(
 
     async def to_server() -> NoReturn:
         while True:
-            seat.heard(await _words(outlet, seat, patience))
-            try:
-                await writer.drain()
-            except OSError as error:
-                raise _broken(error) from error
+            await _pass_on(await _words(outlet, seat, patience), seat, line)
 
     async def banished() -> NoReturn:
         await seat.banished.wait()
@@ -151,19 +138,19 @@ async def _words(outlet: Outlet, seat: Seat, patience: float) -> bytes:
     return message
 
 
+async def _pass_on(words: bytes, seat: Seat, line: Line) -> None:
+    for start in range(0, len(words), MOUTHFUL):
+        seat.heard(words[start : start + MOUTHFUL])
+        try:
+            await line.drain()
+        except OSError as error:
+            raise _broken(error) from error
+        if len(words) > MOUTHFUL:
+            await asyncio.sleep(0)
+
+
 def _broken(error: OSError) -> StreamEnded:
     return StreamEnded(Farewell(BROKEN, f"The desktop's stream broke: {error.strerror}."))
-
-
-async def _hang_up(writer: StreamWriter) -> None:
-    """Close, but do not wait for a server that no longer reads."""
-    writer.close()
-    with suppress(OSError):
-        try:
-            async with asyncio.timeout(1):
-                await writer.wait_closed()
-        except TimeoutError:
-            writer.transport.abort()
 
 
 async def _refuse(

@@ -22,6 +22,9 @@ from .protocol import StreamProtocol
 CLOSING_SECONDS = 2
 """How long open requests may take to end; watchers get 1 s of it, then the socket goes."""
 
+PING_SECONDS = 45.0
+"""How long a ping may stay unanswered: who reads nothing for 30 s is told so before."""
+
 BACKLOG = 512
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -167,6 +170,7 @@ class Serving(uvicorn.Server):
                 ws=StreamProtocol,
                 ws_per_message_deflate=False,
                 ws_ping_interval=15,
+                ws_ping_timeout=PING_SECONDS,
                 log_config=None,
                 access_log=False,
                 lifespan="on",

@@ -55,7 +55,7 @@ async def rfb_server(path: Path, behaviour: Behaviour) -> AsyncIterator[Path]:
 class Service:
     """uvicorn with the given routes, as the desktop service runs it."""
 
-    def __init__(self, *routers: APIRouter) -> None:
+    def __init__(self, *routers: APIRouter, ping_seconds: tuple[float, float] = (20, 20)) -> None:
         app = FastAPI()
         for router in routers:
             app.include_router(router)
@@ -65,6 +65,8 @@ class Service:
             app,
             ws=StreamProtocol,
             ws_per_message_deflate=False,
+            ws_ping_interval=ping_seconds[0],
+            ws_ping_timeout=ping_seconds[1],
             log_level="warning",
             lifespan="off",
             timeout_graceful_shutdown=5,

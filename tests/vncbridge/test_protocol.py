@@ -1,4 +1,6 @@
 import asyncio
+from collections.abc import MutableMapping
+from typing import Any
 
 import pytest
 from fastapi import APIRouter
@@ -60,3 +62,51 @@ def test_a_connection_not_yet_accepted_is_refused_at_shutdown() -> None:
             return await asking
 
     assert asyncio.run(scenario()) == 500
+
+
+def test_a_peer_that_answers_no_ping_is_told_so_and_dropped() -> None:
+    routes = APIRouter()
+    arrived = asyncio.Event()
+    heard: asyncio.Queue[MutableMapping[str, Any]] = asyncio.Queue()
+
+    @routes.websocket("/stream")
+    async def stream(websocket: WebSocket) -> None:
+        await websocket.accept()
+        arrived.set()
+        heard.put_nowait(await websocket.receive())
+
+    async def scenario() -> list[tuple[int | None, str | None]]:
+        async with asyncio.timeout(LIMIT), Service(routes, ping_seconds=(0.1, 0.2)) as service:
+            url = f"ws://127.0.0.1:{service.port}/stream"
+            async with connect(url, compression=None) as browser:
+                browser.transport.pause_reading()
+                await arrived.wait()
+                told = await heard.get()
+                browser.transport.resume_reading()
+                with pytest.raises(ConnectionClosed):
+                    await browser.recv()
+                said = (browser.close_code, browser.close_reason)
+                return [said, (told["code"], told["reason"])]
+
+    assert asyncio.run(scenario()) == 2 * [(1011, "A ping was not answered for 0.2 s.")]
+
+
+@pytest.mark.parametrize("length", [0, 125, 126, 65535, 65536, 300_000])
+def test_bytes_of_any_length_are_sent_as_one_message(length: int) -> None:
+    routes = APIRouter()
+
+    @routes.websocket("/stream")
+    async def stream(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await websocket.scope["extensions"][EXTENSION]["send"](b"\x07" * length)
+        await websocket.receive()
+        with pytest.raises(ConnectionError):
+            await websocket.scope["extensions"][EXTENSION]["send"](b"too late")
+
+    async def scenario() -> object:
+        async with asyncio.timeout(LIMIT), Service(routes) as service:
+            url = f"ws://127.0.0.1:{service.port}/stream"
+            async with connect(url, compression=None) as browser:
+                return await browser.recv()
+
+    assert asyncio.run(scenario()) == b"\x07" * length

@@ -5,14 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import APIRouter
+from starlette.websockets import WebSocket
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.vncbridge.fakes import LIMIT, Behaviour, Service, rfb_server, short_folder
 from tests.vncbridge.rfb_words import HELLO, SHARED_HELLO, fence, key
 from vncbridge.errors import BridgeError
-from vncbridge.relay import UnixUpstream, router
-from vncbridge.seats import Watchers
+from vncbridge.line import Line
+from vncbridge.outlet import Outlet
+from vncbridge.relay import UnixUpstream, relay, router
+from vncbridge.seats import Watchers, visitor
 
 MiB = 1024 * 1024
 
@@ -156,12 +160,48 @@ def test_the_binary_subprotocol_is_accepted_but_not_needed(
     served(mirror, scenario)
 
 
-def test_text_is_refused() -> None:
+def test_compression_is_not_agreed_on() -> None:
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with connect(service.stream) as browser:
+            assert browser.protocol.extensions == []
+            assert await browser.recv() == b"RFB 003.008\n"
+
+    served(mirror, scenario)
+
+
+TOO_LARGE = b"\x82\xff" + (64 * MiB).to_bytes(8) + bytes(4)
+
+
+@pytest.mark.parametrize(
+    ("frame", "code", "reason"),
+    [
+        (b"\x81\x85" + bytes(4) + b"hello", 1003, "Messages of this stream are binary."),
+        (TOO_LARGE + bytes(MiB), 1009, "exceeds limit"),
+        (b"\x8f\x80" + bytes(4), 1002, "invalid opcode"),
+        (b"\x82\x05" + HELLO[:5], 1002, "incorrect masking"),
+    ],
+)
+def test_a_bad_frame_ends_that_watcher_only(frame: bytes, code: int, reason: str) -> None:
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service) as other, opened(service) as browser:
+            await browser.recv()
+            browser.transport.write(frame)
+            await everything(browser)
+            assert browser.close_code == code
+            assert reason in (browser.close_reason or "")
+            await other.send(HELLO + BYE)
+            assert (await everything(other)).endswith(BYE)
+
+    served(mirror, scenario)
+
+
+def test_a_long_message_is_read_in_turns_with_others() -> None:
+    words = SHARED_HELLO + key(0x61) * 10_000 + BYE
+
     async def scenario(service: Service, watchers: Watchers) -> None:
         async with opened(service) as browser:
-            await browser.send("hello")
-            await everything(browser)
-            assert browser.close_code == 1003
+            await browser.send(words)
+            assert await everything(browser) == b"RFB 003.008\n" + words
 
     served(mirror, scenario)
 
@@ -201,7 +241,7 @@ def test_a_missing_rfb_server_is_a_plain_http_error_before_the_upgrade() -> None
 
 def test_a_desktop_that_does_not_start_is_a_plain_http_error() -> None:
     class Broken:
-        async def open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        async def open(self) -> Line:
             raise BridgeError("no display")
 
     async def scenario() -> bytes:
@@ -226,27 +266,53 @@ def test_a_closing_service_takes_no_more_watchers() -> None:
     assert asyncio.run(scenario()) == 503
 
 
-def test_a_stuck_watcher_stops_the_reading_and_is_dropped_with_a_reason() -> None:
+def test_a_stuck_watcher_costs_little_and_is_dropped_while_others_stay_fluent() -> None:
+    held: list[int] = []
+    lines: list[Line] = []
+    routes = APIRouter()
+
     async def run() -> None:
-        flood = Flood(256 * MiB)
+        began, dropped = asyncio.Event(), asyncio.Event()
+
+        async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            began.set()
+            await Flood(24 * MiB)(reader, writer)
+
         with short_folder() as folder:
+
+            @routes.websocket("/api/v0/desktop/vnc")
+            async def watch(websocket: WebSocket) -> None:
+                line = await Line.to(folder / "rfb")
+                lines.append(line)
+                await websocket.accept()
+                outlet = Outlet(websocket, stuck_seconds=20.0 if lines[1:] else 0.5)
+                with Watchers().seat(visitor({}, None), line.write) as seat:
+                    farewell = await relay(outlet, line, seat)
+                    held.append(outlet.held + line.held)
+                    await outlet.close(farewell)
+                if line is lines[0]:
+                    dropped.set()
+                await line.hang_up()
+
             async with (
                 asyncio.timeout(LIMIT),
-                rfb_server(folder / "rfb", flood) as path,
-                Service(
-                    router(UnixUpstream(path), lambda: False, Watchers(), stuck_seconds=0.3)
-                ) as service,
-                opened(service, max_queue=1, ping_interval=None) as browser,
+                rfb_server(folder / "rfb", flood),
+                Service(routes) as service,
+                opened(service, max_queue=1, ping_interval=None) as stuck,
             ):
-                await flood.ended.wait()
-                # Beside ours the two kernel sockets hold some.
-                assert flood.taken < 32 * MiB
-                received = await everything(browser)
+                await began.wait()
+                async with opened(service, ping_interval=None) as fluent:
+                    assert len(await everything(fluent)) == 24 * MiB
+                    assert fluent.close_code == 1000
+                await dropped.wait()
+                received = await everything(stuck)
                 assert received[:65536] == bytes(range(256)) * 256
-                assert browser.close_code == 1013
-                assert browser.close_reason == "Nothing was read for 0.3 s."
+                assert len(received) < 24 * MiB
+                assert stuck.close_code == 1013
+                assert stuck.close_reason == "Nothing was read for 0.5 s."
 
     asyncio.run(run())
+    assert 0 < max(held) <= 2_000_000
 
 
 def test_a_long_stream_arrives_whole() -> None:

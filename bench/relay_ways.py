@@ -1,0 +1,229 @@
+"""Ways to an RFB server for a client on a WebSocket: our relay, websockify, and none at all."""
+
+import asyncio
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+from fastapi import FastAPI
+
+from vncbridge.relay import UnixUpstream, router
+from vncbridge.seats import Watchers
+from vncbridge.serving import Address, Serving, listening
+
+BLOCK = bytes(range(256)) * 1024
+OPENING = (
+    "GET /api/v0/desktop/vnc HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+    "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: binary\r\n"
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
+BINARY = 2
+
+Behaviour = Callable[[socket.socket], None]
+
+
+class Line:
+    """A client's end: bytes out, bytes in, on a WebSocket or plain."""
+
+    def __init__(self, end: socket.socket, framed: bool) -> None:
+        self.end = end
+        self._framed = framed
+        self._came = bytearray()
+
+    def send(self, data: bytes) -> None:
+        """Send some bytes, less than 64 KiB; in one frame, masked with nothing."""
+        if not self._framed:
+            self.end.sendall(data)
+            return
+        short = len(data) < 126
+        length = bytes([0x80 | len(data)]) if short else struct.pack(">BH", 0xFE, len(data))
+        self.end.sendall(bytes([0x80 | BINARY]) + length + bytes(4) + data)
+
+    def read(self, size: int) -> bytes:
+        """Return exactly so many bytes."""
+        while len(self._came) < size:
+            self._came += self._frame() if self._framed else self._some(65536)
+        found = bytes(self._came[:size])
+        del self._came[:size]
+        return found
+
+    def take(self, size: int) -> None:
+        """Take that many bytes, the frames' heads counted with them."""
+        taken = bytearray(1024 * 1024)
+        while size > 0:
+            came = self.end.recv_into(taken)
+            assert came, "the line was cut"
+            size -= came
+
+    def _some(self, most: int) -> bytes:
+        data = self.end.recv(most)
+        if not data:
+            raise ConnectionError("the line was cut")
+        return data
+
+    def _exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            data += self._some(size - len(data))
+        return data
+
+    def _frame(self) -> bytes:
+        while True:
+            kind, length = self._exactly(2)
+            if length == 126:
+                length = int.from_bytes(self._exactly(2))
+            elif length == 127:
+                length = int.from_bytes(self._exactly(8))
+            data = self._exactly(length)
+            if kind & 15 == BINARY:
+                return data
+
+
+class Way:
+    """One way, ready to be used."""
+
+    def __init__(self, address: str | int, process: psutil.Process | None = None) -> None:
+        self._address = address
+        self._process = process
+
+    @contextmanager
+    def line(self) -> Iterator[Line]:
+        """Open a connection."""
+        if isinstance(self._address, str):
+            with socket.socket(socket.AF_UNIX) as end:
+                end.connect(self._address)
+                yield Line(end, framed=False)
+            return
+        with socket.create_connection(("127.0.0.1", self._address)) as end:
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            end.sendall(OPENING.encode())
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):
+                head += end.recv(1)
+            assert b" 101 " in head, head
+            yield Line(end, framed=True)
+
+    def _family(self) -> list[psutil.Process]:
+        if self._process is None:
+            return []
+        return [self._process, *self._process.children(recursive=True)]
+
+    def cpu(self) -> float:
+        """Return the seconds that its processes have worked, those that ended included."""
+        total = 0.0
+        for one in self._family():
+            with suppress(psutil.NoSuchProcess):
+                total += sum(one.cpu_times()[:4] if one is self._process else one.cpu_times()[:2])
+        return total
+
+    def memory(self) -> float:
+        """Return the MiB that its processes take, their share of what several use."""
+        total = 0
+        for one in self._family():
+            with suppress(psutil.NoSuchProcess):
+                total += one.memory_full_info().pss
+        return total / 2**20
+
+
+@contextmanager
+def source(path: Path, behaviour: Behaviour) -> Iterator[Path]:
+    """Serve a behaviour on a unix socket, one thread for each connection."""
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(path))
+        door.listen(128)
+
+        def serve(end: socket.socket) -> None:
+            with end, suppress(ConnectionError):
+                behaviour(end)
+
+        def accept() -> None:
+            with suppress(OSError):
+                while True:
+                    end, _ = door.accept()
+                    threading.Thread(target=serve, args=(end,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield path
+        door.shutdown(socket.SHUT_RDWR)
+
+
+def flood(size: int) -> Behaviour:
+    """Return what sends so many bytes as fast as they are taken."""
+
+    def send(end: socket.socket) -> None:
+        for _ in range(size // len(BLOCK)):
+            end.sendall(BLOCK)
+
+    return send
+
+
+def echo(end: socket.socket) -> None:
+    """Say again what is said."""
+    while data := end.recv(65536):
+        end.sendall(data)
+
+
+@contextmanager
+def ours(path: Path) -> Iterator[Way]:
+    """Our relay, alone in its process."""
+    command = (sys.executable, "-m", "bench.relay_ways", str(path))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        try:
+            yield Way(int(child.stdout.readline()), psutil.Process(child.pid))
+        finally:
+            child.terminate()
+
+
+@contextmanager
+def websockify(path: Path) -> Iterator[Way]:
+    """websockify, with a process for each connection."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = (str(program()), f"127.0.0.1:{port}", f"--unix-target={path}")
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        try:
+            _until_listening(port)
+            yield Way(port, psutil.Process(child.pid))
+        finally:
+            child.terminate()
+
+
+@contextmanager
+def direct(path: Path) -> Iterator[Way]:
+    """Nothing between."""
+    yield Way(str(path))
+
+
+def program() -> Path:
+    """Return where websockify would be: a tool to compare with, no dependency."""
+    return Path(sys.executable).with_name("websockify")
+
+
+def _until_listening(port: int) -> None:
+    turn = threading.Event()
+    for _ in range(200):
+        with suppress(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        turn.wait(0.05)
+    raise TimeoutError(f"nobody listens on port {port}")
+
+
+def serve(path: Path) -> None:
+    """Run our relay as a desktop service does; print its port."""
+    app = FastAPI()
+    app.include_router(router(UnixUpstream(path), lambda: False, Watchers()))
+    with listening(Address("127.0.0.1", 0)) as (bound, address):
+        server = Serving(app, ready=lambda: print(address.port, flush=True))
+        asyncio.run(server.run_until_asked(bound))
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]))
