@@ -49,6 +49,9 @@ class Computer(Protocol):
     async def act(self, call: ToolCall) -> ComputerOutcome:
         """Do one action and look at what came of it."""
 
+    async def glance(self) -> Picture | None:
+        """Keep a small picture of the screen for people; None if it may not be seen now."""
+
 
 @dataclass(frozen=True)
 class _Ran:
@@ -116,7 +119,27 @@ class ChatToolbox:
         ended = await self._end(step, ran, "failed" if ran.outcome.is_error else "done")
         if self._recording is not None and call.toolset is None:
             await self._recording.note(_note(ended))
+            await self._illustrate(self._recording, step)
         return ran
+
+    async def _illustrate(self, recording: TurnRecording, step_id: str) -> None:
+        """Give a step that showed the model nothing a picture of what the screen shows now."""
+        if self._computer is None or not recording.started:
+            return
+        try:
+            picture = await self._computer.glance()
+        except (StoreError, OSError) as error:
+            log.warning("a step has no picture: %s", error)
+            return
+        if picture is None:
+            return
+        file_id = picture.file_id
+
+        async def work(session: AsyncSession) -> StepView:
+            return steps.view(await steps.illustrate(session, step_id, file_id))
+
+        view = await self._book.store.write(work)
+        self._book.hub.publish("step", self._chat_id, view.to_json())
 
     async def _run(self, call: ToolCall) -> _Ran:
         try:

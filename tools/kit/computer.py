@@ -14,6 +14,10 @@ from tools.kit.spec import Machine, MachineRefused, MachineUnavailable
 Json = dict[str, Any]
 
 ACTION = "/api/v0/desktop/action"
+SCREENSHOT = "/api/v0/desktop/screenshot"
+GLANCE = (640, 360)
+"""Size of the pictures of steps that show a model nothing."""
+GLANCE_SECONDS = 5.0
 OCCUPIED = 409
 NOT_DONE = "Not done:"
 """How the result of a call begins that was not made because a person changed the screen."""
@@ -83,6 +87,7 @@ class ComputerTool:
         """The frame that the newest picture of the whole screen showed."""
         self._screen: Picture | None = None
         """That picture."""
+        self._glanced: tuple[bytes, Picture] | None = None
 
     @property
     def people_seconds(self) -> float:
@@ -121,6 +126,24 @@ class ComputerTool:
             reply.get("changed_fraction"),
             reply.get("timings", {}),
         )
+
+    async def glance(self) -> Picture | None:
+        """Keep a small picture of the screen for people; None if it may not be seen now.
+
+        For the model nothing changes by it.
+        """
+        width, height = map(str, GLANCE)
+        wanted = {"scaled_width": width, "scaled_height": height, "format": "jpeg"}
+        machine = self._machine("")
+        try:
+            data = await machine.request("GET", SCREENSHOT, params=wanted, timeout=GLANCE_SECONDS)
+        except (MachineRefused, MachineUnavailable):
+            return None
+        if not isinstance(data, bytes):
+            return None
+        if self._glanced is None or self._glanced[0] != data:
+            self._glanced = data, await self._pictures.save(data, "image/jpeg", *GLANCE)
+        return self._glanced[1]
 
     async def _done(self, wanted: DesktopCall, call_id: str) -> "_Done":
         """Do it when no person is in control, unless the screen is another one then."""

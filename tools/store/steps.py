@@ -68,15 +68,25 @@ async def begin(
     return step
 
 
+async def illustrate(session: AsyncSession, step_id: str, file_id: str) -> Step:
+    """Give a step a picture.
+
+    Raises:
+        UnknownRow: If the step is gone with its chat.
+    """
+    step = await _get(session, step_id)
+    step.screenshot_file_id = file_id
+    await session.flush()
+    return step
+
+
 async def end(session: AsyncSession, step_id: str, ended: Ended) -> Step:
     """Write down what came of a step.
 
     Raises:
         UnknownRow: If the step is gone with its chat.
     """
-    step = await session.get(Step, step_id)
-    if step is None:
-        raise UnknownRow("step", step_id)
+    step = await _get(session, step_id)
     step.status = ended.status
     step.result = ended.result
     step.ended_at = ended.ended_at
@@ -85,6 +95,13 @@ async def end(session: AsyncSession, step_id: str, ended: Ended) -> Step:
     step.details = ended.details
     step.screenshot_file_id = ended.screenshot_file_id
     await session.flush()
+    return step
+
+
+async def _get(session: AsyncSession, step_id: str) -> Step:
+    step = await session.get(Step, step_id)
+    if step is None:
+        raise UnknownRow("step", step_id)
     return step
 
 

@@ -104,6 +104,8 @@ class FakeDesktop:
     """What to raise, by the end of a path."""
     acted: asyncio.Event = field(default_factory=asyncio.Event)
     frames: int = 0
+    screen: bytes | None = None
+    """What a screenshot shows."""
     film_size: int | None = None
     """What it says of its films; by default the truth."""
     on_action: Callable[[], Awaitable[None]] | None = None
@@ -113,9 +115,7 @@ class FakeDesktop:
     async def request(self, method: str, path: str, body: Json, call_id: str | None) -> Any:
         self.requests.append((method, path, body))
         self.headers.append(call_id)
-        for end, error in self.refuses.items():
-            if path.endswith(end):
-                raise error
+        self._refuse(path)
         for end, wait in self.before.items():
             if path.endswith(end):
                 await wait()
@@ -131,12 +131,17 @@ class FakeDesktop:
                 return b""
             case ["action"]:
                 return await self._act(body, call_id or "")
+            case ["screenshot"]:
+                return self.screen or {}
         return {"echo": body}
 
-    def downloaded(self, path: str) -> bytes:
+    def _refuse(self, path: str) -> None:
         for end, error in self.refuses.items():
             if path.endswith(end):
                 raise error
+
+    def downloaded(self, path: str) -> bytes:
+        self._refuse(path)
         return b"jpeg" if path.endswith("thumbnail") else f"mp4 of {path}".encode()
 
     def posted(self, end: str) -> list[Json]:

@@ -78,7 +78,8 @@ def test_a_computer_use_chat_of_its_own_keeps_its_recording(tmp_path: Path) -> N
         model = ScriptedModel(
             [[act("left_click", coordinate=[10, 20])], [call("echo", a=1)], [report("Clicked")]]
         )
-        async with plane(tmp_path, {"child": model}) as p:
+        machines = FakeMachines({"desktop-1": FakeDesktop(screen=b"jpeg")})
+        async with plane(tmp_path, {"child": model}, machines=machines) as p:
             chat = await p.chats.create(prompt="Click", mode="computer_use")
             await p.until(chat.id, "waiting")
             view = await p.chats.get(chat.id)
@@ -92,6 +93,9 @@ def test_a_computer_use_chat_of_its_own_keeps_its_recording(tmp_path: Path) -> N
             assert first.screenshot_file_id is not None
             assert (first.video_start, first.video_end) == (1.0, 2.0)
             assert (second.tool, second.video_start) == ("echo", 1.0)
+            assert second.screenshot_file_id is not None
+            shown = p.files.path(second.screenshot_file_id)
+            assert shown.read_bytes() == b"jpeg"
 
     asyncio.run(scenario())
 

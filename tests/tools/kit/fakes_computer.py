@@ -22,6 +22,9 @@ class FakeDesktop:
         self.lease_error: Exception | None = None
         self.leases: list[Json] = []
         """What is answered about the lease, in order; at the last one errors end."""
+        self.small: bytes | dict[str, str] | Exception = b"jpeg 1"
+        """What a small screenshot is."""
+        self.glances: list[Mapping[str, str]] = []
 
     def machine(self, call_id: str) -> Machine:
         return _Marked(self, call_id)
@@ -76,6 +79,11 @@ class _Marked:
             if not leases and lease["last"] is not None:
                 self._desktop.error = None
             return lease
+        if (method, path) == ("GET", "/api/v0/desktop/screenshot"):
+            self._desktop.glances.append(params or {})
+            if isinstance(self._desktop.small, Exception):
+                raise self._desktop.small
+            return self._desktop.small
         assert (method, path) == ("POST", "/api/v0/desktop/action")
         return self._desktop.answer(self._call_id, json, timeout)
 

@@ -243,3 +243,31 @@ def test_a_desktop_without_a_lease_is_no_trouble() -> None:
     tool = ComputerTool(desktop.machine, FakePictures())
     done = asyncio.run(tool.act(ToolCall("c0", "screenshot", {}, toolset="computer")))
     assert not done.result.is_error
+
+
+def test_a_glance_keeps_a_small_picture_and_changes_nothing_for_the_model() -> None:
+    desk = Desk()
+    desk.act("screenshot")
+    shown = asyncio.run(desk.tool.glance())
+    assert shown == Picture("f2", "image/jpeg", 640, 360)
+    assert desk.desktop.glances == [
+        {"scaled_width": "640", "scaled_height": "360", "format": "jpeg"}
+    ]
+    assert "exactly" in words(desk.act("screenshot"))
+    desk.desktop.small = b"jpeg 2"
+    assert asyncio.run(desk.tool.glance()) == Picture("f3", "image/jpeg", 640, 360)
+    assert asyncio.run(desk.tool.glance()) == Picture("f3", "image/jpeg", 640, 360)
+    assert desk.pictures.saved == [b"png boot-1", b"jpeg 1", b"jpeg 2"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [MachineRefused(409, "A person is in control."), MachineUnavailable("gone"), {"echo": "x"}],
+)
+def test_where_the_screen_may_not_be_seen_a_glance_shows_nothing(
+    answer: Exception | dict[str, str],
+) -> None:
+    desk = Desk()
+    desk.desktop.small = answer
+    assert asyncio.run(desk.tool.glance()) is None
+    assert desk.pictures.saved == []
