@@ -87,8 +87,10 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
     @routes.post("/processes/{process_id}/signal", openapi_extra=schema.SIGNAL)
     async def signal(process_id: str, request: Request) -> Json:
         """Signal a process with everything that it started; does not wait for its end."""
-        record = registry.find(process_id, chat_of(request.headers))
+        chat = chat_of(request.headers)
+        # Judged first: the answer to nonsense must not tell whose process it is.
         asked = signal_request(await request.body())
+        record = registry.find(process_id, chat)
         await registry.signal(record, asked)
         return {"message": f"Signal {asked.signal} was sent to process {record.id}."}
 
