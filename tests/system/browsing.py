@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright
 
 from desktop.geometry import Size
 from desktop.spawn import Order, Spawner
@@ -44,16 +44,28 @@ def terminal(folder: Path) -> Iterator[XServer]:
 
 
 @asynccontextmanager
-async def browser_page(width: int = 1000, height: int = 800) -> AsyncIterator[Page]:
-    """A page whose scripts must neither fail nor break the policy they were served with."""
+async def chromium() -> AsyncIterator[Browser]:
     async with (
         async_playwright() as playwright,
         await playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox"]
         ) as browser,
     ):
-        # A context of its own: a test may open a second page beside this one.
-        context = await browser.new_context(viewport={"width": width, "height": height})
+        yield browser
+
+
+@asynccontextmanager
+async def browser_page(width: int = 1000, height: int = 800) -> AsyncIterator[Page]:
+    """A page of a browser of its own."""
+    async with chromium() as browser, page_of(browser, width, height) as page:
+        yield page
+
+
+@asynccontextmanager
+async def page_of(browser: Browser, width: int = 1000, height: int = 800) -> AsyncIterator[Page]:
+    """A page whose scripts must neither fail nor break the policy they were served with."""
+    # A context of its own: nobody else's cookies, and a test may open a second page beside it.
+    async with await browser.new_context(viewport={"width": width, "height": height}) as context:
         page = await context.new_page()
         page.set_default_timeout(LIMIT * 1000)
         complaints: list[str] = []

@@ -1,23 +1,69 @@
-"""A real Chromium watches a real X server through our relay."""
+"""A real Chromium watches real X servers through our relay."""
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+import signal
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from fastapi import APIRouter
+from playwright.async_api import Browser, FrameLocator, Locator, Page, expect
 
 from desktop.lease_api import router as lease_router
 from desktop.leasing import Leasing
-from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
+from desktop.xserver import XServer
+from tests.system import services
+from tests.system.browsing import MOSTLY_MAGENTA, chromium, page_of, terminal
+from tests.system.services import until
 from tests.system.watching import effects
 from tests.vncbridge.fakes import LIMIT, Service, short_folder
 from vncbridge import relay, viewer
 from vncbridge.seats import Watchers
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
+
+LIVE = "Live, you are watching"
+CLIPBOARD = "/api/v0/desktop/clipboard"
+TEXT = "Grüße, мир, 世界, 👩‍👩‍👧, e\u0301\nzweite Zeile"
+BACK_AGAIN = """() => window.states.includes("waiting")
+  && document.querySelector(".viewer").dataset.state === "connected" """
+NOTE_STATES = """() => {
+  window.states = [];
+  document.addEventListener("state", (event) => window.states.push(event.detail.state));
+}"""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What all tests of this file share: a screen, what is typed there, and a browser."""
+
+    runner: asyncio.Runner
+    server: XServer
+    typed: asyncio.StreamReader
+    browser: Browser
+
+    def play(self, scenario: Any) -> Any:
+        async def run() -> Any:
+            async with asyncio.timeout(6 * LIMIT):
+                return await scenario
+
+        return self.runner.run(run())
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    with asyncio.Runner() as runner, short_folder() as folder, terminal(folder) as server:
+        stack = AsyncExitStack()
+        try:
+            typed = runner.run(stack.enter_async_context(lines_of(folder / "typed")))
+            browser = runner.run(stack.enter_async_context(chromium()))
+            yield Stage(runner, server, typed, browser)
+        finally:
+            runner.run(stack.aclose())
 
 
 @asynccontextmanager
@@ -34,121 +80,238 @@ async def lines_of(pipe: Path) -> AsyncIterator[asyncio.StreamReader]:
             transport.close()
 
 
-async def take_control(page: Page, name: str = "Ann") -> None:
+def status_of(page: Page | FrameLocator) -> Locator:
+    return page.get_by_role("status").first
+
+
+async def take_control(page: Page | FrameLocator, name: str = "Ann") -> None:
     """Take control; the name is asked for once."""
     await page.get_by_role("button", name="Take control").click()
     await page.get_by_label("Your name").fill(name)
     await page.get_by_label("Your name").press("Enter")
-    await expect(page.get_by_role("status").first).to_contain_text("You are in control")
+    await expect(status_of(page)).to_have_text("You are in control")
 
 
 @asynccontextmanager
-async def watching() -> AsyncIterator[tuple[Page, asyncio.StreamReader, Service]]:
-    with short_folder() as folder, terminal(folder) as server:
-        upstream = relay.UnixUpstream(server.rfb_socket)
-        leasing = Leasing()
-        watchers = Watchers(control=leasing)
-        stream = relay.router(upstream, lambda: False, watchers)
-        lease = lease_router(leasing, lambda: watchers.count, lambda _: True)
-        async with (
-            AsyncExitStack() as stack,
-            asyncio.timeout(6 * LIMIT),
-            lines_of(folder / "typed") as typed,
-            Service(stream, lease, viewer.router()) as service,
-            browser_page() as page,
-        ):
-            stack.enter_context(leasing.running(effects(watchers)))
-            await page.goto(service.url)
-            await page.wait_for_function(MOSTLY_MAGENTA)
-            yield page, typed, service
+async def serving(stage: Stage) -> AsyncIterator[list[APIRouter]]:
+    """The routes of a desktop, as far as its page asks them."""
+    leasing = Leasing()
+    watchers = Watchers(control=leasing)
+    upstream = relay.UnixUpstream(stage.server.rfb_socket)
+    status = APIRouter()
+
+    @status.get("/api/v0/desktop")
+    async def told() -> dict[str, Any]:
+        return {"lease": leasing.state()}
+
+    with leasing.running(effects(watchers)):
+        yield [
+            status,
+            relay.router(upstream, lambda: False, watchers),
+            lease_router(leasing, lambda: watchers.count, lambda _: True),
+            viewer.router(),
+        ]
 
 
-def test_the_canvas_shows_the_screen_and_the_page_says_so() -> None:
+@asynccontextmanager
+async def watching(stage: Stage) -> AsyncIterator[tuple[Page, Service]]:
+    async with (
+        serving(stage) as routes,
+        Service(*routes) as service,
+        page_of(stage.browser) as page,
+    ):
+        await page.goto(service.url)
+        await page.wait_for_function(MOSTLY_MAGENTA)
+        yield page, service
+
+
+def test_the_canvas_shows_the_screen_and_the_page_says_so(stage: Stage) -> None:
     async def scenario() -> None:
-        async with watching() as (page, _, _):
-            await expect(page.get_by_role("status").first).to_have_text("Live, you are watching")
+        async with watching(stage) as (page, _):
+            await expect(status_of(page)).to_have_text(LIVE)
             await expect(page).to_have_title("Desktop · Deskhand")
+            await expect(page.get_by_text("1 watching")).to_be_visible()
 
-    asyncio.run(scenario())
+    stage.play(scenario())
 
 
-def test_typing_arrives_only_in_control() -> None:
+def test_typing_arrives_only_in_control(stage: Stage) -> None:
     async def scenario() -> list[bytes]:
-        async with watching() as (page, typed, _):
+        async with watching(stage) as (page, _):
             screen = page.locator("canvas").first
             await screen.click(force=True)
             await page.keyboard.type("watching\n")
             await take_control(page)
             await page.keyboard.type("driving\n")
-            first = await typed.readline()
+            first = await stage.typed.readline()
             await page.get_by_role("button", name="Give back").click()
             await screen.click(force=True)
             await page.keyboard.type("watching again\n")
             await page.get_by_role("button", name="Take control").click()
-            await expect(page.get_by_role("status").first).to_contain_text("You are in control")
+            await expect(status_of(page)).to_have_text("You are in control")
             await screen.click()
             await page.keyboard.type("driving again\n")
-            return [first, await typed.readline()]
+            return [first, await stage.typed.readline()]
 
-    assert asyncio.run(scenario()) == [b"driving\n", b"driving again\n"]
+    assert stage.play(scenario()) == [b"driving\n", b"driving again\n"]
 
 
-def test_control_is_given_back_by_keys() -> None:
+def test_control_is_given_back_by_keys(stage: Stage) -> None:
     async def scenario() -> None:
-        async with watching() as (page, _, _):
+        async with watching(stage) as (page, _):
             await take_control(page)
             await page.keyboard.press("Control+Alt+Shift+KeyG")
-            await expect(page.get_by_role("status").first).to_contain_text("watching")
+            await expect(status_of(page)).to_have_text(LIVE)
             await expect(page.get_by_role("button", name="Take control")).to_be_focused()
 
-    asyncio.run(scenario())
+    stage.play(scenario())
 
 
-def test_a_lost_stream_is_said_and_tried_again() -> None:
+def test_a_lost_stream_is_said_and_comes_back_with_the_service(stage: Stage) -> None:
     async def scenario() -> None:
-        async with watching() as (page, _, service):
-            await service.stop()
-            await expect(page.get_by_role("status").first).to_contain_text("Reconnecting in")
-            await expect(page.get_by_role("status").first).to_contain_text("try 2 of 10")
+        async with serving(stage) as routes, page_of(stage.browser) as page:
+            async with Service(*routes) as service:
+                await page.goto(service.url)
+                await page.wait_for_function(MOSTLY_MAGENTA)
+            await expect(status_of(page)).to_contain_text("Reconnecting in")
+            await expect(page.get_by_alt_text("The screen as it was")).to_be_visible()
+            await expect(page.get_by_role("button", name="Connect again")).to_be_visible()
             await expect(page.get_by_role("button", name="Take control")).to_be_disabled()
+            await expect(status_of(page)).to_contain_text("try 2 of 10")
+            async with Service(*routes, port=service.port):
+                await expect(status_of(page)).to_have_text(LIVE)
+                await expect(page.get_by_alt_text("The screen as it was")).to_be_hidden()
+                await take_control(page)
 
-    asyncio.run(scenario())
+    stage.play(scenario())
 
 
-def test_another_page_sees_a_still_with_a_notice_until_control_is_given_back() -> None:
+def test_another_browser_sees_a_still_until_control_is_given_back(stage: Stage) -> None:
     async def scenario() -> None:
-        async with watching() as (page, _, service):
-            other = await page.context.new_page()
+        async with watching(stage) as (page, service), page_of(stage.browser) as other:
             await other.goto(service.url)
             await other.wait_for_function(MOSTLY_MAGENTA)
             await take_control(page)
-            await expect(other.get_by_role("status").first).to_have_text(
-                "Ann has this desktop in private"
-            )
+            await expect(status_of(other)).to_have_text("Ann has this desktop in private")
             await expect(other.get_by_alt_text("The screen as it was")).to_be_visible()
+            async with page_of(stage.browser) as late:
+                await late.goto(service.url)
+                await expect(status_of(late)).to_have_text("Ann has this desktop in private")
             await page.get_by_role("button", name="Give back").click()
-            await expect(other.get_by_role("status").first).to_have_text("Live, you are watching")
+            await expect(status_of(other)).to_have_text(LIVE)
             await expect(page.get_by_text("2 watching")).to_be_visible()
 
-    asyncio.run(scenario())
+    stage.play(scenario())
 
 
-def test_control_is_asked_for_where_another_page_has_it() -> None:
-    async def scenario() -> list[bytes]:
-        async with watching() as (page, typed, service):
+def test_control_is_asked_for_where_another_browser_has_it(stage: Stage) -> None:
+    async def scenario() -> bytes:
+        async with watching(stage) as (page, service), page_of(stage.browser) as other:
             await page.get_by_label("Private").uncheck()
             await take_control(page)
-            other = await page.context.new_page()
             await other.goto(service.url)
             await expect(other.get_by_text("Ann is in control")).to_be_visible()
-            await other.evaluate("localStorage.setItem('deskhand-name', 'Bob')")
             await other.get_by_label("Private").uncheck()
-            await other.get_by_role("button", name="Take control").click()
+            await other.get_by_role("button", name="Ask for control").click()
+            await other.get_by_label("Your name").fill("Bob")
+            await other.get_by_label("Your name").press("Enter")
+            await expect(status_of(other)).to_have_text("Asked Ann for control …")
             await expect(page.get_by_role("alert")).to_contain_text("Bob asks for control.")
+            await page.get_by_role("button", name="Keep it").click()
+            await expect(status_of(other)).to_have_text("Ann keeps control")
+            await other.get_by_role("button", name="Ask for control").click()
             await page.get_by_role("button", name="Give control").click()
-            await expect(other.get_by_role("status").first).to_contain_text("You are in control")
+            await expect(status_of(other)).to_have_text("You are in control")
             await expect(page.get_by_text("Bob is in control")).to_be_visible()
             await other.keyboard.type("bob\n")
-            return [await typed.readline()]
+            return await stage.typed.readline()
 
-    assert asyncio.run(scenario()) == [b"bob\n"]
+    assert stage.play(scenario()) == b"bob\n"
+
+
+def test_the_page_works_in_a_frame_of_another_page(stage: Stage) -> None:
+    async def scenario() -> bytes:
+        around = "<iframe src='/' width='900' height='700'></iframe>"
+        async with watching(stage) as (page, service):
+            await page.route(
+                "**/around",
+                lambda route: route.fulfill(content_type="text/html", body=around),
+            )
+            await page.goto(f"{service.url}/around")
+            frame = page.frame_locator("iframe")
+            await expect(status_of(frame)).to_have_text(LIVE)
+            await take_control(frame)
+            await page.keyboard.type("framed\n")
+            return await stage.typed.readline()
+
+    assert stage.play(scenario()) == b"framed\n"
+
+
+def test_a_slow_line_slows_its_own_page_only(stage: Stage) -> None:
+    async def scenario() -> None:
+        async with watching(stage) as (slow, service), page_of(stage.browser) as other:
+            devtools = await slow.context.new_cdp_session(slow)
+            line = {"latency": 200, "downloadThroughput": 10_000, "uploadThroughput": 10_000}
+            await devtools.send("Network.enable")
+            await devtools.send("Network.emulateNetworkConditions", {"offline": False, **line})
+            await other.goto(service.url)
+            await other.wait_for_function(MOSTLY_MAGENTA)
+            await take_control(other, "Bob")
+            await expect(status_of(slow)).to_have_text("Bob has this desktop in private")
+            await other.get_by_role("button", name="Give back").click()
+            await expect(status_of(slow)).to_have_text(LIVE)
+            await slow.wait_for_function(MOSTLY_MAGENTA)
+
+    stage.play(scenario())
+
+
+@asynccontextmanager
+async def signed_in(stage: Stage, desktop: services.Service) -> AsyncIterator[Page]:
+    async with page_of(stage.browser) as page:
+        code = desktop.post("/api/v0/login/codes", {})["code"]
+        await page.goto(f"{desktop.url}/login#code={code}")
+        await expect(status_of(page)).to_have_text(LIVE)
+        yield page
+
+
+def test_the_page_comes_back_by_itself_when_x_restarts(
+    stage: Stage, desktop: services.Service
+) -> None:
+    async def scenario() -> None:
+        async with signed_in(stage, desktop) as page:
+            await page.evaluate(NOTE_STATES)
+            before = desktop.get("/api/v0/desktop")["xserver"]
+            os.kill(before["pid"], signal.SIGKILL)
+            await page.wait_for_function(BACK_AGAIN)
+            await take_control(page)
+
+    stage.play(scenario())
+
+
+def test_text_of_any_script_goes_over_the_clipboard_both_ways(
+    stage: Stage, desktop: services.Service
+) -> None:
+    async def scenario() -> None:
+        async with signed_in(stage, desktop) as page:
+            await take_control(page)
+            await page.get_by_role("button", name="Clipboard").click()
+            text = page.get_by_label("Clipboard text")
+            await text.fill(TEXT)
+            await page.get_by_role("button", name="Put on desktop").click()
+            await expect(page.get_by_text("It is on the desktop's clipboard.")).to_be_visible()
+            await page.get_by_role("button", name="Give back").click()
+            await expect(text).to_be_hidden()
+            await asyncio.to_thread(until, lambda: nobody(desktop), "the end of control")
+            assert desktop.http.get(CLIPBOARD).text == TEXT
+            backwards = TEXT[::-1]
+            assert desktop.http.put(CLIPBOARD, json={"text": backwards}).is_success
+            await page.get_by_role("button", name="Take control").click()
+            await page.get_by_role("button", name="Clipboard").click()
+            await page.get_by_role("button", name="Copy from desktop").click()
+            await expect(text).to_have_value(backwards)
+
+    stage.play(scenario())
+
+
+def nobody(desktop: services.Service) -> bool:
+    return bool(desktop.get("/api/v0/desktop/lease")["holder"]["kind"] != "person")

@@ -55,11 +55,16 @@ async def rfb_server(path: Path, behaviour: Behaviour) -> AsyncIterator[Path]:
 class Service:
     """uvicorn with the given routes, as the desktop service runs it."""
 
-    def __init__(self, *routers: APIRouter, ping_seconds: tuple[float, float] = (20, 20)) -> None:
+    def __init__(
+        self,
+        *routers: APIRouter,
+        ping_seconds: tuple[float, float] = (20, 20),
+        port: int = 0,
+    ) -> None:
         app = FastAPI()
         for router in routers:
             app.include_router(router)
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket = socket.create_server(("127.0.0.1", port))
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(
             app,

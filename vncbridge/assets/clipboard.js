@@ -6,6 +6,7 @@ export class Clipboard {
    *  @param {string} viewer  tells this page from all others */
   constructor(status, viewer) {
     this.address = new URL(`${status.href.replace(/\/$/, "")}/clipboard?viewer=${viewer}`);
+    this.button = button("Clipboard", () => this.toggle(), { "aria-pressed": "false" });
     this.panel = document.createElement("div");
     this.panel.className = "viewer-clipboard";
     this.panel.hidden = true;
@@ -24,6 +25,7 @@ export class Clipboard {
 
   toggle(wanted = this.panel.hidden) {
     this.panel.hidden = !wanted;
+    this.button.setAttribute("aria-pressed", String(wanted));
     if (wanted) {
       this.text.focus();
     }

@@ -16,7 +16,8 @@ export function button(label, act, attributes = {}) {
 /** In words: who has control, and how many watch. */
 export function peopleIn(state) {
   const { holder, watchers, you } = state;
-  const count = watchers === 1 ? "1 watching" : `${watchers} watching`;
+  // Whoever reads this watches, though the server may not have counted it yet.
+  const count = `${Math.max(watchers, 1)} watching`;
   if (you) {
     return count;
   }

@@ -2,25 +2,12 @@
 import RFB from "./novnc/core/rfb.js";
 import { Backoff } from "./backoff.js";
 import { Clipboard } from "./clipboard.js";
+import { Keys } from "./keys.js";
 import { Lease, viewerId } from "./lease.js";
+import { Notice } from "./notice.js";
 import { Asked, askName, button, peopleIn, rememberedName } from "./people.js";
 import { SoftKeys } from "./softkeys.js";
 
-const KEYS = {
-  Esc: [[0xff1b, "Escape"]],
-  Tab: [[0xff09, "Tab"]],
-  "Ctrl-Alt-Del": [
-    [0xffe3, "ControlLeft"],
-    [0xffe9, "AltLeft"],
-    [0xffff, "Delete"],
-  ],
-};
-const MODIFIERS = {
-  Ctrl: [0xffe3, "ControlLeft"],
-  Alt: [0xffe9, "AltLeft"],
-  Shift: [0xffe1, "ShiftLeft"],
-  Super: [0xffeb, "MetaLeft"],
-};
 // The server's close code for "a person has this desktop in private".
 const PRIVATE = 4001;
 const SIGN_IN = "Sign in to see this desktop.";
@@ -50,6 +37,7 @@ export class Viewer {
     this.lease = new Lease(this.status, this.viewer, (state) => this.leased(state));
     this.clipboard = new Clipboard(this.status, this.viewer);
     this.hidden = false;
+    this.asking = false;
     this.backoff = new Backoff();
     this.rfb = null;
     this.inControl = false;
@@ -65,18 +53,22 @@ export class Viewer {
 
     this.people = document.createElement("p");
     this.people.className = "viewer-people";
-    this.again = button("Connect again", () => this.retry(), { hidden: "" });
     this.softkeys = new SoftKeys((keysym) => this.rfb?.sendKey(keysym));
-    this.modifiers = Object.entries(MODIFIERS).map(([name, key]) =>
-      button(name, (event) => this.hold(event.currentTarget, key), { "aria-pressed": "false" }),
+    this.special = new Keys(
+      (keysym, code, down) => this.rfb?.sendKey(keysym, code, down),
+      () => this.rfb?.focus({ preventScroll: true }),
     );
+    const leave = document.createElement("span");
+    leave.className = "viewer-hint";
+    leave.textContent = "Ctrl+Alt+Shift+G gives back";
     this.keys = group(
       "Keys",
-      ...this.modifiers,
-      ...Object.entries(KEYS).map(([name, chord]) => button(name, () => this.press(chord))),
+      ...this.special.buttons,
       button("Keyboard", () => this.softkeys.show(), { class: "viewer-touch-only" }),
-      button("Clipboard", () => this.clipboard.toggle()),
+      this.clipboard.button,
+      leave,
     );
+    this.keys.classList.add("viewer-keys");
     this.fitButton = button("Fit", () => this.fit(true));
     this.fullSize = button("1:1", () => this.fit(false), { "aria-label": "Actual size" });
     const sizes = group(
@@ -85,8 +77,9 @@ export class Viewer {
       this.fullSize,
       button("Full screen", () => this.toggleFullScreen()),
     );
+    sizes.classList.add("viewer-sizes");
     if (window.opener === null) {
-      sizes.append(button("Pop out", () => this.popOut()));
+      sizes.append(button("Pop out", () => this.popOut(), { class: "viewer-mouse-only" }));
     }
     this.private = document.createElement("input");
     this.private.type = "checkbox";
@@ -96,7 +89,7 @@ export class Viewer {
     privacy.className = "viewer-private";
     privacy.title = "Nobody else sees the screen while you are in control";
     privacy.append(this.private, "Private");
-    this.take = button("Take control", () => this.takeOrGive(), { class: "primary" });
+    this.take = button("Take control", () => this.takeOrGive(), { class: "primary viewer-take" });
     this.asked = new Asked(
       () => this.tried(() => this.lease.release()),
       () => this.tried(() => this.lease.keep()),
@@ -104,25 +97,24 @@ export class Viewer {
 
     const bar = document.createElement("div");
     bar.className = "viewer-bar";
-    bar.append(this.words, this.people, this.again, this.keys, sizes, privacy, this.take);
+    bar.append(this.words, this.people, sizes, privacy, this.take);
 
-    this.note = document.createElement("div");
-    this.note.className = "viewer-note";
+    this.notice = new Notice(() => this.retry());
     this.canvas = document.createElement("div");
     this.canvas.className = "viewer-canvas";
     const screen = document.createElement("div");
     screen.className = "viewer-screen";
     this.still = document.createElement("img");
     this.still.className = "viewer-still";
-    this.still.alt = "The screen as it was when control was taken";
+    this.still.alt = "The screen as it was";
     this.still.hidden = true;
-    screen.append(this.still, this.note, this.canvas, this.softkeys.field);
+    screen.append(this.still, this.canvas, this.notice.element, this.softkeys.field);
 
     this.root = document.createElement("section");
     this.root.className = "viewer";
     this.root.setAttribute("aria-label", "Live desktop");
     this.bar = bar;
-    this.root.append(bar, this.asked.line, this.clipboard.panel, screen);
+    this.root.append(bar, this.keys, this.asked.line, this.clipboard.panel, screen);
     // Before noVNC sees the key: in control every other key belongs to the desktop.
     this.root.addEventListener("keydown", (event) => this.leaveByKey(event), true);
     host.replaceChildren(this.root);
@@ -153,12 +145,13 @@ export class Viewer {
   }
 
   closed(event) {
-    if (event.code === PRIVATE && this.rfb !== null) {
-      this.hidden = true;
-      if (this.opened) {
-        this.still.src = this.rfb.toDataURL("image/jpeg", 0.8);
-        this.still.hidden = false;
-      }
+    if (this.rfb === null) {
+      return;
+    }
+    this.hidden = event.code === PRIVATE;
+    if (this.opened) {
+      this.still.src = this.rfb.toDataURL("image/jpeg", 0.8);
+      this.still.hidden = false;
     }
   }
 
@@ -168,7 +161,7 @@ export class Viewer {
     const rfb = this.rfb;
     this.rfb = null;
     rfb?.disconnect();
-    this.show("disconnected", "Disconnected");
+    this.show("disconnected", "Disconnected", { again: true });
   }
 
   retry() {
@@ -197,10 +190,19 @@ export class Viewer {
     }
     const wait = this.backoff.lost(performance.now());
     const refusal = await this.refusal();
+    if (this.rfb !== null) {
+      return;
+    }
     if (refusal !== null) {
       this.refuse(refusal);
+    } else if (this.hidden) {
+      this.sayPrivate();
+      // It may have been given back while we asked.
+      if (this.lease.state !== null) {
+        this.leased(this.lease.state);
+      }
     } else if (wait === null) {
-      this.show("disconnected", "Disconnected: the desktop does not answer");
+      this.show("disconnected", "Disconnected: the desktop does not answer", { again: true });
     } else {
       this.waitFor(Math.ceil(wait / 1000));
     }
@@ -208,13 +210,18 @@ export class Viewer {
 
   sayPrivate() {
     const name = this.lease.state?.holder.name || "A person";
-    this.show("private", `${name} has this desktop in private`);
+    const words = this.asking ? `Asked ${name} for control …` : `${name} has this desktop in private`;
+    this.show("private", words, { more: "The picture comes back when control is given back." });
   }
 
   /** The server's word on who is in control. */
   leased(state) {
     this.people.textContent = peopleIn(state);
+    this.people.dataset.holder = state.you ? "you" : state.holder.kind;
     this.asked.show(state);
+    const answered = this.asking && state.asked === null;
+    this.asking = this.asking && !answered;
+    this.label();
     const elsewhere = state.private && !state.you;
     if (this.hidden && !elsewhere && this.rfb === null) {
       this.retry();
@@ -222,7 +229,24 @@ export class Viewer {
       this.sayPrivate();
     } else if (Boolean(state.you) !== this.inControl) {
       this.control(state.you);
+    } else if (answered && state.holder.kind === "person") {
+      this.words.textContent = `${state.holder.name} keeps control`;
     }
+  }
+
+  /** The one button says what it does just now. */
+  label() {
+    const held = this.lease.state?.holder.kind === "person";
+    this.take.textContent = this.inControl
+      ? "Give back"
+      : this.asking
+        ? "Asked …"
+        : held
+          ? "Ask for control"
+          : "Take control";
+    this.take.title = this.inControl ? "Ctrl+Alt+Shift+G" : "";
+    const state = this.root.dataset.state;
+    this.take.disabled = this.asking || (state !== "connected" && state !== "private");
   }
 
   async takeOrGive() {
@@ -242,7 +266,9 @@ export class Viewer {
       if (told.granted) {
         this.control(true);
       } else {
+        this.asking = true;
         this.words.textContent = `Asked ${told.holder.name} for control …`;
+        this.label();
       }
     });
   }
@@ -267,7 +293,7 @@ export class Viewer {
       return;
     }
     const { used, tries } = this.backoff;
-    this.show("waiting", `Reconnecting in ${seconds} s (try ${used} of ${tries})`);
+    this.show("waiting", `Reconnecting in ${seconds} s (try ${used} of ${tries})`, { again: true });
     this.timer = setTimeout(() => this.waitFor(seconds - 1), 1000);
   }
 
@@ -286,19 +312,18 @@ export class Viewer {
       const body = await answer.json().catch(() => ({}));
       return answer.status === 404 ? "This desktop has ended." : body.message || "Not allowed.";
     }
+    const told = await answer.json().catch(() => ({}));
+    this.hidden = Boolean(told.lease?.private) && !this.lease.state?.you;
     return null;
   }
 
   refuse(reason) {
     clearTimeout(this.timer);
     this.rfb = null;
-    this.show("refused", reason);
-    if (reason === SIGN_IN) {
-      const link = document.createElement("a");
-      link.href = `${this.login}?next=${encodeURIComponent(location.pathname)}`;
-      link.textContent = "Sign in";
-      this.note.append(link);
-    }
+    this.lease.stop();
+    const login =
+      reason === SIGN_IN ? `${this.login}?next=${encodeURIComponent(location.pathname)}` : "";
+    this.show("refused", reason, { login });
   }
 
   control(wanted) {
@@ -306,7 +331,7 @@ export class Viewer {
     this.inControl = Boolean(wanted && rfb && this.opened);
     if (!this.inControl) {
       this.clipboard.toggle(false);
-      this.modifiers.forEach((each) => each.setAttribute("aria-pressed", "false"));
+      this.special.up();
     }
     if (rfb) {
       rfb.viewOnly = !this.inControl;
@@ -315,14 +340,9 @@ export class Viewer {
     this.canvas.inert = !this.inControl;
     this.root.dataset.control = String(this.inControl);
     this.keys.hidden = !this.inControl;
-    this.take.textContent = this.inControl ? "Give back" : "Take control";
+    this.label();
     if (rfb && this.opened) {
-      this.show(
-        "connected",
-        this.inControl
-          ? "You are in control. Ctrl+Alt+Shift+G gives back."
-          : "Live, you are watching",
-      );
+      this.show("connected", this.inControl ? "You are in control" : "Live, you are watching");
       if (this.inControl) {
         rfb.focus({ preventScroll: true });
       }
@@ -340,29 +360,8 @@ export class Viewer {
     }
   }
 
-  /** Holds a modifier down until it is pressed again. */
-  hold(made, [keysym, code]) {
-    const down = made.getAttribute("aria-pressed") !== "true";
-    made.setAttribute("aria-pressed", String(down));
-    this.rfb?.sendKey(keysym, code, down);
-    this.rfb?.focus({ preventScroll: true });
-  }
-
   popOut() {
     window.open(location.href, "_blank", "popup,width=1320,height=860");
-  }
-
-  press(chord) {
-    if (!this.inControl) {
-      return;
-    }
-    for (const [keysym, code] of chord) {
-      this.rfb.sendKey(keysym, code, true);
-    }
-    for (const [keysym, code] of [...chord].reverse()) {
-      this.rfb.sendKey(keysym, code, false);
-    }
-    this.rfb.focus({ preventScroll: true });
   }
 
   fit(wanted) {
@@ -382,14 +381,13 @@ export class Viewer {
     }
   }
 
-  show(state, words) {
+  show(state, words, notice = {}) {
     const live = state === "connected";
     this.root.dataset.state = state;
     this.words.textContent = words;
-    this.note.textContent = live ? "" : words;
+    this.notice.show(live ? "" : words, notice);
     this.canvas.hidden = !live && state !== "connecting";
-    this.again.hidden = state !== "disconnected" && state !== "waiting";
-    this.take.disabled = !live && state !== "private";
+    this.label();
     if (!live) {
       this.keys.hidden = true;
     }
