@@ -3,8 +3,6 @@
 import asyncio
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -15,16 +13,16 @@ import httpx2
 import pytest
 from fastapi import FastAPI, HTTPException
 
+from tests.tools.files.rights import without_rights
 from tests.tools.files.unprivileged import refused
 from tests.tools.given import CASES, assert_contains, assert_subset, expected, filled, named
-from tests.tools.processes.service import LIMIT, Service, running
+from tests.tools.processes.service import Service, running
 from tools.files import api
 from tools.files.endings import lines_of
 from tools.files.indent import level_of, translated, unit_of
 from tools.files.match import PASSES, windows
 
 Json = dict[str, Any]
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -226,27 +224,11 @@ def test_a_given_case_of_what_is_forbidden(name: str, tmp: Path) -> None:
         "params": {},
         "json": listing_body(request) if is_listing else edits_body(request),
     }
-    answer = without_rights(asked)
+    (answer,) = without_rights([asked])
     expect = filled(expected(name), {"tmp": str(tmp)})
     assert answer["status"] == expect["status"]
     check_body(answer["body"], expect)
     check_disk(expect)
-
-
-def without_rights(asked: Json) -> Json:
-    program = [sys.executable, "-B", "-m", "tests.tools.files.unprivileged"]
-    if os.geteuid() == 0:
-        # Root stays root, as it may have to read the interpreter, but permissions bind it.
-        program = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *program]
-    done = subprocess.run(
-        program,
-        input=json.dumps(asked).encode(),
-        capture_output=True,
-        cwd=ROOT,
-        timeout=LIMIT * 2,
-        check=True,
-    )
-    return dict(json.loads(done.stdout))
 
 
 def test_a_write_whose_body_breaks_off_keeps_the_original(tmp: Path) -> None:

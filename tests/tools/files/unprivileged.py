@@ -1,6 +1,6 @@
-"""Answers one request to the file routes; run as a process of its own, without root's rights.
+"""Answers requests to the file routes; run as a process of its own, without root's rights.
 
-Reads ``{"method", "path", "params", "json"}`` and prints ``{"status", "body"}``.
+Reads a list of ``{"method", "path", "params", "json"}`` and prints one of ``{"status", "body"}``.
 """
 
 import asyncio
@@ -28,10 +28,12 @@ async def main() -> None:
     app.add_exception_handler(HTTPException, refused)
     transport = httpx2.ASGITransport(app=app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://core") as client:
-        answer = await client.request(
-            asked["method"], asked["path"], params=asked["params"], json=asked["json"]
-        )
-    json.dump({"status": answer.status_code, "body": answer.json()}, sys.stdout)
+        answers = [
+            await client.request(one["method"], one["path"], params=one["params"], json=one["json"])
+            for one in asked
+        ]
+    told = [{"status": answer.status_code, "body": answer.json()} for answer in answers]
+    json.dump(told, sys.stdout)
 
 
 if __name__ == "__main__":
