@@ -11,7 +11,7 @@ from .framebuffer import Framebuffer
 from .geometry import Size
 from .input import XTestHands
 from .pulse import Pulse
-from .session import DesktopSession
+from .session import DesktopSession, SessionFiles
 from .spawn import Spawner
 from .windows import Windows
 from .windowwatch import WindowWatch
@@ -26,6 +26,7 @@ class Setting:
     size: Size
     environment: Mapping[str, str]
     spawner: Spawner
+    files: SessionFiles
     acted: Callable[[], None]
     """Called after every input."""
     told: Callable[[str, dict[str, Any]], object]
@@ -88,7 +89,7 @@ class Generation:
             self.hands = stack.enter_context(XTestHands(*place, self._acted))
             self.session = stack.enter_context(
                 DesktopSession(
-                    *(given.folder, *place, given.environment, given.spawner),
+                    *(given.folder, *place, given.environment, given.spawner, given.files),
                     display_lives=lambda: self.xserver.pid is not None,
                 )
             )

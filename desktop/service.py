@@ -11,7 +11,7 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
-from fastapi import Depends, FastAPI, Response
+from fastapi import APIRouter, Depends, FastAPI, Response
 
 from recording.api import router as recording_router
 from recording.catalogue import Catalogue
@@ -81,7 +81,9 @@ from .once import Once
 from .pictures import Pictures, load_codecs
 from .readiness import AwakenedUpstream, awakened
 from .ready import Ready
+from .rehearsal import rehearse
 from .secrets_api import router as secrets_router
+from .session import SessionFiles
 from .settings import DesktopSettings
 from .spawn import Spawner
 from .standins import StandInHands, StandInScreen
@@ -89,6 +91,7 @@ from .veil import Veil
 from .windows_api import router as windows_router
 
 TICKETS = "/api/v0/desktop/tickets"
+VERSION = version("deskhand")
 __all__ = ["Service", "new_token", "preload"]
 
 
@@ -104,11 +107,21 @@ class Parts:
     limited: Choice
 
 
-def preload() -> None:
-    """Load what libraries load at first use: their files may be unreadable later."""
+@dataclass(frozen=True)
+class Loaded:
+    """What of the package's files is served, or copied for each session."""
+
+    pages: APIRouter
+    files: SessionFiles
+
+
+def preload() -> Loaded:
+    """Read them, and load what libraries load at first use: all may be unreadable later."""
     load_codecs()
     load_font()
     Serving(FastAPI())
+    asyncio.run(rehearse())
+    return Loaded(pages_router(), SessionFiles.read())
 
 
 class Service:
@@ -122,6 +135,7 @@ class Service:
         instance: str,
         token: str,
         process: int,
+        loaded: Loaded,
     ) -> None:
         self._settings = settings
         self._folder = folder
@@ -149,7 +163,7 @@ class Service:
         self._disguise = Disguise()
         self._watchers = Watchers(control=self._leasing)
         self._once = Once(folder.path / "calls.jsonl")
-        self._pages = pages_router()
+        self._loaded = loaded
         self._credentials = Credentials(instance, time.time)
         self._credentials.accept_token(token, Principal("owner"))
         self._environment = built(
@@ -177,7 +191,7 @@ class Service:
         limited = stack.enter_context(opened_cgroup(settings.command_cgroup, ours))
         spawner = stack.enter_context(Spawner())
         setting = Setting(
-            *(path, settings.size, self._environment, spawner),
+            *(path, settings.size, self._environment, spawner, self._loaded.files),
             lambda: recorder.touch(),
             Herald(self._leasing, self._events.publish),
         )
@@ -245,7 +259,7 @@ class Service:
         return self._settings.workdir or self._folder.work
 
     def _application(self, parts: Parts) -> FastAPI:
-        app = FastAPI(title="Deskhand desktop", version=version("deskhand"), docs_url=None,
+        app = FastAPI(title="Deskhand desktop", version=VERSION, docs_url=None,
                       redoc_url=None, redirect_slashes=False)  # fmt: skip
         rfb = UnixUpstream(parts.display.newest.xserver.rfb_socket)
         upstream = AwakenedUpstream(rfb, parts.display)
@@ -278,7 +292,7 @@ class Service:
             ),
             git_router(Watcher(self._paths, Git(self._environment))),
             attribution_router(self._for_git, self._attribution, self._hide),
-            self._pages,
+            self._loaded.pages,
         ):
             app.include_router(routes)
 
@@ -321,7 +335,7 @@ class Service:
             ),
             "level": self._account.level,
             "user": self._account.name,
-            "version": version("deskhand"),
+            "version": VERSION,
         }
 
     def _hide(self, password: str) -> None:
@@ -344,7 +358,7 @@ class Service:
                 name,
                 self._settings.size,
                 self._account.level,
-                version("deskhand"),
+                VERSION,
             )
             _print(ready.line())
         elif address.path is not None:

@@ -5,6 +5,7 @@ import select
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -34,6 +35,23 @@ _SCRIPTS = {"browser.sh": "bin/browser", "terminal.sh": "bin/terminal"}
 _IMAGES = {"browser.png": "share/icons/browser.png", "terminal.png": "share/icons/terminal.png"}
 
 
+@dataclass(frozen=True)
+class SessionFiles:
+    """The package's files of which each session gets its copies, by name."""
+
+    texts: Mapping[str, str]
+    images: Mapping[str, bytes]
+
+    @classmethod
+    def read(cls) -> Self:
+        """Read them; they may be unreadable once privileges are dropped."""
+        assets = Path(__file__).parent / "assets"
+        return cls(
+            {name: (assets / name).read_text() for name in (*_TEXTS, *_SCRIPTS)},
+            {name: (assets / name).read_bytes() for name in _IMAGES},
+        )
+
+
 class DesktopSession:
     """Runs the programs of one desktop while it is open.
 
@@ -48,6 +66,7 @@ class DesktopSession:
         xauthority: Path,
         environment: Mapping[str, str],
         spawner: Spawner,
+        files: SessionFiles,
         *,
         display_lives: Callable[[], bool] = lambda: True,
     ) -> None:
@@ -63,10 +82,7 @@ class DesktopSession:
             "XAUTHORITY": str(xauthority),
             "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self._bus}",
         }
-        # The package's files may be unreadable once privileges are dropped.
-        assets = Path(__file__).parent / "assets"
-        self._texts = {name: (assets / name).read_text() for name in (*_TEXTS, *_SCRIPTS)}
-        self._images = {name: (assets / name).read_bytes() for name in _IMAGES}
+        self._files = files
         self._children: dict[str, Child] = {}
         self._restarts: dict[str, list[float]] = {}
         self._again: dict[str, Callable[[], Child]] = {
@@ -134,7 +150,7 @@ class DesktopSession:
     def _write_files(self) -> None:
         downloads = self._environment.get("HOME", str(self._folder)) + "/Downloads"
         for asset, place in {**_TEXTS, **_SCRIPTS}.items():
-            text = self._texts[asset].replace("@FOLDER@", str(self._folder))
+            text = self._files.texts[asset].replace("@FOLDER@", str(self._folder))
             text = text.replace("@DOWNLOADS@", downloads)
             text = text.replace("@SANDBOX@", "" if _sandboxed() else "--no-sandbox --test-type")
             path = self._folder / place
@@ -144,7 +160,7 @@ class DesktopSession:
         for asset, place in _IMAGES.items():
             path = self._folder / place
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.write_bytes(self._images[asset])
+            path.write_bytes(self._files.images[asset])
         self._bus.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         Path(downloads).mkdir(parents=True, exist_ok=True)
 

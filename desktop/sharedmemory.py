@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Self
 
 import numpy as np
+from numpy.ctypeslib import as_array
 from numpy.typing import NDArray
 
 _IPC_PRIVATE = 0
@@ -37,7 +38,7 @@ class Segment:
             self.forget()
             raise OSError(number, os.strerror(number))
         buffer = (ctypes.c_uint8 * size).from_address(self._address)
-        self.array: NDArray[np.uint8] = np.ctypeslib.as_array(buffer)
+        self.array: NDArray[np.uint8] = as_array(buffer)
 
     def __enter__(self) -> Self:
         return self

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import av
+import av.subtitles.stream  # at the first cut otherwise, when it may be unreadable
 import numpy as np
 from av.container import InputContainer, OutputContainer
 from av.packet import Packet

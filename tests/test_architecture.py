@@ -22,7 +22,7 @@ EDGE = {"vncbridge.border", "vncbridge.credentials", "vncbridge.errors", "vncbri
 """What both services share at the edge to the network."""
 
 MAY_USE: dict[str, set[str]] = {
-    "desktop.__main__": {"vncbridge.errors", "vncbridge.serving"},
+    "desktop.process": {"vncbridge.errors", "vncbridge.serving"},
     "desktop.attachment": EDGE
     | {"vncbridge.idleness"}
     | {"recording.api", "recording.catalogue", "recording.recorder"}
@@ -174,7 +174,7 @@ def test_what_runs_in_the_desktop_service_knows_nothing_else_of_tools(package: s
 
 def test_nobody_imports_the_desktop_service() -> None:
     users = {name for name, used in GRAPH.items() if "desktop.service" in used}
-    assert users == {"desktop.__main__"}
+    assert users == {"desktop.process"}
 
 
 @pytest.mark.parametrize("library", sorted(OWNER))

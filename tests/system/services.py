@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,12 +63,15 @@ class Service:
 
 @contextmanager
 def service(
-    errors: Path, *arguments: str, environment: dict[str, str] | None = None
+    errors: Path,
+    *arguments: str,
+    environment: dict[str, str] | None = None,
+    program: Sequence[str] = (DESKHAND,),
 ) -> Iterator[Service]:
     """Run ``deskhand ARGUMENTS --json`` until the block ends; then it must end cleanly."""
     with errors.open("w") as log:
         process = subprocess.Popen(
-            [DESKHAND, *arguments, "--json"],
+            [*program, *arguments, "--json"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,

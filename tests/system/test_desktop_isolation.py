@@ -2,7 +2,10 @@
 
 import os
 import stat
+import sys
+import sysconfig
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +20,14 @@ pytestmark = [
 ]
 
 
+ROOT = Path(__file__).parents[2]
+
+
 class Neighbours(NamedTuple):
-    """Two desktops, and the file with the first one's token."""
+    """Two desktops, and the file with the first one's token.
+
+    The other one is installed where only root can look, as in root's home.
+    """
 
     one: Service
     other: Service
@@ -33,9 +42,49 @@ def neighbours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neighbours]
     token.chmod(0o600)
     with (
         service(folder / "one.log", "desktop", "--token-file", str(token)) as one,
-        service(folder / "other.log", "desktop") as other,
+        out_of_sight(folder / "closed", folder / "other.log") as other,
     ):
         yield Neighbours(one, other, token)
+
+
+def out_of_sight(closed: Path, log: Path) -> AbstractContextManager[Service]:
+    """Run a desktop whose packages, own and foreign, its user cannot read."""
+    closed.mkdir(mode=0o700)
+    (closed / "ours").symlink_to(ROOT)
+    (closed / "libraries").symlink_to(sysconfig.get_path("purelib"))
+    path = f"{closed / 'ours'}:{closed / 'libraries'}"
+    keeper = (sys.executable, "-S", "-E", str(closed / "ours" / "desktop" / "keeper.py"))
+    command = (*keeper, sys.executable, "-S", "-P", "-m", "desktop")
+    return service(log, program=command, environment={"PYTHONPATH": path})
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/viewer/viewer.js",
+        "/login",
+        "/openapi.json",
+        "/api/v0/desktop",
+        "/api/v0/desktop/screenshot?format=webp",
+        "/api/v0/desktop/screenshot?format=jpeg",
+        "/api/v0/desktop/windows",
+    ],
+)
+def test_a_desktop_needs_none_of_its_own_files_once_it_is_served(
+    neighbours: Neighbours, path: str
+) -> None:
+    assert neighbours.other.http.get(path).status_code == 200
+
+
+def test_a_desktop_records_and_cuts_without_its_own_files(neighbours: Neighbours) -> None:
+    name = {"recording_id": "5f1e0c4a-7f43-4e0b-9f5e-2d5a3c1b9a77"}
+    neighbours.other.post("/api/v0/desktop/recording/start", name)
+    neighbours.other.act(action="mouse_move", coordinate=[300, 300], observe=True)
+    neighbours.other.post("/api/v0/desktop/recording/stop", name)
+    film = f"/api/v0/desktop/recordings/{name['recording_id']}"
+    for part in ("video", "thumbnail", "clip?from=0&to=1"):
+        assert neighbours.other.http.get(f"{film}/{part}").status_code == 200
 
 
 def test_each_desktop_has_a_user_of_its_own(neighbours: Neighbours) -> None:

@@ -16,7 +16,7 @@ from desktop.framebuffer import Framebuffer
 from desktop.frames import Frame
 from desktop.geometry import Point, Region
 from desktop.input import XTestHands
-from desktop.session import DesktopSession
+from desktop.session import DesktopSession, SessionFiles
 from desktop.spawn import Order
 from desktop.strokes import ButtonDown, ButtonUp, Move
 from tests.system.displays import PATIENCE, SIZE, Display, colour_at, display, framebuffer
@@ -36,6 +36,7 @@ def session(running: Display) -> Iterator[DesktopSession]:
         running.server.xauthority,
         running.environment,
         running.spawner,
+        SessionFiles.read(),
     ) as opened:
         yield opened
 
@@ -170,6 +171,7 @@ def test_a_missing_window_manager_is_named_before_anything_starts(tmp_path: Path
             running.server.xauthority,
             environment,
             running.spawner,
+            SessionFiles.read(),
         )
         with pytest.raises(MissingProgram, match="openbox"):
             opened.open()
