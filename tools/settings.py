@@ -36,7 +36,7 @@ class Settings:
     allowed_hosts: tuple[str, ...] = ()
     """Names, besides loopback, by which browsers may call."""
     allowed_origins: tuple[str, ...] = ()
-    """Origins, besides its own, that may call."""
+    """Origins, besides its own, that may call, and show the pages in frames."""
     most_desktops: int = 8
     """Desktops at once on this machine."""
     store: str = ""

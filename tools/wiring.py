@@ -137,7 +137,7 @@ async def plane(
             about=lambda: About(version("deskhand"), models.usual(), models.has_key, data),
             closing=closing,
             pages=[
-                pages_router(),
+                pages_router(settings.allowed_origins),
                 secrets_router(vault),
                 tokens_router(credentials, lambda: base_url),
                 tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),

@@ -1,6 +1,7 @@
 """Pages and their files, served from memory."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +16,8 @@ MEDIA_TYPES = {
 }
 PLAIN = "text/plain; charset=utf-8"
 PAGE_POLICY = (
-    "default-src 'self'; img-src 'self' data: blob:; frame-ancestors 'self'; "
-    "base-uri 'none'; form-action 'self'"
+    "default-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'self'"
 )
 """noVNC shows pictures and the pointer's shape from data addresses."""
 METHODS = ["GET", "HEAD"]
@@ -34,10 +35,11 @@ class Assets:
     """The files of a folder, read when this is made.
 
     A desktop service gives up its rights before it serves: afterwards it may be unable to read
-    its own package.
+    its own package. ``embedders`` are the origins, besides its own, that may frame its pages.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, embedders: Sequence[str] = ()) -> None:
+        self._policy = " ".join((PAGE_POLICY, *embedders))
         self._assets = {
             path.relative_to(folder).as_posix(): _read(path)
             for path in sorted(folder.rglob("*"))
@@ -51,7 +53,7 @@ class Assets:
     def page(self, name: str, request: Request) -> Response:
         """Answer with a page: it may load and run what comes from this service only."""
         response = _answer(self.get(name), request)
-        response.headers["Content-Security-Policy"] = PAGE_POLICY
+        response.headers["Content-Security-Policy"] = self._policy
         response.headers["Referrer-Policy"] = "same-origin"
         return response
 

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 from starlette.testclient import TestClient
 
 from vncbridge.viewer import FOLDER, Assets, router
@@ -18,8 +18,22 @@ def test_the_desktops_page_may_load_from_its_own_service_only(browser: TestClien
     page = browser.get("/")
     assert page.status_code == 200
     assert page.headers["content-type"] == "text/html; charset=utf-8"
-    assert "default-src 'self'" in page.headers["content-security-policy"]
+    policy = page.headers["content-security-policy"].split("; ")
+    assert {"default-src 'self'", "frame-ancestors 'self'"} <= set(policy)
     assert page.headers["x-content-type-options"] == "nosniff"
+
+
+def test_pages_may_be_framed_by_their_own_origin_and_those_that_are_listed() -> None:
+    app = FastAPI()
+    listed = Assets(FOLDER, ["https://team.example", "https://other.example:8443"])
+
+    @app.get("/page")
+    async def page(request: Request) -> Response:
+        return listed.page("viewer.html", request)
+
+    policy = TestClient(app).get("/page").headers["content-security-policy"]
+    ancestors = "frame-ancestors 'self' https://team.example https://other.example:8443"
+    assert ancestors in policy.split("; ")
 
 
 @pytest.mark.parametrize("page", ["/", "/login"])

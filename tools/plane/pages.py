@@ -1,5 +1,6 @@
 """The control plane's pages, served from memory."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
@@ -10,12 +11,13 @@ from vncbridge.viewer import METHODS, Assets, shared_router
 FOLDER = Path(__file__).parent / "assets"
 
 
-def router() -> APIRouter:
+def router(embedders: Sequence[str] = ()) -> APIRouter:
     """Return the routes of the pages and of the files they load.
 
-    A page is the same for every id: what it shows it asks the API for.
+    A page is the same for every id: what it shows it asks the API for. ``embedders`` are the
+    origins, besides their own, that may show them in a frame.
     """
-    assets = Assets(FOLDER)
+    assets = Assets(FOLDER, embedders)
     routes = APIRouter(include_in_schema=False)
     routes.include_router(shared_router(Assets(VIEWER)))
     routes.include_router(assets.router("/assets"))
