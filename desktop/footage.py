@@ -1,15 +1,15 @@
-"""The screen as the recorder takes it: with the pointer drawn, and a card where it is private."""
+"""The screen as the recorder takes it: under the pointer, and a card where it is private."""
 
 import time
 from typing import Protocol
 
 from recording.errors import FeedEnded
-from recording.shots import Shot
+from recording.shots import Overlay, Shot
 
 from .card import card
 from .errors import DisplayGone, DisplayNotReady
 from .geometry import Region, Size, whole
-from .pictures import covered, with_pointer
+from .pictures import covered, cut
 from .veil import Veil
 from .watching import Feed
 
@@ -112,7 +112,8 @@ class FootageFeed:
         place = covered(pointer, whole(self._screen.size))
         changed = None if self._pointed is None else (*regions, self._pointed, place)
         self._pointed = place
-        return Shot(with_pointer(frame.pixels, pointer), moment, regions, changed)
+        overlay = None if place.is_empty else Overlay(place, cut(frame.pixels, place, pointer))
+        return Shot(frame.pixels, moment, regions, changed, overlay)
 
     def _card(self, text: str) -> Shot:
         width, height = self._screen.size

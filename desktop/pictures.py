@@ -14,6 +14,7 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import Interpolation, VideoReformatter
 from numpy.typing import NDArray
 from PIL import Image
+from PIL import WebPImagePlugin as _WebP  # noqa: F401 - not among those of preinit
 
 from .frames import Frame, Pointer
 from .geometry import Region, Size, whole
@@ -48,8 +49,8 @@ class _Request:
 
 
 def load_codecs() -> None:
-    """Load what Pillow loads at the first picture of a kind."""
-    Image.init()
+    """Load what Pillow loads at the first picture."""
+    Image.preinit()
 
 
 class Pictures:
@@ -101,11 +102,6 @@ class Pictures:
         if self._banded is None or not self._banded.fits(native, request.size):
             self._banded = _BandedPicture(native, request.size)
         return self._banded.render(frame, pointer)
-
-
-def with_pointer(pixels: NDArray[np.uint8], pointer: Pointer) -> NDArray[np.uint8]:
-    """The screen's pixels with the pointer on them; the same array where it is not visible."""
-    return cut(pixels, Region(0, 0, pixels.shape[1], pixels.shape[0]), pointer)
 
 
 class _BandedPicture:

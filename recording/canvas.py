@@ -9,7 +9,7 @@ from av.video.plane import VideoPlane
 from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from numpy.typing import NDArray
 
-from .shots import Rectangle
+from .shots import Overlay, Rectangle
 
 TILE = 64
 """Rows that are converted together; even, for two rows share their colours."""
@@ -36,20 +36,26 @@ class Canvas:
         return self._picture
 
     def draw(
-        self, pixels: NDArray[np.uint8], changed: tuple[Rectangle, ...] | None = None
+        self,
+        pixels: NDArray[np.uint8],
+        changed: tuple[Rectangle, ...] | None = None,
+        overlay: Overlay | None = None,
     ) -> VideoFrame:
-        """The picture of ``pixels``; outside of ``changed`` they are as the last time.
+        """The picture of ``pixels`` under ``overlay``; outside of ``changed`` as the last time.
 
         The same picture is changed and returned again and again.
         """
         height = pixels.shape[0]
         stale = range(0, height, TILE) if changed is None else tiles(changed, height)
         small = self._blurred or height < TILE + 2 * MARGIN
-        if self._picture is None or small or len(stale) * TILE > MOST_TILES * height:
+        if small:
+            self._picture = self._converted(_covered(pixels, 0, overlay))
+            return self._picture
+        if self._picture is None or len(stale) * TILE > MOST_TILES * height:
             self._picture = self._converted(pixels)
-        else:
-            for top in stale:
-                self._patch(self._picture, pixels, top)
+            stale = tiles((overlay.place,), height) if overlay is not None else []
+        for top in stale:
+            self._patch(self._picture, pixels, top, overlay)
         return self._picture
 
     def _converted(self, pixels: NDArray[np.uint8]) -> VideoFrame:
@@ -59,13 +65,20 @@ class Canvas:
             source = self._halver.reformat(source, width // 2, height // 2)
         return _yuv(self._whole, source, width, height, threads=0)
 
-    def _patch(self, picture: VideoFrame, pixels: NDArray[np.uint8], top: int) -> None:
+    def _patch(
+        self,
+        picture: VideoFrame,
+        pixels: NDArray[np.uint8],
+        top: int,
+        overlay: Overlay | None,
+    ) -> None:
         """Convert one tile with the rows beside it, and keep the tile."""
         height, width = pixels.shape[:2]
         rows = TILE + 2 * MARGIN
         # Of one size everywhere, so that the tables are prepared once.
         begin = min(max(top - MARGIN, 0), height - rows)
-        source = VideoFrame.from_numpy_buffer(pixels[begin : begin + rows], format="bgra")
+        seen = _covered(pixels[begin : begin + rows], begin, overlay)
+        source = VideoFrame.from_numpy_buffer(seen, format="bgra")
         part = _yuv(self._part, source, width, rows, threads=1)
         for plane, (target, patch) in enumerate(zip(picture.planes, part.planes, strict=True)):
             halved = 2 if plane else 1
@@ -82,6 +95,19 @@ def tiles(changed: tuple[Rectangle, ...], height: int) -> list[int]:
         first = max(top - MARGIN, 0) // TILE * TILE
         stale.update(range(first, min(bottom + MARGIN, height), TILE))
     return sorted(stale)
+
+
+def _covered(pixels: NDArray[np.uint8], begin: int, overlay: Overlay | None) -> NDArray[np.uint8]:
+    """Rows of a screen from ``begin`` on as they are seen; a copy only where something covers."""
+    if overlay is None:
+        return pixels
+    left, top, right, bottom = overlay.place
+    first, last = max(top, begin), min(bottom, begin + len(pixels))
+    if first >= last or left >= right:
+        return pixels
+    seen = pixels.copy()
+    seen[first - begin : last - begin, left:right] = overlay.pixels[first - top : last - top]
+    return seen
 
 
 def _yuv(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .budget import Rung
 from .canvas import Canvas
 from .errors import RecordingFailed
-from .shots import Rectangle
+from .shots import Overlay, Rectangle
 
 TIME_BASE = Fraction(1, 1000)
 
@@ -90,12 +90,13 @@ class Encoder:
         *,
         key: bool,
         changed: tuple[Rectangle, ...] | None = None,
+        overlay: Overlay | None = None,
     ) -> Coded:
         """Code a picture taken at ``at`` (seconds), later than the one before.
 
         Outside of ``changed`` it shows what the one before did; None: it may differ anywhere.
         """
-        return self._code(self._canvas.draw(self._fitted(pixels), changed), at, key)
+        return self._code(self._canvas.draw(self._fitted(pixels), changed, overlay), at, key)
 
     def repeat(self, at: float, *, key: bool) -> Coded | None:
         """Code the last picture once more; None before the first."""

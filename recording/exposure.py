@@ -8,9 +8,6 @@ out with its stamp in milliseconds. A frame that would share its millisecond wit
 from collections import deque
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .budget import LADDER
 from .encoder import Coded, Encoder, Template, headers
 from .errors import RecordingFailed
@@ -87,7 +84,7 @@ class Exposure:
             self._held = shot
             return None
         self._held = None
-        return self._code(shot.pixels, at, key=key)
+        return self._code(shot, at, key=key)
 
     def again(self, at: float, *, key: bool = False) -> Coded | None:
         """Code the newest picture once more, so that a file can begin or end at ``at``.
@@ -99,9 +96,8 @@ class Exposure:
         at = self._after_last(at)
         if self._timeline is not None:
             self._timeline.activity(at)
-        pixels = self._held.pixels if self._held is not None else None
-        self._held = None
-        return self._code(pixels, at, key=key)
+        held, self._held = self._held, None
+        return self._code(held, at, key=key)
 
     def set_rung(self, rung: int) -> None:
         """Go on in another quality, from the next frame on.
@@ -171,14 +167,16 @@ class Exposure:
             return
         before = self._after_last(held.time)
         if before + APART <= at:
-            self._code(held.pixels, before, key=False)
+            self._code(held, before, key=False)
 
-    def _code(self, pixels: NDArray[np.uint8] | None, at: float, *, key: bool) -> Coded | None:
+    def _code(self, shot: Shot | None, at: float, *, key: bool) -> Coded | None:
         key = key or self._key_due(at)
-        if pixels is None:
+        if shot is None:
             coded = self._encoder.repeat(at, key=key)
         else:
-            coded = self._encoder.encode(pixels, at, key=key, changed=self._unseen)
+            coded = self._encoder.encode(
+                shot.pixels, at, key=key, changed=self._unseen, overlay=shot.overlay
+            )
             self._unseen = ()
         if coded is None:
             return None

@@ -13,8 +13,15 @@ MOST_PLACES = 64
 """So many changed places are not worth telling apart."""
 
 
+class Overlay(NamedTuple):
+    """What is seen in place of some pixels: the pointer, with what shines through it."""
+
+    place: Rectangle
+    pixels: NDArray[np.uint8]
+
+
 class Shot(NamedTuple):
-    """What the screen showed at one moment, pointer drawn.
+    """What the screen showed at one moment.
 
     ``pixels``: ``uint8``, shape ``(height, width, 4)``, bytes B, G, R and one ignored. Nobody
     changes them afterwards: the recorder may keep them for a while.
@@ -28,6 +35,8 @@ class Shot(NamedTuple):
     changed: tuple[Rectangle, ...] | None = None
     """Where the pixels may differ from the shot before, the pointer's places among them; None
     where nobody knows."""
+    overlay: Overlay | None = None
+    """What lies over the pixels; so nobody has to copy all of them to draw the pointer."""
 
 
 def joined(

@@ -69,6 +69,18 @@ def test_what_is_on_the_screen_is_taken() -> None:
     assert screen.feeds == []
 
 
+def test_the_pointer_lies_over_the_pixels_where_it_is_on_the_screen() -> None:
+    screen = Screen()
+    feed = Footage(screen).subscribe()
+    screen.paint(MAGENTA)
+    shot = feed.take(1.0)
+    assert shot is not None
+    assert shot.overlay is not None
+    assert shot.overlay.place == (0, 0, 1, 1)
+    assert tuple(shot.overlay.pixels[0, 0]) == MAGENTA
+    feed.close()
+
+
 def test_nothing_private_is_taken_and_cards_stand_in_for_it() -> None:
     screen, veil = Screen(), Veil(lambda: 0.0)
     feed = Footage(screen, veil).subscribe()

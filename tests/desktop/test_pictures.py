@@ -9,7 +9,7 @@ from PIL import Image
 
 from desktop.frames import Frame, Pointer
 from desktop.geometry import Point, Region, Size, whole
-from desktop.pictures import Pictures, with_pointer
+from desktop.pictures import Pictures, cut
 from desktop.snapshots import Snapshots
 from desktop.views import PictureFormat
 
@@ -83,7 +83,7 @@ def test_a_region_at_its_own_size_is_the_native_pixels() -> None:
 
 def test_the_pointer_is_blended_before_scaling() -> None:
     content = pixels()
-    shown = with_pointer(content, pointer(100, 50))
+    shown = cut(content, Region(0, 0, *NATIVE), pointer(100, 50))
     assert tuple(shown[47, 98]) == (0, 255, 0, 0)
     assert tuple(shown[47, 103]) == (60, 0, 100, 0)
     assert tuple(content[47, 98]) == (0, 0, 200, 0)
@@ -94,7 +94,7 @@ def test_the_pointer_is_blended_before_scaling() -> None:
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (479, 0), (0, 269), (479, 269), (-50, -50)])
 def test_a_pointer_over_the_edge_is_cut_off(x: int, y: int) -> None:
     content = pixels()
-    assert with_pointer(content, pointer(x, y)).shape == content.shape
+    assert cut(content, Region(0, 0, *NATIVE), pointer(x, y)).shape == content.shape
     assert Pictures().render(frame(content), size=MODEL, pointer=pointer(x, y))
 
 

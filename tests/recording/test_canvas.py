@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from recording.canvas import Canvas, tiles
-from recording.shots import Rectangle
+from recording.shots import Overlay, Rectangle
 
 WIDTH = 96
 SEED = 7
@@ -37,6 +37,34 @@ def test_parts_are_converted_exactly_as_the_whole(height: int, blurred: bool) ->
         whole = Canvas(blurred=blurred)
         whole.draw(pixels)
         assert planes(canvas) == planes(whole), (turn, rectangle)
+
+
+@pytest.mark.parametrize("height", [60, 242, 480])
+@pytest.mark.parametrize("blurred", [False, True])
+def test_what_lies_over_the_pixels_is_drawn_as_if_it_were_among_them(
+    height: int, blurred: bool
+) -> None:
+    chance = np.random.default_rng(SEED)
+    canvas, pixels = Canvas(blurred=blurred), noise(height)
+    last: Rectangle = (0, 0, 0, 0)
+    for turn in range(20):
+        left, top = int(chance.integers(0, WIDTH - 10)), int(chance.integers(0, height - 20))
+        place: Rectangle = (left, top, left + 10, top + 20)
+        small = chance.integers(0, 255, (20, 10, 4), dtype=np.uint8)
+        # Now and then the whole is drawn anew, and the last time there is nothing to draw over.
+        changed = None if turn % 5 == 0 else (last, place)
+        canvas.draw(pixels, changed, Overlay(place, small))
+        expected = pixels.copy()
+        expected[top : top + 20, left : left + 10] = small
+        whole = Canvas(blurred=blurred)
+        whole.draw(expected)
+        assert planes(canvas) == planes(whole), (turn, place)
+        last = place
+    empty = Overlay((5, 5, 5, 9), np.zeros((4, 0, 4), np.uint8))
+    canvas.draw(pixels, (last,), empty)
+    whole = Canvas(blurred=blurred)
+    whole.draw(pixels)
+    assert planes(canvas) == planes(whole)
 
 
 def test_where_nothing_changed_the_picture_stays() -> None:

@@ -12,7 +12,7 @@ from desktop.errors import DisplayGone, DisplayNotReady, MissingProgram
 from desktop.framebuffer import Framebuffer
 from desktop.geometry import Point, Region, whole
 from desktop.input import XTestHands
-from desktop.pictures import with_pointer
+from desktop.pictures import cut
 from desktop.pulse import Patience, Pulse
 from desktop.spawn import Spawner
 from desktop.strokes import Move
@@ -240,7 +240,7 @@ def test_the_pointer_is_seen_and_can_be_drawn(tmp_path: Path) -> None:
         pointer = screen.pointer()
         assert pointer.position == Point(400, 300)
         bare = screen.frame().pixels
-        drawn = with_pointer(bare, pointer)
+        drawn = cut(bare, whole(screen.size), pointer)
         rows, columns = np.nonzero((drawn != bare).any(axis=2))
         assert 380 <= columns.min() <= columns.max() <= 430
         assert 280 <= rows.min() <= rows.max() <= 330
