@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import av
@@ -174,19 +175,23 @@ def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
             metadata={"video_s": 6.0},
         )
         chat = shown.chats.add(mode="computer_use", outcome="done", recording_file_ids=(file.id,))
-        shown.chats.steps_of[chat.id] = (step(0, 0.5), step(1, 2.5), step(2, 4.5), step(3, None))
+        pressed = replace(step(2, 4.5), action="key", arguments={"text": "Return"})
+        shown.chats.steps_of[chat.id] = (step(0, 0.5), step(1, 2.5), pressed, step(3, None))
         async with browsing(shown, f"/runs/{chat.id}#t=4.6") as page:
             at = "() => document.querySelector('video').currentTime"
             current = page.locator("[aria-current=step] .step-title")
-            await expect(current).to_have_text("Click number 2")
+            await expect(current).to_have_text("Press Return")
+            await expect(page.locator("#pressed")).to_have_text("Press Return")
             await page.get_by_role("button", name="Click number 1").click()
             await expect(current).to_have_text("Click number 1")
+            await expect(page.locator("#pressed")).to_be_hidden()
             assert await page.evaluate(at) == pytest.approx(2.5, abs=0.05)
             await expect(page.locator("#ring")).to_have_attribute("style", "left: 25%; top: 75%;")
             await page.get_by_label("Show clicks").uncheck()
             await expect(page.locator("#ring")).to_be_hidden()
             await page.get_by_role("button", name="Next step").click()
-            await expect(current).to_have_text("Click number 2")
+            await expect(current).to_have_text("Press Return")
+            await expect(page.locator("#pressed")).to_be_hidden()
             await page.get_by_label("Speed").select_option("4")
             assert await page.evaluate("document.querySelector('video').playbackRate") == 4
             await page.evaluate("document.querySelector('video').play()")

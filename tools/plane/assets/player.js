@@ -4,9 +4,10 @@ import { clock } from "./words.js";
 
 const PICTURE = 1 / 15;
 const RING_SECONDS = 1.2;
+const KEYBOARD = new Set(["key", "hold_key", "type", "type_secret"]);
 
 export class Player {
-  /** @param elements {video, strip, played, now, ring}  @param chosen called when a mark is clicked */
+  /** @param elements {video, strip, played, now, ring, pressed}  @param chosen called when a mark is clicked */
   constructor(elements, { chosen, moved }) {
     this.elements = elements;
     this.chosen = chosen;
@@ -152,12 +153,15 @@ export class Player {
     this.moved(current);
   }
 
-  /** Rings the place of a click while it happens; the recording has the size of the screen. */
+  /** Tells what is pressed and rings the place of a click; the video has the size of the screen. */
   point(step) {
-    const { ring, video } = this.elements;
+    const { ring, pressed, video } = this.elements;
+    const fresh = this.rings && step && this.time - step.video_start < RING_SECONDS;
+    const keys = fresh && KEYBOARD.has(step.action || step.tool);
+    pressed.hidden = !keys;
+    setText(pressed, keys ? step.label : "");
     const place = step?.details?.native_point;
-    const fresh = place && this.time - step.video_start < RING_SECONDS;
-    ring.hidden = !(this.rings && fresh && video.videoWidth);
+    ring.hidden = !(fresh && place && video.videoWidth);
     if (!ring.hidden) {
       ring.style.left = `${(place[0] / video.videoWidth) * 100}%`;
       ring.style.top = `${(place[1] / video.videoHeight) * 100}%`;

@@ -14,7 +14,7 @@ let steps = [];
 let startedAt = 0;
 
 const player = new Player(
-  { video: byId("video"), strip: byId("strip"), played: byId("played"), now: byId("now"), ring: byId("ring") },
+  { video: byId("video"), strip: byId("strip"), played: byId("played"), now: byId("now"), ring: byId("ring"), pressed: byId("pressed") },
   { chosen: (step) => choose(step), moved: (step) => highlight(step) },
 );
 
@@ -93,27 +93,32 @@ function updateStepRow(row, step) {
   }
 }
 
-/** Stretches of the video in which real time runs at least four times as fast. */
-function stillOf(timeMap) {
+/** Stretches of a recording's video in which real time runs at least four times as fast. */
+function stillOf(timeMap, begins) {
   const found = [];
   for (let i = 1; i < (timeMap || []).length; i += 1) {
     const [real0, video0] = timeMap[i - 1];
     const [real1, video1] = timeMap[i];
     if (video1 > video0 && (real1 - real0) / (video1 - video0) > 4) {
-      found.push([video0, video1]);
+      found.push([begins + video0, begins + video1]);
     }
   }
   return found;
 }
 
-/** The files with their lengths: each file's metadata tell of all parts of the recording. */
-function partsOf(recordings) {
-  const told = recordings[0].metadata;
-  return recordings.map((recording, index) => {
-    const whole = recordings.length === 1 ? told.video_s : null;
-    const seconds = told.parts?.[index]?.video_s ?? whole;
-    return { url: address(recording.url), seconds: seconds ?? null };
+/** The same of all: a work that was taken up again has two recordings, one behind the other. */
+function stillsOf(recordings) {
+  let begins = 0;
+  return recordings.flatMap((recording) => {
+    const from = begins;
+    begins += recording.video_s || 0;
+    // Each part's metadata tell of its whole recording.
+    return recording.part === 0 ? stillOf(recording.metadata.time_map, from) : [];
   });
+}
+
+function partsOf(recordings) {
+  return recordings.map((recording) => ({ url: address(recording.url), seconds: recording.video_s }));
 }
 
 let previewed = null;
@@ -150,7 +155,7 @@ function showRecording(chat, recordings) {
   if (chat.thumbnail_file_id) {
     byId("video").poster = address(`api/v0/files/${chat.thumbnail_file_id}`);
   }
-  player.load(partsOf(recordings), stillOf(recordings[0].metadata.time_map));
+  player.load(partsOf(recordings), stillsOf(recordings));
   const save = byId("download");
   save.href = `${address(recordings[0].url)}?download=true`;
   save.download = recordings[0].name;
@@ -169,7 +174,7 @@ function showFacts(chat, recordings) {
   const badge = element("span", { className: "badge" }, word);
   badge.dataset.tone = tone;
   const bytes = recordings.reduce((sum, each) => sum + each.bytes, 0);
-  const video = recordings[0]?.metadata.video_s;
+  const video = recordings.reduce((sum, each) => sum + (each.video_s || 0), 0);
   const tokens = chat.usage ? chat.usage.input_tokens + chat.usage.output_tokens : 0;
   const facts = [
     `${chat.steps.length} ${chat.steps.length === 1 ? "step" : "steps"}`,
