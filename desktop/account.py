@@ -8,7 +8,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -32,6 +32,8 @@ class Account:
     uid: int
     gid: int
     level: Level
+    numbered: bool = False
+    """Whether it is one of ours, and this desktop's alone."""
 
     @property
     def dropped(self) -> bool:
@@ -80,7 +82,7 @@ def _numbered(locks: Path) -> Iterator[Account]:
             except BlockingIOError:
                 continue
             _ensure(name)
-            yield _existing(name)
+            yield replace(_existing(name), numbered=True)
             return
     raise AccountUnavailable(f"all {MOST_ACCOUNTS} desktop users are in use")
 

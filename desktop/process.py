@@ -15,6 +15,7 @@ from vncbridge.serving import listening, parse_address
 from . import service
 from .account import become, claimed, end_with_parent
 from .errors import DesktopError
+from .eviction import evict
 from .folder import Folder, open_root, run_root
 from .keeper import KEEPER
 from .settings import DesktopSettings
@@ -46,6 +47,10 @@ def _serve(settings: DesktopSettings, parent: int) -> int:
         account = stack.enter_context(claimed(settings.user, root.parent / "users"))
         folder.make(account)
         stack.callback(folder.clear)
+        if account.numbered:
+            # Nobody else works as this user: what runs as it was left by a desktop, as a spy.
+            evict(account.uid)
+            stack.callback(evict, account.uid)
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))
         token = _token(settings.token_file)
         # From here on nothing of ours may have to be read from disk: the checkout may lie where
