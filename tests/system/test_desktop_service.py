@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from uuid import uuid4
 
 import psutil
 import pytest
@@ -89,6 +90,24 @@ def test_git_in_a_command_is_given_the_password_that_the_service_was_given(
     assert shown == "me\na password\n"
     assert desktop.get("/api/v0/desktop/secrets")["count"] == 1
     assert desktop.http.delete("/api/v0/git/credentials", params=where).status_code == 204
+
+
+def test_both_logs_tell_for_whom_a_command_was_started(desktop: Service) -> None:
+    chat, parent = str(uuid4()), str(uuid4())
+    fields = {"chat_id": chat, "ancestor_chat_ids": [parent], "tool_call_id": "call-7"}
+    headers = {
+        "Deskhand-Chat-Id": chat,
+        "Deskhand-Ancestor-Chat-Ids": json.dumps([parent]),
+        "Deskhand-Tool-Call-Id": "call-7",
+    }
+    where, body = "/api/v0/processes", {"command": "true"}
+    begun = desktop.http.post(f"{where}/start", json=body, headers=headers).json()["id"]
+    desktop.get(f"{where}/{begun}/output?wait=true")
+    logs = Path(desktop.get(f"{where}/{begun}/output")["output_path"]).parents[2] / "logs"
+    for name, words in (("service", f"{begun} exited"), ("access", "processes/start.*call-7")):
+        (line,) = run(desktop, f"grep '{words}' {logs}/{name}.jsonl").splitlines()
+        said = json.loads(line)
+        assert {key: said.get(key) for key in fields} == fields
 
 
 @pytest.mark.parametrize("whom", ["service", "keeper"])
