@@ -30,11 +30,9 @@ from .gate import (
 )
 from .inventory import tell_all
 from .scopes import ADMIN, chats_of
+from .tenure import REFUSED
 
 CHAT_HEADERS = ("deskhand-chat-id", "coder-chat-id")
-REFUSED = 1008
-"""WebSocket close code for a policy violation, RFC 6455 section 7.4.1."""
-
 
 Kin = Callable[[str, str], Awaitable[frozenset[str]]]
 """Gives the chats that a ``chat`` or ``file`` belongs to, by its id: itself and those above it."""
@@ -98,7 +96,11 @@ class Border:
                 await _answer(refusal)(scope, receive, send)
                 return
             receive = _bounded(receive, limit)
-        await self._app(scope, receive, send)
+        if approach.principal is None:
+            await self._app(scope, receive, send)
+            return
+        tenures = self._credentials.tenures
+        await tenures.serve(approach.principal, self._app, scope, receive, send)
 
     def _approach(self, scope: Scope, headers: Headers) -> Approach:
         kind, principal = self._who(headers, scope)

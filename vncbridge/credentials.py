@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .gate import Principal, digest
+from .tenure import Tenures
 
 CODE_SECONDS = 600.0
 MOST_TICKETS = 1000
@@ -73,6 +74,8 @@ class Credentials:
         self._issued = {one.id: one for one in issued}
         self._tickets: dict[str, _Ticket] = {}
         self._kept = kept
+        self.tenures = Tenures(now)
+        """What goes on with these credentials."""
 
     def accept_token(self, token: str, principal: Principal) -> None:
         """Accept a token as that principal from now on."""
@@ -88,7 +91,7 @@ class Credentials:
                 found = principal
         for one in self._issued.values():
             if hmac.compare_digest(one.digest, shown) and not self._over(one):
-                found = Principal(one.name, one.scopes)
+                found = Principal(one.name, one.scopes, (_token(one.id),), one.ends)
         return found
 
     @property
@@ -108,10 +111,11 @@ class Credentials:
         return one, token
 
     def revoke(self, token_id: str) -> bool:
-        """End a token, and the sessions it was traded for; return whether there was one."""
+        """End a token with its sessions, tickets and streams; return whether there was one."""
         found = self._issued.pop(token_id, None) is not None
         self._sessions = {k: s for k, s in self._sessions.items() if s.token != token_id}
         self._keep()
+        self._end(_token(token_id))
         return found
 
     def ticket(self, principal: Principal, seconds: float) -> tuple[str, float]:
@@ -167,15 +171,30 @@ class Credentials:
         session = self._sessions.get(digest(cookie))
         if session is None or session.ends <= self._now():
             return None
-        return Principal(session.name, session.scopes)
+        via = (_session(digest(cookie)), *([_token(session.token)] if session.token else []))
+        return Principal(session.name, session.scopes, via, session.ends)
 
     def sign_out(self, cookie: str) -> None:
         """End a session; one that is unknown has ended already."""
         if self._sessions.pop(digest(cookie), None) is not None:
             self._keep()
+            self._end(_session(digest(cookie)))
+
+    def _end(self, name: str) -> None:
+        kept = {key: one for key, one in self._tickets.items() if name not in one.principal.via}
+        self._tickets = kept
+        self.tenures.end(name)
 
     def _over(self, one: Issued) -> bool:
         return one.ends is not None and one.ends <= self._now()
 
     def _keep(self) -> None:
         self._kept(self._sessions, tuple(self._issued.values()))
+
+
+def _token(token_id: str) -> str:
+    return f"token:{token_id}"
+
+
+def _session(cookie_digest: str) -> str:
+    return f"session:{cookie_digest}"

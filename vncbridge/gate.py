@@ -7,7 +7,7 @@ standard's ``Sec-Fetch-Site``.
 import hashlib
 import ipaddress
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -30,6 +30,10 @@ class Principal:
 
     name: str
     scopes: tuple[str, ...] = ("admin",)
+    via: tuple[str, ...] = field(default=(), compare=False)
+    """Names of what it stands on: a token, a session. With any of them it ends."""
+    ends: float | None = field(default=None, compare=False)
+    """Unix time, in seconds."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,8 @@ def tickets_router(
         if wanted.role == "control" and desktop_role(asker.scopes, desktop) == "view":
             raise HTTPException(403, {"message": "This credential is for watching only."})
         scope = f"desktop:{desktop}:{wanted.role}"
-        secret, ends = credentials.ticket(Principal(asker.name, (scope,)), wanted.ttl_s)
+        bearer = Principal(asker.name, (scope,), asker.via, asker.ends)
+        secret, ends = credentials.ticket(bearer, wanted.ttl_s)
         return {"ticket": secret, "expires_at": ends, "role": wanted.role}
 
     return routes

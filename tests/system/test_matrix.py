@@ -1,5 +1,6 @@
 """Both services over HTTP: every route turns strangers away, each credential opens its own."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,8 +8,10 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from websockets.asyncio.client import connect
 
 from tests.system.services import PATIENCE, Json, Service, until
+from tests.system.watching import end_of, greeted, played
 
 pytestmark = pytest.mark.x11
 
@@ -223,6 +226,29 @@ def test_a_ticket_opens_one_socket_of_one_desktop_once(plane: Service, below: st
         assert token.status_code == 401
     long = plane.http.post(f"{below}/tickets", json={"ttl_s": 301})
     assert long.status_code == 400
+
+
+def test_what_goes_on_ends_with_its_credential(plane: Service, below: str) -> None:
+    made = token_for(plane, f"desktop:{below.rpartition('/')[2]}:control")
+    path = f"{below}/desktop"
+
+    async def watch() -> str:
+        with bearing(plane, made["token"]) as client:
+            secret = client.post(f"{path}/tickets", json={}).json()["ticket"]
+            unused = client.post(f"{path}/tickets", json={}).json()["ticket"]
+            address = plane.url.replace("http", "ws", 1)
+            async with connect(f"{address}{path}/vnc?ticket={secret}") as socket:
+                await greeted(socket)
+                with client.stream("GET", f"{path}/events") as events:
+                    revoke = f"/api/v0/tokens/{made['id']}"
+                    assert (await asyncio.to_thread(plane.http.delete, revoke)).is_success
+                    await end_of(socket)
+                    assert socket.close_code == 1008
+                    assert socket.close_reason == "Your credential has ended."
+                    assert events.read() is not None
+        return str(unused)
+
+    assert opened(plane, f"{path}/vnc", played(watch())) == 401
 
 
 def test_a_browser_signs_in_once_with_a_code_and_out_for_good(desktop: Service) -> None:
