@@ -1,13 +1,16 @@
 """One connection to an RFB server, with bounded memory."""
 
 import asyncio
+import socket
 from asyncio.transports import BaseTransport, Transport
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self, cast
 
 from .errors import UpstreamUnavailable
 
+CONNECT_SECONDS = 10.0
+AGAIN_SECONDS = 0.01
 HANG_UP_SECONDS = 1.0
 
 
@@ -34,11 +37,17 @@ class Line(asyncio.Protocol):
         Raises:
             UpstreamUnavailable: If nobody listens there.
         """
-        loop = asyncio.get_running_loop()
-        try:
-            _, line = await loop.create_unix_connection(cls, str(path))
-        except OSError as error:
-            raise UpstreamUnavailable(f"{path.name}: {error.strerror}") from error
+        with ExitStack() as stack:
+            end = stack.enter_context(socket.socket(socket.AF_UNIX))
+            end.setblocking(False)
+            try:
+                async with asyncio.timeout(CONNECT_SECONDS):
+                    await _connect(end, path)
+            except OSError as error:
+                reason = error.strerror or "It does not answer"
+                raise UpstreamUnavailable(f"{path.name}: {reason}") from error
+            stack.pop_all()
+        _, line = await asyncio.get_running_loop().create_unix_connection(cls, sock=end)
         return line
 
     @property
@@ -119,3 +128,15 @@ class Line(asyncio.Protocol):
     def _of(self) -> Transport:
         assert self._transport is not None  # noqa: S101 - made by `to`
         return self._transport
+
+
+async def _connect(end: socket.socket, path: Path) -> None:
+    while True:
+        try:
+            end.connect(str(path))
+        # So many are connecting that the server's queue is full. asyncio would take it for a
+        # connection that is being made, and the kernel does not tell when there is room.
+        except BlockingIOError:
+            await asyncio.sleep(AGAIN_SECONDS)
+        else:
+            return

@@ -1,4 +1,5 @@
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -100,3 +101,27 @@ def test_a_server_that_reads_no_more_is_hung_up_on() -> None:
         assert await line.read() == b""
 
     connected(sit, scenario)
+
+
+def test_more_than_the_servers_queue_takes_are_connected_in_turn() -> None:
+    async def scenario() -> list[bytes]:
+        with short_folder() as folder, socket.socket(socket.AF_UNIX) as door:
+            door.bind(str(folder / "rfb"))
+            door.listen(0)
+
+            def greet_all() -> None:
+                for _ in range(8):
+                    end, _ = door.accept()
+                    with end:
+                        end.sendall(b"hello")
+
+            async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
+                coming = [group.create_task(Line.to(folder / "rfb")) for _ in range(8)]
+                await asyncio.sleep(0)
+                group.create_task(asyncio.to_thread(greet_all))
+            found = [await line.result().read() for line in coming]
+            for line in coming:
+                await line.result().hang_up()
+            return found
+
+    assert asyncio.run(scenario()) == 8 * [b"hello"]
