@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import os
 import sys
 
 from .settings import parse
@@ -19,4 +20,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # All is closed. To take the interpreter apart would cost more than all of the end before it.
+    os._exit(status)

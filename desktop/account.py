@@ -63,6 +63,16 @@ def claimed(requested: str | None, locks: Path) -> Iterator[Account]:
             yield account
 
 
+def desktop_users() -> frozenset[int]:
+    """Return the ids of all users that desktops may have worked as: ours, and the numbered ones."""
+    names = {_name(number) for number in range(1, MOST_ACCOUNTS + 1)}
+    return frozenset({os.geteuid()} | {u.pw_uid for u in pwd.getpwall() if u.pw_name in names})
+
+
+def _name(number: int) -> str:
+    return f"deskhand-{number:02}"
+
+
 def _existing(name: str) -> Account:
     try:
         found = pwd.getpwnam(name)
@@ -75,7 +85,7 @@ def _existing(name: str) -> Account:
 def _numbered(locks: Path) -> Iterator[Account]:
     locks.mkdir(mode=0o700, parents=True, exist_ok=True)
     for number in range(1, MOST_ACCOUNTS + 1):
-        name = f"deskhand-{number:02}"
+        name = _name(number)
         with (locks / f"{name}.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -26,6 +26,26 @@ LEAN = {"MALLOC_MMAP_THRESHOLD_": str(4 << 20), "MALLOC_TRIM_THRESHOLD_": str(8 
 GRACE_SECONDS = 5.0
 """How long the service may take to end after SIGTERM; product.md promises 5 s to the caller."""
 
+LONGEST_SECONDS = 60.0
+"""The same where others keep the processors busy: time it does not get is not charged to it."""
+
+LOOK_SECONDS = 0.25
+
+
+class Patience:
+    """What is left of a service's time to end. Times are seconds on a monotonic clock."""
+
+    def __init__(self, now: float) -> None:
+        self._latest = now
+        self._end = now + LONGEST_SECONDS
+        self._left = GRACE_SECONDS
+
+    def spent(self, now: float, runnable: int, processors: int) -> bool:
+        """Charge the time since the last look, shared with all that want to run; is it over?"""
+        self._left -= (now - self._latest) * processors / max(processors, runnable)
+        self._latest = now
+        return self._left <= 0.0 or now >= self._end
+
 
 def keep(command: list[str]) -> int:
     """Run the service until it ends; return the exit status to end with."""
@@ -42,19 +62,25 @@ def keep(command: list[str]) -> int:
 
 
 def _watch(service: int, wanted: set[signal.Signals]) -> int:
-    deadline: float | None = None
+    patience: Patience | None = None
     while True:
         status = _reap(service)
         if status is not None:
             return status
-        left = 3600.0 if deadline is None else max(0.0, deadline - time.monotonic())
-        caught = signal.sigtimedwait(wanted, left)
-        if caught is None and deadline is not None:
-            os.kill(service, signal.SIGKILL)
-            deadline = None
-        elif caught is not None and caught.si_signo != signal.SIGCHLD:
+        caught = signal.sigtimedwait(wanted, 3600.0 if patience is None else LOOK_SECONDS)
+        if caught is not None and caught.si_signo != signal.SIGCHLD:
             os.kill(service, signal.SIGTERM)
-            deadline = time.monotonic() + GRACE_SECONDS
+            patience = Patience(time.monotonic())
+        elif patience is not None and patience.spent(
+            time.monotonic(), _runnable(), os.cpu_count() or 1
+        ):
+            os.kill(service, signal.SIGKILL)
+            patience = None
+
+
+def _runnable() -> int:
+    """How many threads of the machine run or wait for a processor (proc(5), loadavg), but us."""
+    return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0]) - 1
 
 
 def _reap(service: int) -> int | None:

@@ -130,7 +130,10 @@ class DesktopSession:
     def close(self) -> None:
         """End the programs, and the applications that were launched from the panel."""
         self._closing = True
-        for child in reversed(self._children.values()):
+        children = tuple(reversed(self._children.values()))
+        for child in children:
+            child.ask_to_end()
+        for child in children:
             child.stop(grace=1.0)
         self._sweep()
 

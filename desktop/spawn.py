@@ -87,19 +87,24 @@ class Child:
 
     def stop(self, grace: float = 2.0) -> None:
         """End the whole group: ask, wait at most ``grace`` seconds, then kill."""
+        self.ask_to_end()
+        if not self.exited.wait(grace):
+            self._signal(signal.SIGKILL)
+            self.exited.wait(2.0)
+
+    def ask_to_end(self) -> None:
+        """Send SIGTERM to the group without waiting; nobody takes its exit for a crash then."""
         self.ending = True
-        for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 2.0)):
-            if self.exited.is_set():
-                return
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, number)
-            self.exited.wait(patience)
+        self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """Kill the whole group at once; whoever listens for its exit takes it for a crash."""
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
         if not self.exited.is_set():
             with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)
+                os.killpg(self.pid, number)
 
 
 class Spawner:

@@ -14,6 +14,7 @@ from typing import TextIO
 
 import psutil
 
+from .account import desktop_users
 from .folder import Folder
 from .xserver import clear_stale
 
@@ -61,14 +62,15 @@ def sweep(root: Path) -> None:
             _end_processes(path.name)
             folder = Path(lock.read())
             # A folder that somebody chose elsewhere is theirs to clear.
-            owner = _clear(Folder(folder)) if folder.parent == root else None
-            if owner is not None:
-                clear_stale(owner)
+            if folder.parent == root:
+                _clear(Folder(folder))
             path.unlink()
     for path in () if unsaid else folders:
         if path.resolve() not in living:
             with suppress(OSError):
                 _clear(Folder(path))
+    # Also what an earlier sweep found too young to be told from a server that starts.
+    clear_stale(desktop_users())
 
 
 def _is_at(lock: TextIO, path: Path) -> bool:
@@ -96,10 +98,6 @@ def _end_processes(instance: str) -> None:
     psutil.wait_procs(left, timeout=2.0)
 
 
-def _clear(folder: Folder) -> int | None:
-    """Empty a folder, and return whose it was."""
+def _clear(folder: Folder) -> None:
     with suppress(FileNotFoundError):
-        owner = folder.path.lstat().st_uid
         folder.clear()
-        return owner
-    return None

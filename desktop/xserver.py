@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -157,8 +157,8 @@ class XServer:
         if self._child is not None:
             self._child.stop()
         if self._number is not None:
-            _clear_lock(self._number, os.geteuid())
-            _clear_socket(_SOCKETS / f"X{self._number}", os.geteuid())
+            _clear_lock(self._number, (os.geteuid(),))
+            _clear_socket(_SOCKETS / f"X{self._number}", (os.geteuid(),))
         self.rfb_socket.unlink(missing_ok=True)
 
     def _command(self, number_pipe: int) -> list[str]:
@@ -214,30 +214,32 @@ def write_cookie(path: Path) -> bytes:
     return cookie
 
 
-def clear_stale(user: int | None = None) -> None:
-    """Remove locks and sockets that dead X servers of a user left behind; ours if none is given."""
-    owner = os.geteuid() if user is None else user
+def clear_stale(users: Collection[int] = ()) -> None:
+    """Remove locks and sockets that dead X servers of users left behind; ours if none is given."""
+    owners = users or (os.geteuid(),)
     for lock in _LOCKS.glob(".X*-lock"):
         number = lock.name[2 : -len("-lock")]
         if number.isdigit():
-            _clear_lock(int(number), owner)
+            _clear_lock(int(number), owners)
     for path in _SOCKETS.glob("X*"):
-        _clear_socket(path, owner, older_than=_STARTING_SECONDS)
+        _clear_socket(path, owners, older_than=_STARTING_SECONDS)
 
 
-def _clear_lock(number: int, owner: int) -> None:
+def _clear_lock(number: int, owners: Collection[int]) -> None:
     lock = _LOCKS / f".X{number}-lock"
     with suppress(OSError, ValueError):
-        if lock.lstat().st_uid == owner and not _alive(int(lock.read_text())):
+        if lock.lstat().st_uid in owners and not _alive(int(lock.read_text())):
             lock.unlink()
 
 
-def _clear_socket(path: Path, owner: int, older_than: float = 0.0) -> None:
+def _clear_socket(path: Path, owners: Collection[int], older_than: float = 0.0) -> None:
     # A server that is just starting refuses too, between bind and listen: hence the age.
     with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
         found = path.lstat()
-        if found.st_uid != owner or time.time() - found.st_mtime < older_than:
+        if found.st_uid not in owners or time.time() - found.st_mtime < older_than:
             return
+        # One that hangs takes nobody on, which is no reason to wait for it.
+        client.setblocking(False)
         try:
             client.connect(str(path))
         except ConnectionRefusedError:

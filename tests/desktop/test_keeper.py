@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from desktop.keeper import exit_code
+from desktop.keeper import GRACE_SECONDS, LONGEST_SECONDS, Patience, exit_code
 
 KEEPER = Path(__file__).parents[2] / "desktop" / "keeper.py"
-PATIENCE = 20.0
+PATIENCE = 20.0 + LONGEST_SECONDS
 
 
 def start(script: str) -> subprocess.Popen[str]:
@@ -68,3 +68,18 @@ def test_a_signal_becomes_a_shells_exit_code() -> None:
     assert exit_code(-9) == 137
     assert exit_code(0) == 0
     assert exit_code(4) == 4
+
+
+def test_time_that_others_take_is_not_charged() -> None:
+    alone, crowded = Patience(100.0), Patience(100.0)
+    assert not alone.spent(100.0 + GRACE_SECONDS - 0.1, runnable=1, processors=2)
+    assert alone.spent(100.0 + GRACE_SECONDS, runnable=0, processors=2)
+    assert not crowded.spent(100.0 + 2 * GRACE_SECONDS, runnable=8, processors=2)
+    assert not crowded.spent(100.0 + 2.4 * GRACE_SECONDS, runnable=2, processors=2)
+    assert crowded.spent(100.0 + 2.6 * GRACE_SECONDS, runnable=2, processors=2)
+
+
+def test_patience_ends_on_the_busiest_machine() -> None:
+    patience = Patience(100.0)
+    assert not patience.spent(99.9 + LONGEST_SECONDS, runnable=1000, processors=2)
+    assert patience.spent(100.0 + LONGEST_SECONDS, runnable=1000, processors=2)

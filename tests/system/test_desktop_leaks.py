@@ -1,5 +1,7 @@
 import gc
 import os
+import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,9 @@ from bench.traces import Traces, traces
 from desktop.environment import built
 from desktop.generation import Generation, Setting
 from desktop.geometry import Size
+from desktop.session import SessionFiles
 from desktop.spawn import Spawner
+from desktop.sweep import sweep
 
 pytestmark = pytest.mark.x11
 
@@ -23,7 +27,7 @@ def test_a_desktop_that_is_opened_and_closed_leaves_nothing(tmp_path: Path) -> N
     with Spawner() as spawner:
         for number in range(1, CYCLES + 1):
             setting = Setting(
-                *(tmp_path, Size(640, 480), environment, spawner),
+                *(tmp_path, Size(640, 480), environment, spawner, SessionFiles.read()),
                 acted=lambda: None,
                 told=lambda kind, data: None,
             )
@@ -38,3 +42,22 @@ def test_a_desktop_that_is_opened_and_closed_leaves_nothing(tmp_path: Path) -> N
             assert files == []
     # The first cycle may open what stays open for the process's life.
     assert counted[-1] == counted[1]
+
+
+def test_sockets_of_dead_x_servers_go_once_they_are_none_that_start(tmp_path: Path) -> None:
+    folder = Path("/tmp/.X11-unix")
+    paths = [folder / f"X{os.getpid()}{number}" for number in range(3)]
+    for path in paths:
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(path))
+    for path, age in zip(paths, (60, 60, -3600), strict=True):
+        os.utime(path, times=(time.time() - age,) * 2)
+    try:
+        # Only a numbered user's, or our own, may be a desktop's.
+        if os.geteuid() == 0:
+            os.chown(paths[1], 4_000_000, -1)
+        sweep(tmp_path)
+        assert [path.exists() for path in paths] == [False, os.geteuid() == 0, True]
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)
