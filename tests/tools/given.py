@@ -9,7 +9,7 @@ Json = dict[str, Any]
 _FILE = Path(__file__).parent.parent / "data" / "processes-and-files.json"
 CASES: dict[str, Json] = {case["id"]: case for case in json.loads(_FILE.read_text())}
 
-_V1 = "the table form has no message numbers and no ages, so this cannot arise"
+_V1 = "the table form has no message numbers, and the call's id is in the path: it cannot arise"
 _ALTERNATIVE = "an alternative branch; run-once goes by tool-call id instead"
 
 NOT_YET: dict[str, str] = {
@@ -19,8 +19,6 @@ NOT_YET: dict[str, str] = {
     "process.toolcall.v1/older_message": _V1,
     "process.toolcall.v1/cancel_without_toolcall": _V1,
     "process.toolcall.v1/cancel_partial_headers": _V1,
-    "process.toolcall.v1/cancel_negative_age": _V1,
-    "process.toolcall.v1/cancel_agent_younger": _V1,
     "process.client_token/same_token_attaches": _ALTERNATIVE,
     "process.client_token/same_token_other_background": _ALTERNATIVE,
     "process.client_token/probe_found": _ALTERNATIVE,

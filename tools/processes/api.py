@@ -100,7 +100,8 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
         chat = chat_of(request.headers)
         if chat is None:
             raise BadRequest("A tool call is canceled for a chat: its header is missing.")
-        found = await registry.cancel(call_id, chat)
+        age = call_age_ms(header(request.headers, "tool-call-age-ms"))
+        found = await registry.cancel(call_id, chat, age)
         if found is None:
             return {"received": False, "started": False, "canceled": False}
         if isinstance(found, tuple):

@@ -45,14 +45,9 @@ class Once:
             OutcomeUnknown: If ``act`` broke off, so that nobody knows how far it came.
         """
         now = self._clock()
-        uptime = now - self._opened
         if not self._table.knows(key, now) and (past := self._past(key)) is not None:
             return cast(T, _repeated(past, digest)), False
-        if age_ms and not self._table.knows(key, now) and uptime - CLOCK_SLACK <= age_ms / 1000:
-            raise CallRefused(
-                "agent_started_after_tool_call",
-                "The machine was restarted after the tool call was first sent: it may have run.",
-            )
+        self._check_age(key, now, age_ms)
         task, fresh = self._table.run(key, digest, now, lambda: self._noted(key, digest, act))
         try:
             return cast(T, await asyncio.shield(task)), fresh
@@ -89,9 +84,25 @@ class Once:
 
         return self.begin(acting)
 
-    def cancel(self, key: Key) -> asyncio.Task[Any] | None:
-        """Let a call never begin; return the task of one that has."""
-        return self._table.cancel(key, self._clock())
+    def cancel(self, key: Key, age_ms: int = 0) -> asyncio.Task[Any] | Answer | None:
+        """Let a call never begin; return the task of one that has, or an earlier service's answer.
+
+        Raises:
+            CallRefused: If an earlier service may have run it.
+        """
+        now = self._clock()
+        if not self._table.knows(key, now) and (past := self._past(key)) is not None:
+            return _told(past)
+        self._check_age(key, now, age_ms)
+        return self._table.cancel(key, now)
+
+    def _check_age(self, key: Key, now: float, age_ms: int) -> None:
+        younger = now - self._opened - CLOCK_SLACK <= age_ms / 1000
+        if age_ms and younger and not self._table.knows(key, now):
+            raise CallRefused(
+                "agent_started_after_tool_call",
+                "The machine was restarted after the tool call was first sent: it may have run.",
+            )
 
     async def settle(self) -> None:
         """Wait until nothing is under way."""
@@ -103,6 +114,10 @@ def _repeated(past: Past, digest: str) -> Answer:
         raise CallRefused(
             "input_mismatch", "The tool call's id was used before with different input."
         )
+    return _told(past)
+
+
+def _told(past: Past) -> Answer:
     if past.answer is None:
         raise CallRefused(
             "outcome_unknown",

@@ -193,15 +193,18 @@ class Registry:
             self._later(request.escalate_after_ms / 1000, lambda: self._kill(record))
         await asyncio.to_thread(groups.send, outsiders, number)
 
-    async def cancel(self, call_id: str, chat: Chat) -> Record | Answer | None:
+    async def cancel(self, call_id: str, chat: Chat, age_ms: int = 0) -> Record | Answer | None:
         """Keep a tool call from beginning; wait for one that has, kill what it started.
 
         Returns the process that it started, or its answer if it was no start, None if it never
         began or failed to.
+
+        Raises:
+            CallRefused: If an earlier service may have run it.
         """
-        task = self.once.cancel((chat.id, call_id))
-        if task is None:
-            return None
+        task = self.once.cancel((chat.id, call_id), age_ms)
+        if task is None or isinstance(task, tuple):
+            return task
         try:
             result = await asyncio.shield(task)
             if not isinstance(result, str):

@@ -236,6 +236,8 @@ OWN_TEST = (
     "process.output/two_concurrent_waiters_both_wake_on_kill",
     "process.toolcall.v1/eight_concurrent_starts_run_once",
     "process.toolcall.v1/cancel_other_chat",
+    "process.toolcall.v1/cancel_negative_age",
+    "process.toolcall.v1/cancel_agent_younger",
 )
 
 
@@ -289,6 +291,25 @@ def test_a_call_of_negative_age_is_refused_and_not_recorded(
     refused = step | {"toolcall": call | {"age_ms": -1}}
     assert scene.play(refused).status_code == expected(name)["status"]
     assert scene.play(step).json()["attached"] is False
+
+
+def test_a_cancel_of_negative_age_is_refused_and_not_recorded(
+    scene_of: Callable[[str], Scene],
+) -> None:
+    scene = scene_of("process.toolcall.v1/cancel_negative_age")
+    call: Json = {"chat": "A", "message_id": 1, "call_id": "call"}
+    refused = scene.play({"op": "cancel", "toolcall": call | {"age_ms": -1}})
+    assert refused.status_code == expected("process.toolcall.v1/cancel_negative_age")["status"]
+    begun = scene.play({"op": "start", "toolcall": call, "body": {"command": "true"}})
+    assert begun.json()["attached"] is False
+
+
+def test_a_cancel_of_a_call_older_than_the_service_is_refused() -> None:
+    name = "process.toolcall.v1/cancel_agent_younger"
+    with running() as service:
+        answer = Scene(service, service.home, None).play(CASES[name]["request"])
+    expect = expected(name)
+    assert (answer.status_code, answer.json()["code"]) == (expect["status"], expect["code"])
 
 
 def test_another_chat_cannot_cancel_a_call(scene_of: Callable[[str], Scene]) -> None:

@@ -47,6 +47,17 @@ def test_what_came_of_a_start_is_not_known_to_the_next_service(tmp_path: Path) -
     assert asyncio.run(service(tmp_path).run(("chat", "new"), "d", started))[1]
 
 
+def test_a_cancel_tells_what_an_earlier_service_answered_or_that_it_may_have_begun(
+    tmp_path: Path,
+) -> None:
+    asyncio.run(service(tmp_path).run(KEY, "d", answered))
+    assert service(tmp_path).cancel(KEY) == ANSWER
+    asyncio.run(service(tmp_path).run(("chat", "start"), "d", started))
+    with pytest.raises(CallRefused, match="not known"):
+        service(tmp_path).cancel(("chat", "start"))
+    assert service(tmp_path).cancel(("chat", "new")) is None
+
+
 def test_a_line_that_was_cut_and_one_that_is_old_are_passed_over(tmp_path: Path) -> None:
     asyncio.run(service(tmp_path).run(KEY, "d", started))
     file = tmp_path / "calls" / "calls.jsonl"

@@ -84,7 +84,7 @@ def test_a_cancel_during_the_run_gets_its_answer() -> None:
         running = asyncio.create_task(once.run(KEY, "d", act))
         await asyncio.sleep(0)
         task = once.cancel(KEY)
-        assert task is not None
+        assert isinstance(task, asyncio.Task)
         assert not task.done()
         go.set()
         assert await task == (await running)[0] == "answer"
