@@ -174,6 +174,8 @@ class ActionRecord:
     error: str | None
     timings: Mapping[str, float]
     """Milliseconds by stage: act, settle, capture, encode."""
+    frames: tuple[str, str] = ("", "")
+    """Names of what the screen showed before and after, empty where nobody looked."""
 
 
 def picture_options(values: Values) -> PictureOptions:

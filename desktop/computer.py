@@ -166,13 +166,16 @@ class Computer:
         async with self._turn(request, caller):
             with self._recorded(request, caller, stages) as note:
                 if request.observe is None:
-                    return await act()
+                    outcome = await act()
+                    note.frames = ("", outcome.frame_id)
+                    return outcome
                 picture = picture_of(request, self.size)
                 outcome, seen = await self._eyes.watched(
                     act, request.observe, picture, stages, clicks=_clicks(request)
                 )
                 self._floor.look()
                 note.changed_fraction = seen.changes.fraction
+                note.frames = (seen.frame_before, seen.frame_id)
                 return replace(outcome, observation=seen)
 
     async def batch(
@@ -275,6 +278,7 @@ class Computer:
                     changed_fraction=note.changed_fraction,
                     error=note.error,
                     timings=dict(stages.taken),
+                    frames=note.frames,
                 )
             )
 
@@ -285,8 +289,10 @@ class Computer:
         for request in batch.actions:
             own = Stages(self._clock)
             try:
-                with self._recorded(request, caller, own):
-                    results.append(await self._perform(request, caller, own))
+                with self._recorded(request, caller, own) as note:
+                    outcome = await self._perform(request, caller, own)
+                    note.frames = ("", outcome.frame_id)
+                    results.append(outcome)
             except ActionFailed as error:
                 results.append(error)
                 break
@@ -378,6 +384,7 @@ class Computer:
 @dataclass
 class _Note:
     changed_fraction: float | None = None
+    frames: tuple[str, str] = ("", "")
     error: str | None = None
 
 

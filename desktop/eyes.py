@@ -177,7 +177,7 @@ class Eyes:
         ``clicks``: acting ends with a click at the pointer.
         """
         with self._screen.watch() as watch:
-            before, window, margins = await self._see(self._look)
+            before, named, window, margins = await self._see(self._look)
             recent = [damage for damage in watch.recent() if damage.time >= self._stirred]
             result = await act()
             with stages.stage("settle"):
@@ -190,11 +190,16 @@ class Eyes:
         picture = wanted if observe.screenshot else None
         seen = await self._see(lambda: self._compare(before, settle.regions, picture, stages))
         return result, replace(
-            seen, settled=verdict if observe.settle else None, focused_before=window
+            seen,
+            settled=verdict if observe.settle else None,
+            focused_before=window,
+            frame_before=named,
         )
 
-    def _look(self) -> tuple[Frame, Focused | None, tuple[Region, ...]]:
-        return self._screen.frame(), self._windows.focused(), self._windows.margins()
+    def _look(self) -> tuple[Frame, str, Focused | None, tuple[Region, ...]]:
+        frame = self._screen.frame()
+        named = self._name(frame, self._screen.pointer())
+        return frame, named, self._windows.focused(), self._windows.margins()
 
     def _known(self) -> tuple[Region, ...]:
         """What moved by itself at the end of the last look, when that was just before."""

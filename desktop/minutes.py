@@ -20,6 +20,8 @@ def of_action(record: ActionRecord) -> Step:
         ended=record.ended,
         changed_fraction=record.changed_fraction,
         error=record.error,
+        frame_before=record.frames[0],
+        frame_after=record.frames[1],
     )
 
 

@@ -61,6 +61,8 @@ class Observation:
     shot: Shot | None
     focused_before: Focused | None = None
     focused_after: Focused | None = None
+    frame_before: str = ""
+    """What was seen before acting."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,9 @@ class Step:
     ended: float = 0.0
     changed_fraction: float | None = None
     error: str | None = None
+    frame_before: str = ""
+    frame_after: str = ""
+    """Names of the frames that whoever acted saw."""
 
     def moved(self, by: float) -> "Step":
         """The same step on a clock that shows ``by`` seconds more."""

@@ -189,6 +189,8 @@ def test_acting_and_observing_is_one_call() -> None:
             assert seen.shot.data == b"webp 1280x720 of 1"
             (record,) = d.records
             assert record.changed_fraction == seen.changes.fraction > 0
+            assert record.frames == (seen.frame_before, seen.frame_id)
+            assert seen.frame_before != seen.frame_id
             assert set(record.timings) == {"act", "settle", "capture", "encode"}
 
     run(scenario())

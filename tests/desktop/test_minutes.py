@@ -36,6 +36,12 @@ def test_what_was_typed_and_what_failed_are_kept() -> None:
     assert (step.text, step.error) == ("hello", "The display is gone.")
 
 
+def test_the_frames_that_were_seen_are_named() -> None:
+    step = of_action(acted(frames=("boot-1", "boot-2")))
+    assert (step.frame_before, step.frame_after) == ("boot-1", "boot-2")
+    assert of_action(acted()).frame_before == ""
+
+
 @pytest.mark.parametrize("nobody", ["", None])
 def test_an_action_of_nobody_is_a_step_of_nobody(nobody: str | None) -> None:
     step = of_action(acted(tool_call_id=nobody, chat_id=nobody))
