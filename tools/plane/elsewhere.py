@@ -1,7 +1,6 @@
 """Answers made of stored bytes, here or elsewhere, in the ranges that players ask for."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
 
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
@@ -12,14 +11,21 @@ Read = Callable[[int, int], AsyncIterator[bytes]]
 """Gives the bytes from the first position up to, and without, the second."""
 
 
-def only_readable(request: Request, size: int) -> None:
-    """Take away a range that is none, as RFC 9110 section 14.2 wants it ignored."""
+def only_readable(request: Request, size: int, etag: str) -> Response | None:
+    """Take away a range that is none, as RFC 9110 section 14.2 wants it ignored.
+
+    An answer to one of which there is nothing.
+    """
     asked = request.headers.get("range")
     if asked is None or "," in asked:
-        return
-    with suppress(Unsatisfiable):
+        return None
+    try:
         if wanted(asked, size) is None:
             request.scope["headers"] = [h for h in request.scope["headers"] if h[0] != b"range"]
+    except Unsatisfiable:
+        if still_valid(request.headers.get("if-range"), etag, etag):
+            return _beyond(size)
+    return None
 
 
 async def answered(
@@ -34,8 +40,7 @@ async def answered(
     try:
         span = wanted(request.headers.get("range") if valid else None, size)
     except Unsatisfiable:
-        beyond = {"Content-Range": f"bytes */{size}"}
-        return JSONResponse({"message": "Range not satisfiable."}, 416, beyond)
+        return _beyond(size)
     shown = span or Span(0, size)
     told = {
         **headers,
@@ -51,6 +56,11 @@ async def answered(
     # Whether there are any bytes must be known before a status is sent.
     first = await anext(chunks)
     return StreamingResponse(_all(first, chunks), status, told, media_type)
+
+
+def _beyond(size: int) -> Response:
+    beyond = {"Content-Range": f"bytes */{size}"}
+    return JSONResponse({"message": "Range not satisfiable."}, 416, beyond)
 
 
 async def _all(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

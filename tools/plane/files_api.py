@@ -45,8 +45,8 @@ def router(chats: Chats, files: Files) -> APIRouter:
             return Response(status_code=304, headers=headers)
         path, media_type = files.path(file_id), content_type(file.media_type)
         if path.is_file():
-            only_readable(request, file.size)
-            return FileResponse(path, headers=headers, media_type=media_type)
+            beyond = only_readable(request, path.stat().st_size, headers["ETag"])
+            return beyond or FileResponse(path, headers=headers, media_type=media_type)
 
         def read(start: int, end: int) -> AsyncIterator[bytes]:
             return files.stream(file_id, start, end)

@@ -78,7 +78,11 @@ def test_a_part_behind_the_end_cannot_be_sent(tmp_path: Path) -> None:
         file = made.files.add(b"0123456789", media_type="video/mp4")
         async with made.client() as client:
             reply = await client.get(f"{FILES}/{file.id}", headers={"Range": "bytes=10-"})
+            older = {"Range": "bytes=10-", "If-Range": '"older"'}
+            whole = await client.get(f"{FILES}/{file.id}", headers=older)
         assert (reply.status_code, reply.headers["content-range"]) == (416, "bytes */10")
+        assert reply.json() == {"message": "Range not satisfiable."}
+        assert (whole.status_code, whole.content) == (200, b"0123456789")
 
     asyncio.run(scenario())
 
