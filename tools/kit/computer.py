@@ -227,7 +227,7 @@ def _told(done: _Done, before: Picture | None) -> list[Text | Picture]:
     if done.hidden:
         return [Text(f"{said} The screen has changed: take a screenshot before you go on.")]
     if before is not None:
-        return [Text(f"{said} You last saw this screen:"), before, Text("This is the screen now.")]
+        return [Text(f"{said} The screen as you last saw it, then as it is now:"), before]
     return [Text(f"{said} This is the screen now." if done.missed else said)]
 
 

@@ -13,18 +13,28 @@ export function button(label, act, attributes = {}) {
   return made;
 }
 
-/** In words: who has control, and how many watch. */
-export function peopleIn(state) {
-  const { holder, watchers, you } = state;
-  // Whoever reads this watches, though the server may not have counted it yet.
-  const count = `${Math.max(watchers, 1)} watching`;
-  if (you) {
-    return count;
+/** Says who has control, and how many watch. */
+export class People {
+  constructor() {
+    this.line = document.createElement("p");
+    this.line.className = "viewer-people";
+    this.holder = document.createElement("span");
+    this.holder.className = "viewer-holder";
+    this.count = document.createElement("span");
+    this.count.className = "viewer-count";
+    this.line.append(this.holder, this.count);
+    this.line.hidden = true;
   }
-  if (holder.kind === "person") {
-    return `${holder.name} is in control · ${count}`;
+
+  show({ holder, watchers, you }) {
+    const others = { person: `${holder.name} is in control`, chat: "An agent is at work" };
+    const words = (!you && others[holder.kind]) || "";
+    this.holder.textContent = words;
+    this.holder.hidden = words === "";
+    // Whoever reads this watches, though the server may not have counted it yet.
+    this.count.textContent = `${Math.max(watchers, 1)} watching`;
+    this.line.hidden = false;
   }
-  return holder.kind === "chat" ? `An agent is at work · ${count}` : count;
 }
 
 export function rememberedName() {

@@ -5,7 +5,7 @@ import { Clipboard } from "./clipboard.js";
 import { Keys } from "./keys.js";
 import { Lease, viewerId } from "./lease.js";
 import { Notice } from "./notice.js";
-import { Asked, askName, button, peopleIn, rememberedName } from "./people.js";
+import { Asked, askName, button, People, rememberedName } from "./people.js";
 import { SoftKeys } from "./softkeys.js";
 
 // The server's close code for "a person has this desktop in private".
@@ -51,8 +51,7 @@ export class Viewer {
     this.words.className = "viewer-status";
     this.words.setAttribute("role", "status");
 
-    this.people = document.createElement("p");
-    this.people.className = "viewer-people";
+    this.people = new People();
     this.softkeys = new SoftKeys((keysym) => this.rfb?.sendKey(keysym));
     this.special = new Keys(
       (keysym, code, down) => this.rfb?.sendKey(keysym, code, down),
@@ -97,7 +96,7 @@ export class Viewer {
 
     const bar = document.createElement("div");
     bar.className = "viewer-bar";
-    bar.append(this.words, this.people, sizes, privacy, this.take);
+    bar.append(this.words, this.people.line, sizes, privacy, this.take);
 
     this.notice = new Notice(() => this.retry());
     this.canvas = document.createElement("div");
@@ -216,8 +215,7 @@ export class Viewer {
 
   /** The server's word on who is in control. */
   leased(state) {
-    this.people.textContent = peopleIn(state);
-    this.people.dataset.holder = state.you ? "you" : state.holder.kind;
+    this.people.show(state);
     this.asked.show(state);
     const answered = this.asking && state.asked === null;
     this.asking = this.asking && !answered;
