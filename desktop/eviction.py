@@ -5,13 +5,16 @@ whose it was, once the keeper is gone as well. What is left is the user that it 
 """
 
 import os
+import re
 import signal
 import time
 from contextlib import suppress
-from pathlib import Path
 
 PATIENCE = 5.0
 """Seconds; a process that waits for a dead disk cannot be killed."""
+
+_FACTS = re.compile(rb"\nState:\t(?P<state>.).*\nUid:\t(?P<uid>[0-9]+)", re.DOTALL)
+"""Of /proc/PID/status, proc(5); a name cannot hold a line break there."""
 
 
 def evict(uid: int) -> None:
@@ -26,13 +29,15 @@ def evict(uid: int) -> None:
 def tenants(uid: int) -> list[int]:
     """Return the processes of a user but this one, without those that are over."""
     found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            # The folder's owner is not the answer: it is root where memory must not be read.
-            facts = dict(
-                line.partition(":\t")[::2] for line in (folder / "status").read_text().splitlines()
-            )
-            over = facts["State"][:1] in "ZX"
-            if int(facts["Uid"].split()[0]) == uid and not over and int(folder.name) != os.getpid():
-                found.append(int(folder.name))
+    for name in os.listdir("/proc"):  # noqa: PTH208 -- every start waits for this
+        if name.isdigit() and int(name) != os.getpid():
+            with suppress(OSError):
+                # The folder's owner is not the answer: it is root where memory must not be read.
+                descriptor = os.open(f"/proc/{name}/status", os.O_RDONLY | os.O_CLOEXEC)
+                try:
+                    facts = _FACTS.search(os.read(descriptor, 4096))
+                finally:
+                    os.close(descriptor)
+                if facts and int(facts["uid"]) == uid and facts["state"] not in b"ZX":
+                    found.append(int(name))
     return found

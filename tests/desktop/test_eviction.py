@@ -4,8 +4,8 @@ import sys
 
 from desktop.eviction import evict, tenants
 
-STRANGER = 54_321
-"""No user of any machine's."""
+STRANGER = 3_000_000 + os.getpid()
+"""No user of this machine's, nor of another run of this test."""
 
 PROGRAM = """
 import os, sys
