@@ -1,0 +1,163 @@
+"""Those who look at a real desktop: many at once, and programs that others wrote."""
+
+import asyncio
+import struct
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TypeVar
+
+import asyncvnc
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image
+from websockets.asyncio.client import ClientConnection, connect
+
+from tests.system.services import Service, until
+from tests.vncbridge.fakes import LIMIT
+from tests.vncbridge.rfb_words import SHARED_HELLO, encodings
+from tests.vncbridge.shim import shim
+
+pytestmark = pytest.mark.x11
+
+T = TypeVar("T")
+LEASE = "/api/v0/desktop/lease"
+MANY = 50
+AREA = (900, 500, 100, 80)
+TYPED = """
+xterm -bg '#ff00ff' -geometry 80x24+100+100 -title typed \\
+    -e sh -c 'read line; echo "$line" > line' 2> /dev/null
+cat line
+"""
+
+
+def stream(desktop: Service, role: str) -> str:
+    made = desktop.post("/api/v0/desktop/tickets", {"role": role}, status=201)
+    address = desktop.url.replace("http", "ws", 1)
+    return f"{address}/api/v0/desktop/vnc?ticket={made['ticket']}"
+
+
+class Watcher:
+    """A client that wants raw pixels of one area."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._came = b""
+
+    async def pixels(self) -> int:
+        """Return how many came with the answer to the first request."""
+        await self._socket.send(SHARED_HELLO + encodings(0))
+        await self._read(12 + 2 + 4 + 20)
+        await self._read(int.from_bytes(await self._read(4)))
+        await self._socket.send(struct.pack(">BBHHHH", 3, 0, *AREA))
+        kind, _, rectangles = struct.unpack(">BBH", await self._read(4))
+        assert kind == 0
+        found = 0
+        for _ in range(rectangles):
+            _, _, width, height, encoding = struct.unpack(">HHHHi", await self._read(12))
+            assert encoding == 0
+            await self._read(4 * width * height)
+            found += width * height
+        return found
+
+    async def _read(self, size: int) -> bytes:
+        while len(self._came) < size:
+            message = await self._socket.recv()
+            assert isinstance(message, bytes)
+            self._came += message
+        found, self._came = self._came[:size], self._came[size:]
+        return found
+
+
+def focused(desktop: Service) -> list[str]:
+    windows = desktop.get("/api/v0/desktop/windows")["windows"]
+    return [window["title"] for window in windows if window["focused"]]
+
+
+def magenta_in(picture: npt.NDArray[np.uint8]) -> int:
+    red, green, blue = (picture[..., channel] for channel in range(3))
+    return int(((red == 255) & (green == 0) & (blue == 255)).sum())
+
+
+def played(scene: Callable[[], Coroutine[None, None, T]]) -> T:
+    async def run() -> T:
+        async with asyncio.timeout(3 * LIMIT):
+            return await scene()
+
+    return asyncio.run(run())
+
+
+def test_fifty_watchers_at_once_all_get_pixels(desktop: Service) -> None:
+    address = f"{desktop.url.replace('http', 'ws', 1)}/api/v0/desktop/vnc?role=view"
+    shown = {"Authorization": f"Bearer {desktop.token}"}
+    all_here = asyncio.Barrier(MANY)
+
+    async def watch() -> int:
+        async with connect(address, additional_headers=shown, compression=None) as socket:
+            await all_here.wait()
+            found = await Watcher(socket).pixels()
+            await all_here.wait()
+            return found
+
+    async def all_of_them() -> list[int]:
+        async with asyncio.TaskGroup() as group:
+            watching = [group.create_task(watch()) for _ in range(MANY)]
+        return [one.result() for one in watching]
+
+    assert played(all_of_them) == MANY * [AREA[2] * AREA[3]]
+    until(lambda: desktop.get("/api/v0/desktop")["watchers"] == 0, "the end of all watchers")
+
+
+def test_rfb_clients_of_others_see_and_type_by_their_tickets(
+    desktop: Service, tmp_path: Path
+) -> None:
+    desktop.act(action="mouse_move", coordinate=[10, 10])
+    before = desktop.act(action="cursor_position")["native_point"]
+    started = desktop.post("/api/v0/processes/start", {"command": TYPED, "background": True})
+    until(lambda: "typed" in focused(desktop), "the terminal")
+
+    async def look_only() -> None:
+        async with (
+            shim(stream(desktop, "view")) as port,
+            asyncvnc.connect("127.0.0.1", port) as client,
+        ):
+            while magenta_in(await client.screenshot()) < 100_000:
+                pass
+            client.mouse.move(300, 200)
+            client.mouse.click()
+            client.keyboard.write("never")
+            # An answer tells that what was said before was heard.
+            assert (await client.screenshot()).shape == (1080, 1920, 4)
+
+    async def drive_by_vncdotool() -> str:
+        async with shim(stream(desktop, "control")) as port:
+            program = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "vncdotool.command", "-s", f"127.0.0.1::{port}"),
+                *("move", "300", "200", "type", "hello", "capture", "seen.png"),
+                cwd=tmp_path,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
+            return (await program.communicate())[0].decode()
+
+    async def drive_by_asyncvnc() -> None:
+        async with (
+            shim(stream(desktop, "control")) as port,
+            asyncvnc.connect("127.0.0.1", port) as client,
+        ):
+            client.keyboard.write(" world")
+            client.keyboard.press("Return")
+            await client.screenshot()
+
+    played(look_only)
+    assert desktop.act(action="cursor_position")["native_point"] == before
+    assert desktop.get(LEASE)["holder"] == {"kind": "nobody"}
+    said = played(drive_by_vncdotool)
+    with Image.open(tmp_path / "seen.png") as seen:
+        # It leaves some of the rectangles of one colour black, however it is connected.
+        assert magenta_in(np.asarray(seen)) > 10_000, said
+    assert desktop.http.delete(LEASE).is_success
+    played(drive_by_asyncvnc)
+    path = f"/api/v0/processes/{started['id']}/output?wait_for=exit"
+    assert desktop.get(path)["output"].strip() == "hello world"
