@@ -112,6 +112,7 @@ class Bindings:
     def __init__(self) -> None:
         self._free: list[int] = []
         self._uses: dict[int, _Use] = {}
+        self._codes: dict[int, int] = {}
 
     @property
     def capacity(self) -> int:
@@ -125,7 +126,7 @@ class Bindings:
 
     def find(self, keysym: int) -> int | None:
         """The key that carries the symbol."""
-        return next((code for code, use in self._uses.items() if use.keysym == keysym), None)
+        return self._codes.get(keysym)
 
     def adopt(self, keymap: Keymap) -> None:
         """Keep what a freshly read keymap still shows, and learn which other keys are spare."""
@@ -133,6 +134,7 @@ class Bindings:
             code: use for code, use in self._uses.items() if keymap.carries(code, use.keysym)
         }
         self._free = [code for code in keymap.spare() if code not in self._uses]
+        self._index()
 
     def bind(
         self, keysyms: Iterable[int], now: float, pinned: Collection[int] = ()
@@ -160,6 +162,7 @@ class Bindings:
         self._free = [code for code in self._free if code not in changes]
         for code, keysym in changes.items():
             self._uses[code] = _Use(keysym, now)
+        self._index()
         return changes, max(now, ready)
 
     def used(self, keysyms: Iterable[int], now: float) -> None:
@@ -168,6 +171,9 @@ class Bindings:
         for use in self._uses.values():
             if use.keysym in wanted:
                 use.last = now
+
+    def _index(self) -> None:
+        self._codes = {use.keysym: code for code, use in self._uses.items()}
 
 
 def runs(changes: Mapping[int, int]) -> list[tuple[int, list[int]]]:
