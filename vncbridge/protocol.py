@@ -25,6 +25,7 @@ import termios
 from asyncio.transports import BaseTransport
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
 from websockets.http11 import Request
 
 EXTENSION = "deskhand.stream"
@@ -103,6 +104,20 @@ class StreamProtocol(WebSocketsSansIOProtocol):
             self.read_paused = False
             self.transport.resume_reading()
         self._cut_after(seconds)
+
+    def handle_bytes(self, event: Frame) -> None:
+        """Pass bytes on as they come: in a stream the end of a message means nothing."""
+        super().handle_bytes(event)
+        self._pass_fragment(event)
+
+    def handle_cont(self, event: Frame) -> None:
+        """Do the same with what follows of a message."""
+        super().handle_cont(event)
+        self._pass_fragment(event)
+
+    def _pass_fragment(self, event: Frame) -> None:
+        if self.curr_msg_data_type == "bytes" and not event.fin:
+            self.send_receive_event_to_app()
 
     def keepalive_timeout(self) -> None:
         """Drop a peer that did not answer a ping: it may not take a farewell either."""

@@ -370,10 +370,28 @@ def test_what_is_no_rfb_ends_that_watcher_only(words: bytes, reason: str) -> Non
     served(mirror, scenario)
 
 
-def test_half_a_message_and_silence_end_the_stream() -> None:
+def test_a_message_in_fragments_is_read_as_it_comes() -> None:
     async def scenario(service: Service, watchers: Watchers) -> None:
         async with opened(service) as browser:
-            await browser.send(HELLO + key(0x61)[:3])
+            await browser.send([HELLO[:5], HELLO[5:] + key(0x61)[:3], key(0x61)[3:], BYE])
+            said = b"RFB 003.008\n" + SHARED_HELLO + key(0x61) + BYE
+            assert await everything(browser) == said
+
+    served(mirror, scenario)
+
+
+NOTHING = b""
+HALF_A_FRAGMENT = b"\x02\x85" + bytes(4) + HELLO[:5]
+
+
+@pytest.mark.parametrize("words", [NOTHING, HELLO[:5], HALF_A_FRAGMENT, HELLO + key(0x61)[:3]])
+def test_half_a_message_and_silence_end_the_stream(words: bytes) -> None:
+    async def scenario(service: Service, watchers: Watchers) -> None:
+        async with opened(service) as browser:
+            if words is HALF_A_FRAGMENT:
+                browser.transport.write(words)
+            elif words:
+                await browser.send(words)
             await everything(browser)
             assert browser.close_code == 1002
             assert browser.close_reason == "The rest of a message did not come for 0.2 s."
