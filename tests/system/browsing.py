@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from desktop.geometry import Size
 from desktop.spawn import Order, Spawner
 from desktop.xserver import XServer
-from tests.vncbridge.fakes import LIMIT
+from tests.system.services import PATIENCE
 
 MOSTLY_MAGENTA = """() => {
   const canvas = document.querySelector("canvas");
@@ -67,7 +67,8 @@ async def page_of(browser: Browser, width: int = 1000, height: int = 800) -> Asy
     # A context of its own: nobody else's cookies, and a test may open a second page beside it.
     async with await browser.new_context(viewport={"width": width, "height": height}) as context:
         page = await context.new_page()
-        page.set_default_timeout(LIMIT * 1000)
+        page.set_default_timeout(PATIENCE * 1000)
+        expect.set_options(timeout=PATIENCE * 1000)
         complaints: list[str] = []
         page.on("console", lambda line: complaints.append(line.text))
         page.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))

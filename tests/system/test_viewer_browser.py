@@ -18,9 +18,9 @@ from desktop.leasing import Leasing
 from desktop.xserver import XServer
 from tests.system import services
 from tests.system.browsing import MOSTLY_MAGENTA, chromium, page_of, terminal
-from tests.system.services import until
+from tests.system.services import PATIENCE, until
 from tests.system.watching import effects
-from tests.vncbridge.fakes import LIMIT, Service, short_folder
+from tests.vncbridge.fakes import Service, short_folder
 from vncbridge import relay, viewer
 from vncbridge.seats import Watchers
 
@@ -48,7 +48,7 @@ class Stage:
 
     def play(self, scenario: Any) -> Any:
         async def run() -> Any:
-            async with asyncio.timeout(6 * LIMIT):
+            async with asyncio.timeout(6 * PATIENCE):
                 return await scenario
 
         return self.runner.run(run())
