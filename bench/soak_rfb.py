@@ -1,4 +1,4 @@
-"""Feed the RFB parser random and broken sessions for a while: `python -m bench.soak_rfb [SECONDS]`.
+"""Feed the RFB parser real, random and broken sessions: `python -m bench.soak_rfb [SECONDS]`.
 
 The seed is printed first. Fails with a traceback when the parser raises anything but a refusal;
 ends with 1 and the session in hexadecimal when it keeps more than one message, or cuts the same
@@ -9,17 +9,21 @@ import random
 import struct
 import sys
 import time
+from pathlib import Path
 
 from vncbridge.errors import ProtocolBroken
 from vncbridge.rfb import SHAPES, ClientStream, Held
 
 HELLO = b"RFB 003.008\n\x01\x00"
+FOLDER = Path(__file__).parent.parent / "tests" / "data" / "rfb"
+REAL = [path.read_bytes() for path in sorted(FOLDER.glob("*.bin"))]
+"""What real clients said."""
 LARGEST_KEPT = 8 + 4 * 1024
 
 
 def session(chance: random.Random) -> bytes:
     """Return a session: mostly well formed, now and then with a wrong byte."""
-    said = bytearray(HELLO)
+    said = bytearray(chance.choice((HELLO, HELLO, *REAL)))
     for _ in range(chance.randrange(40)):
         said += message(chance)
     for _ in range(chance.choice((0, 0, 1, 5))):
