@@ -1,6 +1,11 @@
 """What all tests share."""
 
+import signal
+
 from hypothesis import HealthCheck, settings
+
+# A shell starts what it runs in the background with this ignored, and so would all our children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples everywhere, and no word on how long they take: the next machine is slower.
 settings.register_profile(

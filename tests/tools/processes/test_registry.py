@@ -161,9 +161,8 @@ def test_a_terminate_that_is_ignored_can_become_a_kill(tmp_path: Path) -> None:
 
 def test_an_interrupt_is_a_control_c(tmp_path: Path) -> None:
     async def scenario(registry: Registry) -> None:
-        # No `read`: a shell that is about to begin one finds the signal only when it ends.
         record = await started(
-            registry, "trap 'echo ouch; exit 5' INT; echo up; while :; do sleep 0.05; done"
+            registry, "trap 'echo ouch; exit 5' INT; echo up; read x", stdin=True
         )
         await said(record, "up")
         await registry.signal(record, SignalRequest("interrupt"))
