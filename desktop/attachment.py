@@ -22,7 +22,9 @@ from tools.files.roots import Roots
 from tools.files.watching import Watches
 from tools.processes.api import once
 from tools.processes.api import router as processes_router
-from tools.processes.registry import ProcessSettings, Registry
+from tools.processes.cgroups import opened as opened_cgroup
+from tools.processes.hierarchy import Choice
+from tools.processes.registry import Registry
 from tools.processes.streams import Streams
 from vncbridge.accesslog import AccessLog
 from vncbridge.border import install, refuse_websocket
@@ -43,6 +45,7 @@ from .api import router as desktop_router
 from .applications import Applications
 from .clipboard import Clipboard
 from .clipboard_api import router as clipboard_router
+from .commands import process_settings
 from .comparing import ComparedScreen
 from .computer import UNKEPT, Computer, Journal
 from .disguise import Disguise
@@ -55,6 +58,7 @@ from .folder import Folder
 from .footage import Footage
 from .geometry import model_size
 from .handover import Handover, Herald, deeds
+from .keeper import KEEPER
 from .launch_api import router as launch_router
 from .launching import Launches
 from .lease_api import may_force
@@ -113,6 +117,7 @@ class Parts:
     registry: Registry
     windows: Windows
     clipboard: Clipboard
+    limited: Choice
 
 
 class Attachment:
@@ -172,6 +177,9 @@ class Attachment:
         return self._settings.workdir or self._folder.work
 
     async def _open(self, stack: AsyncExitStack) -> Parts:
+        kept = os.environ.get(KEEPER) == str(os.getppid())
+        ours = {os.getpid(), os.getppid()} if kept else {os.getpid()}
+        limited = stack.enter_context(opened_cgroup(self._settings.command_cgroup, ours))
         camera = stack.enter_context(MssCamera())
         screen = stack.enter_context(ComparedScreen(camera, self._display))
         catalogue = Catalogue(self._folder.recordings)
@@ -180,7 +188,7 @@ class Attachment:
             Recorder(Footage(screen, self._veil), self._folder.recordings, mask=self._disguise)
         )
         registry = await stack.enter_async_context(
-            Registry(self, ProcessSettings(output_folder=self._folder.path / "processes"))
+            Registry(self, process_settings(self._settings, self._folder.path, limited))
         )
         place = (self._display, self._xauthority)
         focus = Focus(lambda: place)
@@ -208,7 +216,7 @@ class Attachment:
         windows = stack.enter_context(Windows(*place))
         clipboard = stack.enter_context(Clipboard(*place))
         stack.enter_context(WindowWatch(*place, Herald(self._leasing, self._events.publish)))
-        return Parts(screen, computer, recorder, catalogue, registry, windows, clipboard)
+        return Parts(screen, computer, recorder, catalogue, registry, windows, clipboard, limited)
 
     def _application(self, parts: Parts) -> FastAPI:
         app = FastAPI(title="Deskhand desktop", version=version("deskhand"), docs_url=None,
@@ -269,6 +277,9 @@ class Attachment:
             "lease": self._leasing.state(),
             "recording_ids": list(parts.recorder.active()),
             "last_activity_s": None if self._acted is None else round(now - self._acted, 3),
+            "command_limits": parts.limited.to_json(
+                self._settings.command_memory_bytes, self._settings.command_cpus
+            ),
             "level": self._account.level,
             "user": self._account.name,
             "version": version("deskhand"),

@@ -32,8 +32,7 @@ from tools.processes.api import once, touched
 from tools.processes.api import router as processes_router
 from tools.processes.cgroups import opened as opened_cgroup
 from tools.processes.hierarchy import Choice
-from tools.processes.registry import ProcessSettings, Registry
-from tools.processes.spawn import Limits
+from tools.processes.registry import Registry
 from tools.processes.streams import Streams
 from vncbridge.accesslog import AccessLog
 from vncbridge.border import install
@@ -56,6 +55,7 @@ from .api import router as desktop_router
 from .applications import Applications
 from .card import load_font
 from .clipboard_api import router as clipboard_router
+from .commands import process_settings
 from .computer import Computer
 from .disguise import Disguise
 from .display import Display
@@ -210,11 +210,7 @@ class Service:
         registry = await stack.enter_async_context(
             Registry(
                 self,
-                ProcessSettings(
-                    output_folder=self._folder.path / "processes",
-                    journal=self._folder.path / "tool-calls.jsonl",
-                    limits=self._limits(limited),
-                ),
+                process_settings(settings, path, limited),
                 touched=self._paths.note,
             )
         )
@@ -239,14 +235,6 @@ class Service:
         )
         stack.enter_context(self._leasing.running(effects))
         return Parts(display, computer, recorder, catalogue, registry, limited)
-
-    def _limits(self, limited: Choice) -> Limits:
-        return Limits(
-            nice=self._settings.command_nice,
-            memory_bytes=self._settings.command_memory_bytes,
-            cpus=self._settings.command_cpus,
-            cgroup=None if limited.group is None else Path(limited.group),
-        )
 
     def environment(self) -> dict[str, str]:
         """The whole environment that a command starts from."""

@@ -27,7 +27,10 @@ MAY_USE: dict[str, set[str]] = {
     | {"vncbridge.idleness"}
     | {"recording.api", "recording.catalogue", "recording.recorder"}
     | {"tools.processes.api", "tools.processes.registry", "tools.processes.streams"}
+    | {"tools.processes.cgroups", "tools.processes.hierarchy"}
     | {"tools.files.api", "tools.files.roots", "tools.files.watching"},
+    "desktop.commands": {"tools.processes.hierarchy", "tools.processes.registry"}
+    | {"tools.processes.spawn"},
     "desktop.footage": {"recording.errors", "recording.shots"},
     "desktop.minutes": {"recording.steps"},
     "desktop.launching": {"tools.processes.chat", "tools.processes.errors"}
@@ -35,7 +38,7 @@ MAY_USE: dict[str, set[str]] = {
     "desktop.service": EDGE
     | {"vncbridge.idleness", "vncbridge.relay", "vncbridge.seats"}
     | {"recording.api", "recording.catalogue", "recording.recorder"}
-    | {"tools.processes.api", "tools.processes.registry", "tools.processes.spawn"}
+    | {"tools.processes.api", "tools.processes.registry"}
     | {"tools.processes.cgroups", "tools.processes.hierarchy"}
     | {"tools.files.api", "tools.files.roots", "tools.files.watching", "tools.processes.streams"}
     | {"tools.git.api", "tools.git.paths", "tools.git.repositories", "tools.git.watcher"}
