@@ -152,7 +152,8 @@ class TurnRecording:
 
     async def _store(self, end_reason: str) -> Recorded:
         await self._post("recording/stop", {"recording_id": self._chat_id})
-        told: Json = await self._machine.request("GET", f"{API}/recordings/{self._chat_id}")
+        answer = await self._machine.request("GET", f"{API}/recordings/{self._chat_id}")
+        told: Json = _without_addresses(answer)
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime(told["started_at"]))
         videos = [
             await self._fetch(
@@ -274,6 +275,18 @@ class Recordings:
     def leave(self, chat_id: str) -> None:
         """Let the recorder go on for the next control plane."""
         self._open.pop(chat_id, None)
+
+
+def _without_addresses(told: Any) -> Any:
+    """What was told of a recording, but for where its desktop has it: that ends with it."""
+    match told:
+        case dict():
+            kept = {name: one for name, one in told.items() if not name.endswith("_url")}
+            return {name: _without_addresses(one) for name, one in kept.items()}
+        case list():
+            return [_without_addresses(one) for one in told]
+        case _:
+            return told
 
 
 def _parts(told: Sequence[Json], videos: Sequence[FileView]) -> tuple[Json, ...]:

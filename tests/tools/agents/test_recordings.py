@@ -207,3 +207,19 @@ def test_a_desktop_that_is_gone_need_not_be_cleared(tmp_path: Path) -> None:
             await b.recordings.clear("child")
 
     asyncio.run(scenario())
+
+
+def test_what_is_kept_of_a_recording_leads_nowhere_on_its_desktop(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.open().ensure()
+            told = b.desktop.recorded["child"]
+            told |= {"video_url": "/gone", "steps": [{"picture_url": "/gone", "tool_call_id": "c"}]}
+            told["steps"][0] |= {"video_start": 1.0, "video_end": 2.0}
+            recorded = await b.finish()
+            kept = (await b.files.get(recorded.file_ids[0])).metadata
+            assert recorded.video_times == {"c": (1.0, 2.0)}
+            assert kept["steps"][0]["tool_call_id"] == "c"
+            assert "_url" not in str(kept)
+
+    asyncio.run(scenario())
