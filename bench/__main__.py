@@ -4,9 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-SHARED = ("__main__", "page", "tables", "relay_ways", "recording_scenes", "recording_ways") + (
-    "requests_by_schema",
-)
+SHARED = {"__main__", "page", "tables", "recording_scenes", "recording_ways", "relay_ways"} | {
+    "requests_by_schema"
+}
 SHORTER = {"recording": ("--seconds", "20")}
 """So that all of them together take less than five minutes."""
 
