@@ -44,7 +44,7 @@ MAY_USE: dict[str, set[str]] = {
     | {"tools.git.api", "tools.git.paths", "tools.git.repositories", "tools.git.watcher"}
     | {"tools.git.askpass", "tools.git.attribution", "tools.git.attribution_api"}
     | {"tools.git.credentials", "tools.git.errors"},
-    "tools.fleet.fleet": {"desktop.client", "desktop.errors", "desktop.launch"},
+    "tools.fleet.fleet": {"desktop.client", "desktop.errors", "desktop.keeper", "desktop.launch"},
     "tools.fleet.machine": {"desktop.client", "desktop.errors"},
     "tools.fleet.machines": {"desktop.errors"},
     "tools.accepted": {"vncbridge.credentials", "vncbridge.gate"},

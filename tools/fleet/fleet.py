@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from desktop.client import DesktopClient
 from desktop.errors import DesktopRefused, DesktopUnavailable
+from desktop.keeper import LONGEST_SECONDS
 from desktop.launch import service_command
 
 from .entries import Entries, Entry, boot_id, is_alive, start_time
@@ -24,7 +25,9 @@ LINGER_SECONDS = 15 * 60
 
 HEARTBEAT_SECONDS = 60.0
 START_SECONDS = 60.0
-END_SECONDS = 6.0
+END_SECONDS = LONGEST_SECONDS + 1.0
+"""How long a keeper that is not our child has to end; it kills its service before."""
+
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "XDG_RUNTIME_DIR")
 """All that a service sees of our environment: provider keys never get there."""
 
