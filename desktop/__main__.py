@@ -14,6 +14,7 @@ def main() -> int:
     # All that is loaded stays: to look it through for garbage takes a tenth of the start.
     gc.disable()
     process = importlib.import_module("desktop.process")
+    gc.freeze()
     gc.enable()
     status: int = process.run(settings)
     return status
