@@ -1,115 +1,253 @@
-"""How fast bytes pass through the relay, beside websockify: `python -m bench.relay [MIB]`.
+"""Our relay beside websockify and a plain socket, taking turns: ``python -m bench.relay``.
 
-Both carry the same stream from a unix or TCP socket to one WebSocket client on loopback, in turns.
-websockify is a tool to compare with, no dependency: without it only the relay is measured.
+Throughput, work and memory with 1, 10 and 50 watchers, what a small message waits for, and the
+time from a key to its pixels: for a client on a socket, and within a page of a real Chromium.
+Without websockify, which is no dependency, the other two are measured.
 """
 
 import asyncio
-import json
-import shutil
-import socket
-import sys
+import struct
 import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
 
-import psutil
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
+from playwright.async_api import Page, async_playwright
 
-from tests.vncbridge.fakes import Service, rfb_server, short_folder
-from vncbridge.relay import UnixUpstream, router
-from vncbridge.seats import Watchers
+from bench.relay_ways import Line, Way, direct, echo, flood, ours, program, source, websockify
+from bench.tables import save
+from tests.system.browsing import MOSTLY_MAGENTA, terminal
+from tests.vncbridge.fakes import Service, short_folder
+from tests.vncbridge.rfb_words import HELLO, encodings, key
+from vncbridge import viewer
 
 MIB = 1024 * 1024
-BLOCK = bytes(range(256)) * 256
+MIB_EACH = {1: 256, 10: 32, 50: 8}
+TURNS = 3
+ECHOES = 400
+KEYS = 20
+SIZE = (800, 600)
+LETTER = 0x78
+OPEN = """async (address) => {
+  const { default: RFB } = await import("/viewer/novnc/core/rfb.js");
+  const place = document.createElement("div");
+  Object.assign(place.style, { width: "800px", height: "600px" });
+  document.body.replaceChildren(place);
+  window.rfb = new RFB(place, address);
+}"""
+TYPE = """async (count) => {
+  const canvas = document.querySelector("canvas");
+  const context = canvas.getContext("2d");
+  // The lines that are typed into.
+  const seen = () => new Uint32Array(context.getImageData(0, 0, canvas.width, 60).data.buffer);
+  const spent = [];
+  for (let i = 0; i < count; i++) {
+    const before = seen();
+    const began = performance.now();
+    window.rfb.sendKey(0x78, "KeyX");
+    for (;;) {
+      await new Promise(requestAnimationFrame);
+      const after = seen();
+      if (after.some((pixel, at) => pixel !== before[at])) break;
+    }
+    spent.push(performance.now() - began);
+    await new Promise((later) => setTimeout(later, 100));
+  }
+  return spent;
+}"""
+
+Ways = Mapping[str, Way]
+Row = dict[str, Any]
 
 
-async def flood(writer: asyncio.StreamWriter, size: int) -> None:
-    """Send so many bytes as fast as they are taken."""
-    for _ in range(size // len(BLOCK)):
-        writer.write(BLOCK)
-        await writer.drain()
-    writer.close()
+@contextmanager
+def ways_to(path: Path) -> Iterator[Ways]:
+    """Open all ways to one RFB server."""
+    with ExitStack() as stack:
+        found = {"ours": stack.enter_context(ours(path))}
+        if program().exists():
+            found["websockify"] = stack.enter_context(websockify(path))
+        yield found | {"no relay": stack.enter_context(direct(path))}
 
 
-async def taken(address: str) -> tuple[float, int]:
-    """Return seconds and bytes of a whole stream."""
-    began, count = time.monotonic(), 0
-    async with connect(address, compression=None, max_size=None, ping_interval=None) as client:
-        try:
-            while True:
-                count += len(await client.recv())
-        except ConnectionClosed:
-            return time.monotonic() - began, count
+def carried(way: Way, watchers: int, size: int) -> tuple[float, float]:
+    """Return MiB a second for all, and the relay's milliseconds of work for each MiB."""
+
+    def watch(_: int) -> None:
+        with way.line() as line:
+            line.take(size)
+
+    worked, began = way.cpu(), time.perf_counter()
+    with ThreadPoolExecutor(watchers) as pool:
+        list(pool.map(watch, range(watchers)))
+    seconds, mib = time.perf_counter() - began, watchers * size / MIB
+    return mib / seconds, (way.cpu() - worked) * 1000 / mib
 
 
-async def through_relay(size: int) -> float:
-    """Return MiB a second through ours, in this process together with source and client."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await flood(writer, size)
-
-    with short_folder() as folder:
-        watchers = Watchers()
-        async with (
-            rfb_server(folder / "rfb", serve) as path,
-            Service(router(UnixUpstream(path), lambda: False, watchers)) as service,
-        ):
-            seconds, count = await taken(service.stream)
-    return count / MIB / seconds
-
-
-async def through_websockify(size: int) -> tuple[float, float]:
-    """Return MiB a second, and the memory in MiB of websockify's processes."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await flood(writer, size)
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    target = server.sockets[0].getsockname()[1]
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    program = str(Path(sys.executable).with_name("websockify"))
-    process = await asyncio.create_subprocess_exec(
-        *(program, f"127.0.0.1:{port}", f"127.0.0.1:{target}"),
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        await listening(port)
-        seconds, count = await taken(f"ws://127.0.0.1:{port}/")
-        whole = [psutil.Process(process.pid), *psutil.Process(process.pid).children()]
-        memory = sum(one.memory_info().rss for one in whole) / MIB
-    finally:
-        process.terminate()
-        await process.wait()
-        server.close()
-    return count / MIB / seconds, memory
+def throughput(watchers: int) -> dict[str, Row]:
+    """As many watchers as fast as they can."""
+    size = MIB_EACH[watchers] * MIB
+    with (
+        short_folder() as folder,
+        source(folder / "rfb", flood(size)) as path,
+        ways_to(path) as ways,
+    ):
+        taken: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+        for _ in range(TURNS):
+            for name, way in ways.items():
+                taken[name].append(carried(way, watchers, size))
+    return {
+        name: {
+            "mib_s": round(median(speed for speed, _ in turns)),
+            "cpu_ms_per_mib": round(median(work for _, work in turns), 2),
+        }
+        for name, turns in taken.items()
+    }
 
 
-async def listening(port: int) -> None:
-    """Wait until somebody listens there, ten seconds at most."""
-    async with asyncio.timeout(10):
-        while True:
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-            except OSError:
-                await asyncio.sleep(0.05)
-            else:
-                writer.close()
-                return
+def greeted(line: Line) -> Line:
+    """Say hello to somebody who says again what is said."""
+    line.send(HELLO)
+    line.read(len(HELLO))
+    return line
 
 
-async def main(size: int) -> None:
-    """Measure and print one JSON line."""
-    found: dict[str, float] = {"mib": size / MIB}
-    found["relay_mib_s"] = round(await through_relay(size), 1)
-    if shutil.which("websockify", path=str(Path(sys.executable).parent)):
-        speed, memory = await through_websockify(size)
-        found |= {"websockify_mib_s": round(speed, 1), "websockify_rss_mib": round(memory, 1)}
-        found["ratio"] = round(found["relay_mib_s"] / speed, 2)
-    print(json.dumps(found))
+def memory(ways: Ways, watchers: int) -> dict[str, float]:
+    """MiB with so many watchers before a still screen."""
+    found = {}
+    for name, way in ways.items():
+        with ExitStack() as stack:
+            for _ in range(watchers):
+                greeted(stack.enter_context(way.line()))
+            found[name] = round(way.memory(), 1)
+    return found
+
+
+def echoes(ways: Ways) -> dict[str, Row]:
+    """Microseconds until 8 bytes have come back."""
+    with ExitStack() as stack:
+        lines = {name: greeted(stack.enter_context(way.line())) for name, way in ways.items()}
+        spent: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(ECHOES):
+            for name, line in lines.items():
+                began = time.perf_counter()
+                line.send(key(LETTER))
+                line.read(8)
+                spent[name].append((time.perf_counter() - began) * 1e6)
+    return {
+        name: {"median_us": round(median(each)), "p95_us": round(quantiles(each, n=20)[-1])}
+        for name, each in spent.items()
+    }
+
+
+class Screen:
+    """A client that knows when the screen changes."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        line.read(12)
+        line.send(b"RFB 003.008\n")
+        line.read(line.read(1)[0])
+        line.send(b"\x01")
+        line.read(4)
+        line.send(b"\x01")
+        line.read(20)
+        line.read(int.from_bytes(line.read(4)))
+        line.send(encodings(0))
+        self.updated(incremental=False)
+
+    def updated(self, incremental: bool = True) -> None:
+        """Wait for the next change, if need be."""
+        self._line.send(struct.pack(">BBHHHH", 3, incremental, 0, 0, *SIZE))
+        while self._line.read(1) != b"\0":
+            self._line.read(7)
+            self._line.read(int.from_bytes(self._line.read(4)))
+        for _ in range(int.from_bytes(self._line.read(3)[1:])):
+            _, _, width, height, _ = struct.unpack(">HHHHi", self._line.read(12))
+            self._line.read(4 * width * height)
+
+    def press(self) -> float:
+        """Return the milliseconds from a key to its pixels."""
+        began = time.perf_counter()
+        self._line.send(key(LETTER) + key(LETTER, down=False))
+        self.updated()
+        spent = (time.perf_counter() - began) * 1000
+        # The text cursor may come after the letter.
+        time.sleep(0.1)
+        self._line.send(struct.pack(">BBHHHH", 3, 0, 0, 0, 1, 1))
+        self.updated()
+        return spent
+
+
+def keys(ways: Ways) -> dict[str, Row]:
+    """From a key to its pixels, for a client on a socket."""
+    spent = {}
+    for name, way in ways.items():
+        with way.line() as line:
+            screen = Screen(line)
+            spent[name] = [screen.press() for _ in range(KEYS)]
+    return {name: {"median_ms": round(median(each), 1)} for name, each in spent.items()}
+
+
+async def keys_in_pages(ways: Ways) -> dict[str, Row]:
+    """The same within a page: from noVNC's key to the canvas."""
+    found = {}
+    async with (
+        Service(viewer.router()) as service,
+        async_playwright() as playwright,
+        await playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+        ) as browser,
+    ):
+        for name, way in ways.items():
+            if way.port is None:
+                continue
+            context = await browser.new_context(bypass_csp=True)
+            page = await context.new_page()
+            await page.goto(service.url + "/login")
+            spent = await typed(page, f"ws://127.0.0.1:{way.port}/api/v0/desktop/vnc")
+            found[name] = {"median_ms": round(median(spent), 1)}
+            await context.close()
+    return found
+
+
+async def typed(page: Page, address: str) -> list[float]:
+    """Return the milliseconds that each key took."""
+    await page.evaluate(OPEN, address)
+    await page.wait_for_function(MOSTLY_MAGENTA)
+    found: list[float] = await page.evaluate(TYPE, KEYS)
+    return found
+
+
+def shown(title: str, rows: Mapping[str, Any]) -> None:
+    """Print some rows."""
+    print(f"{title}:")
+    for name, row in rows.items():
+        print(f"  {name:12} {row}")
+
+
+def main() -> None:
+    found: dict[str, Any] = {"throughput": {}, "memory_mib": {}}
+    for watchers in MIB_EACH:
+        found["throughput"][str(watchers)] = throughput(watchers)
+        shown(f"throughput, {watchers} watching", found["throughput"][str(watchers)])
+    with short_folder() as folder, source(folder / "rfb", echo) as path, ways_to(path) as ways:
+        found["echo"] = echoes(ways)
+        shown("8 bytes there and back", found["echo"])
+        relays = {name: way for name, way in ways.items() if way.port is not None}
+        for watchers in (0, *MIB_EACH):
+            found["memory_mib"][str(watchers)] = memory(relays, watchers)
+            shown(f"MiB with {watchers} watching", found["memory_mib"][str(watchers)])
+    with short_folder() as folder, terminal(folder) as server, ways_to(server.rfb_socket) as ways:
+        found["key_to_pixel"] = keys(ways)
+        shown("key to pixel", found["key_to_pixel"])
+        found["key_to_pixel_in_page"] = asyncio.run(keys_in_pages(ways))
+        shown("key to pixel in a page", found["key_to_pixel_in_page"])
+    save("relay", found)
 
 
 if __name__ == "__main__":
-    asyncio.run(main((int(sys.argv[1]) if len(sys.argv) > 1 else 128) * MIB))
+    main()

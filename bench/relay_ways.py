@@ -92,6 +92,11 @@ class Way:
         self._address = address
         self._process = process
 
+    @property
+    def port(self) -> int | None:
+        """Where a page can reach it; None without a relay."""
+        return self._address if isinstance(self._address, int) else None
+
     @contextmanager
     def line(self) -> Iterator[Line]:
         """Open a connection."""

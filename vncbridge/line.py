@@ -25,7 +25,7 @@ class Line(asyncio.Protocol):
         self._came = b""
         self._ended = False
         self._error: OSError | None = None
-        self._news = asyncio.Event()
+        self._wanted: asyncio.Future[None] | None = None
         self._room = asyncio.Event()
         self._room.set()
         self._closed = asyncio.Event()
@@ -62,9 +62,9 @@ class Line(asyncio.Protocol):
             OSError: If the connection broke.
         """
         if not self._came and not self._ended:
-            self._news.clear()
+            self._wanted = asyncio.get_running_loop().create_future()
             self._of().resume_reading()
-            await self._news.wait()
+            await self._wanted
         if self._error is not None and not self._came:
             raise self._error
         found, self._came = self._came, b""
@@ -99,21 +99,21 @@ class Line(asyncio.Protocol):
         self._transport = cast(Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """Keep it, and read no more."""
+        """Hand it over; where nobody waits for it, keep it and read no more."""
         self._came += data
-        self._of().pause_reading()
-        self._news.set()
+        if not self._tell():
+            self._of().pause_reading()
 
     def eof_received(self) -> None:
         """Note the end; the transport closes itself."""
         self._ended = True
-        self._news.set()
+        self._tell()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wake up whoever waits."""
         self._ended = True
         self._error = exc if isinstance(exc, OSError) else None
-        self._news.set()
+        self._tell()
         self._room.set()
         self._closed.set()
 
@@ -124,6 +124,14 @@ class Line(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Note that it does again."""
         self._room.set()
+
+    def _tell(self) -> bool:
+        """Wake up who reads; return whether somebody does."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is None or wanted.done():
+            return False
+        wanted.set_result(None)
+        return True
 
     def _of(self) -> Transport:
         assert self._transport is not None  # noqa: S101 - made by `to`

@@ -4,8 +4,7 @@ Give the class to uvicorn as ``ws=StreamProtocol``. It gives the application thr
 the ASGI scope's extension ``deskhand.stream``:
 
 ``send(data)``
-    send bytes as one message, as ``websocket.send`` does, but copy them only where the kernel
-    does not take them;
+    send bytes as one message, as ``websocket.send`` does with more copies of them;
 ``waiting() -> int``
     how many bytes the peer has yet to take;
 ``drop(code, reason)``
@@ -39,7 +38,6 @@ UNSENT_LIMIT = 256 * 1024
 """Bytes, of what the kernel took and could not send."""
 TCP_NOTSENT_LOWAT = 25
 """Linux; in Python's ``socket`` from 3.12 on."""
-WORTH_NO_COPY = 16 * 1024
 SILENT = 1011
 """What websockets itself closes with when a ping is not answered."""
 
@@ -76,12 +74,7 @@ class StreamProtocol(WebSocketsSansIOProtocol):
         await self.writable.wait()
         if self.disconnected or self.close_sent:
             raise ConnectionResetError("The peer has left.")
-        head = _head(len(data))
-        if len(data) < WORTH_NO_COPY:
-            self.transport.write(head + data)
-        else:
-            self.transport.write(head)
-            self.transport.write(data)
+        self.transport.write(_head(len(data)) + data)
 
     def waiting(self) -> int:
         """Return how many bytes were written that the peer has not acknowledged."""
