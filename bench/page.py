@@ -111,11 +111,49 @@ def plane(found: Json) -> Iterator[str]:
     )
 
 
+def relay(found: Json) -> Iterator[str]:
+    yield "## Watching live"
+    yield (
+        "Our relay and websockify alone in their processes, and a plain socket. Work is"
+        " the relay's CPU for each MiB, memory its share of what several processes use. A viewer"
+        " needs 13 MB/s at most."
+    )
+    alone, watched = found["memory_mib"]["0"], found["memory_mib"]["50"]
+    added = {way: f"{watched[way] - alone[way]:.1f} MiB" for way in watched}
+    yield "Fifty watchers add: " + ", ".join(f"{way} {mib}" for way, mib in added.items()) + "."
+    rows = (
+        (
+            f"{count}, {way}",
+            f"{found['throughput'][count][way]['mib_s']:,} MiB/s",
+            f"{found['throughput'][count][way]['cpu_ms_per_mib']} ms",
+            f"{memory:.0f} MiB",
+        )
+        for count, ways in found["memory_mib"].items()
+        for way, memory in ways.items()
+        if count in found["throughput"]
+    )
+    yield table(("watchers", "all together", "work", "memory"), rows)
+    titles = {
+        "8 bytes there and back": "echo",
+        "a key to its pixels": "key_to_pixel",
+        "the same in a page of Chromium": "key_to_pixel_in_page",
+    }
+    times = (
+        (f"{title}, {way}", f"{median} {unit.removeprefix('median_')}")
+        for title, name in titles.items()
+        for way, it in found[name].items()
+        for unit, median in it.items()
+        if unit.startswith("median_")
+    )
+    yield table(("time from", "median"), times)
+
+
 SECTIONS = {
     "screenshot": screenshots,
     "service": service,
     "settle": settle,
     "recording": recording,
+    "relay": relay,
     "fleet": fleet,
     "plane": plane,
 }

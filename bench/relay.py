@@ -28,7 +28,7 @@ MIB = 1024 * 1024
 MIB_EACH = {1: 256, 10: 32, 50: 8}
 TURNS = 3
 ECHOES = 400
-KEYS = 20
+KEYS = 15
 SIZE = (800, 600)
 LETTER = 0x78
 OPEN = """async (address) => {
@@ -71,6 +71,11 @@ def ways_to(path: Path) -> Iterator[Ways]:
         if program().exists():
             found["websockify"] = stack.enter_context(websockify(path))
         yield found | {"no relay": stack.enter_context(direct(path))}
+
+
+def between(ways: Ways) -> Ways:
+    """Return those with a relay."""
+    return {name: way for name, way in ways.items() if way.port is not None}
 
 
 def carried(way: Way, watchers: int, size: int) -> tuple[float, float]:
@@ -194,7 +199,7 @@ def keys(ways: Ways) -> dict[str, Row]:
 
 async def keys_in_pages(ways: Ways) -> dict[str, Row]:
     """The same within a page: from noVNC's key to the canvas."""
-    found = {}
+    spent: dict[str, list[float]] = {}
     async with (
         Service(viewer.router()) as service,
         async_playwright() as playwright,
@@ -202,16 +207,14 @@ async def keys_in_pages(ways: Ways) -> dict[str, Row]:
             executable_path="/usr/bin/chromium", args=["--no-sandbox"]
         ) as browser,
     ):
-        for name, way in ways.items():
-            if way.port is None:
-                continue
+        for name, way in [*ways.items()] * 2:
             context = await browser.new_context(bypass_csp=True)
             page = await context.new_page()
             await page.goto(service.url + "/login")
-            spent = await typed(page, f"ws://127.0.0.1:{way.port}/api/v0/desktop/vnc")
-            found[name] = {"median_ms": round(median(spent), 1)}
+            address = f"ws://127.0.0.1:{way.port}/api/v0/desktop/vnc"
+            spent.setdefault(name, []).extend(await typed(page, address))
             await context.close()
-    return found
+    return {name: {"median_ms": round(median(each), 1)} for name, each in spent.items()}
 
 
 async def typed(page: Page, address: str) -> list[float]:
@@ -237,14 +240,14 @@ def main() -> None:
     with short_folder() as folder, source(folder / "rfb", echo) as path, ways_to(path) as ways:
         found["echo"] = echoes(ways)
         shown("8 bytes there and back", found["echo"])
-        relays = {name: way for name, way in ways.items() if way.port is not None}
+        relays = between(ways)
         for watchers in (0, *MIB_EACH):
             found["memory_mib"][str(watchers)] = memory(relays, watchers)
             shown(f"MiB with {watchers} watching", found["memory_mib"][str(watchers)])
     with short_folder() as folder, terminal(folder) as server, ways_to(server.rfb_socket) as ways:
         found["key_to_pixel"] = keys(ways)
         shown("key to pixel", found["key_to_pixel"])
-        found["key_to_pixel_in_page"] = asyncio.run(keys_in_pages(ways))
+        found["key_to_pixel_in_page"] = asyncio.run(keys_in_pages(between(ways)))
         shown("key to pixel in a page", found["key_to_pixel_in_page"])
     save("relay", found)
 
