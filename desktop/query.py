@@ -15,7 +15,6 @@ PARAMETERS = (
 )
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}")
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
-_HALF_OPEN = "It is half open: x2 and y2 are the first pixels outside, so 0,0,1,1 is one pixel."
 
 
 def screenshot_request(query: Iterable[tuple[str, str]], native: Size) -> ActionRequest:
@@ -64,8 +63,4 @@ def _region(value: str) -> Region:
     parts = [part.strip() for part in value.split(",")]
     if len(parts) != 4 or not all(map(_WHOLE_NUMBER.fullmatch, parts)):
         raise InvalidAction('The parameter "region" must be four whole numbers: x1,y1,x2,y2.')
-    region = Region(*map(int, parts))
-    if region.left == region.right or region.top == region.bottom:
-        text = ",".join(map(str, region))
-        raise InvalidAction(f'The parameter "region" is empty: {text}.', _HALF_OPEN)
-    return region
+    return Region(*map(int, parts))

@@ -98,7 +98,6 @@ def test_a_screenshot_is_as_wanted(query: str, content: bytes) -> None:
         "scaled_width=x&scaled_height=5",
         "region=1,2,3",
         "region=a,b,c,d",
-        "region=0,0,0,0",
         "cursor=maybe",
         "format=gif",
         "quality=101",
@@ -118,6 +117,18 @@ def test_a_screenshot_that_cannot_be_is_refused(query: str) -> None:
     run(scenario)
 
 
+def test_a_region_without_extent_is_one_pixel_as_everywhere() -> None:
+    async def scenario(_: Service, client: httpx2.AsyncClient) -> None:
+        empty, one = [
+            await client.get(f"{URL}/screenshot?coordinate_space=native&region={region}")
+            for region in ("0,0,0,0", "0,0,1,1")
+        ]
+        assert empty.status_code == 200
+        assert empty.content == one.content
+
+    run(scenario)
+
+
 def test_whatever_there_is_is_not_sent_to_who_has_it() -> None:
     async def scenario(_: Service, client: httpx2.AsyncClient) -> None:
         anything = {"If-None-Match": "*"}
@@ -125,7 +136,7 @@ def test_whatever_there_is_is_not_sent_to_who_has_it() -> None:
         assert (answer.status_code, answer.content) == (304, b"")
         assert answer.headers["etag"] == (await client.get(f"{URL}/screenshot")).headers["etag"]
         assert answer.headers["server-timing"].startswith("capture;dur=")
-        wrong = await client.get(f"{URL}/screenshot?region=0,0,0,0", headers=anything)
+        wrong = await client.get(f"{URL}/screenshot?region=1,2,3", headers=anything)
         assert wrong.status_code == 400
 
     run(scenario)

@@ -50,9 +50,6 @@ def test_the_parameters_are_those_that_are_documented() -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        (("region", "0,0,0,0"), 'The parameter "region" is empty: 0,0,0,0.'),
-        (("region", "5,1,5,9"), 'The parameter "region" is empty: 5,1,5,9.'),
-        (("region", "1,9,5,9"), 'The parameter "region" is empty: 1,9,5,9.'),
         (("region", "1,2,3"), "four whole numbers: x1,y1,x2,y2."),
         (("region", "1,2,3,4,5"), "four whole numbers: x1,y1,x2,y2."),
         (("region", "1,2,3,x"), "four whole numbers: x1,y1,x2,y2."),
@@ -78,10 +75,6 @@ def test_a_wrong_query_is_told_so_in_words_about_the_query(
     error = refused(query)
     assert message in error.message
     assert "body" not in str(error)
-
-
-def test_an_empty_region_is_told_how_one_pixel_is_named() -> None:
-    assert "0,0,1,1 is one pixel" in refused(("region", "0,0,0,0")).detail
 
 
 def test_a_misspelt_parameter_is_told_its_spelling() -> None:
