@@ -80,8 +80,11 @@ def test_children_die_with_the_process_that_spawned_them(tmp_path: Path) -> None
         "from pathlib import Path\n"
         "from desktop.spawn import Order, Spawner\n"
         "spawner = Spawner(); spawner.open()\n"
-        "order = Order(('sh', '-c', 'echo up; sleep 600'), dict(os.environ), Path(sys.argv[1]))\n"
-        "print(spawner.spawn(order).pid, flush=True)\n"
+        "ready = sys.argv[1] + '.ready'; os.mkfifo(ready)\n"
+        "command = ('sh', '-c', f'echo > {ready}; exec sleep 600')\n"
+        "child = spawner.spawn(Order(command, dict(os.environ), Path(sys.argv[1])))\n"
+        # It sets its parent-death signal before it says so.
+        "Path(ready).read_text(); print(child.pid, flush=True)\n"
         "sys.stdin.read(1)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
