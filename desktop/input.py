@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import xcffib
+import xcffib.xinput
 import xcffib.xproto
 import xcffib.xtest
 
@@ -22,6 +23,8 @@ from .xconnection import LOST, connect
 _KEY_PRESS, _KEY_RELEASE = 2, 3
 _BUTTON_PRESS, _BUTTON_RELEASE = 4, 5
 _MOTION = 6
+# After the first event of XInput (XIproto.h, XI_DeviceKeyRelease).
+_XI_KEY_RELEASE = 2
 _UNICODE = 0x0100_0000
 
 
@@ -44,6 +47,7 @@ class XTestHands:
         self._keymap = Keymap(8, 1, [])
         self._keys: dict[int, int] = {}
         self._buttons: list[int] = []
+        self._viewers: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
         self.open()
@@ -70,6 +74,7 @@ class XTestHands:
             setup = self._connection.get_setup()
             self._root = setup.roots[self._connection.pref_screen].root
             self._codes = (setup.min_keycode, setup.max_keycode - setup.min_keycode + 1)
+            self._viewers = _viewers_keyboard(self._connection)
             self._read_keymap()
 
     def close(self) -> None:
@@ -104,9 +109,13 @@ class XTestHands:
         self._acted()
 
     def release_all(self) -> None:
-        """Let go of every key and button that ``perform`` left down."""
+        """Let go of every key and button that ``perform`` left down, for others to take over."""
         with self._requests():
             self._send_releases()
+            if self._viewers is not None:
+                # Whose device is not the last one used loses the first letter that it adds.
+                kind, device = self._viewers
+                self._test.FakeInput(kind, self._codes[0], 0, 0, 0, 0, device)
             self._sync()
         self._acted()
 
@@ -308,6 +317,20 @@ class _Modifiers:
             self.shift = down
         elif keysym == LEVEL3_SHIFT:
             self.level3 = down
+
+
+def _viewers_keyboard(connection: Any) -> tuple[int, int] | None:
+    """The kind of event that releases a key of the viewers' keyboard, and its device, if any."""
+    name = b"XInputExtension"
+    extension = connection.core.QueryExtension(len(name), name).reply()
+    if not extension.present:
+        return None
+    devices = connection(xcffib.xinput.key)
+    devices.XIQueryVersion(2, 0).reply()
+    for found in devices.XIQueryDevice(xcffib.xinput.Device.All).reply().infos:
+        if found.name.to_string() == "TigerVNC keyboard":
+            return extension.first_event + _XI_KEY_RELEASE, found.deviceid
+    return None
 
 
 def _character(keysym: int) -> str:

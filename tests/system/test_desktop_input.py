@@ -1,4 +1,5 @@
 import os
+import socket
 import string
 import subprocess
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from desktop.spawn import Child, Order
 from desktop.strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Stroke, Tap
 from tests.system.displays import PATIENCE, Display, Window, display
 from tests.system.services import until
+from tests.vncbridge.rfb_words import HELLO, PIXEL, key
 
 pytestmark = pytest.mark.x11
 
@@ -132,6 +134,26 @@ def test_release_all_lets_go_of_everything(tmp_path: Path) -> None:
         assert window.modifiers()
         hands.release_all()
         assert window.modifiers() == 0
+
+
+def test_a_person_who_takes_over_types_the_first_letter_too(tmp_path: Path) -> None:
+    with display(tmp_path) as running, terminal(running) as xterm:
+        xterm.hands.perform(typed("abc"))
+        xterm.hands.release_all()
+        with socket.socket(socket.AF_UNIX) as viewer:
+            viewer.settimeout(PATIENCE)
+            viewer.connect(str(running.server.rfb_socket))
+            viewer.sendall(HELLO)
+            greeting = b""
+            while b"Deskhand" not in greeting:
+                greeting += viewer.recv(4096)
+            for keysym in keysyms_of_text("日é\n"):
+                viewer.sendall(key(keysym) + key(keysym, down=False) + PIXEL)
+                # The server obeys in order: with the picture it has struck the key.
+                assert viewer.recv(4096)
+            until(lambda: xterm.out.read_text("utf-8"), "the person's line")
+        xterm.hands.perform(typed("語\n"))
+        assert xterm.finish() == "abc日é\n語\n"
 
 
 def test_closed_hands_hold_nothing(tmp_path: Path) -> None:
