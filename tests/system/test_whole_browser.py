@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
-from tests.system.services import PATIENCE, Service, until
+from tests.system.services import PATIENCE, Json, Service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.slow]
 
@@ -84,6 +84,28 @@ def test_a_person_watches_takes_control_and_types_into_a_terminal(plane: Service
         page.keyboard.press("Enter")
         until(typed, "what was typed")
         assert typed() == "hello from a person"
+
+
+def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_told(plane: Service) -> None:
+    with browser() as page:
+        sign_in(plane, page)
+        chat = plane.tool("spawn_computer_use_agent", prompt="show the date")["chat_id"]
+        path = f"/api/v0/chats/{chat}"
+        desktop = until(lambda: plane.get(path).get("desktop_id"), "its desktop")
+        page.goto(f"{plane.url}/desktops/{desktop}")
+        page.get_by_role("button", name="Take control").click()
+        page.get_by_label("Your name").fill("Ann")
+        page.get_by_label("Your name").press("Enter")
+        give_back = page.get_by_role("button", name="Give back")
+        expect(give_back).to_be_visible()
+        until(lambda: at_a_step(plane.get(path)), "its next step")
+        give_back.click()
+        assert plane.tool("wait_agent", chat_id=chat)["outcome"] == "done"
+    assert "Ann was in control of this desktop" in str(plane.get(f"{path}/messages"))
+
+
+def at_a_step(chat: Json) -> bool:
+    return any(step["status"] == "running" for step in chat["steps"])
 
 
 def test_a_person_replays_a_run_and_a_step_seeks_the_video(plane: Service) -> None:
