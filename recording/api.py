@@ -60,12 +60,18 @@ def router(recorder: Recorder, catalogue: Catalogue, closing: Callable[[], bool]
     api.add_api_route(one, routes.delete, methods=["DELETE"], status_code=204)
     api.add_api_route(f"{one}/steps", routes.note, methods=["POST"], status_code=204)
     # HEAD: players ask for the length and for byte ranges before they read.
-    media: dict[str, Any] = {"methods": ["GET", "HEAD"], "response_class": StreamingResponse}
-    api.add_api_route(f"{one}/video", routes.video, **media)
-    api.add_api_route(f"{one}/thumbnail", routes.thumbnail, **media)
-    api.add_api_route(f"{one}/clip", routes.clip, **media)
-    api.add_api_route(f"{one}/steps/{{index}}/picture", routes.step_picture, **media)
-    api.add_api_route(f"{one}/steps.vtt", routes.steps_vtt, **media)
+    for part, serve in (
+        ("video", routes.video),
+        ("thumbnail", routes.thumbnail),
+        ("clip", routes.clip),
+        ("steps/{index}/picture", routes.step_picture),
+        ("steps.vtt", routes.steps_vtt),
+    ):
+        # One by one: an operation's id is made of its route's one method.
+        for method in ("GET", "HEAD"):
+            api.add_api_route(
+                f"{one}/{part}", serve, methods=[method], response_class=StreamingResponse
+            )
     return api
 
 

@@ -437,3 +437,14 @@ def test_a_bad_id_in_an_address_is_refused(tmp_path: Path) -> None:
         assert answer.json()["detail"]["message"] == "Invalid recording_id format."
 
     run(tmp_path, scenario)
+
+
+def test_each_operation_has_an_id_of_its_own(tmp_path: Path) -> None:
+    async def scenario(service: Service) -> None:
+        # A warning of FastAPI's, and so an error here, if two have the same.
+        answer = await service.client.get("http://desktop/openapi.json")
+        video = answer.json()["paths"][f"{DESKTOP}/recordings/{{recording_id}}/video"]
+        assert set(video) == {"get", "head"}
+        assert video["get"]["operationId"] != video["head"]["operationId"]
+
+    run(tmp_path, scenario)
