@@ -1,4 +1,4 @@
-"""Starts one, five and twenty desktops at once: time, memory, CPU at rest, screenshots."""
+"""Starts one, five, twenty and forty desktops at once: time, memory, CPU at rest, screenshots."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ import psutil
 from bench.tables import save
 from desktop.child import Child
 
-COUNTS = (1, 5, 20)
+COUNTS = (1, 5, 20, 40)
 REST_SECONDS = 10.0
 
 
