@@ -3,10 +3,10 @@
 import io
 import threading
 import zlib
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,7 +113,9 @@ class _BandedPicture:
         # A band is scaled alone only where no source row belongs to two bands: the result is
         # then the same, bit for bit.
         self._alone = (_BAND_ROWS * native.height) % size.height == 0
-        self._whole_scaler, self._band_scaler = VideoReformatter(), VideoReformatter()
+        self._half_scalers = VideoReformatter(), VideoReformatter()
+        self._band_scaler = VideoReformatter()
+        self._count = -(-size.height // _BAND_ROWS)
         self._bands: list[Band] = []
         self._frame: Frame | None = None
         self._pointer: Region | None = None
@@ -130,41 +132,58 @@ class _BandedPicture:
         stale = self._stale(frame, [area for area in moved if area is not None])
         if self._alone and len(stale) <= _MOST_ALONE * len(self._bands):
             for index in stale:
-                self._bands[index] = self._band(pixels, index, pointer)
+                one = range(index, index + 1)
+                [self._bands[index]] = self._part(pixels, one, pointer, self._band_scaler)
         elif stale:
             self._render_all(pixels, pointer)
         self._frame, self._pointer, self._look = frame, place, look
         return assemble(self._size, self._bands)
 
     def _render_all(self, pixels: NDArray[np.uint8], pointer: Pointer | None) -> None:
-        part = cut(pixels, whole(self._native), pointer)
-        scaled = _scaled(part, self._size, self._whole_scaler)
-        self._bands = _compressed_by_two(scaled)
+        middle, (upper_scaler, lower_scaler) = self._count // 2, self._half_scalers
+        if self._alone and middle:
+            upper = partial(self._part, pixels, range(middle), pointer, upper_scaler)
+            rest = range(middle, self._count)
+            lower = partial(self._part, pixels, rest, pointer, lower_scaler)
+        else:
+            part = cut(pixels, whole(self._native), pointer)
+            scaled = _scaled(part, self._size, upper_scaler)
+            upper = partial(_compressed_bands, scaled[: middle * _BAND_ROWS])
+            lower = partial(_compressed_bands, scaled[middle * _BAND_ROWS :])
+        # Neither scaling nor deflate holds the interpreter's lock.
+        with ThreadPoolExecutor(1, "bands") as second:
+            later = second.submit(lower)
+            self._bands = upper() + later.result()
 
-    def _rows(self, index: int) -> tuple[int, int]:
+    def _rows(self, bands: range) -> tuple[int, int]:
         rows = _BAND_ROWS * self._native.height // self._size.height
-        return index * rows, min((index + 1) * rows, self._native.height)
+        return bands.start * rows, min(bands.stop * rows, self._native.height)
 
     def _stale(self, frame: Frame, moved: list[Region]) -> list[int]:
-        count = -(-self._size.height // _BAND_ROWS)
         if self._frame is None or not self._alone:
-            return list(range(count))
+            return list(range(self._count))
         suspected = suspects(self._frame, frame)
         old, new = words(self._frame.pixels), words(frame.pixels)
         stale = []
-        for index in range(count):
-            top, bottom = self._rows(index)
+        for index in range(self._count):
+            top, bottom = self._rows(range(index, index + 1))
             if any(area.top < bottom and top < area.bottom for area in moved) or (
                 suspected[top:bottom].any() and not same(old[top:bottom], new[top:bottom])
             ):
                 stale.append(index)
         return stale
 
-    def _band(self, pixels: NDArray[np.uint8], index: int, pointer: Pointer | None) -> Band:
-        top, bottom = self._rows(index)
-        height = min(_BAND_ROWS, self._size.height - index * _BAND_ROWS)
+    def _part(
+        self,
+        pixels: NDArray[np.uint8],
+        bands: range,
+        pointer: Pointer | None,
+        scaler: VideoReformatter,
+    ) -> list[Band]:
+        top, bottom = self._rows(bands)
+        height = min(bands.stop * _BAND_ROWS, self._size.height) - bands.start * _BAND_ROWS
         part = cut(pixels, Region(0, top, self._native.width, bottom), pointer)
-        return _compressed(_scaled(part, Size(self._size.width, height), self._band_scaler))
+        return _compressed_bands(_scaled(part, Size(self._size.width, height), scaler))
 
 
 def covered(pointer: Pointer, within: Region) -> Region:
@@ -230,16 +249,8 @@ def _compressed(pixels: NDArray[np.uint8]) -> Band:
     return band(rows, data, _deflate.adler32(rows.data))
 
 
-def _compressed_by_two(pixels: NDArray[np.uint8]) -> list[Band]:
-    """The bands of a picture, from a second thread and this one: deflate needs no lock."""
-    parts = [pixels[top : top + _BAND_ROWS] for top in range(0, len(pixels), _BAND_ROWS)]
-    half = len(parts) // 2
-    with ThreadPoolExecutor(1, "bands") as second:
-        lower = second.submit(_compressed_parts, parts[half:])
-        return _compressed_parts(parts[:half]) + lower.result()
-
-
-def _compressed_parts(parts: Sequence[NDArray[np.uint8]]) -> list[Band]:
+def _compressed_bands(pixels: NDArray[np.uint8]) -> list[Band]:
+    parts = (pixels[top : top + _BAND_ROWS] for top in range(0, len(pixels), _BAND_ROWS))
     return [_compressed(part) for part in parts]
 
 

@@ -59,7 +59,8 @@ def pointer(x: int, y: int, serial: int = 1) -> Pointer:
 
 
 @pytest.mark.parametrize(
-    "size", [MODEL, Size(200, 200), Size(201, 111), Size(60, 34), Size(125, 84), NATIVE]
+    "size",
+    [MODEL, Size(200, 200), Size(201, 111), Size(60, 34), Size(60, 18), Size(125, 84), NATIVE],
 )
 def test_a_smaller_picture_is_the_mean_of_areas_within_one_level(size: Size) -> None:
     content = pixels()
@@ -170,6 +171,14 @@ def test_bands_made_one_by_one_are_those_that_two_threads_make() -> None:
         content[top : top + 36] = target[top : top + 36]
     made = pictures.render(frame(content, 100), size=MODEL)
     assert made == Pictures().render(frame(target), size=MODEL)
+
+
+@pytest.mark.parametrize("size", [MODEL, Size(160, 90), Size(200, 200), Size(60, 18)])
+def test_halves_scaled_apart_have_the_pixels_of_the_whole(size: Size) -> None:
+    seen, arrow = frame(pixels()), pointer(100, NATIVE.height // 2)
+    by_two = Pictures().render(seen, size=size, pointer=arrow)
+    at_once = Pictures().render(seen, size=size, pointer=arrow, region=whole(NATIVE))
+    assert np.array_equal(decoded(by_two), decoded(at_once))
 
 
 def test_a_moved_pointer_alone_makes_a_new_picture() -> None:
