@@ -11,15 +11,19 @@ MOST_LINES = 5
 MOST_HINTS = 3
 MOST_COMPARED = 5_000
 """Lines of a file that are searched for a similar one: the comparison is slow."""
+MOST_SEARCHED = 100
+"""Lines of the old text that are looked for there."""
+LONGEST = 200
+"""Characters of a line that are shown."""
 
 
 def hints(text: str, lines: Sequence[Line], search: Sequence[Line], new: str) -> str:
     """Return sentences that help the caller, nothing if there is nothing to say."""
-    said = [*_miscounts(lines, search), *_swap(text, lines, new)]
-    return " ".join(said or _closest(lines, search))
+    # A miscount goes alone: to swap the texts then would change a place that nobody means.
+    return _miscounts(lines, search) or _swap(text, lines, new) or _closest(lines, search)
 
 
-def _miscounts(lines: Sequence[Line], search: Sequence[Line]) -> list[str]:
+def _miscounts(lines: Sequence[Line], search: Sequence[Line]) -> str:
     found = []
     for wanted in search:
         counts: dict[tuple[str, int], list[str]] = {}
@@ -30,11 +34,15 @@ def _miscounts(lines: Sequence[Line], search: Sequence[Line]) -> list[str]:
         for (char, expected), places in counts.items():
             found.append(
                 f'A line of the old text has {expected} "{char}" (U+{ord(char):04X}) where '
-                f"the file has {', '.join(places[:MOST_LINES])}."
+                f"the file has {_listed(places)}."
             )
-    if len(found) > MOST_HINTS:
-        found[MOST_HINTS:] = [f"And {len(found) - MOST_HINTS} more such lines."]
-    return found
+    rest = [f"So it is with these and {len(found) - MOST_HINTS} more."]
+    return " ".join(found[:MOST_HINTS] + (rest if len(found) > MOST_HINTS else []))
+
+
+def _listed(places: Sequence[object]) -> str:
+    rest = f" and {len(places) - MOST_LINES} more" if len(places) > MOST_LINES else ""
+    return ", ".join(map(str, places[:MOST_LINES])) + rest
 
 
 def miscount(wanted: str, actual: str) -> tuple[str, int, int] | None:
@@ -63,15 +71,11 @@ def _run(text: str, at: int, char: str) -> int:
     return len(before) - len(before.rstrip(char)) + len(after) - len(after.lstrip(char))
 
 
-def _swap(text: str, lines: Sequence[Line], new: str) -> list[str]:
-    if not new.strip():
-        return []
-    numbers = list(dict.fromkeys(_standing(text, lines, new)))
+def _swap(text: str, lines: Sequence[Line], new: str) -> str:
+    numbers = list(dict.fromkeys(_standing(text, lines, new))) if new.strip() else []
     if not numbers:
-        return []
-    rest = f" and {len(numbers) - MOST_LINES} more" if len(numbers) > MOST_LINES else ""
-    places = ", ".join(map(str, numbers[:MOST_LINES])) + rest
-    return [f"The new text appears at line {places}: old and new may be swapped."]
+        return ""
+    return f"The new text appears at line {_listed(numbers)}: old and new may be swapped."
 
 
 def _standing(text: str, lines: Sequence[Line], new: str) -> Iterator[int]:
@@ -98,11 +102,33 @@ def _overlapping(lines: Sequence[Line], body: Sequence[str], key: Key) -> list[i
     return [at + 1 for at in range(len(given) - span + 1) if given[at : at + span] == wanted]
 
 
-def _closest(lines: Sequence[Line], search: Sequence[Line]) -> Iterator[str]:
-    wanted = next((line.text for line in search if line.text), "")
+def _closest(lines: Sequence[Line], search: Sequence[Line]) -> str:
     texts = [line.text for line in islice(lines, MOST_COMPARED)]
-    similar = get_close_matches(wanted, [text for text in texts if text], n=1, cutoff=0.6)
+    wanted = [line.text for line in islice(search, MOST_SEARCHED)]
+    same, start = max(
+        (_alike(texts[at : at + len(wanted)], wanted), -at) for at in range(len(texts) or 1)
+    )
+    if same:
+        return _partly(texts, wanted, same, -start)
+    first = next(filter(None, wanted), "")
+    similar = get_close_matches(first, list(filter(None, texts)), n=1, cutoff=0.6)
     if similar:
-        yield f"The closest is line {texts.index(similar[0]) + 1}: {similar[0][:200]!r}."
-    else:
-        yield "No line is similar to it."
+        return f"Closest match: line {texts.index(similar[0]) + 1}, {similar[0][:LONGEST]!r}."
+    return "None of its lines was found in the file."
+
+
+def _alike(texts: Sequence[str], wanted: Sequence[str]) -> int:
+    return sum(bool(text) and text == line for text, line in zip(texts, wanted, strict=False))
+
+
+def _partly(texts: Sequence[str], wanted: Sequence[str], same: int, start: int) -> str:
+    said = f"Closest match: from line {start + 1} on, {same} of {len(wanted)} lines are the same"
+    there = texts[start : start + len(wanted)]
+    odd = next(
+        (at for at, pair in enumerate(zip(there, wanted, strict=False)) if pair[0] != pair[1]), None
+    )
+    if odd is None:
+        short = len(there) < len(wanted)
+        return f"{said}; {'the file ends there' if short else 'look at the line endings'}."
+    shown, missed = there[odd][:LONGEST], wanted[odd][:LONGEST]
+    return f"{said}; line {start + odd + 1} is {shown!r}, not {missed!r}."

@@ -63,7 +63,7 @@ class _Splice:
         if index is None:
             return self._inserted(new)
         found, search = self._found[index], self._search[index]
-        if new.blank and new.lead != search.lead:
+        if new.blank and not (search.blank and new.lead == search.lead):
             return new._replace(end=_kept(found.end, search.end, new.end))
         return Line(
             self._lead(new, search, found),
@@ -79,15 +79,20 @@ class _Splice:
         return len(self._search) - from_end if from_end <= self._alignment.suffix else None
 
     def _is_in_file_manner(self) -> bool:
-        """Whether the replacement was indented for the file although the search was not."""
-        for_file = for_search = False
-        for number, new in enumerate(self._new):
-            index = self._counterpart(number)
-            if index is None or new.blank or self._found[index].lead == self._search[index].lead:
-                continue
-            for_file = for_file or new.lead == self._found[index].lead
-            for_search = for_search or new.lead == self._search[index].lead
-        return for_file and not for_search
+        """Whether the replacement is indented for the file, or anew, but not as the search is."""
+        pairs = [
+            (self._found[index].lead, self._search[index].lead, new.lead)
+            for number, new in enumerate(self._new)
+            if (index := self._counterpart(number)) is not None and not new.blank
+        ]
+        pairs = [pair for pair in pairs if pair[0] != pair[1]]
+        if any(new == search for _, search, new in pairs):
+            return False
+        if any(new == found for found, _, new in pairs):
+            return True
+        sides = zip(self._search, self._found, strict=True)
+        foreign = {search.lead for search, found in sides if search.lead != found.lead}
+        return not any(new.lead in foreign for new in self._new if not new.blank)
 
     def _lead(self, new: Line, search: Line, found: Line) -> str:
         if new.lead == search.lead:

@@ -29,19 +29,20 @@ def test_a_miscount_is_one_run_of_another_length(
 
 def test_many_places_are_shortened() -> None:
     text = "".join(f"x{'=' * number}\n" for number in range(8, 16))
-    assert "and" not in said(text, "x==\n").split("13 at")[0]
-    assert "12 at line 5." in said(text, "x==\n")
+    assert "12 at line 5 and 3 more." in said(text, "x==\n")
+    assert "13 at" not in said(text, "x==\n")
 
 
 def test_many_miscounts_are_shortened() -> None:
     text = "".join(f"{letter}-----\n" for letter in "abcde")
     old = "".join(f"{letter}--\n" for letter in "abcde")
-    assert said(text, old).endswith("And 2 more such lines.")
+    assert said(text, old).endswith("So it is with these and 2 more.")
 
 
-def test_the_miscount_comes_before_the_swap() -> None:
+def test_a_miscount_keeps_from_swapping() -> None:
     hint = said("a====\nnew text\n", "a==\n", "new text\n")
-    assert hint.index("the file has") < hint.index("appears at line 2")
+    assert "the file has 4 at line 1." in hint
+    assert "swap" not in hint
 
 
 def test_swapped_texts_are_found_with_patience() -> None:
@@ -51,9 +52,29 @@ def test_swapped_texts_are_found_with_patience() -> None:
 
 
 def test_the_closest_line_is_named() -> None:
-    assert "closest is line 2: 'def run(self):'" in said("a\n  def run(self):\n", "def run(slf):")
+    hint = said("a\n  def run(self):\n", "def run(slf):")
+    assert hint == "Closest match: line 2, 'def run(self):'."
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "hint"),
+    [
+        (
+            "x\na\nb\nc\n",
+            "a\nb\nz\n",
+            "line 2 on, 2 of 3 lines are the same; line 4 is 'c', not 'z'.",
+        ),
+        ("a\nb\na\nc\n", "a\nc\nd\n", "line 3 on, 2 of 3 lines are the same; the file ends there."),
+        ("a\nb\na\nb\n", "z\nb\n", "line 1 on, 1 of 2 lines are the same; line 1 is 'a', not 'z'."),
+        ("a\r\nb\r\n", "a\nb\n", "line 1 on, 2 of 2 lines are the same; look at the line endings."),
+    ],
+)
+def test_of_several_lines_the_closest_place_is_named(text: str, old: str, hint: str) -> None:
+    assert said(text, old) == f"Closest match: from {hint}"
 
 
 def test_it_says_when_nothing_is_similar() -> None:
-    assert said("a\nb\n", "something else") == "No line is similar to it."
-    assert said("", " \n") == "No line is similar to it."
+    nothing = "None of its lines was found in the file."
+    assert said("a\nb\n", "something else") == nothing
+    assert said("", " \n") == nothing
+    assert said("a\n\n", "something\n\nelse\n") == nothing

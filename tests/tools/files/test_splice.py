@@ -15,7 +15,6 @@ def test_sides_are_aligned_from_their_ends() -> None:
 
 def test_what_both_sides_share_stays_as_the_file_has_it() -> None:
     assert splice("\tkey  \r\n", "  key\n", "  KEY\n") == "\tKEY  \r\n"
-    assert splice("\tkey\n", "  key\n", "    key\n") == "\t\tkey\n"
     assert splice("\t \n\tkey\n", "\n  key\n", "\n  KEY\n") == "\t \n\tKEY\n"
 
 
@@ -32,6 +31,17 @@ def test_a_replacement_in_the_manner_of_the_file_is_taken_as_it_is() -> None:
     assert splice("\t\ta()\n", "a()\n", "\t\tif x {\n\t\t\ta()\n\t\t}\n") == (
         "\t\tif x {\n\t\t\ta()\n\t\t}\n"
     )
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_an_indentation_that_is_the_edit_is_taken_as_it_is(ending: str) -> None:
+    assert splice(f"\tkey{ending}", "  key\n", f"    KEY{ending}") == f"    KEY{ending}"
+    assert splice("if x: \n", "if x:\n", "if x:\n    a()\n") == "if x: \n    a()\n"
+
+
+def test_lines_wrapped_in_a_block_get_the_indentation_of_the_file() -> None:
+    wrapped = "  if x {\n    a()\n    b()\n"
+    assert splice("\ta()\n\tb()\n", "  a()\n  b()\n", wrapped) == "\tif x {\n\t\ta()\n\t\tb()\n"
 
 
 @pytest.mark.parametrize(
@@ -79,3 +89,4 @@ def test_nothing_takes_the_place_of_lines_that_are_deleted() -> None:
 
 def test_a_blank_replacement_keeps_its_own_blanks() -> None:
     assert splice("\ta\n", "  a\n", "   \n") == "   \n"
+    assert splice("  a  \n", "a\n", "\n") == "\n"
