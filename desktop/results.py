@@ -196,7 +196,9 @@ def done(body: Json) -> Done:
 def ended(body: Json) -> Ended:
     """Read the output of a process that has exited."""
     code = int(body.get("exit_code", -1))
-    return Ended(code, str(body.get("output", "")), body.get("truncated") is not None)
+    told = body.get("truncated") or {}
+    left_out = bool(told.get("omitted_bytes") or told.get("cut_lines"))
+    return Ended(code, str(body.get("output", "")), left_out)
 
 
 def recording(body: Json) -> Recording:

@@ -56,7 +56,11 @@ def test_an_observed_action_has_a_picture_or_the_word_that_it_is_the_same(
 
 
 def test_a_command_that_wrote_much_is_truncated() -> None:
-    assert results.ended({"exit_code": 3, "output": "x", "truncated": {"omitted": 1}}).truncated
+    assert results.ended(
+        {"exit_code": 3, "output": "x", "truncated": {"omitted_bytes": 1}}
+    ).truncated
+    whole = {"exit_code": 0, "output": "x", "truncated": {"omitted_bytes": 0}}
+    assert not results.ended(whole).truncated
     assert results.ended({"exit_code": 0, "output": "", "truncated": None}) == results.Ended(
         0, "", False
     )

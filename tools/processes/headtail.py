@@ -36,7 +36,7 @@ class Truncation:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Output as a model reads it; ``truncated`` is None when every byte is there."""
+    """Output as a model reads it; ``truncated`` is None while all of it is in the head."""
 
     text: str
     truncated: Truncation | None
@@ -102,6 +102,8 @@ class HeadTailBuffer:
             shown, cut = _lines_cut(_clean(head + tail))
             if len(shown) <= self._formatted:
                 return self._described(shown, 0, cut)
+            # Noise is longer when shown; what is left out of it is the middle too.
+            head, tail = head[: kept // 2], head[kept // 2 :] + tail
         return self._with_gap(_whole_end(head), _whole_start(tail))
 
     def read(self, cursor: int, limit: int = FORMATTED, *, whole: bool = False) -> Chunk:
@@ -155,8 +157,8 @@ class HeadTailBuffer:
 
     def _described(self, shown: bytes, omitted: int, cut_lines: int) -> Snapshot:
         truncation = Truncation(self.total, len(shown), omitted, cut_lines)
-        whole = omitted == 0 and cut_lines == 0
-        return Snapshot(shown.decode(), None if whole else truncation)
+        in_head = self.total <= self._head_size and not omitted
+        return Snapshot(shown.decode(), None if in_head else truncation)
 
 
 def _chunk(data: bytes, limit: int, cursor: int, gap: int, *, more: bool) -> Chunk:

@@ -133,9 +133,7 @@ def signal_request(data: bytes) -> SignalRequest:
     if not name:
         raise BadRequest("Signal is required.")
     if name not in SIGNALS:
-        raise BadRequest(
-            f"Unsupported signal {name!r}.", "It must be one of terminate, kill, interrupt."
-        )
+        raise BadRequest(f"Unsupported signal {name!r}: it is one of {', '.join(SIGNALS)}.")
     return SignalRequest(name, max(_field(body, "escalate_after_ms", int, 0), 0))
 
 

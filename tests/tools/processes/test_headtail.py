@@ -93,7 +93,24 @@ def test_nothing_is_nothing() -> None:
 def test_head_and_tail_join_without_a_seam() -> None:
     buffer = HeadTailBuffer(head=4, tail=8)
     buffer.write(b"0123456789")
-    assert buffer.snapshot().text == "0123456789"
+    shown = buffer.snapshot()
+    assert shown.text == "0123456789"
+    assert shown.truncated
+    assert (shown.truncated.original_bytes, shown.truncated.omitted_bytes) == (10, 0)
+    assert (shown.truncated.retained_bytes, shown.truncated.cut_lines) == (10, 0)
+
+
+@pytest.mark.parametrize(("size", "is_told"), [(9, False), (10, False), (11, True)])
+def test_what_fits_into_the_head_is_told_as_it_is(size: int, is_told: bool) -> None:
+    buffer = HeadTailBuffer(head=10, tail=10)
+    buffer.write(b"x" * size)
+    assert (buffer.snapshot().truncated is not None) is is_told
+
+
+def test_a_long_line_within_the_head_is_cut_and_nothing_is_omitted() -> None:
+    buffer = HeadTailBuffer()
+    buffer.write(b"x" * (LINE + 1))
+    assert buffer.snapshot().text.endswith(LINE_MARK.decode())
     assert buffer.snapshot().truncated is None
 
 
@@ -104,6 +121,15 @@ def test_a_line_across_the_seam_is_cut_once() -> None:
     assert shown.text == "x" * (LINE - len(LINE_MARK)) + LINE_MARK.decode()
     assert shown.truncated
     assert (shown.truncated.omitted_bytes, shown.truncated.cut_lines) == (0, 1)
+
+
+def test_noise_in_the_head_that_is_too_long_when_shown_loses_its_middle() -> None:
+    buffer = HeadTailBuffer()
+    buffer.write(b"\xff\xff\n" * 5_000 + b"end")
+    shown = buffer.snapshot()
+    assert shown.text.endswith("end")
+    assert shown.truncated
+    assert shown.truncated.omitted_bytes > 0
 
 
 @pytest.mark.parametrize("noise", [b"\xff", b"\xe2\x98", b"\xff\n", b"\x80" * 3000 + b"\n"])

@@ -140,8 +140,8 @@ def test_an_unknown_process_and_another_chats_are_the_same(
         ({"signal": 9}, NOT_JSON),
         ({}, "Signal is required."),
         ({"signal": ""}, "Signal is required."),
-        ({"signal": "hup"}, "Unsupported signal 'hup'."),
-        ({"signal": "KILL"}, "Unsupported signal 'KILL'."),
+        ({"signal": "hup"}, "Unsupported signal 'hup': it is one of terminate, kill, interrupt."),
+        ({"signal": "KILL"}, "Unsupported signal 'KILL': it is one of terminate, kill, interrupt."),
     ],
 )
 def test_a_signal_that_is_none_is_refused_whosever_the_process_is(
