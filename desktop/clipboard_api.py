@@ -13,7 +13,7 @@ from .calls import caller_of
 from .errors import InvalidAction
 from .fields import LONGEST_DURATION, seconds
 from .floor import Floor, key_of
-from .requests import decode
+from .requests import decode, known
 from .selection import LARGEST, Content, Kind
 
 Json = dict[str, Any]
@@ -56,6 +56,7 @@ def router(board: Callable[[], Board], floor: Floor) -> APIRouter:
     async def read(request: Request) -> Response:
         """What was copied last; text, else a PNG, or what `type` says. 204 if there is none."""
         with answered():
+            known(request.query_params, ("type", "viewer"))
             kinds = _wanted(request)
             if not _drives(request, floor):
                 floor.look()
@@ -72,6 +73,7 @@ def router(board: Callable[[], Board], floor: Floor) -> APIRouter:
         copied meanwhile.
         """
         with answered():
+            known(request.query_params, ("restore_after", "viewer"))
             after = _restore_after(request.query_params.get("restore_after"))
             content = content_of(request.headers.get("content-type", ""), await _body(request))
             with _acting(request, floor):
@@ -120,6 +122,7 @@ def content_of(media_type: str, body: bytes) -> Content:
 
 
 def _from_json(body: Json) -> Content:
+    known(body, ("text", "image_png"))
     text, image = body.get("text"), body.get("image_png")
     if isinstance(text, str) and image is None:
         return Content("text/plain", text.encode())

@@ -138,7 +138,7 @@ def seconds(name: str, value: Any) -> float:
     if result > 300:
         raise InvalidAction(
             f'"{name}" is in seconds, at most {LONGEST_DURATION:.0f}.',
-            'For milliseconds there is "duration_ms".',
+            'For milliseconds there is "duration_ms".' if name == "duration" else "",
         )
     return _short_enough(name, result, f"{LONGEST_DURATION:.0f} seconds")
 

@@ -12,7 +12,7 @@ from .calls import caller_of
 from .errors import InvalidAction
 from .fields import text, texts
 from .floor import Floor
-from .requests import decode
+from .requests import decode, known
 
 Json = dict[str, Any]
 
@@ -44,6 +44,7 @@ def router(applications: Applications, launcher: Launcher, floor: Floor) -> APIR
         """Launch an application by its `name` or by a `command`; `args` are added to either."""
         with answered():
             body = decode(await request.body())
+            known(body, ("name", "command", "args"))
             key, value = _either(body, "name", "command")
             given = body.get("args")
             arguments = texts("args", [] if given is None else given)
@@ -59,6 +60,7 @@ def router(applications: Applications, launcher: Launcher, floor: Floor) -> APIR
         """Open a file, a folder or an address with the application for it."""
         with answered():
             body = decode(await request.body())
+            known(body, ("path", "url"))
             key, value = _either(body, "path", "url")
             if "\0" in value:
                 raise InvalidAction(f'"{key}" must not contain NUL.')

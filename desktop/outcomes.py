@@ -9,7 +9,7 @@ from typing import Any
 from .changes import Changes
 from .errors import ActionFailed
 from .frames import Frame, Pointer
-from .geometry import Point, Region, Size, Space, convert_region
+from .geometry import Point, Region, Size, Space, convert, convert_region, model_size
 from .settle import Verdict
 from .views import PictureFormat, View
 
@@ -146,7 +146,9 @@ def _result_json(outcome: Outcome) -> Json:
     body: Json = {"output": outcome.output, "frame_id": outcome.frame_id}
     if outcome.point is not None and outcome.native_point is not None:
         body["point"] = list(outcome.point)
+        native = outcome.native
         body["native_point"] = list(outcome.native_point)
+        body["model_point"] = list(convert(outcome.native_point, native, model_size(native)))
         body["clamped"] = outcome.clamped
     if outcome.shot is not None:
         body |= shot_json(outcome.shot)
@@ -178,6 +180,7 @@ def shot_json(shot: Shot) -> Json:
         "screenshot_width": shot.size.width,
         "screenshot_height": shot.size.height,
         "screenshot_media_type": f"image/{shot.format}",
+        "native_size": shot.native._asdict(),
     }
     if shot.data is None:
         body["unchanged"] = True

@@ -19,7 +19,7 @@ LONGEST_BATCH = 100
 LONGEST_SETTLE = 30_000
 MOST_IGNORED = 100
 
-_SPACE_FIELDS = ("coordinate_space", "scaled_width", "scaled_height")
+SPACE_FIELDS = ("coordinate_space", "scaled_width", "scaled_height")
 _PICTURE_FIELDS = ("format", "quality", "cursor", "since")
 
 
@@ -93,7 +93,7 @@ def batch_request(data: Json, native: Size) -> BatchRequest:
     Raises:
         InvalidAction: If anything about it is wrong; its detail says in which action.
     """
-    _known(data, ("actions", "observe", *_SPACE_FIELDS))
+    known(data, ("actions", "observe", *SPACE_FIELDS))
     if data.get("actions") is None:
         raise InvalidAction('Missing "actions".')
     common = space_of(data, native)
@@ -112,7 +112,7 @@ def _member(item: Any, native: Size, common: Space) -> ActionRequest:
         raise wrong("actions", "a list of objects")
     if item.get("observe") is not None:
         raise InvalidAction('"observe" belongs to the batch, not to one of its actions.')
-    own = any(item.get(name) is not None for name in _SPACE_FIELDS)
+    own = any(item.get(name) is not None for name in SPACE_FIELDS)
     return _action(item, native, space_of(item, native) if own else common, None)
 
 
@@ -121,8 +121,9 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
     kind = ACTIONS.get(name)
     if kind is None:
         raise InvalidAction(f"Unknown action: {name}")
-    _known(data, ("action", "observe", *_SPACE_FIELDS, *FIELDS))
+    known(data, ("action", "observe", *SPACE_FIELDS, *FIELDS))
     values = _values(data, (*kind.needs, *kind.takes))
+    _check_unused(data)
     for needed in kind.needs:
         # An empty text can be typed; as the name of a key it is none.
         if needed not in values or (name != "type" and values[needed] == ""):
@@ -132,7 +133,7 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
 
 def space_of(data: Json, native: Size) -> Space:
     """Read the space of a request: of all its points, regions and pictures."""
-    name, width, height = (data.get(field) for field in _SPACE_FIELDS)
+    name, width, height = (data.get(field) for field in SPACE_FIELDS)
     if width is None and height is None:
         if name is not None and name not in SPACES:
             raise InvalidAction(f'"coordinate_space" must be one of {", ".join(SPACES)}.')
@@ -156,7 +157,7 @@ def _observe(data: Json, native: Size) -> Observe | None:
         value = {}
     if not isinstance(value, dict):
         raise wrong("observe", "an object")
-    _known(value, ("screenshot", "settle", *_PICTURE_FIELDS))
+    known(value, ("screenshot", "settle", *_PICTURE_FIELDS))
     wanted = value.get("screenshot")
     return Observe(
         True if wanted is None else flag("screenshot", wanted),
@@ -172,7 +173,7 @@ def _settle(value: Any, in_space: Space, native: Size) -> SettleRule | None:
         value = {}
     if not isinstance(value, dict):
         raise wrong("settle", "an object")
-    _known(value, ("quiet_ms", "max_ms", "ignore"))
+    known(value, ("quiet_ms", "max_ms", "ignore"))
     milliseconds = {
         name: within(0, LONGEST_SETTLE)(name, value[name])
         for name in ("quiet_ms", "max_ms")
@@ -195,7 +196,24 @@ def _values(data: Json, names: tuple[str, ...]) -> Values:
     }
 
 
-def _known(data: Mapping[str, Any], names: tuple[str, ...]) -> None:
+def _check_unused(data: Json) -> None:
+    """Refuse what is of the wrong kind even where this action has no use for it."""
+    for name, field in FIELDS.items():
+        if data.get(name) is None:
+            continue
+        try:
+            field.read(name, data[name])
+        except InvalidAction as error:
+            if error.message == UNREADABLE:
+                raise
+
+
+def known(data: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    """Refuse what nobody would look at: fields, or parameters, of other names.
+
+    Raises:
+        InvalidAction: If there is one; its detail says what it may have been meant for.
+    """
     for name in data:
         if name not in names:
             close = difflib.get_close_matches(name, names, n=1)

@@ -14,7 +14,7 @@ from .ewmh import Window
 from .fields import whole_number
 from .floor import Floor
 from .geometry import Point, Region, Size, Space, convert, convert_region
-from .requests import decode, space_of
+from .requests import SPACE_FIELDS, decode, known, space_of
 from .windows import Wish
 
 Json = dict[str, Any]
@@ -45,6 +45,7 @@ def router(arranger: Callable[[], Arranger], native: Size, floor: Floor) -> APIR
     async def windows(request: Request) -> Json:
         """The windows of applications, the oldest first; panels are none of them."""
         with answered():
+            known(request.query_params, SPACE_FIELDS)
             space = space_of(_numbers(dict(request.query_params)), native)
             floor.look()
             found = await asyncio.to_thread(lambda: arranger().all())
@@ -56,6 +57,7 @@ def router(arranger: Callable[[], Arranger], native: Size, floor: Floor) -> APIR
         """Give a window, with its frame, a place; what is left out stays as it is."""
         with answered():
             body = decode(await request.body())
+            known(body, (*_PLACE, *SPACE_FIELDS))
             space = space_of(body, native)
             wanted = {n: whole_number(n, body[n]) for n in _PLACE if body.get(n) is not None}
             if not wanted or min(wanted.get("width", 1), wanted.get("height", 1)) < 1:
@@ -77,6 +79,7 @@ def router(arranger: Callable[[], Arranger], native: Size, floor: Floor) -> APIR
         """Focus, close, maximize, minimize or restore a window."""
         with answered():
             body = decode(await request.body() or b"{}")
+            known(body, SPACE_FIELDS)
             space = space_of(body, native)
             if wish not in _WISHES:
                 detail = f"there are {', '.join((*_WISHES, 'move'))}"

@@ -190,6 +190,7 @@ def test_an_action_answers_with_points_and_space() -> None:
             "frame_id": "boot-0",
             "point": [853, 402],
             "native_point": [1280, 603],
+            "model_point": [853, 402],
             "clamped": False,
             "space": {"name": "model", "width": 1280, "height": 720},
             "instance_id": "instance",

@@ -40,6 +40,8 @@ def test_an_answer_tells_both_points() -> None:
     moved = replace(OUTCOME, point=Point(0, 0), native_point=Point(0, 0), clamped=True)
     body = outcome_json(moved, "i")
     assert (body["point"], body["native_point"], body["clamped"]) == ([0, 0], [0, 0], True)
+    corner = replace(moved, point=Point(999, 999), native_point=Point(1919, 1079))
+    assert outcome_json(corner, "i")["model_point"] == [1279, 719]
 
 
 def test_a_picture_is_in_base64_with_its_size() -> None:
@@ -47,6 +49,7 @@ def test_a_picture_is_in_base64_with_its_size() -> None:
     assert base64.b64decode(body["screenshot_data"]) == b"png"
     assert (body["screenshot_width"], body["screenshot_height"]) == (1280, 720)
     assert body["screenshot_media_type"] == "image/png"
+    assert body["native_size"] == {"width": 1920, "height": 1080}
 
 
 def test_a_picture_the_caller_has_is_not_sent_again() -> None:

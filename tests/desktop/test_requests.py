@@ -128,6 +128,11 @@ def test_fields_of_other_actions_are_passed_over() -> None:
     assert action_request({**CLICK, "scroll_direction": "north"}, NATIVE).name == "left_click"
 
 
+@pytest.mark.parametrize("field", [{"scroll_direction": 5}, {"duration": "1"}, {"path": [1, 2]}])
+def test_fields_of_other_actions_are_of_their_kind_all_the_same(field: dict[str, Any]) -> None:
+    assert refused({**CLICK, **field}).message == UNREADABLE
+
+
 @pytest.mark.parametrize(
     ("given_space", "name", "size", "picture"),
     [

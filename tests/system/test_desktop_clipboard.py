@@ -197,6 +197,8 @@ def test_the_browser_pastes_and_copies_it(desktop: Service) -> None:
 def test_what_cannot_be_copied_is_a_400(desktop: Service) -> None:
     put(desktop, b"\xff\xfe\xfd", 400)
     bad: list[dict[str, str]] = [{}, {"image_png": "no base64!"}, {"image_png": "aGk="}]
-    for body in [*bad, {"text": "both", "image_png": "aGk="}]:
+    both, unknown = {"text": "both", "image_png": "aGk="}, {"text": "a", "restore_after": "5"}
+    for body in [*bad, both, unknown]:
         put(desktop, body, 400)
-    assert desktop.http.get(CLIPBOARD, params={"type": "sound"}).status_code == 400
+    for query in ({"type": "sound"}, {"typ": "image"}):
+        assert desktop.http.get(CLIPBOARD, params=query).status_code == 400

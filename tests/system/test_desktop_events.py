@@ -80,11 +80,13 @@ def test_what_is_not_there_is_a_404_that_says_what_is(desktop: Service) -> None:
         ("launch", {"name": "terminal", "args": "-e"}),
         ("launch", {"command": "xterm 'open"}),
         ("launch", {"command": "xterm", "args": ["\0"]}),
+        ("launch", {"command": "xterm", "env": {"TERM": "vt100"}}),
         ("open", {}),
         ("open", {"url": "javascript:alert(1)"}),
         ("open", {"url": "no scheme"}),
         ("open", {"url": "https://a", "path": "b"}),
         ("open", {"path": "\0"}),
+        ("open", {"url": "https://a", "browser": "lynx"}),
     ],
 )
 def test_what_makes_no_sense_is_a_400(desktop: Service, path: str, body: Json) -> None:

@@ -144,7 +144,8 @@ def dialog(desktop: Service) -> Iterator[int]:
 @pytest.mark.parametrize("window_id", ["1", "0x7fffffff", "x", "-1", "1e3", "99999999999"])
 def test_unknown_windows_are_a_404(desktop: Service, window_id: str) -> None:
     for wish in ("focus", "close", "maximize", "minimize", "restore", "move"):
-        answer = desktop.http.post(f"{WINDOWS}/{window_id}/{wish}", json={"x": 1})
+        body = {"x": 1} if wish == "move" else {}
+        answer = desktop.http.post(f"{WINDOWS}/{window_id}/{wish}", json=body)
         assert answer.status_code == 404
         assert answer.json()["message"] == "Unknown window."
 
@@ -156,12 +157,15 @@ def test_what_makes_no_sense_is_a_400(desktop: Service, window: Json) -> None:
         {"x": "left"},
         {"width": 0},
         {"x": 1, "coordinate_space": "inches"},
+        {"x": 1, "left": 1},
         [],
     ]
     for body in bad:
         answer = desktop.http.post(url, json=body)
         assert answer.status_code == 400, body
-    assert desktop.http.get(WINDOWS, params={"scaled_width": 5}).status_code == 400
+    assert desktop.http.post(f"{WINDOWS}/{window['id']}/focus", json={"x": 1}).status_code == 400
+    for query in ({"scaled_width": 5}, {"space": "native"}):
+        assert desktop.http.get(WINDOWS, params=query).status_code == 400
     answer = desktop.http.post(f"{WINDOWS}/{window['id']}/fly", json={})
     assert answer.status_code == 404
     assert "maximize" in answer.json()["detail"]
