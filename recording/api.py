@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 from anyio import to_thread
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from .catalogue import Catalogue, checked
 from .errors import (
@@ -33,18 +33,26 @@ PREFIX = "/api/v0/desktop"
 CUT_AT_ONCE = 2
 """Clips and pictures that are made at the same time."""
 
+LONGEST_LABEL = 2000
+LAST_SECOND = 1e11
+"""Since 1970; who counts in milliseconds is far beyond it."""
+
+_FIELDS = ("recording_id", "label")
+
 Result = TypeVar("Result")
 
 
 class StepReport(BaseModel):
     """A step that another service made; times in seconds since 1970."""
 
+    model_config = ConfigDict(extra="forbid", strict=True)
+
     tool_call_id: str = Field(default="", max_length=200)
     chat_id: str = Field(default="", max_length=200)
     tool: str = Field(default="", max_length=200)
     title: str = Field(default="", max_length=2000)
-    started: float = Field(allow_inf_nan=False)
-    ended: float = Field(allow_inf_nan=False)
+    started: float = Field(ge=0, lt=LAST_SECOND, allow_inf_nan=False)
+    ended: float = Field(ge=0, lt=LAST_SECOND, allow_inf_nan=False)
     error: str | None = Field(default=None, max_length=10_000)
 
 
@@ -52,8 +60,9 @@ def router(recorder: Recorder, catalogue: Catalogue, closing: Callable[[], bool]
     """The routes; once ``closing`` says so, nothing is started or stopped any more."""
     routes = _Routes(recorder, catalogue, closing)
     api = APIRouter(prefix=PREFIX, tags=["recording"])
-    api.add_api_route("/recording/start", routes.start, methods=["POST"])
-    api.add_api_route("/recording/stop", routes.stop, methods=["POST"], response_model=None)
+    told: dict[str, Any] = {"methods": ["POST"], "openapi_extra": _ASKED}
+    api.add_api_route("/recording/start", routes.start, **told)
+    api.add_api_route("/recording/stop", routes.stop, response_model=None, **told)
     api.add_api_route("/recordings", routes.list, methods=["GET"])
     one = "/recordings/{recording_id}"
     api.add_api_route(one, routes.get, methods=["GET"])
@@ -123,7 +132,9 @@ class _Routes:
         """Add a step that this desktop did not see itself."""
         headers = request.headers
         chat = headers.get("deskhand-chat-id") or headers.get("coder-chat-id") or ""
-        step = Step(**report.model_dump() | {"chat_id": report.chat_id or chat})
+        told = report.model_dump() | {"chat_id": report.chat_id or chat}
+        # The clock may have been set back meanwhile.
+        step = Step(**told | {"ended": max(report.started, report.ended)})
         failed = "Failed to add step."
         await _answer(failed, self._catalogue.take, recording_id)
         await _answer(failed, self._recorder.note_from_elsewhere, step)
@@ -178,11 +189,17 @@ class _Routes:
             body = None
         if not isinstance(body, dict):
             _refuse(400, "Failed to decode request body.")
-        recording_id, label = body.get("recording_id"), body.get("label", "")
+        unknown = next((name for name in body if name not in _FIELDS), None)
+        if unknown is not None:
+            _refuse(400, f'Unknown field "{unknown}".', f"there are {', '.join(_FIELDS)}")
+        recording_id, label = body.get("recording_id"), body.get("label")
+        label = "" if label is None else label
         if not recording_id:
             _refuse(400, "Missing recording_id.")
         if not isinstance(recording_id, str) or not isinstance(label, str):
             _refuse(400, "Failed to decode request body.")
+        if len(label) > LONGEST_LABEL:
+            _refuse(400, f'"label" must have at most {LONGEST_LABEL} characters.')
         try:
             return checked(recording_id), label
         except InvalidRecordingId as error:
@@ -230,3 +247,23 @@ async def _media(failed: str, request: Request, path: Path, media_type: str, kin
         _refuse(404, "Recording not found.", str(UnknownRecording(path.parent.name)))
     except OSError as error:
         _refuse(500, failed, str(error))
+
+
+_ASKED: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["recording_id"],
+                    "properties": {
+                        "recording_id": {"type": "string", "format": "uuid"},
+                        "label": {"type": "string", "maxLength": LONGEST_LABEL},
+                    },
+                }
+            }
+        },
+    }
+}

@@ -287,6 +287,14 @@ def test_what_a_desktop_showed_is_never_taken_for_a_page(tmp_path: Path) -> None
         (b'{"recording_id": 7}', "Failed to decode request body.", None),
         (b"{}", "Missing recording_id.", None),
         (b'{"recording_id": ""}', "Missing recording_id.", None),
+        (b'{"recording_id": null}', "Missing recording_id.", None),
+        (b'{"recording_id": "x", "label": false}', "Failed to decode request body.", None),
+        (
+            b'{"recording_id": "x", "label": "' + 2001 * b"x" + b'"}',
+            '"label" must have at most 2000 characters.',
+            None,
+        ),
+        (b'{"recordingId": "x"}', 'Unknown field "recordingId".', "there are recording_id, label"),
         (
             b'{"recording_id": "../x"}',
             "Invalid recording_id format.",
@@ -426,6 +434,41 @@ def test_steps_from_elsewhere_join_those_of_the_desktop(tmp_path: Path) -> None:
         (step,) = (await desktop.stop()).json()["steps"]
         assert (step["tool"], step["chat_id"], step["error"]) == ("execute", "chat", "exit 1")
         assert "Run the tests (failed)" in (await desktop.get(f"/{A}/steps.vtt")).text
+
+    run(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        {"started": 1},
+        {"started": "1", "ended": "2"},
+        {"started": True, "ended": True},
+        {"started": -1, "ended": 2},
+        {"started": 1.8e12, "ended": 1.8e12},
+        {"started": 1, "ended": 2, "tool": "x" * 201},
+        {"started": 1, "ended": 2, "duration": 1},
+    ],
+)
+def test_a_report_that_makes_no_sense_is_no_step(tmp_path: Path, report: object) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        answer = await desktop.client.post(f"/recordings/{A}/steps", json=report)
+        assert answer.status_code == 422
+        assert (await desktop.stop()).json()["steps"] == []
+
+    run(tmp_path, scenario)
+
+
+def test_a_step_during_which_the_clock_was_set_back_is_kept(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        begun = (await desktop.get(f"/{A}")).json()["started_at"]
+        report = {"tool": "execute", "started": begun + 0.2, "ended": begun + 0.1}
+        answer = await desktop.client.post(f"/recordings/{A}/steps", json=report)
+        assert answer.status_code == 204
+        (step,) = (await desktop.stop()).json()["steps"]
+        assert step["started_at"] == step["ended_at"]
 
     run(tmp_path, scenario)
 

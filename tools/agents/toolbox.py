@@ -38,6 +38,9 @@ from .views import StepView
 log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
+# What a recorder takes of a step.
+_LONGEST_NAME, _LONGEST_ERROR = 200, 10_000
+
 
 class Computer(Protocol):
     """The provider's computer tool."""
@@ -271,9 +274,9 @@ def _note(step: StepView) -> Json:
     return {
         "tool_call_id": step.tool_call_id,
         "chat_id": step.chat_id,
-        "tool": step.tool,
+        "tool": step.tool[:_LONGEST_NAME],
         "title": step.title,
         "started": step.started_at,
         "ended": step.ended_at,
-        "error": step.error,
+        "error": step.error and step.error[:_LONGEST_ERROR],
     }
