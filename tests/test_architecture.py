@@ -119,7 +119,7 @@ CORES = {
         "tools.git": "credentials errors prompts states",
         "tools.agents": "conversation views errors states report history budget prompts titles"
         " watchdog",
-        "tools.agents.providers": "anthropic_wire errors port",
+        "tools.agents.providers": "anthropic_stream anthropic_wire errors port",
         "tools.agents.scripted": "script player protocol vision sse",
         "tools.plane": "bodies callers errors etags eventstream passage safety videos",
         "tools.fleet": "errors",

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,18 +11,19 @@ from urllib.parse import urlsplit
 import anthropic
 import httpx2
 
-from tools.agents.conversation import Said
 from tools.agents.providers import anthropic_wire as wire
+from tools.agents.providers.anthropic_stream import FailedReply, StreamedReply, UnreadableReply
 from tools.agents.providers.errors import (
     ModelError,
     ModelOverloaded,
     ModelRefused,
     ModelUnavailable,
 )
-from tools.agents.providers.port import PictureBytes, Prompt, Reply, Usage
+from tools.agents.providers.port import PictureBytes, Prompt, Reply
 
 log = logging.getLogger(__name__)
 
+OK = 200
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 RETRIED_STATUSES = frozenset({408, 429, *range(500, 600)})
 RETRIED_TYPES = frozenset({"overloaded_error", "rate_limit_error", "api_error", "timeout_error"})
@@ -118,50 +120,49 @@ class AnthropicModel:
             raise _Failure("the model took too long to answer") from error
         except anthropic.APIStatusError as error:
             raise _judged(error) from error
-        except (anthropic.APIError, httpx2.TransportError) as error:
-            raise _Failure(f"{type(error).__name__}: {error}") from error
-        except (ValueError, RuntimeError) as error:
-            # What the SDK raises for arguments that are no JSON and for events out of order.
+        except FailedReply as error:
+            raise _broken_off(error) from error
+        except UnreadableReply as error:
             raise _Failure("the model's answer could not be read") from error
+        except (anthropic.APIError, httpx2.RequestError) as error:
+            raise _Failure(f"{type(error).__name__}: {error}") from error
 
     async def _stream(self, body: dict[str, Any], on_text: Callable[[str], None]) -> Reply:
-        complete = False
-        said = ""
-        async with asyncio.timeout(self._patience.first_chunk) as limit:
-            async with self._client.messages.stream(**body) as stream:
-                async for event in stream:
-                    limit.reschedule(asyncio.get_running_loop().time() + self._patience.silence)
-                    if event.type == "text":
-                        said += event.text
-                        on_text(said)
-                    complete = complete or event.type == "message_stop"
-                if not complete:
-                    raise _Failure("the answer was cut off")
-                return _reply(stream.current_message_snapshot)
-
-
-def _reply(message: anthropic.types.Message) -> Reply:
-    blocks = (wire.reply_block(block.to_dict()) for block in message.content)
-    content: tuple[Said, ...] = tuple(b for b in blocks if b is not None)
-    usage = Usage(
-        message.usage.input_tokens,
-        message.usage.output_tokens,
-        message.usage.cache_read_input_tokens or 0,
-        message.usage.cache_creation_input_tokens or 0,
-    )
-    return Reply(content, message.stop_reason or "end_turn", usage)
+        reply = StreamedReply()
+        loop = asyncio.get_running_loop()
+        create = self._client.messages.with_streaming_response.create
+        async with (
+            asyncio.timeout(self._patience.first_chunk) as limit,
+            create(stream=True, **body) as answer,
+            # The SDK's own stream leaves its generators to the garbage collector when something
+            # is wrong in it. These bytes are read to their end, or closed here.
+            aclosing(answer.http_response.aiter_bytes()) as pieces,
+        ):
+            async for piece in pieces:
+                for has_words in reply.feed(piece):
+                    limit.reschedule(loop.time() + self._patience.silence)
+                    if has_words:
+                        on_text(reply.said)
+        read = reply.reply()
+        if read is None:
+            raise _Failure("the answer was cut off")
+        return read
 
 
 def _judged(error: anthropic.APIStatusError) -> _Failure | ModelError:
-    """Tell what may be tried again from what may not.
-
-    An error in the middle of a stream comes with status 200; its type tells.
-    """
+    """Tell what may be tried again from what may not."""
     said = error.api_message or error.message
     overloaded = error.status_code in OVERLOAD_STATUSES or error.type in OVERLOAD_TYPES
     if error.status_code in RETRIED_STATUSES or error.type in RETRIED_TYPES:
         return _Failure(said, overloaded, _retry_after(error.response))
     return ModelRefused(error.status_code, said, ADVICE.get(error.status_code, ""))
+
+
+def _broken_off(error: FailedReply) -> _Failure | ModelError:
+    """Tell the same of an error in the middle of a reply, where only its type tells."""
+    if error.kind in RETRIED_TYPES:
+        return _Failure(error.message, error.kind in OVERLOAD_TYPES)
+    return ModelRefused(OK, error.message)
 
 
 def _retry_after(response: httpx2.Response) -> float:

@@ -1,6 +1,8 @@
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import gc
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import pytest
@@ -128,6 +130,36 @@ def test_what_goes_wrong_for_a_while_is_tried_again(kind: str) -> None:
             assert s.pauses == [1.0, 2.0, 4.0]
             assert [entry.fault for entry in s.server.log] == [kind] * 3 + [None]
             assert s.heard[-1] == "I click."
+
+    run(scenario)
+
+
+@contextmanager
+def left_open() -> Iterator[list[str]]:
+    """Yield the names of generators that nobody closed before they were collected."""
+    names: list[str] = []
+    usual = sys.get_asyncgen_hooks()
+
+    def collected(generator: Any) -> None:
+        names.append(generator.__qualname__)
+        if usual.finalizer is not None:
+            usual.finalizer(generator)
+
+    sys.set_asyncgen_hooks(usual.firstiter, collected)
+    try:
+        yield names
+    finally:
+        gc.collect()
+        sys.set_asyncgen_hooks(*usual)
+
+
+@pytest.mark.parametrize("kind", ["cut", "unfinished", "stream_error", "malformed"])
+def test_an_answer_that_breaks_off_leaves_nothing_to_the_collector(kind: str) -> None:
+    async def scenario() -> None:
+        async with playing({**CALLING, "fault": {"kind": kind, "times": 1}}) as s:
+            with left_open() as names:
+                await s.ask()
+            assert names == []
 
     run(scenario)
 

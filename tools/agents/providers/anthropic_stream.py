@@ -1,0 +1,150 @@
+"""One streamed reply of Anthropic's Messages protocol, put together from its bytes.
+
+Of the server-sent events only the data count: each names its own kind.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tools.agents.conversation import Said
+from tools.agents.providers.anthropic_wire import reply_block
+from tools.agents.providers.port import Reply, Usage
+
+Json = dict[str, Any]
+
+NOT_CUT = ("end_turn", "tool_use", "stop_sequence")
+"""After these a reply is whole, and so is the input of its calls."""
+
+
+class UnreadableReply(Exception):
+    """What came is no reply."""
+
+
+class FailedReply(Exception):
+    """The provider broke its reply off and said why."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+
+
+class StreamedReply:
+    """Takes the bytes of a stream as they come.
+
+    What is wrong with them is told at the end: who stops reading in the middle leaves a connection
+    that nobody can use again.
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._data: list[bytes] = []
+        self._blocks: dict[int, Json] | None = None
+        self._inputs: dict[int, str] = {}
+        self._stop_reason = ""
+        self._usage: Json = {}
+        self.said = ""
+        """The words so far."""
+        self._complete = False
+        self._failure: UnreadableReply | FailedReply | None = None
+
+    def feed(self, data: bytes) -> Iterator[bool]:
+        """Take the next bytes in; yield for each event that tells anything if it brought words."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            line = line.removesuffix(b"\r")
+            if line.startswith(b"data:"):
+                self._data.append(line.removeprefix(b"data:").removeprefix(b" "))
+            elif not line and self._data:
+                event, self._data = b"\n".join(self._data), []
+                before = self.said
+                if self._failure is None and self._taken(event):
+                    yield self.said != before
+
+    def reply(self) -> Reply | None:
+        """Return it when the stream has ended; None if that was before its own end.
+
+        Raises:
+            UnreadableReply: If an event, or the input of a call, is not as it should be.
+            FailedReply: If the provider told of an error.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if not self._complete:
+            return None
+        blocks = self._blocks or {}
+        for index, text in self._inputs.items():
+            blocks[index]["input"] = self._input(text)
+        read = (reply_block(block) for block in blocks.values())
+        content: tuple[Said, ...] = tuple(block for block in read if block is not None)
+        usage = Usage(
+            self._usage.get("input_tokens") or 0,
+            self._usage.get("output_tokens") or 0,
+            self._usage.get("cache_read_input_tokens") or 0,
+            self._usage.get("cache_creation_input_tokens") or 0,
+        )
+        return Reply(content, self._stop_reason or "end_turn", usage)
+
+    def _input(self, text: str) -> Any:
+        try:
+            return _parsed(text) if text else {}
+        except UnreadableReply:
+            # A reply that hit a limit may end in the middle of its last call's input.
+            if self._stop_reason in NOT_CUT:
+                raise
+            return {}
+
+    def _taken(self, data: bytes) -> bool:
+        try:
+            event = _parsed(data)
+            self._place(event["type"], event)
+        except (UnreadableReply, FailedReply) as error:
+            self._failure = error
+        except (KeyError, TypeError, AttributeError):
+            self._failure = UnreadableReply("an event is not as it should be")
+        return self._failure is None and event["type"] != "ping"
+
+    def _place(self, kind: str, event: Json) -> None:
+        if kind == "ping":
+            return
+        if kind == "error":
+            raise FailedReply(str(event["error"]["type"]), str(event["error"]["message"]))
+        if kind == "message_start":
+            self._blocks = {}
+            self._count(event["message"]["usage"])
+        elif self._blocks is None:
+            raise UnreadableReply(f"an event {kind!r} came before the reply began")
+        elif kind == "content_block_start":
+            self._blocks[event["index"]] = dict(event["content_block"])
+        elif kind == "content_block_delta":
+            self._extend(event["index"], event["delta"])
+        elif kind == "message_delta":
+            self._stop_reason = event["delta"].get("stop_reason") or self._stop_reason
+            self._count(event["usage"])
+        elif kind == "message_stop":
+            self._complete = True
+
+    def _extend(self, index: int, delta: Json) -> None:
+        block = (self._blocks or {})[index]
+        match delta["type"]:
+            case "text_delta":
+                block["text"] += delta["text"]
+                self.said += delta["text"]
+            case "input_json_delta":
+                self._inputs[index] = self._inputs.get(index, "") + delta["partial_json"]
+            case "thinking_delta":
+                block["thinking"] += delta["thinking"]
+            case "signature_delta":
+                block["signature"] = delta["signature"]
+
+    def _count(self, usage: Json) -> None:
+        # Counts are totals, and what is not told again stays.
+        self._usage |= {name: count for name, count in usage.items() if count is not None}
+
+
+def _parsed(text: str | bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableReply("what came is no JSON") from error
