@@ -113,7 +113,9 @@ class Catalogue:
 
     def list(self) -> Sequence[dict[str, Any]]:
         """All recordings, newest first, without steps and times."""
-        found = [self.get(name) for name in self._ids() if self.parts(name)]
+        # Each is read once: it may be deleted meanwhile.
+        takes = ((name, parts.latest_take(self.parts(name))) for name in self._ids())
+        found = [parts.metadata(take, f"{ADDRESS}/{name}") for name, take in takes if take]
         for one in found:
             del one["steps"], one["time_map"]
         return sorted(found, key=lambda one: float(one["started_at"]), reverse=True)
@@ -154,9 +156,10 @@ class Catalogue:
         """
         take = self.take(recording_id)
         whole = sum(part.video_s for part in take)
-        found = parts.pieces(take, start, whole if end is None else end)
+        until = whole if end is None else end
+        found = parts.pieces(take, start, until)
         if not found:
-            raise NoSuchMoment(f"nothing lies between {start:g} and {end or whole:g}", whole)
+            raise NoSuchMoment(f"nothing lies between {start:g} and {until:g}", whole)
         stretches = [
             clips.Stretch(self.paths(recording_id, piece.part.index).video, piece.start, piece.end)
             for piece in found
@@ -235,7 +238,8 @@ class Catalogue:
     def recover(self) -> tuple[str, ...]:
         """Make whole what a dead service left; the ids it found. Blocks, and reads whole files.
 
-        Only for the time before a recorder works in the folder.
+        Only for the time before a recorder works in the folder. What the disk has no room for
+        stays as it is, for the next time.
         """
         rescued = []
         self._sweep()
@@ -244,11 +248,14 @@ class Catalogue:
             paths = Paths(
                 *(journal.with_suffix(f".{e}") for e in ("mp4", "json", "journal", "jpg"))
             )
-            if part is not None and self._rescue(part, paths):
-                rescued.append(part.recording_id)
-            else:
-                journal.unlink()
-                paths.video.unlink(missing_ok=True)
+            try:
+                if part is not None and self._rescue(part, paths):
+                    rescued.append(part.recording_id)
+                else:
+                    journal.unlink()
+                    paths.video.unlink(missing_ok=True)
+            except OSError as error:
+                logger.warning("a recording is made whole another time: %s", error)
         return tuple(rescued)
 
     def closed(self) -> Iterator[Path]:
@@ -290,6 +297,8 @@ class Catalogue:
                 return look(paths)
             except FileNotFoundError:
                 continue
+            except ValueError as error:
+                logger.warning("%s is not described: %s", paths.video, error)
         return None
 
     def _document(self, paths: Paths) -> Part | None:

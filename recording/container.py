@@ -144,6 +144,7 @@ def rescue(path: Path) -> Rescued:
 
     Raises:
         UnreadableFilm: If there is no whole frame in it.
+        OSError: If the disk refuses; the file is as it was, but for a torn end.
     """
     whole = path.with_suffix(".rescued")
     try:
@@ -163,6 +164,8 @@ def rescue(path: Path) -> Rescued:
         picture = _last_key(whole)
     except (av.FFmpegError, OSError, IndexError, ValueError) as error:
         whole.unlink(missing_ok=True)
+        if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
+            raise
         raise UnreadableFilm(path.name, str(error)) from error
     whole.replace(path)
     return Rescued(end, frames, picture)

@@ -45,6 +45,7 @@ def move(video: Path, wanted: Callable[[], bool] = lambda: True, spare: int = SP
 
     Raises:
         UnreadableFilm: If it is no closed file of ours.
+        ValueError: If what it says of itself makes no sense.
         OSError: If there is no room.
     """
     draft = video.with_suffix(".moving")
@@ -57,8 +58,10 @@ def move(video: Path, wanted: Callable[[], bool] = lambda: True, spare: int = SP
                 target.write(film.front())
                 target.flush()
                 whole = _copied(film, target.fileno(), wanted)
-                os.fsync(target.fileno())
-            if whole:
+                if whole:
+                    os.fsync(target.fileno())
+            # Who deleted it meanwhile does not want it back.
+            if whole := whole and video.exists():
                 draft.replace(video)
             return whole
         finally:
@@ -106,7 +109,7 @@ class Mover:
                 move(video, lambda: not self._ended.is_set())
             except FileNotFoundError:
                 logger.debug("%s was deleted before its index was moved", video)
-            except (OSError, UnreadableFilm) as error:
+            except (OSError, ValueError, UnreadableFilm) as error:
                 logger.warning("the index of %s stays behind its frames: %s", video, error)
 
 

@@ -101,8 +101,15 @@ def document(part: Part) -> str:
 
 
 def read(text: str) -> Part:
-    """The inverse of ``document``."""
-    return _part(json.loads(text))
+    """The inverse of ``document``.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    try:
+        return _part(json.loads(text))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"no description of a part: {error!r}") from error
 
 
 def straightened(knots: Sequence[Knot]) -> tuple[Knot, ...]:

@@ -1,4 +1,5 @@
 import os
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from recording import container, parts
 from recording.budget import LADDER
 from recording.catalogue import Catalogue, checked
 from recording.encoder import Encoder
-from recording.errors import InvalidRecordingId, UnknownRecording
+from recording.errors import InvalidRecordingId, NoSuchMoment, UnknownRecording
 from recording.parts import Part
 from recording.reel import Reel
 from recording.steps import Step
@@ -175,6 +176,40 @@ def test_what_cannot_be_rescued_is_cleared_away(tmp_path: Path, encoder: Encoder
     catalogue = Catalogue(tmp_path)
     assert catalogue.recover() == ()
     assert list(catalogue.list()) == []
+
+
+def test_what_finds_no_room_is_made_whole_another_time(tmp_path: Path, encoder: Encoder) -> None:
+    left_by_a_dead_service(tmp_path, encoder)
+    catalogue = Catalogue(tmp_path)
+    _, hard = before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        assert catalogue.recover() == ()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert catalogue.recover() == (A,)
+    assert len(decoded(catalogue.video(A))) == 19
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}"])
+def test_a_torn_description_hides_its_own_recording_only(
+    tmp_path: Path, encoder: Encoder, text: str
+) -> None:
+    for name in (A, B):
+        running = reel(tmp_path, encoder, name)
+        fill(running, encoder)
+        running.close("completed")
+    catalogue = Catalogue(tmp_path)
+    catalogue.paths(A, 1).document.write_text(text)
+    assert [one["id"] for one in catalogue.list()] == [B]
+
+
+def test_an_empty_clip_is_refused_with_its_moments(tmp_path: Path, encoder: Encoder) -> None:
+    running = reel(tmp_path, encoder)
+    fill(running, encoder)
+    running.close("completed")
+    with pytest.raises(NoSuchMoment, match="between 1 and 0;"):
+        Catalogue(tmp_path).clip(A, 1.0, 0.0)
 
 
 def test_a_description_without_a_document_is_nothing(tmp_path: Path) -> None:

@@ -87,6 +87,20 @@ def test_a_rescued_film_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) ->
     assert list(tmp_path.glob("*.rescued")) == []
 
 
+def test_a_film_for_which_there_is_no_room_is_not_called_unreadable(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    film = Film(tmp_path / "1.mp4", encoder.stream)
+    write(film, encoder, range(5))
+    path = tmp_path / "killed.mp4"
+    path.write_bytes(film.path.read_bytes())
+    film.close()
+    (tmp_path / "killed.rescued").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left"):
+        container.rescue(path)
+    assert container.rescue(path).frames == 4
+
+
 @pytest.mark.parametrize("content", [b"", b"no film at all", b"\0\0\0\x18ftypisom" + bytes(200)])
 def test_what_holds_no_picture_is_said_to_be_unreadable(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "1.mp4"

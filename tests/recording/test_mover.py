@@ -128,6 +128,15 @@ def test_it_gives_up_when_nobody_wants_it(video: Path, film: bytes) -> None:
     assert list(video.parent.iterdir()) == [video]
 
 
+def test_what_is_deleted_meanwhile_stays_deleted(video: Path) -> None:
+    def wanted() -> bool:
+        video.unlink(missing_ok=True)
+        return True
+
+    assert not move(video, wanted, spare=0)
+    assert list(video.parent.iterdir()) == []
+
+
 @pytest.mark.parametrize("cut", [0, 4, 100, -1, -20])
 def test_what_is_not_closed_is_left_alone(video: Path, film: bytes, cut: int) -> None:
     video.write_bytes(film[:cut])

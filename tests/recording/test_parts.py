@@ -67,6 +67,12 @@ def test_a_document_is_read_back() -> None:
     assert part.complete
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"knots": 1, "steps": []}'])
+def test_what_is_no_document_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        parts.read(text)
+
+
 @pytest.mark.parametrize("reason", ["display_lost", "service_lost", "disk_full", "failed", None])
 def test_a_part_that_ended_badly_is_not_complete(reason: parts.EndReason | None) -> None:
     assert not replace(PART, end_reason=reason).complete
