@@ -228,7 +228,6 @@ class Recorder:
                     request.answer_with(self._tend)
                 # Its picture is large, and the next request may be an hour away.
                 request = None
-                self._studio.tick(self._clock.now())
                 self._look_after()
                 self._keep_pace()
         finally:
@@ -244,10 +243,14 @@ class Recorder:
             return None
 
     def _look_after(self) -> None:
-        try:
-            self._tend()
-        except RecordingError as error:
-            logger.error("recording cannot go on: %s", error)
+        for duty in (self._tick, self._tend):
+            try:
+                duty()
+            except (RecordingError, OSError) as error:
+                logger.error("recording cannot go on: %s", error)
+
+    def _tick(self) -> None:
+        self._studio.tick(self._clock.now())
 
     def _keep_pace(self) -> None:
         """Input ends a leisurely wait for the next picture of an animation."""

@@ -2,8 +2,10 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +48,13 @@ class Reel:
         self._paths.video.parent.mkdir(parents=True, exist_ok=True)
         self._film = Film(self._paths.video, template)
         self._ballast = Ballast(self._paths.video)
-        self._journal = self._paths.journal.open("a", encoding="utf-8", buffering=1)
-        self._journal.write(parts.opening(part))
+        try:
+            self._journal = self._opened()
+        except OSError:
+            self._attempt(self._film.close)
+            self._ballast.drop()
+            self._paths.video.unlink(missing_ok=True)
+            raise
         self._first_stamp: int | None = None
         self._steps: list[Step] = []
         self._knots: list[Knot] = [(0.0, 0.0)]
@@ -75,13 +82,17 @@ class Reel:
         self._journal.write(parts.noted(step))
 
     def mark(self, times: TimeMap, until: float) -> None:
-        """Take over how the map of times went on since the last mark, up to ``until``."""
+        """Take over how the map of times went on since the last mark, up to ``until``.
+
+        Raises:
+            OSError: If the journal takes no more; the reel knows the map all the same.
+        """
         real, video = self._knots[-1]
         knots = [(real + knot[0], video + knot[1]) for knot in times.knots[1:]]
+        self._knots += knots
+        self.marked = until
         if knots:
             self._journal.write(parts.seen(knots))
-            self._knots += knots
-        self.marked = until
 
     def looks_for_still(self, now: float) -> bool:
         """Whether ``offer`` would look at a frame now."""
@@ -115,6 +126,15 @@ class Reel:
         self._attempt(lambda: self._illustrate(self._paths.thumbnail))
         self._attempt(lambda: self._describe(part))
         return part
+
+    def _opened(self) -> TextIO:
+        journal = self._paths.journal.open("a", encoding="utf-8", buffering=1)
+        with ExitStack() as stack:
+            stack.callback(self._paths.journal.unlink)
+            stack.push(journal)
+            journal.write(parts.opening(self.part))
+            stack.pop_all()
+        return journal
 
     def _attempt(self, work: Callable[[], None]) -> None:
         # Where the index finds no room, the few words about the file may still find some.

@@ -7,6 +7,7 @@ and the disk.
 import logging
 import shutil
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -129,13 +130,15 @@ class Studio:
 
     def note(self, step: Step, now: float) -> None:
         """A step of all recordings; the resting ones go on with it."""
+        # Whoever tells of it may go by a clock that is ahead of ours.
+        started, ended = min(step.started, now), min(step.ended, now)
         self._acted(now)
-        self._toggling.input(step.started)
-        self._toggling.input(step.ended)
-        self._pace.input(step.ended)
+        self._toggling.input(started)
+        self._toggling.input(ended)
+        self._pace.input(ended)
         if self._exposure is not None:
-            self._exposure.activity(step.started)
-            self._exposure.activity(step.ended, step=True)
+            self._exposure.activity(started)
+            self._exposure.activity(ended, step=True)
         self._write(step)
 
     def person(self, at: float) -> None:
@@ -177,10 +180,19 @@ class Studio:
             self._offer(shot)
 
     def tick(self, now: float) -> None:
-        """Write what is due; close what has rested, is full or finds no room."""
+        """Write what is due; close what has rested, is full or finds no room.
+
+        Raises:
+            RecordingFailed: If the encoder fails; all recordings have ended then.
+        """
         if self._exposure is None:
             return
-        self._deliver(self._exposure.due(now))
+        try:
+            due = self._exposure.due(now)
+        except RecordingFailed:
+            self.stop_all(now, "failed")
+            raise
+        self._deliver(due)
         self._write(self._presence.ended(now))
         self._end(self._table.rest(now), now, "idle")
         for name, reel in list(self._reels.items()):
@@ -197,12 +209,15 @@ class Studio:
         return min(moments, default=None)
 
     def _write(self, step: Step | None) -> None:
-        if step is None:
-            return
+        if step is not None:
+            self._each(lambda reel: reel.note(step))
+
+    def _each(self, work: Callable[[Reel], None]) -> None:
+        """Do something with every file; where the disk refuses, that recording ends."""
         for name, reel in list(self._reels.items()):
             try:
-                reel.note(step)
-            except OSError as error:
+                work(reel)
+            except (OSError, RecordingError) as error:
                 self._broke(name, error)
 
     def _acted(self, now: float) -> None:
@@ -234,6 +249,7 @@ class Studio:
             except (OSError, RecordingFailed) as error:
                 self._table.forget(opening.recording_id)
                 logger.error("recording %s cannot be written: %s", opening.recording_id, error)
+        self._rest_exposure()
 
     def _reel(self, opening: _Opening, origin: float) -> Reel:
         if self._exposure is None:
@@ -256,11 +272,7 @@ class Studio:
 
     def _deliver(self, frames: Iterable[Stamped]) -> None:
         for frame in frames:
-            for name, reel in list(self._reels.items()):
-                try:
-                    reel.write(frame.coded, frame.stamp)
-                except (OSError, RecordingError) as error:
-                    self._broke(name, error)
+            self._each(partial(Reel.write, coded=frame.coded, stamp=frame.stamp))
 
     def _broke(self, name: str, error: Exception) -> None:
         logger.error("recording %s ended: %s", name, error)
@@ -290,7 +302,10 @@ class Studio:
     def _close(self, name: str, reason: EndReason) -> None:
         reel = self._reels.pop(name, None)
         if reel is not None and self._exposure is not None:
-            reel.mark(*self._exposure.times(reel.marked))
+            try:
+                reel.mark(*self._exposure.times(reel.marked))
+            except OSError as error:
+                logger.warning("the journal of recording %s lacks its end: %s", name, error)
             part = reel.close(reason)
             self._closed(self._catalogue.paths(name, part.index).video)
 
@@ -314,19 +329,27 @@ class Studio:
                 reel.offer(shot.pixels, score, shot.time)
 
     def _mark(self) -> None:
-        if self._exposure is None:
+        exposure = self._exposure
+        if exposure is None:
             return
-        for reel in self._reels.values():
-            times, until = self._exposure.times(reel.marked)
+
+        def mark(reel: Reel) -> None:
+            times, until = exposure.times(reel.marked)
             if until >= reel.marked + MARK_EVERY:
                 reel.mark(times, until)
-        self._exposure.forget(min((r.marked for r in self._reels.values()), default=0.0))
+
+        self._each(mark)
+        exposure.forget(min((r.marked for r in self._reels.values()), default=0.0))
 
     def _sync(self, now: float) -> None:
         self._synced = now
-        for reel in self._reels.values():
-            reel.sync()
-        free = shutil.disk_usage(self._catalogue.folder).free
+        self._each(Reel.sync)
+        try:
+            free = shutil.disk_usage(self._catalogue.folder).free
+        except OSError as error:
+            logger.error("the folder of the recordings is lost: %s", error)
+            self.stop_all(now, "failed")
+            return
         if self._reels and free < self._settings.free_to_go_on:
             self.stop_all(now, "disk_full")
 

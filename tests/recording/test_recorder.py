@@ -1,3 +1,4 @@
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -322,3 +323,17 @@ def test_many_callers_at_once_do_not_disturb_each_other(
     assert recorder.active() == ()
     for name in (A, B, C, D):
         assert decoded(recorder.stop(name).videos[0])
+
+
+def test_the_recorder_outlives_the_folder_of_its_recordings(
+    tmp_path: Path, source: FakeSource
+) -> None:
+    folder = tmp_path / "recordings"
+    settings = RecordingSettings(free_to_start=0, free_to_go_on=0, sync_every=0.0)
+    with Recorder(source, folder, settings) as recorder:
+        recorder.start(A)
+        shutil.rmtree(folder)
+        source.show(marked(1))
+        wait_until(lambda: recorder.active() == ())
+        recorder.start(B)
+        assert recorder.stop(B).complete

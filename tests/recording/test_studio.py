@@ -1,5 +1,7 @@
 """The recorder's work with real files and an imagined clock."""
 
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -477,3 +479,57 @@ def test_an_animation_is_looked_at_less_often_until_somebody_acts(scene: Scene) 
     assert scene.studio.fps == 5
     scene.studio.touch(scene.now)
     assert scene.studio.fps == 15
+
+
+def test_a_journal_that_takes_no_more_ends_its_own_recording_only(scene: Scene) -> None:
+    (scene.catalogue.folder / A).mkdir()
+    journal = scene.catalogue.paths(A, 1).journal
+    os.mkfifo(journal)
+    reader = os.open(journal, os.O_RDONLY | os.O_NONBLOCK)
+    scene.start(A)
+    scene.start(B)
+    os.close(reader)
+    for _ in range(30):
+        scene.wait(0.1)
+        scene.show(EVERYTHING)
+    assert scene.studio.active == (B,)
+    facts = scene.catalogue.get(A)
+    assert (facts["end_reason"], facts["video_s"] > 1.0) == ("failed", True)
+    assert len(scene.stop(B)) > 1
+
+
+def test_where_the_folder_is_lost_recordings_end(stage: Staging) -> None:
+    scene = stage(sync_every=0.0)
+    scene.start(A)
+    shutil.rmtree(scene.catalogue.folder)
+    scene.show(EVERYTHING)
+    assert scene.studio.active == ()
+
+
+def test_a_start_that_failed_leaves_no_old_picture_behind(scene: Scene) -> None:
+    (scene.catalogue.folder / A).write_text("")
+    scene.start(A)
+    assert scene.studio.active == ()
+    scene.wait(60.0)
+    (scene.catalogue.folder / A).unlink()
+    scene.studio.start(A, "label", scene.now)
+    assert scene.studio.needs_shot
+    shown = scene.show(EVERYTHING)
+    assert scene.stop(A)[0] == (0.0, shown)
+
+
+def test_a_recording_without_a_journal_does_not_begin(scene: Scene) -> None:
+    (scene.catalogue.folder / A).mkdir()
+    scene.catalogue.paths(A, 1).journal.symlink_to("/dev/full")
+    scene.start(A)
+    assert scene.studio.active == ()
+    assert list((scene.catalogue.folder / A).iterdir()) == []
+
+
+def test_a_step_from_a_clock_that_is_ahead_says_nothing_of_what_is_to_come(scene: Scene) -> None:
+    scene.start(A)
+    scene.studio.note(Step(started=scene.now, ended=scene.now + 3600.0), scene.now)
+    for _ in range(70):
+        scene.wait(0.1)
+        scene.show(EVERYTHING)
+    assert scene.studio.fps == 5
