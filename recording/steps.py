@@ -1,8 +1,8 @@
 """What was done while a recording ran, placed on the video's clock."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from .boxes import Chapter
 from .timeline import TimeMap
@@ -89,15 +89,33 @@ def told(steps: Iterable[Step], times: TimeMap, started_at: float) -> list[dict[
 
 def chapters(steps: Iterable[Step], times: TimeMap) -> str:
     """WebVTT with one cue a step, each until the next step begins or its own end if later."""
-    cues = [(times.video(step.started), times.video(step.ended), step) for step in steps]
+    cues = [
+        _Cue(times.video(step.started), times.video(step.ended), caption(step)) for step in steps
+    ]
+    return _vtt(cues, times.end[1])
+
+
+def retold(rows: Iterable[Mapping[str, Any]], until: float) -> str:
+    """The chapters of steps that ``told`` told of; ``until`` is where the video ends."""
+    known = ({name: value for name, value in row.items() if value is not None} for row in rows)
+    cues = [_Cue(row["video_start"], row["video_end"], caption(restored(row))) for row in known]
+    return _vtt(cues, until)
+
+
+class _Cue(NamedTuple):
+    start: float
+    end: float
+    words: str
+
+
+def _vtt(cues: Sequence[_Cue], until: float) -> str:
     lines = ["WEBVTT", ""]
-    for index, (start, end, step) in enumerate(cues):
-        following = cues[index + 1][0] if index + 1 < len(cues) else times.end[1]
-        until = max(following, end, start + SHORTEST_CUE)
+    for index, (start, end, words) in enumerate(cues):
+        following = cues[index + 1].start if index + 1 < len(cues) else until
         lines += [
             str(index + 1),
-            f"{_clock(start)} --> {_clock(until)}",
-            _escaped(caption(step)),
+            f"{_clock(start)} --> {_clock(max(following, end, start + SHORTEST_CUE))}",
+            _escaped(words),
             "",
         ]
     return "\n".join(lines)

@@ -49,6 +49,8 @@ MAY_USE: dict[str, set[str]] = {
     "tools.fleet.machines": {"desktop.errors"},
     "tools.accepted": {"vncbridge.credentials", "vncbridge.gate"},
     "tools.plane.elsewhere": {"recording.ranges"},
+    "tools.plane.films": {"recording.errors"},
+    "tools.plane.recordings_api": {"recording.media"},
     "tools.store.vault": {"desktop.disguise", "desktop.errors"},
     "tools.wiring": EDGE | {"desktop.folder"},
     "tools.plane.*": EDGE | {"desktop.client", "desktop.errors"},
@@ -121,7 +123,7 @@ CORES = {
         " watchdog",
         "tools.agents.providers": "anthropic_stream anthropic_wire errors port",
         "tools.agents.scripted": "script player protocol vision sse",
-        "tools.plane": "bodies callers errors etags eventstream passage safety videos",
+        "tools.plane": "bodies callers errors etags eventstream passage reels safety videos",
         "tools.fleet": "errors",
     }.items()
     for name in (f"{package}.{module}" for module in modules.split())

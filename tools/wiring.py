@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -36,6 +37,7 @@ from tools.kit.write_file import WriteFileTool
 from tools.models import Models
 from tools.plane.app import create_app
 from tools.plane.pages import router as pages_router
+from tools.plane.ports import Editor
 from tools.plane.secrets_api import router as secrets_router
 from tools.plane.status_api import About
 from tools.settings import Settings
@@ -134,6 +136,7 @@ async def plane(
             chats=chats,
             desktops=fleet,
             files=files,
+            editor=_editor,
             about=lambda: About(version("deskhand"), models.usual(), models.has_key, data),
             closing=closing,
             pages=[
@@ -204,6 +207,13 @@ def _provider() -> type[Model]:
     # The SDK takes two seconds to import: it is loaded beside the start, not before it.
     module = importlib.import_module("tools.agents.providers.anthropic")
     found: type[Model] = module.AnthropicModel
+    return found
+
+
+@cache
+def _editor() -> Editor:
+    # It brings a video library, which most control planes do without for hours.
+    found: Editor = importlib.import_module("recording.editing").Editor()
     return found
 
 

@@ -58,6 +58,7 @@ RULES = (
     Rule("/api/v0/chats/*", "chat", "control"),
     Rule("/runs/*", "chat", "view", reads=True, whole=True),
     Rule("/api/v0/runs/*", "chat", "view", reads=True, whole=True),
+    Rule("/api/v0/recordings/*", "chat", "view", reads=True),
     Rule("/api/v0/files/*", "file", "view", reads=True),
     Rule("/api/v0/files/*", "file", "control"),
     Rule("/api/v0/tools", "tools", "control"),

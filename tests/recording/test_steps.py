@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recording.steps import Step, chapters, marks, merged, restored, stored, told
+from recording.steps import Step, chapters, marks, merged, restored, retold, stored, told
 from recording.timeline import TimeMap
 
 TIMES = TimeMap(((0.0, 0.0), (10.0, 10.0), (110.0, 12.0), (120.0, 22.0)))
@@ -62,6 +62,12 @@ def test_chapters_reach_to_the_next_step() -> None:
         "1\n00:00:01.000 --> 00:00:11.000\nLook\n\n"
         "2\n00:00:11.000 --> 00:00:22.000\ntype hello\n"
     )
+
+
+def test_steps_that_were_told_are_the_same_chapters_again() -> None:
+    steps = (Step(title="Look", started=0.5, ended=1.0), Step(tool="execute", started=9.0, ended=9))
+    rows = told(steps, TIMES, 1000.0)
+    assert retold(rows, TIMES.end[1]) == chapters(steps, TIMES)
 
 
 def test_a_chapter_at_the_very_end_can_still_be_seen() -> None:

@@ -23,6 +23,22 @@ def curl(plane: Service, path: str, body: object) -> dict[str, object]:
     return found
 
 
+def assert_is_a_whole_film(plane: Service, chat_id: object) -> None:
+    """All that a desktop serves of a recording is there after it was stored."""
+    address = f"/api/v0/recordings/{chat_id}"
+    told = plane.get(address)
+    (part,) = told["parts"]
+    video = plane.http.get(f"/{part['video_url']}", headers={"Range": "bytes=4-7"})
+    assert (video.status_code, video.content) == (206, b"ftyp")
+    chapters = plane.http.get(f"/{told['steps_url']}").text
+    assert chapters.startswith("WEBVTT\n")
+    assert chapters.count(" --> ") == len(told["steps"]) > 0
+    clip = plane.http.get(f"{address}/clip", params={"from": 0, "to": told["video_s"] / 2})
+    assert clip.content[4:8] == b"ftyp"
+    for picture in (told["steps"][0]["picture_url"], told["thumbnail_url"]):
+        assert plane.http.get(f"/{picture}").content.startswith(b"\xff\xd8")
+
+
 def test_spawn_then_wait_works_with_plain_curl_and_no_chat_header(plane: Service) -> None:
     spawned = curl(plane, "/api/v0/tools/spawn_computer_use_agent", {"prompt": "show the date"})
     assert isinstance(spawned["result"], dict), spawned
@@ -38,6 +54,7 @@ def test_spawn_then_wait_works_with_plain_curl_and_no_chat_header(plane: Service
     assert film.content[4:8] == b"ftyp"
     picture = plane.http.get(f"/api/v0/files/{waited['result']['thumbnail_file_id']}")
     assert picture.content.startswith(b"\xff\xd8")
+    assert_is_a_whole_film(plane, child)
 
 
 def test_a_wait_that_takes_too_long_is_a_state_and_the_child_goes_on(plane: Service) -> None:

@@ -1,6 +1,7 @@
 """A real Chromium on the control plane's pages, with stand-ins for chats and files behind them."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -30,6 +31,10 @@ from vncbridge.seats import Watchers
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
+CHAPTERS_LOADED = (
+    "() => [...document.querySelector('video').textTracks]"
+    ".some((track) => track.kind === 'chapters' && track.cues && track.cues.length === 1)"
+)
 MARKUP = "<b>Look</b> <img src=x onerror=alert(1)>"
 
 
@@ -187,6 +192,11 @@ def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
             await expect(page.locator("#pressed")).to_be_hidden()
             assert await page.evaluate(at) == pytest.approx(2.5, abs=0.05)
             await expect(page.locator("#ring")).to_have_attribute("style", "left: 25%; top: 75%;")
+            clip = f"/api/v0/recordings/{chat.id}/clip?from=2.500&to=4.500&download=true"
+            await expect(page.get_by_role("link", name="Clip")).to_have_attribute(
+                "href", re.compile(re.escape(clip) + "$")
+            )
+            await page.wait_for_function(CHAPTERS_LOADED)
             await page.get_by_label("Show clicks").uncheck()
             await expect(page.locator("#ring")).to_be_hidden()
             await page.get_by_role("button", name="Next step").click()

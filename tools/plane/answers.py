@@ -39,6 +39,8 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.PathNotServed, 404, "No such path on a desktop."),
     (errors.TooManyStreams, 429, ""),
     (errors.ClientGone, CLIENT_GONE, ""),
+    (errors.NoSuchMoment, 400, "Failed to cut clip."),
+    (errors.NotCut, 409, "The recording cannot be cut."),
     (errors.PlaneError, 400, ""),
     (agents.UnknownTool, 404, "Unknown tool."),
     (agents.Conflict, 409, ""),

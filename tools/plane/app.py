@@ -14,13 +14,14 @@ from . import (
     events_api,
     files_api,
     passthrough,
+    recordings_api,
     runs_api,
     status_api,
     tools_api,
 )
 from .answers import FAMILIES, answer
 from .events_api import EventStreams
-from .ports import Chats, Desktops, Files
+from .ports import Chats, Desktops, Editor, Files
 from .status_api import About
 
 
@@ -29,6 +30,7 @@ def create_app(
     chats: Chats,
     desktops: Desktops,
     files: Files,
+    editor: Callable[[], Editor],
     about: Callable[[], About],
     closing: asyncio.Event,
     ready: Callable[[], bool] = lambda: True,
@@ -37,6 +39,7 @@ def create_app(
 ) -> FastAPI:
     """Return the application, still without the border that every request must cross.
 
+    ``editor`` is asked for with the first recording that is cut.
     Set ``closing`` as soon as the end is asked for: it ends the event streams, which would keep
     the server waiting.
     """
@@ -56,6 +59,7 @@ def create_app(
         files_api.router(chats, files),
         desktops_api.router(desktops, chats),
         runs_api.router(chats, files),
+        recordings_api.router(chats, files, editor),
         events_api.router(chats, streams),
         *pages,
     ):

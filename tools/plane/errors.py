@@ -6,6 +6,8 @@ PlaneError
 ├── BadBody          the body is not what the route takes (400)
 ├── BadCaller        the header that names the calling chat cannot be read (400)
 ├── NoDesktop        the chat has no desktop to show (400)
+├── NoSuchMoment     the film does not show what was asked for (400)
+├── NotCut           the film cannot be cut there (409)
 ├── TooManyStreams   all event streams are taken (429)
 └── ClientGone       nobody is left to answer
 """
@@ -67,6 +69,29 @@ class NoDesktop(PlaneError):
 
     def __str__(self) -> str:
         return "Chat has no desktop."
+
+
+class NoSuchMoment(PlaneError):
+    """A stretch of which a film shows nothing."""
+
+    def __init__(self, asked: str, seconds: float) -> None:
+        super().__init__(asked, seconds)
+        self.asked = asked
+        self.seconds = seconds
+
+    def __str__(self) -> str:
+        return f"{self.asked}; the video is {self.seconds:.3f} s long"
+
+
+class NotCut(PlaneError):
+    """The files of a film do not fit together, or cannot be read."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class TooManyStreams(PlaneError):

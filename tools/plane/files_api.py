@@ -17,6 +17,8 @@ from .safety import content_type, untrusted
 # Private: the answer is for this person's browser. The bytes of an id never change.
 _CACHE = "private, max-age=31536000, immutable"
 
+Download = Annotated[bool, Query(description="Save it instead of showing it.")]
+
 
 def router(chats: Chats, files: Files) -> APIRouter:
     """Return the routes under ``/api/v0/files``."""
@@ -33,25 +35,9 @@ def router(chats: Chats, files: Files) -> APIRouter:
 
     @made.head("/{file_id}", include_in_schema=False)
     @made.get("/{file_id}")
-    async def content(
-        file_id: str,
-        request: Request,
-        download: Annotated[bool, Query(description="Save it instead of showing it.")] = False,
-    ) -> Response:
+    async def content(file_id: str, request: Request, download: Download = False) -> Response:
         """Send a file's bytes; answers ranges and ``If-None-Match``."""
-        file = await files.get(file_id)
-        headers = _headers(file, download=download)
-        if matches(request.headers.get("if-none-match"), headers["ETag"]):
-            return Response(status_code=304, headers=headers)
-        path, media_type = files.path(file_id), content_type(file.media_type)
-        if path.is_file():
-            beyond = only_readable(request, path.stat().st_size, headers["ETag"])
-            return beyond or FileResponse(path, headers=headers, media_type=media_type)
-
-        def read(start: int, end: int) -> AsyncIterator[bytes]:
-            return files.stream(file_id, start, end)
-
-        return await answered(request, file.size, headers, media_type, read)
+        return await sent(files, await files.get(file_id), request, download=download)
 
     @made.put("/{file_id}/pin")
     async def pin(file_id: str) -> JSONResponse:
@@ -72,9 +58,27 @@ def router(chats: Chats, files: Files) -> APIRouter:
     return made
 
 
-def _headers(file: FileView, *, download: bool) -> dict[str, str]:
+async def sent(
+    files: Files, file: FileView, request: Request, *, download: bool, cache: str = _CACHE
+) -> Response:
+    """Return a stored file as the answer to a GET or a HEAD, wherever its bytes are."""
+    headers = _headers(file, download=download, cache=cache)
+    if matches(request.headers.get("if-none-match"), headers["ETag"]):
+        return Response(status_code=304, headers=headers)
+    path, media_type = files.path(file.id), content_type(file.media_type)
+    if path.is_file():
+        beyond = only_readable(request, path.stat().st_size, headers["ETag"])
+        return beyond or FileResponse(path, headers=headers, media_type=media_type)
+
+    def read(start: int, end: int) -> AsyncIterator[bytes]:
+        return files.stream(file.id, start, end)
+
+    return await answered(request, file.size, headers, media_type, read)
+
+
+def _headers(file: FileView, *, download: bool, cache: str) -> dict[str, str]:
     return {
         "ETag": f'"{file.sha256 or file.id}"',
-        "Cache-Control": _CACHE,
+        "Cache-Control": cache,
         **untrusted(file.media_type, file.name, download=download),
     }

@@ -184,3 +184,22 @@ class Files(Protocol):
 
     def stream(self, file_id: str, start: int, end: int) -> AsyncIterator[bytes]:
         """Give bytes that are not. Raises ``BytesMissing`` and ``BucketUnavailable``."""
+
+    def incoming(self) -> Path:
+        """Return a new name on this disk, for a file that its user removes."""
+
+
+class Editor(Protocol):
+    """Works on videos; ``recording.editing.Editor`` outside of tests.
+
+    All calls block, and raise ``RecordingError`` where a video cannot be read.
+    """
+
+    def cut(self, stretches: Sequence[tuple[Path, float, float]], target: Path) -> None:
+        """Write stretches of videos, in seconds, one behind the other into a new one."""
+
+    def still(self, video: Path, at: float) -> bytes:
+        """Return a small JPEG of a moment."""
+
+    def chapters(self, told: Sequence[Json], until: float) -> str:
+        """Return the steps of a video of that length as WebVTT."""

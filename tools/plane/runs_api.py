@@ -11,8 +11,10 @@ from tools.store.errors import UnknownRow
 
 from .bodies import Json
 from .chats_api import Limit, whole
+from .films import left_of
 from .ports import Chats, Files
-from .videos import duration, positions, seconds, total
+from .reels import Film, film
+from .videos import duration, seconds, total
 
 PAGE = 100
 
@@ -32,12 +34,12 @@ def router(chats: Chats, files: Files) -> APIRouter:
     async def run(chat_id: str) -> JSONResponse:
         """Show a chat with its steps, files, recordings and children in one answer."""
         body = await whole(chats, chat_id)
-        videos = await _videos(files, tuple(body["recording_file_ids"]))
+        found = film(await left_of(files, body["recording_file_ids"]))
         below = await asyncio.gather(*(chats.get(child) for child in body["children"]))
         return JSONResponse(
             {
-                "chat": body,
-                "recordings": _parts(videos),
+                "chat": {**body, "steps": _placed(body["steps"], found)},
+                "recordings": _parts(chat_id, found),
                 "thumbnail_url": _address(body["thumbnail_file_id"]),
                 "children": [child.to_json() for child in below],
             }
@@ -88,7 +90,8 @@ async def _recorded(
 
 
 async def _summary(files: Files, chat: ChatView) -> Json:
-    videos = await _videos(files, chat.recording_file_ids)
+    found = film(await left_of(files, chat.recording_file_ids))
+    videos = [reel.file for reel in found.reels]
     return {
         "chat_id": chat.id,
         "parent_id": chat.parent_id,
@@ -105,29 +108,33 @@ async def _summary(files: Files, chat: ChatView) -> Json:
         "thumbnail_url": _address(chat.thumbnail_file_id),
         "run_url": f"runs/{chat.id}",
         "bytes": sum(video.size for video in videos),
-        "video_s": total([part["video_s"] for part in _parts(videos)]),
+        "video_s": total([part["video_s"] for part in _parts(chat.id, found)]),
         "duration_s": duration([video.metadata for video in videos]),
         "pinned": bool(videos) and all(video.pinned for video in videos),
     }
 
 
-async def _videos(files: Files, ids: tuple[str, ...]) -> list[FileView]:
-    found: list[FileView] = []
-    for file_id in ids:
-        try:
-            found.append(await files.get(file_id))
-        except UnknownRow:
-            # A person removed this part; the others can still be shown.
-            continue
-    return found
-
-
-def _parts(videos: list[FileView]) -> list[Json]:
-    """Return the videos in their order, each with its own length."""
-    placed = positions([video.metadata for video in videos])
+def _placed(steps: list[Json], found: Film) -> list[Json]:
+    """Return the steps with their place in the film, where a turn knows that in its own only."""
+    places = found.places()
     return [
-        {**_video_json(video), "part": place, "video_s": seconds(video.metadata, place)}
-        for video, place in zip(videos, placed, strict=True)
+        step | dict(zip(("video_start", "video_end"), places[step["tool_call_id"]], strict=True))
+        if step["tool_call_id"] in places
+        else step
+        for step in steps
+    ]
+
+
+def _parts(chat_id: str, found: Film) -> list[Json]:
+    """Return the videos in their order, each with its own length and chapters."""
+    return [
+        {
+            **_video_json(reel.file),
+            "part": reel.place,
+            "video_s": seconds(reel.file.metadata, reel.place),
+            "chapters_url": f"api/v0/recordings/{chat_id}/steps.vtt?part={reel.index}",
+        }
+        for reel in found.reels
     ]
 
 

@@ -18,16 +18,20 @@ def positions(described: Sequence[Json]) -> list[int]:
     return found
 
 
+def span(metadata: Json, position: int) -> tuple[float, float] | None:
+    """Return from when to when a recording's video shows one part, ``None`` if it is not known."""
+    whole = _number(metadata.get("video_s"))
+    starts = [_number(part.get("video_start")) for part in metadata.get("parts") or []] or [0.0]
+    if whole is None or position >= len(starts):
+        return None
+    start, end = starts[position], (*starts, whole)[position + 1]
+    return None if start is None or end is None else (start, end)
+
+
 def seconds(metadata: Json, position: int) -> float | None:
     """Return the length of one part's video, ``None`` if it is not known."""
-    whole = _number(metadata.get("video_s"))
-    starts = [_number(part.get("video_start")) for part in metadata.get("parts") or []]
-    if whole is None or position >= max(len(starts), 1):
-        return None
-    if not starts:
-        return whole
-    start, end = starts[position], (*starts, whole)[position + 1]
-    return None if start is None or end is None else round(end - start, 3)
+    found = span(metadata, position)
+    return None if found is None else round(found[1] - found[0], 3)
 
 
 def duration(described: Sequence[Json]) -> float | None:

@@ -16,6 +16,7 @@ import httpx2
 from fastapi import FastAPI
 
 from desktop.client import DesktopClient
+from recording.errors import RecordingError
 from tools.agents.events import EventHub, Subscription
 from tools.agents.views import ChatView, FileView, MessageView, Page, StepView
 from tools.fleet.errors import UnknownDesktop
@@ -215,6 +216,33 @@ class FakeFiles:
         for at in range(start, end):
             yield self.elsewhere[file_id][at : at + 1]
 
+    def incoming(self) -> Path:
+        return self.folder / f"incoming-{uuid4()}"
+
+
+@dataclass
+class FakeEditor:
+    """Writes what it was asked for in the place of videos."""
+
+    failure: RecordingError | None = None
+
+    def cut(self, stretches: Sequence[tuple[Path, float, float]], target: Path) -> None:
+        self._maybe_fail()
+        words = [f"{path.read_text()} {start:g}-{end:g}" for path, start, end in stretches]
+        target.write_text(", ".join(words))
+
+    def still(self, video: Path, at: float) -> bytes:
+        self._maybe_fail()
+        return f"{video.read_text()} at {at:g}".encode()
+
+    def chapters(self, told: Sequence[Json], until: float) -> str:
+        cues = [f"{s['tool_call_id']} {s['video_start']:g}-{s['video_end']:g}" for s in told]
+        return f"WEBVTT\n\n00:00.000 --> 00:01.000\n{' '.join((*cues, f'until {until:g}'))}\n"
+
+    def _maybe_fail(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+
 
 @dataclass(frozen=True)
 class FakeDesktop:
@@ -265,6 +293,7 @@ class Plane:
     chats: FakeChats
     desktops: FakeDesktops
     files: FakeFiles
+    editor: FakeEditor
     closing: asyncio.Event
 
     def client(self) -> httpx2.AsyncClient:
@@ -331,12 +360,14 @@ async def exchange(app: FastAPI, scope: dict[str, Any]) -> tuple[int, Json]:
 def plane(tmp_path: Path, **changes: Any) -> Plane:
     """Return an application behind its real border."""
     chats, desktops, files = FakeChats(), FakeDesktops(), FakeFiles(tmp_path)
+    editor = FakeEditor()
     closing = changes.pop("closing", None) or asyncio.Event()
     about = About("1.2.3", "scripted:demo", False, tmp_path)
     app = create_app(
         chats=chats,
         desktops=desktops,
         files=files,
+        editor=lambda: editor,
         about=lambda: about,
         closing=closing,
         **changes,
@@ -344,7 +375,7 @@ def plane(tmp_path: Path, **changes: Any) -> Plane:
     credentials = Credentials("0123456789ab", time.time)
     credentials.accept_token(TOKEN, Principal("admin"))
     install(app, Gate(), credentials)
-    return Plane(app, chats, desktops, files, closing)
+    return Plane(app, chats, desktops, files, editor, closing)
 
 
 @contextlib.asynccontextmanager

@@ -110,6 +110,7 @@ def test_a_run_is_shown_whole(tmp_path: Path) -> None:
                 "metadata": {"video_s": 2.0, "steps": [{"index": 0, "video_start": 0.5}]},
                 "part": 0,
                 "video_s": 2.0,
+                "chapters_url": f"api/v0/recordings/{chat.id}/steps.vtt?part=1",
             }
         ]
         assert body["thumbnail_url"] == "api/v0/files/t"

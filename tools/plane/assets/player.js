@@ -6,6 +6,12 @@ const PICTURE = 1 / 15;
 const RING_SECONDS = 1.2;
 const KEYBOARD = new Set(["key", "hold_key", "type", "type_secret"]);
 
+/** The steps as chapters, and as captions that a person may turn on in the video's own menu. */
+function tracks(src) {
+  const same = { label: "Steps", srclang: "en", src };
+  return [element("track", { ...same, kind: "chapters", default: true }), element("track", { ...same, kind: "captions" })];
+}
+
 export class Player {
   /** @param elements {video, strip, played, now, ring, pressed}  @param chosen called when a mark is clicked */
   constructor(elements, { chosen, moved }) {
@@ -30,7 +36,7 @@ export class Player {
   }
 
   /**
-   * @param parts   [{url, seconds}] in order; seconds may be null for the only one
+   * @param parts   [{url, seconds, chapters}] in order; seconds may be null for the only one
    * @param stills  [[from, to], ...] where idle time was shortened, on the whole time line
    */
   load(parts, stills) {
@@ -76,6 +82,7 @@ export class Player {
       this.part = index;
       const { playbackRate } = video;
       video.src = this.parts[index].url;
+      video.replaceChildren(...tracks(this.parts[index].chapters));
       video.defaultPlaybackRate = playbackRate;
     }
     video.currentTime = at;

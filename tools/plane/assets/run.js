@@ -12,10 +12,18 @@ const id = encodeURIComponent(idFromPath());
 const list = byId("steps");
 let steps = [];
 let startedAt = 0;
+// A step may be over before anybody has seen it.
+const SHORTEST_CLIP_SECONDS = 2;
 
 const player = new Player(
   { video: byId("video"), strip: byId("strip"), played: byId("played"), now: byId("now"), ring: byId("ring"), pressed: byId("pressed") },
-  { chosen: (step) => choose(step), moved: (step) => highlight(step) },
+  {
+    chosen: (step) => choose(step),
+    moved: (step) => {
+      highlight(step);
+      offerClip(step);
+    },
+  },
 );
 
 const showKept = keeping(id, () => (player.total ? player.time : 0));
@@ -30,6 +38,18 @@ function highlight(step) {
     } else if (!current) {
       button.removeAttribute("aria-current");
     }
+  }
+}
+
+/** Offers the current step, until the next one begins, as a video of its own. */
+function offerClip(step) {
+  const clip = byId("clip");
+  clip.hidden = step === null;
+  if (step !== null) {
+    const from = Math.max(0, Math.min(step.video_start, player.total - SHORTEST_CLIP_SECONDS));
+    const following = steps.find((each) => each.video_start > step.video_start);
+    const until = Math.max(following?.video_start ?? player.total, from + SHORTEST_CLIP_SECONDS);
+    clip.href = address(`api/v0/recordings/${id}/clip?from=${from.toFixed(3)}&to=${until.toFixed(3)}&download=true`);
   }
 }
 
@@ -118,7 +138,11 @@ function stillsOf(recordings) {
 }
 
 function partsOf(recordings) {
-  return recordings.map((recording) => ({ url: address(recording.url), seconds: recording.video_s }));
+  return recordings.map((recording) => ({
+    url: address(recording.url),
+    seconds: recording.video_s,
+    chapters: address(recording.chapters_url),
+  }));
 }
 
 let previewed = null;

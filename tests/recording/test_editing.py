@@ -1,0 +1,24 @@
+from pathlib import Path
+
+import pytest
+
+from recording.editing import Editor
+from recording.errors import UnreadableFilm
+from tests.recording.fakes import decoded
+from tests.recording.test_clips import film
+
+
+def test_a_kept_video_gives_clips_and_pictures(tmp_path: Path) -> None:
+    video = film(tmp_path / "kept", range(30))
+    clip = tmp_path / "clip"
+    Editor().cut([(video, 0.5, 1.0)], clip)
+    assert [number for _, number in decoded(clip)] == list(range(5, 10))
+    assert Editor().still(video, 1.0).startswith(b"\xff\xd8")
+    with pytest.raises(UnreadableFilm):
+        Editor().still(tmp_path / "no", 1.0)
+
+
+def test_steps_are_chapters() -> None:
+    step = {"tool": "execute", "video_start": 1.0, "video_end": 1.5}
+    text = Editor().chapters([step], 2.0)
+    assert text == "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\nexecute\n"
