@@ -44,11 +44,13 @@ class Folder:
         if len(os.fsencode(self.path)) + len("/session-bus.sock") > LONGEST_SOCKET_PATH:
             raise OSError(f"{self.path} is too long a path: sockets in it could not be bound")
         self.path.mkdir(mode=0o711, parents=True, exist_ok=True)
-        for path in (self.path, *(self.path / part for part in PARTS)):
+        _own(self.path, account)
+        for path in (self.path / part for part in PARTS):
+            # An earlier desktop's user may have put a link there: to what root must not give away.
+            if path.is_symlink():
+                path.unlink()
             path.mkdir(exist_ok=True)
-            path.chmod(0o700)
-            if os.geteuid() == 0:
-                os.chown(path, account.uid, account.gid)
+            _own(path, account, os.O_NOFOLLOW)
         if os.geteuid() == 0:
             self._hand_over(account)
         if os.geteuid() == 0 and not X_SOCKETS.exists():
@@ -57,13 +59,15 @@ class Folder:
 
     def _hand_over(self, account: Account) -> None:
         """Give what a desktop left here that worked as another user, and perhaps was killed."""
-        for place, _, names in os.walk(self.path):
-            os.chown(place, account.uid, account.gid)
-            for path in (Path(place) / name for name in names):
-                facts = path.lstat()
+        given = (account.uid, account.gid)
+        # By descriptors: whoever still runs as that user may put a link in the place of a name.
+        for _, _, names, place in os.fwalk(self.path):
+            os.fchown(place, *given)
+            for name in names:
+                facts = os.stat(name, dir_fd=place, follow_symlinks=False)
                 # Another name of a file elsewhere must not give that file away.
                 if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1:
-                    os.chown(path, account.uid, account.gid)
+                    os.chown(name, *given, dir_fd=place, follow_symlinks=False)
 
     def clear(self) -> None:
         """Remove all but recordings; and the whole folder when there are none."""
@@ -79,6 +83,17 @@ class Folder:
             with suppress(PermissionError):
                 if path.exists() and not any(path.iterdir()):
                     path.rmdir()
+
+
+def _own(folder: Path, account: Account, flags: int = 0) -> None:
+    """Close a folder to all but the account."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | flags)
+    try:
+        os.fchmod(descriptor, 0o700)
+        if os.geteuid() == 0:
+            os.fchown(descriptor, account.uid, account.gid)
+    finally:
+        os.close(descriptor)
 
 
 def run_root(uid: int, environment: Mapping[str, str]) -> Path:

@@ -50,6 +50,23 @@ def test_what_an_earlier_user_left_is_handed_over(tmp_path: Path) -> None:
     assert foreign.stat().st_uid == ME.uid
 
 
+def test_a_link_in_the_place_of_a_part_is_replaced_and_what_it_names_is_let_be(
+    tmp_path: Path,
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o755)
+    folder = Folder(tmp_path / "d")
+    folder.make(ME)
+    for part in (folder.recordings, folder.work):
+        part.rmdir()
+        part.symlink_to(outside)
+    folder.make(Account("other", 12345, 12345, "user") if os.geteuid() == 0 else ME)
+    assert folder.work.is_dir()
+    assert not folder.work.is_symlink()
+    facts = outside.stat()
+    assert (stat.S_IMODE(facts.st_mode), facts.st_uid) == (0o755, ME.uid)
+
+
 def test_clearing_keeps_recordings_only(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "d")
     folder.make(ME)
