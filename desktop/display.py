@@ -35,7 +35,7 @@ class Life(Protocol):
         """Start; nothing of it runs when this raises."""
 
     def close(self) -> None:
-        """End what is left of it."""
+        """End what is left of it; twice is fine."""
 
 
 L = TypeVar("L", bound=Life)
@@ -96,10 +96,10 @@ class Display(Generic[L]):
         if self._thread.ident is not None:
             self._thread.join()
         with self._lock:
-            coming = self._coming
-            coming.cancel()
-        if coming.done() and not coming.cancelled():
-            coming.result().close()
+            self._coming.cancel()
+        # Also one that has just ended by itself, which nobody replaces any more.
+        if self._newest is not None:
+            self._newest.close()
 
     @property
     def newest(self) -> L:

@@ -197,3 +197,23 @@ def test_before_it_is_open_there_is_no_life() -> None:
     factory = Factory()
     with pytest.raises(DisplayGone):
         _ = Display(factory, factory.told).newest
+
+
+def test_a_life_that_ends_while_the_display_is_closed_is_closed_too() -> None:
+    factory = Factory()
+    telling, go_on = threading.Event(), threading.Event()
+
+    def told(kind: str, data: dict[str, Any]) -> None:
+        telling.set()
+        assert go_on.wait(LIMIT)
+
+    display = Display(factory, told, lambda: factory.now)
+    display.open()
+    factory.lives[0].die()
+    assert telling.wait(LIMIT)
+    factory.lives[1].die()
+    closing = threading.Thread(target=display.close)
+    closing.start()
+    go_on.set()
+    closing.join(LIMIT)
+    assert all(life.closed for life in factory.lives)
