@@ -60,7 +60,11 @@ class Clipboard:
             DisplayGone: If there is no such display.
         """
         self._connection = connect(self._display, self._xauthority)
-        self._selection = Selection(self._connection)
+        try:
+            self._selection = Selection(self._connection)
+        except LOST as error:
+            self._connection.disconnect()
+            raise DisplayGone(self._display, "connection lost") from error
         self._wake_read, self._wake_write = os.pipe()
         self._ended = False
         self._thread.start()

@@ -68,14 +68,12 @@ class XTestHands:
             DisplayGone: If there is no such display.
         """
         self._connection = connect(self._display, self._xauthority)
-        with self._requests():
-            self._test = self._connection(xcffib.xtest.key)
-            self._listener = Listener(self._connection)
-            setup = self._connection.get_setup()
-            self._root = setup.roots[self._connection.pref_screen].root
-            self._codes = (setup.min_keycode, setup.max_keycode - setup.min_keycode + 1)
-            self._viewers = _viewers_keyboard(self._connection)
-            self._read_keymap()
+        try:
+            with self._requests():
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Release everything and disconnect; twice is fine, and so is a display that is gone."""
@@ -124,6 +122,15 @@ class XTestHands:
         with self._requests():
             where = self._connection.core.QueryPointer(self._root).reply()
             return Point(where.root_x, where.root_y)
+
+    def _prepare(self) -> None:
+        self._test = self._connection(xcffib.xtest.key)
+        self._listener = Listener(self._connection)
+        setup = self._connection.get_setup()
+        self._root = setup.roots[self._connection.pref_screen].root
+        self._codes = (setup.min_keycode, setup.max_keycode - setup.min_keycode + 1)
+        self._viewers = _viewers_keyboard(self._connection)
+        self._read_keymap()
 
     @contextmanager
     def _requests(self) -> Iterator[None]:

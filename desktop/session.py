@@ -110,22 +110,18 @@ class DesktopSession:
         return dict(self._environment)
 
     def open(self) -> None:
-        """Start everything; windows may be opened when this returns.
+        """Start everything; windows may be opened when this returns. All or nothing.
 
         Raises:
             MissingProgram: If the message bus or the window manager is not installed.
             DisplayNotReady: If the message bus does not start.
             DisplayGone: If the X server ends meanwhile.
         """
-        self._write_files()
-        for name in ("dbus-daemon", "openbox", "tint2", "hsetroot", "xterm"):
-            find_program(name, self._environment.get("PATH"))
-        self._start_bus()
-        self._start_window_manager()
-        self._start("hsetroot", *_WALLPAPER)
-        # The panel would look for the window manager again only a second later.
-        await_window_manager(self._display, self._xauthority, _WINDOW_MANAGER_SECONDS)
-        self._start_panel()
+        try:
+            self._start_all()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """End the programs, and the applications that were launched from the panel."""
@@ -149,6 +145,17 @@ class DesktopSession:
             "restarts": {name: len(times) for name, times in self._restarts.items()},
             "browser_sandbox": _sandbox_status(),
         }
+
+    def _start_all(self) -> None:
+        self._write_files()
+        for name in ("dbus-daemon", "openbox", "tint2", "hsetroot", "xterm"):
+            find_program(name, self._environment.get("PATH"))
+        self._start_bus()
+        self._start_window_manager()
+        self._start("hsetroot", *_WALLPAPER)
+        # The panel would look for the window manager again only a second later.
+        await_window_manager(self._display, self._xauthority, _WINDOW_MANAGER_SECONDS)
+        self._start_panel()
 
     def _write_files(self) -> None:
         downloads = self._environment.get("HOME", str(self._folder)) + "/Downloads"
