@@ -12,6 +12,7 @@ PACKAGES = {"desktop", "recording", "vncbridge", "tools"}
 
 EDGE = {"vncbridge.border", "vncbridge.credentials", "vncbridge.errors", "vncbridge.gate"} | {
     "vncbridge.accesslog",
+    "vncbridge.docs",
     "vncbridge.logs",
     "vncbridge.scopes",
     "vncbridge.tokens_api",
@@ -108,14 +109,14 @@ CORES = {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
         " settle changes keymap png environment snapshots outcomes schema lease journal calls"
         " backoff desktopentry ready etags query"
-        " results portablekeys nodes minutes disguise",
+        " results portablekeys nodes minutes metrics disguise",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes presence ranges pace",
         "vncbridge": "errors gate rfb roles scopes",
         "tools": "models",
         "tools.store": "retention",
         "tools.kit": "spec ampersand arguments computer_calls duration output",
-        "tools.processes": "errors headtail hierarchy requests chat calls schema",
+        "tools.processes": "errors headtail hierarchy requests chat calls schema identity",
         "tools.files": "errors lines match edits endings diff hints indent requests splice"
         " conditions notices schema search",
         "tools.git": "credentials errors prompts states",

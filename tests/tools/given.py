@@ -9,16 +9,12 @@ Json = dict[str, Any]
 _FILE = Path(__file__).parent.parent / "data" / "processes-and-files.json"
 CASES: dict[str, Json] = {case["id"]: case for case in json.loads(_FILE.read_text())}
 
-_V1 = "the table form has no message numbers, and the call's id is in the path: it cannot arise"
 _ALTERNATIVE = "an alternative branch; run-once goes by tool-call id instead"
 
 NOT_YET: dict[str, str] = {
     "process.output/wait_longer_than_http_write_timeout": (
         "the server has no write timeout; bench/soak_waits.py plays it, 25 s are too long here"
     ),
-    "process.toolcall.v1/older_message": _V1,
-    "process.toolcall.v1/cancel_without_toolcall": _V1,
-    "process.toolcall.v1/cancel_partial_headers": _V1,
     "process.client_token/same_token_attaches": _ALTERNATIVE,
     "process.client_token/same_token_other_background": _ALTERNATIVE,
     "process.client_token/probe_found": _ALTERNATIVE,
@@ -26,9 +22,6 @@ NOT_YET: dict[str, str] = {
     "process.client_token/probe_escaped_token": _ALTERNATIVE,
     "process.tracked/reaped_terminal_state": _ALTERNATIVE,
     "process.tracked/fence_beats_delayed_start": _ALTERNATIVE,
-    "toolcall.table/start_by_other_chat_with_same_process_id": (
-        "a process's id is made from chat and call here: two chats cannot meet in one"
-    ),
 }
 """Cases that are not run, each with the reason."""
 

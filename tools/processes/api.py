@@ -7,11 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 
 from . import schema
-from .chat import Touched, chat_of, header
+from .chat import Touched, chat_of
 from .errors import (
     BadRequest,
     CallRefused,
@@ -23,11 +22,11 @@ from .errors import (
     TooManyStreams,
     UnknownProcess,
 )
+from .identity import Identity, identity_of
 from .once import Answer
 from .record import Record
 from .registry import Registry
 from .requests import (
-    call_age_ms,
     input_request,
     number,
     output_request,
@@ -35,7 +34,7 @@ from .requests import (
     signal_request,
     start_request,
 )
-from .streams import Streams
+from .streams import OutputResponse, Streams
 
 Json = dict[str, Any]
 LONGEST_CURSOR = 18
@@ -61,6 +60,7 @@ def router(registry: Registry, streams: Streams | None = None) -> APIRouter:
     """Return the routes over ``registry``."""
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["processes"])
     _add_control(routes, registry)
+    _add_cancels(routes, registry)
     _add_input(routes, registry)
     _add_views(routes, registry)
     _add_streams(routes, registry, streams or Streams())
@@ -72,10 +72,9 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
     async def start(request: Request) -> Json:
         """Start ``sh -c command``; answers as soon as it runs."""
         chat = chat_of(request.headers)
-        call_id = header(request.headers, "tool-call-id")
-        age = header(request.headers, "tool-call-age-ms")
-        asked = start_request(await request.body(), call_id, age)
-        process_id, fresh = await registry.start(asked, chat)
+        asked = start_request(await request.body())
+        call = identity_of(request.headers, chat, body=asked.tool_call_id, age_ms=asked.call_age_ms)
+        process_id, fresh = await registry.start(asked, chat, call)
         answer: Json = {"id": process_id, "started": True, "attached": not fresh}
         with suppress(UnknownProcess):  # attached to one that was forgotten meanwhile
             record = registry.find(process_id, chat)
@@ -94,22 +93,31 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
         await registry.signal(record, asked)
         return {"message": f"Signal {asked.signal} was sent to process {record.id}."}
 
-    @routes.post("/tool-calls/{call_id}/cancel")
+
+def _add_cancels(routes: APIRouter, registry: Registry) -> None:
+    @routes.post("/tool-calls/{call_id:path}/cancel")
     async def cancel(call_id: str, request: Request) -> Json:
         """Keep a tool call from starting a process, and kill the one it started."""
-        chat = chat_of(request.headers)
-        if chat is None:
-            raise BadRequest("A tool call is canceled for a chat: its header is missing.")
-        age = call_age_ms(header(request.headers, "tool-call-age-ms"))
-        found = await registry.cancel(call_id, chat, age)
+        call = identity_of(request.headers, chat_of(request.headers), path=call_id)
+        return await canceled(call)
+
+    @routes.post("/processes/{process_id}/cancel")
+    async def cancel_process(process_id: str, request: Request) -> Json:
+        """Do the same for the tool call that the headers name; the path is its process."""
+        call = identity_of(request.headers, chat_of(request.headers))
+        if call is None or call.process_id != process_id:
+            raise BadRequest("The headers must name the tool call that started this process.")
+        return await canceled(call)
+
+    async def canceled(call: Identity | None) -> Json:
+        found = await registry.cancel(call) if call is not None else None
         if found is None:
             return {"received": False, "started": False, "canceled": False}
         if isinstance(found, tuple):
             status, body = found
             return {"received": True, "started": True, "status_code": status, "body": body}
-        record = found
-        state = _state(record) | {"age_ms": _age_ms(registry, record)}
-        return {"received": True, "started": True} | state | _snapshot(record)
+        state = _state(found) | {"age_ms": _age_ms(registry, found)}
+        return {"received": True, "started": True} | state | _snapshot(found)
 
 
 def _add_input(routes: APIRouter, registry: Registry) -> None:
@@ -171,7 +179,7 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
 
 def _add_streams(routes: APIRouter, registry: Registry, streams: Streams) -> None:
     @routes.get("/processes/{process_id}/stream", openapi_extra=schema.STREAM)
-    async def stream(process_id: str, request: Request) -> StreamingResponse:
+    async def stream(process_id: str, request: Request) -> Response:
         """Send output as it comes, as server-sent events; ends with the event ``exit``."""
         record = registry.find(process_id, chat_of(request.headers))
         cursor = number(request.query_params, "cursor", 0)
@@ -179,11 +187,7 @@ def _add_streams(routes: APIRouter, registry: Registry, streams: Streams) -> Non
         if last.isascii() and last.isdigit() and len(last) <= LONGEST_CURSOR:
             cursor = int(last)
         streams.check()
-        return StreamingResponse(
-            streams.events(record.process, cursor, lambda: _state(record)),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-        )
+        return OutputResponse(streams.events(record.process, cursor, lambda: _state(record)))
 
 
 def once(registry: Registry) -> Callable[..., Coroutine[Any, Any, Answer]]:
@@ -192,14 +196,11 @@ def once(registry: Registry) -> Callable[..., Coroutine[Any, Any, Answer]]:
     async def run(
         headers: Mapping[str, str], digest: str, act: Callable[[], Coroutine[Any, Any, Answer]]
     ) -> Answer:
-        call_id = header(headers, "tool-call-id")
         try:
-            chat = chat_of(headers)
-            if not call_id:
+            call = identity_of(headers, chat_of(headers))
+            if call is None:
                 return await act()
-            key = (chat.id if chat else "", call_id)
-            age = call_age_ms(header(headers, "tool-call-age-ms"))
-            return (await registry.once.run(key, digest, act, age))[0]
+            return (await registry.once.run(call, digest, act))[0]
         except ProcessError as error:
             raise _refusal(error) from error
 

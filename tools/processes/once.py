@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 
 from .calls import CallTable, Key
 from .errors import CallRefused, OutcomeUnknown, ProcessError
+from .identity import Identity, Newest
 from .journal import Journal, Past
 
 CLOCK_SLACK = 2.0
@@ -27,27 +28,26 @@ class Once:
             journal.open()
         self._opened = clock()
         self._table: CallTable[asyncio.Task[Any]] = CallTable()
+        self._newest = Newest()
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def run(
         self,
-        key: Key,
+        call: Identity,
         digest: str,
         act: Callable[[], Coroutine[Any, Any, T]],
-        age_ms: int = 0,
     ) -> tuple[T, bool]:
         """Return what ``act`` gave, and whether it was this request that began it.
-
-        ``age_ms`` is how long ago the call was first sent, 0 if that is now.
 
         Raises:
             CallRefused: If the call must not begin, or began with another ``digest``.
             OutcomeUnknown: If ``act`` broke off, so that nobody knows how far it came.
         """
-        now = self._clock()
+        key, now = call.key, self._clock()
+        self._newest.admit(call)
         if not self._table.knows(key, now) and (past := self._past(key)) is not None:
             return cast(T, _repeated(past, digest)), False
-        self._check_age(key, now, age_ms)
+        self._check_age(call, now)
         task, fresh = self._table.run(key, digest, now, lambda: self._noted(key, digest, act))
         try:
             return cast(T, await asyncio.shield(task)), fresh
@@ -84,21 +84,22 @@ class Once:
 
         return self.begin(acting)
 
-    def cancel(self, key: Key, age_ms: int = 0) -> asyncio.Task[Any] | Answer | None:
+    def cancel(self, call: Identity) -> asyncio.Task[Any] | Answer | None:
         """Let a call never begin; return the task of one that has, or an earlier service's answer.
 
         Raises:
             CallRefused: If an earlier service may have run it.
         """
-        now = self._clock()
+        key, now = call.key, self._clock()
+        self._newest.admit(call)
         if not self._table.knows(key, now) and (past := self._past(key)) is not None:
             return _told(past)
-        self._check_age(key, now, age_ms)
+        self._check_age(call, now)
         return self._table.cancel(key, now)
 
-    def _check_age(self, key: Key, now: float, age_ms: int) -> None:
-        younger = now - self._opened - CLOCK_SLACK <= age_ms / 1000
-        if age_ms and younger and not self._table.knows(key, now):
+    def _check_age(self, call: Identity, now: float) -> None:
+        younger = now - self._opened - CLOCK_SLACK <= call.age_ms / 1000
+        if call.age_ms and younger and not self._table.knows(call.key, now):
             raise CallRefused(
                 "agent_started_after_tool_call",
                 "The machine was restarted after the tool call was first sent: it may have run.",

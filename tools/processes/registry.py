@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, cast
-from uuid import UUID, uuid4, uuid5
+from uuid import uuid4
 
 from . import groups
 from .chat import Chat, Touched
 from .errors import NotRunning, ProcessError, StartFailed, UnknownProcess
+from .identity import Identity
 from .journal import Journal
 from .once import Answer, Once
 from .outputfile import OutputFile
@@ -28,9 +29,6 @@ from .spawn import Limits, Order, Spawner
 from .turn import Turn
 
 logger = logging.getLogger(__name__)
-
-CALL_IDS = UUID("5e0f3a52-0c1b-5f0e-9a34-0d8a4b9f6c11")
-"""Namespace of the ids of processes that a tool call started."""
 
 _SIGNALS = {
     "terminate": signal.SIGTERM,
@@ -114,7 +112,9 @@ class Registry:
         """Seconds on the registry's clock."""
         return self._clock()
 
-    async def start(self, request: StartRequest, chat: Chat | None) -> tuple[str, bool]:
+    async def start(
+        self, request: StartRequest, chat: Chat | None, call: Identity | None = None
+    ) -> tuple[str, bool]:
         """Start a command, or find the one that the same tool call started before.
 
         Once asked for, it is started even if the caller is cancelled meanwhile.
@@ -129,16 +129,12 @@ class Registry:
         await self._turn.free()
         if self._closed:
             raise StartFailed("the process manager is closed")
-        if not request.tool_call_id:
+        if call is None:
             starting = self.once.begin(lambda: self._started(str(uuid4()), request, chat))
             return await asyncio.shield(starting), True
-        key = (chat.id if chat else "", request.tool_call_id)
-        process_id = str(uuid5(CALL_IDS, "/".join(key)))
+        process_id = call.process_id
         return await self.once.run(
-            key,
-            _digest(request),
-            lambda: self._started(process_id, request, chat),
-            request.call_age_ms,
+            call, _digest(request), lambda: self._started(process_id, request, chat)
         )
 
     def find(self, process_id: str, chat: Chat | None) -> Record:
@@ -193,7 +189,7 @@ class Registry:
             self._later(request.escalate_after_ms / 1000, lambda: self._kill(record))
         await asyncio.to_thread(groups.send, outsiders, number)
 
-    async def cancel(self, call_id: str, chat: Chat, age_ms: int = 0) -> Record | Answer | None:
+    async def cancel(self, call: Identity) -> Record | Answer | None:
         """Keep a tool call from beginning; wait for one that has, kill what it started.
 
         Returns the process that it started, or its answer if it was no start, None if it never
@@ -202,14 +198,14 @@ class Registry:
         Raises:
             CallRefused: If an earlier service may have run it.
         """
-        task = self.once.cancel((chat.id, call_id), age_ms)
+        task = self.once.cancel(call)
         if task is None or isinstance(task, tuple):
             return task
         try:
             result = await asyncio.shield(task)
             if not isinstance(result, str):
                 return cast(Answer, result)
-            record = self.find(result, chat)
+            record = self.find(result, Chat(call.chat))
         except ProcessError:
             return None
         if record.running:
@@ -249,6 +245,8 @@ class Registry:
         await asyncio.to_thread(self._spawner.close)
 
     async def _started(self, process_id: str, request: StartRequest, chat: Chat | None) -> str:
+        if process_id in self._records:
+            raise StartFailed("there is a process of this id already")
         environment = self._surroundings.environment() | dict(request.env)
         if chat:
             environment |= {"DESKHAND_CHAT_ID": chat.id, "CODER_CHAT_ID": chat.id}
@@ -324,8 +322,10 @@ class Registry:
         if record.chat is not None:
             asked = [str(record.workdir)] if record.request.workdir else []
             self._touched(record.chat, asked)
-        self._later(self._settings.keep_seconds, lambda: self._forget(record.id))
-        self._exits[record.id] = None
+        process_id = record.id
+        # By the id: a timer that held the record would keep what was crowded out of the list.
+        self._later(self._settings.keep_seconds, lambda: self._forget(process_id))
+        self._exits[process_id] = None
         while len(self._exits) > self._settings.keep_exited:
             self._forget(next(iter(self._exits)))
 
@@ -367,6 +367,6 @@ class Registry:
 
 
 def _digest(request: StartRequest) -> str:
-    """Return what tells one input from another, however often it is sent."""
-    same = asdict(replace(request, call_age_ms=0))
+    """Return what tells one input from another, however often and by whichever name it is sent."""
+    same = asdict(replace(request, call_age_ms=0, tool_call_id=""))
     return hashlib.sha256(repr(sorted(same.items())).encode()).hexdigest()

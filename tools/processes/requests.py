@@ -9,6 +9,9 @@ from .errors import BadRequest
 
 SIGNALS = ("terminate", "kill", "interrupt")
 LONGEST_WAIT_MS = 300_000
+LARGEST_NUMBER = 2**53
+"""Beyond it a number is not the same to all who read JSON (RFC 8259, section 6)."""
+
 LARGEST_TERMINAL = 1_000
 """Rows or columns of a terminal."""
 
@@ -40,6 +43,7 @@ class StartRequest:
     pty: Terminal | None = None
     """Run it in a terminal of this size: for programs that talk to a person."""
     tool_call_id: str = ""
+    """Which tool call it is for, where no header says so."""
     call_age_ms: int = 0
     """How long ago the tool call was first sent, when this is not its first sending."""
 
@@ -86,10 +90,9 @@ def body_of(data: bytes) -> dict[str, Any]:
     return body
 
 
-def start_request(data: bytes, call_id: str = "", age: str = "") -> StartRequest:
-    """Read the body of a start; ``call_id`` and ``age`` are headers and go before the body."""
+def start_request(data: bytes) -> StartRequest:
+    """Read the body of a start."""
     body = body_of(data)
-    age_ms = call_age_ms(age) if age else _field(body, "call_age_ms", int, 0)
     env = _field(body, "env", dict, {})
     if not all(isinstance(v, str) and _plain(k) and "\0" not in v for k, v in env.items()):
         raise BadRequest("Request body must be valid JSON.", "env maps names to texts.")
@@ -103,8 +106,8 @@ def start_request(data: bytes, call_id: str = "", age: str = "") -> StartRequest
         output_path=_field(body, "output_path", str, ""),
         stdin=_field(body, "stdin", bool, False),
         pty=_terminal(body),
-        tool_call_id=call_id or _field(body, "tool_call_id", str, ""),
-        call_age_ms=age_ms,
+        tool_call_id=_field(body, "tool_call_id", str, ""),
+        call_age_ms=_field(body, "call_age_ms", int, 0),
     )
     if not request.command:
         raise BadRequest("Command is required.")
@@ -117,13 +120,6 @@ def start_request(data: bytes, call_id: str = "", age: str = "") -> StartRequest
     if request.background and request.timeout_ms:
         raise BadRequest("Background processes take no timeout_ms: nobody waits for them.")
     return request
-
-
-def call_age_ms(text: str) -> int:
-    """Return how long ago a tool call was first sent, as its header says; 0 for nothing."""
-    if not text.isascii() or not (text or "0").isdigit() or len(text) > 18:
-        raise BadRequest("The tool call's age must be a number of milliseconds, not negative.")
-    return int(text or "0")
 
 
 def signal_request(data: bytes) -> SignalRequest:
@@ -199,6 +195,8 @@ def _field(body: Mapping[str, Any], name: str, kind: type[T], default: T) -> T:
         raise BadRequest(
             "Request body must be valid JSON.", f"{name} has to be of type {kind.__name__}."
         )
+    if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
+        raise BadRequest(f"{name} is too large a number.")
     return value
 
 

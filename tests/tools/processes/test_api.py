@@ -3,6 +3,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx2
 import pytest
@@ -19,8 +20,10 @@ def service() -> Iterator[Service]:
         yield service
 
 
-def start(service: Service, command: str, **more: object) -> str:
-    answer = service.request("POST", "/api/v0/processes/start", json={"command": command, **more})
+def start(service: Service, command: str, chat: str = "", **more: object) -> str:
+    body = {"command": command, **more}
+    headers = {"Deskhand-Chat-Id": chat} if chat else {}
+    answer = service.request("POST", "/api/v0/processes/start", json=body, headers=headers)
     assert answer.status_code == 200, answer.text
     return str(answer.json()["id"])
 
@@ -80,11 +83,12 @@ def test_a_list_says_when_there_is_more(service: Service) -> None:
 def test_a_repeated_call_is_told_of_its_process_even_when_that_is_forgotten(
     service: Service,
 ) -> None:
-    process_id = start(service, "true", tool_call_id="forgotten")
+    chat = str(uuid4())
+    process_id = start(service, "true", chat, tool_call_id="forgotten")
     output(service, process_id, wait="true")
     for _ in range(13):
         output(service, start(service, "true"), wait="true")
-    assert start(service, "true", tool_call_id="forgotten") == process_id
+    assert start(service, "true", chat, tool_call_id="forgotten") == process_id
     answer = service.request("GET", f"/api/v0/processes/{process_id}/output")
     assert answer.status_code == 404
 
@@ -92,6 +96,15 @@ def test_a_repeated_call_is_told_of_its_process_even_when_that_is_forgotten(
 def test_a_cancel_needs_a_chat(service: Service) -> None:
     answer = service.request("POST", "/api/v0/tool-calls/c/cancel")
     assert answer.status_code == 400
+
+
+def test_a_call_whose_name_is_escaped_is_one_call(service: Service) -> None:
+    headers = {"Deskhand-Chat-Id": str(uuid4()), "Deskhand-Tool-Call-Id": "a%2Fb%20c"}
+    canceled = service.request("POST", "/api/v0/tool-calls/a%2Fb%20c/cancel", headers=headers)
+    assert canceled.json()["received"] is False
+    body = {"command": "true"}
+    late = service.request("POST", "/api/v0/processes/start", headers=headers, json=body)
+    assert (late.status_code, late.json()["code"]) == (409, "tool_call_canceled")
 
 
 def test_a_client_that_goes_away_while_it_waits_does_no_harm(service: Service) -> None:

@@ -1,14 +1,16 @@
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
 from tests.tools.given import CASES, NOT_YET, assert_contains
 from tests.tools.processes.service import LIMIT, FakeClock
 from tools.processes.errors import CallRefused, OutcomeUnknown, StartFailed
+from tools.processes.identity import Identity
 from tools.processes.once import Once
 
-KEY = ("chat", "call")
+CALL = Identity("chat", "call")
 
 
 def play(scenario: Callable[[Once, FakeClock], Awaitable[None]]) -> None:
@@ -30,7 +32,7 @@ def test_many_requests_of_one_call_act_once() -> None:
         return "done"
 
     async def scenario(once: Once, _: FakeClock) -> None:
-        results = await asyncio.gather(*(once.run(KEY, "d", act) for _ in range(8)))
+        results = await asyncio.gather(*(once.run(CALL, "d", act) for _ in range(8)))
         assert sorted(fresh for _, fresh in results) == [False] * 7 + [True]
         assert {result for result, _ in results} == {"done"}
 
@@ -50,9 +52,9 @@ def test_what_broke_off_has_an_unknown_outcome() -> None:
 
     async def scenario(once: Once, _: FakeClock) -> None:
         with pytest.raises(RuntimeError):
-            await once.run(KEY, "d", act)
+            await once.run(CALL, "d", act)
         with pytest.raises(OutcomeUnknown) as refused:
-            await once.run(KEY, "d", act)
+            await once.run(CALL, "d", act)
         assert_contains(str(refused.value), expect["message_contains"])
 
     play(scenario)
@@ -66,7 +68,7 @@ def test_a_refusal_is_an_outcome_and_told_again() -> None:
     async def scenario(once: Once, _: FakeClock) -> None:
         for _again in range(2):
             with pytest.raises(StartFailed):
-                await once.run(KEY, "d", act)
+                await once.run(CALL, "d", act)
 
     play(scenario)
 
@@ -81,9 +83,9 @@ def test_a_cancel_during_the_run_gets_its_answer() -> None:
         return "answer"
 
     async def scenario(once: Once, _: FakeClock) -> None:
-        running = asyncio.create_task(once.run(KEY, "d", act))
+        running = asyncio.create_task(once.run(CALL, "d", act))
         await asyncio.sleep(0)
-        task = once.cancel(KEY)
+        task = once.cancel(CALL)
         assert isinstance(task, asyncio.Task)
         assert not task.done()
         go.set()
@@ -100,7 +102,7 @@ def test_a_caller_that_is_cancelled_does_not_stop_the_act() -> None:
         done.set()
 
     async def scenario(once: Once, _: FakeClock) -> None:
-        caller = asyncio.create_task(once.run(KEY, "d", act))
+        caller = asyncio.create_task(once.run(CALL, "d", act))
         await asyncio.sleep(0)
         caller.cancel()
         await once.settle()
@@ -116,10 +118,10 @@ def test_a_call_older_than_this_table_is_refused() -> None:
 
     async def scenario(once: Once, clock: FakeClock) -> None:
         with pytest.raises(CallRefused) as refused:
-            await once.run(KEY, "d", act, age_ms=60_000)
+            await once.run(replace(CALL, age_ms=60_000), "d", act)
         assert refused.value.code == "agent_started_after_tool_call"
         clock.ahead = 70.0
-        assert await once.run(KEY, "d", act, age_ms=60_000) == ("done", True)
-        assert await once.run(KEY, "d", act, age_ms=600_000) == ("done", False)
+        assert await once.run(replace(CALL, age_ms=60_000), "d", act) == ("done", True)
+        assert await once.run(replace(CALL, age_ms=600_000), "d", act) == ("done", False)
 
     play(scenario)

@@ -197,4 +197,4 @@ def test_a_call_that_was_canceled_starts_no_more(service: Service) -> None:
 
 def test_a_cancel_without_a_chat(service: Service) -> None:
     answer = service.request("POST", "/api/v0/tool-calls/c/cancel")
-    refused(answer, 400, "A tool call is canceled for a chat: its header is missing.")
+    refused(answer, 400, "A tool call is a chat's: the chat's header is missing.")

@@ -12,6 +12,7 @@ from tests.tools.processes.service import LIMIT, FakeClock, FakeSurroundings
 from tools.processes import groups
 from tools.processes.chat import Chat
 from tools.processes.errors import CallRefused, NotRunning, StartFailed, UnknownProcess
+from tools.processes.identity import Identity
 from tools.processes.record import Record
 from tools.processes.registry import ProcessSettings, Registry
 from tools.processes.requests import OutputRequest, SignalRequest, StartRequest
@@ -35,10 +36,14 @@ def play(home: Path, scenario: Scenario, settings: ProcessSettings = SETTINGS) -
 
 
 async def started(
-    registry: Registry, command: str, chat: Chat | None = None, **more: object
+    registry: Registry,
+    command: str,
+    chat: Chat | None = None,
+    call: Identity | None = None,
+    **more: object,
 ) -> Record:
     request = StartRequest(command, **more)  # type: ignore[arg-type]
-    process_id, _ = await registry.start(request, chat)
+    process_id, _ = await registry.start(request, chat, call)
     return registry.find(process_id, chat)
 
 
@@ -374,8 +379,8 @@ def test_a_failed_start_of_a_call_is_told_again(tmp_path: Path) -> None:
     async def scenario(registry: Registry) -> None:
         for _ in range(2):
             with pytest.raises(StartFailed):
-                await started(registry, "true", A, tool_call_id="c", workdir="/absent")
-        assert await registry.cancel("c", A) is None
+                await started(registry, "true", A, Identity(A.id, "c"), workdir="/absent")
+        assert await registry.cancel(Identity(A.id, "c")) is None
 
     play(tmp_path, scenario)
 
@@ -383,7 +388,7 @@ def test_a_failed_start_of_a_call_is_told_again(tmp_path: Path) -> None:
 def test_a_call_that_an_earlier_service_may_have_run_is_refused(tmp_path: Path) -> None:
     async def scenario(registry: Registry) -> None:
         with pytest.raises(CallRefused, match="restarted") as refused:
-            await started(registry, "true", A, tool_call_id="c", call_age_ms=60_000)
+            await started(registry, "true", A, Identity(A.id, "c", age_ms=60_000))
         assert refused.value.code == "agent_started_after_tool_call"
         assert registry.listing(None).total == 0
 
@@ -396,14 +401,31 @@ def test_a_repeated_call_attaches_whatever_its_age(tmp_path: Path) -> None:
     async def scenario() -> None:
         surroundings = FakeSurroundings(tmp_path)
         async with asyncio.timeout(LIMIT), Registry(surroundings, SETTINGS, clock) as registry:
-            first = StartRequest("true", tool_call_id="c")
-            again = StartRequest("true", tool_call_id="c", call_age_ms=50)
-            other = StartRequest("true", tool_call_id="d", call_age_ms=50)
-            process_id, fresh = await registry.start(first, A)
+            request = StartRequest("true")
+            first, again = Identity(A.id, "c"), Identity(A.id, "c", age_ms=50)
+            process_id, fresh = await registry.start(request, A, first)
             assert fresh
-            assert await registry.start(again, A) == (process_id, False)
+            assert await registry.start(request, A, again) == (process_id, False)
             clock.ahead = 3.0
-            assert (await registry.start(other, A))[1]
+            assert (await registry.start(request, A, Identity(A.id, "d", age_ms=50)))[1]
+
+    asyncio.run(scenario())
+
+
+def test_a_process_that_lives_longer_than_its_call_is_remembered_is_not_replaced(
+    tmp_path: Path,
+) -> None:
+    clock = FakeClock()
+
+    async def scenario() -> None:
+        surroundings = FakeSurroundings(tmp_path)
+        async with asyncio.timeout(LIMIT), Registry(surroundings, SETTINGS, clock) as registry:
+            call = Identity(A.id, "c")
+            record = await started(registry, "sleep 1000", A, call)
+            clock.ahead = 3_700.0
+            with pytest.raises(StartFailed, match="of this id already"):
+                await started(registry, "sleep 1000", A, call)
+            assert registry.find(record.id, A) is record
 
     asyncio.run(scenario())
 

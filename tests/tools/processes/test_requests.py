@@ -12,7 +12,6 @@ from tools.processes.requests import (
     StartRequest,
     Terminal,
     body_of,
-    call_age_ms,
     input_request,
     output_request,
     resize_request,
@@ -76,18 +75,6 @@ def test_output_is_copied_to_absolute_paths_only(path: str) -> None:
 
 def test_null_is_the_same_as_absent() -> None:
     assert start(command="true", workdir=None, env=None, background=None) == StartRequest("true")
-
-
-def test_the_call_id_of_the_header_goes_before_the_body() -> None:
-    assert start_request(b'{"command": "x", "tool_call_id": "b"}', "h").tool_call_id == "h"
-
-
-def test_the_age_of_the_header_goes_before_the_body() -> None:
-    assert start_request(b'{"command": "x", "call_age_ms": 1}', "c", "2").call_age_ms == 2
-    assert call_age_ms("") == 0
-    for text in ("-1", "soon", "²", "1" * 19):
-        with pytest.raises(BadRequest, match="not negative"):
-            call_age_ms(text)
 
 
 @pytest.mark.parametrize(
