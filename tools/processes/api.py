@@ -95,13 +95,13 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
 
 
 def _add_cancels(routes: APIRouter, registry: Registry) -> None:
-    @routes.post("/tool-calls/{call_id:path}/cancel")
+    @routes.post("/tool-calls/{call_id:path}/cancel", openapi_extra=schema.CANCEL)
     async def cancel(call_id: str, request: Request) -> Json:
         """Keep a tool call from starting a process, and kill the one it started."""
         call = identity_of(request.headers, chat_of(request.headers), path=call_id)
         return await canceled(call)
 
-    @routes.post("/processes/{process_id}/cancel")
+    @routes.post("/processes/{process_id}/cancel", openapi_extra=schema.CANCEL_PROCESS)
     async def cancel_process(process_id: str, request: Request) -> Json:
         """Do the same for the tool call that the headers name; the path is its process."""
         call = identity_of(request.headers, chat_of(request.headers))

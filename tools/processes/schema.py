@@ -72,3 +72,21 @@ OUTPUT = _query(
     }
 )
 STREAM = _query({"cursor": _said(_COUNT, "Byte to begin at; Last-Event-ID goes before.")})
+
+
+def _headers(fields: Json, needed: list[str]) -> Json:
+    return {
+        "parameters": [
+            {"name": f"Deskhand-{name}", "in": "header", "required": name in needed, "schema": kind}
+            for name, kind in fields.items()
+        ]
+    }
+
+
+_CALLER: Json = {
+    "Chat-Id": {"type": "string", "format": "uuid"},
+    "Tool-Call-Message-Id": _said(_COUNT, "The chat's message that the call stands in."),
+    "Tool-Call-Age-Ms": _said(_COUNT, "How long ago the call was first sent."),
+}
+CANCEL = _headers(_CALLER, ["Chat-Id"])
+CANCEL_PROCESS = _headers({**_CALLER, "Tool-Call-Id": _TEXT}, ["Chat-Id", "Tool-Call-Id"])

@@ -15,8 +15,7 @@ def test_all_of_a_start_is_in_the_document() -> None:
     assert start_request(json.dumps({"command": "x", "pty": True}).encode()).pty is not None
 
 
-def test_every_route_with_a_body_or_a_query_tells_of_it(tmp_path: Path) -> None:
+def test_every_route_tells_what_it_takes(tmp_path: Path) -> None:
     routes = router(Registry(FakeSurroundings(tmp_path))).routes
     told = {route.path: route.openapi_extra for route in routes}  # type: ignore[attr-defined]
-    untold = [path for path, extra in told.items() if not extra]
-    assert untold == ["/api/v0/tool-calls/{call_id}/cancel"]
+    assert not [path for path, extra in told.items() if not extra]
