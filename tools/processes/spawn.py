@@ -119,30 +119,26 @@ class Spawner:
             raise StartFailed('"sh": executable file not found in $PATH')
         workdir = order.place()
         guard = [self._setpriv, "--pdeathsig", "KILL", "--"] if self._setpriv else []
-        with ExitStack() as on_failure:
+        with ExitStack() as after, ExitStack() as on_failure:
             copy = order.copy()
             if copy is not None:
                 on_failure.callback(copy.close)
             ends = _ends(order)
+            after.callback(os.close, ends.child)
             on_failure.callback(os.close, ends.output)
-            try:
-                child = subprocess.Popen(
-                    [*guard, *ends.arguments(shell, order.command)],
-                    cwd=workdir,
-                    env=dict(order.environment),
-                    stdin=subprocess.PIPE if order.stdin and not ends.tty else subprocess.DEVNULL,
-                    stdout=ends.child,
-                    stderr=ends.child,
-                    start_new_session=True,
-                )
-            except BaseException:
-                os.close(ends.child)
-                raise
+            child = subprocess.Popen(
+                [*guard, *ends.arguments(shell, order.command)],
+                cwd=workdir,
+                env=dict(order.environment),
+                stdin=subprocess.PIPE if order.stdin and not ends.tty else subprocess.DEVNULL,
+                stdout=ends.child,
+                stderr=ends.child,
+                start_new_session=True,
+            )
             on_failure.callback(child.wait)
             on_failure.callback(child.kill)
             cgroup = _restrict(child.pid, order.limits)
             given = os.dup(ends.output) if ends.tty else _detached(child)
-            os.close(ends.child)
             if given is not None:
                 on_failure.callback(os.close, given)
             pidfd = os.pidfd_open(child.pid)

@@ -2,9 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Any
+
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from .errors import TooManyStreams
 from .process import Process
@@ -36,7 +39,7 @@ class Streams:
 
     async def events(
         self, process: Process, cursor: int, ending: Callable[[], Json]
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """Yield output from ``cursor`` on, and at last how it ended. Closing it is harmless."""
         with self._one_more():
             while not self._ending.is_set():
@@ -79,6 +82,20 @@ class Streams:
             yield
         finally:
             self._count -= 1
+
+
+class OutputResponse(StreamingResponse):
+    """The events of a process; they are closed with the connection, not when collected."""
+
+    def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(events, media_type="text/event-stream", headers=headers)
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them until the client leaves."""
+        async with aclosing(self._events):
+            await super().__call__(scope, receive, send)
 
 
 def _event(kind: str, data: Json, cursor: int) -> bytes:
