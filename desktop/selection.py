@@ -21,6 +21,7 @@ LARGEST = 32 * 1024 * 1024
 # The bindings are generated and have no types worth the name.
 _events: Any = xcffib.xproto
 _CHUNK = 128 * 1024
+_MOST_TRANSFERS = 16
 _ANSWER_SECONDS = 3.0
 _ANY = xcffib.xproto.GetPropertyType.Any
 _CHANGE_PROPERTY = 18
@@ -107,8 +108,7 @@ class Selection:
                 if self._atom(target) in offered:
                     found = self._converted(target, deadline)
                     if found is not None:
-                        latin = target == _LATIN
-                        return Content(kind, found.decode("latin-1").encode() if latin else found)
+                        return Content(kind, _text(found, target) if kind != "image/png" else found)
         return None
 
     def handle_pending(self) -> None:
@@ -222,6 +222,9 @@ class Selection:
             return
         mask = [xcffib.xproto.EventMask.PropertyChange]
         self._core.ChangeWindowAttributes(window, xcffib.xproto.CW.EventMask, mask)
+        # Nobody tells of those who have gone before they had it all.
+        if len(self._transfers) >= _MOST_TRANSFERS:
+            del self._transfers[next(iter(self._transfers))]
         self._transfers[window, place] = _Transfer(kind, data)
         self._write(window, place, self._atom("INCR"), 32, len(data).to_bytes(4, "little"))
 
@@ -251,3 +254,8 @@ class Selection:
         if name not in self._atoms:
             self._atoms[name] = self._core.InternAtom(False, len(name), name).reply().atom
         return self._atoms[name]
+
+
+def _text(data: bytes, target: str) -> bytes:
+    """The same in UTF-8, whatever the program that copied takes for that."""
+    return data.decode("latin-1" if target == _LATIN else "utf-8", "replace").encode()

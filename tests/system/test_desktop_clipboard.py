@@ -103,6 +103,13 @@ def test_what_a_program_copied_is_read(desktop: Service, length: int) -> None:
             assert desktop.http.get(CLIPBOARD).content == data
 
 
+def test_what_is_no_text_in_truth_is_read_as_one(desktop: Service) -> None:
+    with program(desktop) as another:
+        another.own(Content("text/plain", b"gr\xfc\xdfe"))
+        with answering(another):
+            assert desktop.http.get(CLIPBOARD).content.decode() == "gr\ufffd\ufffde"
+
+
 def test_pictures_go_both_ways(desktop: Service) -> None:
     for picture in (png(), png(700)):
         put(desktop, picture)
