@@ -1,6 +1,7 @@
 """One request to nobody, so that libraries load what they load at their first use."""
 
 import asyncio
+import codecs
 from collections.abc import AsyncIterator, Iterator, MutableMapping
 from typing import Any
 
@@ -19,12 +20,18 @@ _SCOPE: Message = {
 }
 
 
+# What the first bytes of a body may make json take it for.
+_ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-be", "utf-16-le", "utf-32", "utf-32-be", "utf-32-le")
+
+
 class _Told(BaseModel):
     name: str = ""
 
 
 async def rehearse() -> None:
     """Start an application, ask it for a stream and for its document, and end it."""
+    for encoding in _ENCODINGS:
+        codecs.lookup(encoding)
     app = FastAPI()
 
     @app.get("/")

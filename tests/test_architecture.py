@@ -112,7 +112,7 @@ CORES = {
         " results portablekeys nodes minutes metrics disguise",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes presence ranges pace",
-        "vncbridge": "errors gate rfb roles scopes",
+        "vncbridge": "description errors gate rfb roles scopes",
         "tools": "models",
         "tools.store": "retention",
         "tools.kit": "spec ampersand arguments computer_calls duration output",

@@ -7,6 +7,8 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from starlette.routing import BaseRoute, WebSocketRoute
 
+from .description import complete
+
 Json = dict[str, Any]
 MEMBER = "x-routes"
 """Where it stands; OpenAPI 3.1 lets names that begin so be anything."""
@@ -21,6 +23,7 @@ def tell_all(app: FastAPI) -> None:
     def openapi() -> Json:
         document = described()
         if MEMBER not in document:
+            complete(document)
             document[MEMBER] = [
                 {"method": method, "path": path} for method, path in sorted(served(app.routes))
             ]
