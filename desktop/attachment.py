@@ -29,6 +29,7 @@ from tools.processes.streams import Streams
 from vncbridge.accesslog import AccessLog
 from vncbridge.border import install, refuse_websocket
 from vncbridge.credentials import Credentials
+from vncbridge.docs import router as docs_router
 from vncbridge.gate import Gate, Principal, Refusal
 from vncbridge.idleness import Idleness
 from vncbridge.logs import logged
@@ -64,6 +65,8 @@ from .launching import Launches
 from .lease_api import may_force
 from .lease_api import router as lease_router
 from .leasing import Leasing
+from .metrics import Tally
+from .metrics_api import router as metrics_router
 from .minutes import of_action, of_turn
 from .once import Once
 from .outcomes import BatchOutcome, Caller, Outcome
@@ -147,6 +150,7 @@ class Attachment:
         self._watches = Watches()
         self._leasing = Leasing()
         self._veil = Veil()
+        self._tally = Tally()
         self._once = Once(folder.path / "calls.jsonl")
         self._credentials = Credentials(instance, time.time)
         self._credentials.accept_token(token, Principal("owner"))
@@ -240,6 +244,8 @@ class Attachment:
                 roots=Roots.of(self._settings.file_roots),
                 watches=self._watches,
             ),
+            docs_router(),
+            metrics_router(lambda: self._status(parts), self._tally),
             pages_router(),
         ):
             app.include_router(routes)
@@ -287,6 +293,7 @@ class Attachment:
 
     def _note(self, record: ActionRecord, recorder: Recorder) -> None:
         self._acted = record.ended
+        self._tally.add(record)
         recorder.note(of_action(record))
 
     def _tell(self, address: Address, parts: Parts) -> None:

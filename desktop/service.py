@@ -37,6 +37,7 @@ from tools.processes.streams import Streams
 from vncbridge.accesslog import AccessLog
 from vncbridge.border import install
 from vncbridge.credentials import Credentials, new_token
+from vncbridge.docs import router as docs_router
 from vncbridge.gate import Gate, Principal
 from vncbridge.idleness import Idleness
 from vncbridge.logs import logged
@@ -76,6 +77,8 @@ from .lease import Turn
 from .lease_api import may_force
 from .lease_api import router as lease_router
 from .leasing import Leasing
+from .metrics import Tally
+from .metrics_api import router as metrics_router
 from .minutes import of_action, of_turn
 from .once import Once
 from .pictures import Pictures, load_codecs
@@ -160,6 +163,7 @@ class Service:
         self._watches = Watches()
         self._leasing = Leasing()
         self._veil = Veil()
+        self._tally = Tally()
         self._disguise = Disguise()
         self._watchers = Watchers(control=self._leasing)
         self._once = Once(folder.path / "calls.jsonl")
@@ -280,6 +284,8 @@ class Service:
             ),
             git_router(Watcher(self._paths, Git(self._environment))),
             attribution_router(self._for_git, self._attribution, self._hide),
+            docs_router(),
+            metrics_router(lambda: self._status(parts), self._tally),
             self._loaded.pages,
         ):
             app.include_router(routes)
@@ -334,6 +340,7 @@ class Service:
 
     def _note(self, record: ActionRecord, recorder: Recorder) -> None:
         self._acted = record.ended
+        self._tally.add(record)
         recorder.note(of_action(record))
 
     def _tell(self, address: Address, parts: Parts) -> None:

@@ -169,6 +169,17 @@ def test_it_describes_itself(desktop: Service) -> None:
     assert "/api/v0/desktop/action" in paths
     assert "/api/v0/processes/start" in paths
     assert "/api/v0/desktop/recording/start" in paths
+    assert "/api/v0/desktop/action" in desktop.http.get("/docs").text
+
+
+def test_it_is_measured_from_outside(desktop: Service) -> None:
+    desktop.act(action="wait", duration=0)
+    told = desktop.http.get("/metrics")
+    assert told.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    lines = told.text.splitlines()
+    assert any(line.startswith('deskhand_action_seconds_count{action="wait"}') for line in lines)
+    assert "deskhand_display_up 1" in lines
+    assert any(line.startswith("process_resident_memory_bytes ") for line in lines)
 
 
 def run(desktop: Service, command: str) -> str:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import JSONResponse, Response
+
+from vncbridge.docs import router as docs
 
 from . import (
     chats_api,
@@ -23,6 +24,10 @@ from .answers import FAMILIES, answer
 from .events_api import EventStreams
 from .ports import Chats, Desktops, Editor, Files
 from .status_api import About
+
+_BELOW_DESKTOPS = (
+    "Below <code>/api/v0/desktops/{desktop_id}/</code> each desktop answers as its own service."
+)
 
 
 def create_app(
@@ -65,7 +70,7 @@ def create_app(
     ):
         app.include_router(router)
     app.router.routes.extend(passthrough.routes(chats, desktops))
-    app.add_api_route("/docs", _docs(app), methods=["GET"], include_in_schema=False)
+    app.include_router(docs(_BELOW_DESKTOPS))
     for family in FAMILIES:
         app.add_exception_handler(family, _answer)
     return app
@@ -74,25 +79,3 @@ def create_app(
 async def _answer(_: Request, error: Exception) -> Response:
     found = answer(error)
     return JSONResponse(found.to_json(), found.status)
-
-
-def _docs(app: FastAPI) -> Callable[[], Any]:
-    """Return the page that lists the routes; it asks nothing of any other place."""
-
-    async def page() -> HTMLResponse:
-        rows = "".join(
-            f"<tr><td>{method.upper()}</td><td><code>{escape(path)}</code></td>"
-            f"<td>{escape(operation.get('description', ''))}</td></tr>"
-            for path, methods in app.openapi()["paths"].items()
-            for method, operation in methods.items()
-        )
-        return HTMLResponse(
-            '<!doctype html><html lang="en"><meta charset="utf-8"><title>Deskhand API</title>'
-            "<h1>Deskhand API</h1>"
-            '<p>In full: <a href="openapi.json">openapi.json</a>. Below'
-            " <code>/api/v0/desktops/{desktop_id}/</code> each desktop answers as its own"
-            f" service.</p><table>{rows}</table></html>",
-            headers={"Content-Security-Policy": "default-src 'self'; frame-ancestors 'self'"},
-        )
-
-    return page
