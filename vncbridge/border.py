@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from http.cookies import SimpleCookie
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -91,7 +90,7 @@ class Border:
         if scope["type"] == "http":
             limit = largest_body(headers.get("content-type"))
             declared = headers.get("content-length", "0")
-            if declared.isdigit() and int(declared) > limit:
+            if declared.isdecimal() and int(declared) > limit:
                 refusal = Refusal(413, "Request body is too large.", too_large(limit))
                 await _answer(refusal)(scope, receive, send)
                 return
@@ -266,9 +265,9 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
     @router.post("/logout", tags=["sign in"])
     async def sign_out(request: Request) -> Response:
         """End this browser's session."""
-        value = SimpleCookie(request.headers.get("cookie", "")).get(credentials.cookie_name)
-        if value is not None:
-            credentials.sign_out(value.value)
+        cookie = cookie_of(request.headers.get("cookie"), credentials.cookie_name)
+        if cookie is not None:
+            credentials.sign_out(cookie)
         response = JSONResponse({"signed_in": False})
         response.delete_cookie(credentials.cookie_name)
         return response

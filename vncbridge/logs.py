@@ -79,7 +79,15 @@ def _lines(hide: Callable[[str], str]) -> logging.Formatter:
 
 @contextmanager
 def _file(path: Path, formatter: logging.Formatter) -> Iterator[logging.Handler]:
-    handler = RotatingFileHandler(path, maxBytes=LARGEST_FILE, backupCount=OLD_FILES, delay=True)
+    handler = RotatingFileHandler(
+        path,
+        maxBytes=LARGEST_FILE,
+        backupCount=OLD_FILES,
+        delay=True,
+        # JSON is UTF-8 in any locale; a file's name may hold what no encoding does.
+        encoding="utf-8",
+        errors="backslashreplace",
+    )
     handler.setFormatter(formatter)
     with closing(handler):
         yield handler

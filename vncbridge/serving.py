@@ -57,7 +57,7 @@ def parse_address(text: str) -> Address:
         return Address(path=Path(text.removeprefix("unix:")))
     host, _, port = text.rpartition(":")
     host = host.strip("[]")
-    if not host or not port.isdigit() or int(port) > 65535:
+    if not host or not port.isdecimal() or int(port) > 65535:
         raise CannotListen(text, "give HOST:PORT, as 127.0.0.1:0, or unix:PATH")
     return Address(host, int(port))
 

@@ -107,7 +107,9 @@ def _answer(asset: Asset, request: Request) -> Response:
         "Cache-Control": "no-cache",
         "X-Content-Type-Options": "nosniff",
     }
-    known = [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
-    if asset.etag in known or "*" in known:
+    # A proxy that compresses makes a tag weak; for If-None-Match that is the same (RFC 9110).
+    named = request.headers.get("if-none-match", "").split(",")
+    known = {tag.strip().removeprefix("W/") for tag in named}
+    if known & {asset.etag, "*"}:
         return Response(status_code=304, headers=headers)
     return Response(asset.data, media_type=asset.media_type, headers=headers)

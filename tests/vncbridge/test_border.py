@@ -110,6 +110,19 @@ def test_a_code_becomes_a_strict_cookie_that_opens_the_page_until_signed_out() -
     against_service(scenario)
 
 
+def test_signing_out_ends_the_session_beside_cookies_of_other_services() -> None:
+    async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
+        value = credentials.sign_in(credentials.new_code())
+        client.cookies.clear()
+        cookies = f'theme={{"dark": true}}; {credentials.cookie_name}={value}'
+        headers = {"Origin": str(client.base_url).rstrip("/"), "Cookie": cookies}
+        assert (await client.get("/page", headers=headers)).status_code == 200
+        assert (await client.post("/logout", headers=headers)).status_code == 200
+        assert (await client.get("/page", headers=headers)).status_code == 401
+
+    against_service(scenario)
+
+
 def test_errors_have_one_shape() -> None:
     async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
         teapot = await client.get("/api/v0/teapot", headers=BEARER)

@@ -1,6 +1,7 @@
 import asyncio
 import json
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,12 @@ def test_a_warning_reaches_the_standard_error_too(
     ours.info("all is well")
     ours.warning("look here")
     assert capsys.readouterr().err == "look here\n"
+
+
+def test_a_line_may_name_a_file_that_no_encoding_holds(folder: Path) -> None:
+    ours.info("%s is gone", os.fsdecode(b"caf\xe9 \xe8\x8c\xb6"))
+    (line,) = lines(folder)
+    assert line["event"] == "caf\udce9 茶 is gone"
 
 
 def test_a_closed_log_takes_nothing_more(tmp_path: Path) -> None:

@@ -27,7 +27,9 @@ def test_addresses_are_read(text: str, address: Address) -> None:
     assert parse_address(text) == address
 
 
-@pytest.mark.parametrize("text", ["", "7777", ":7777", "127.0.0.1", "127.0.0.1:x", "h:70000"])
+@pytest.mark.parametrize(
+    "text", ["", "7777", ":7777", "127.0.0.1", "127.0.0.1:x", "h:70000", "h:8²"]
+)
 def test_other_texts_say_what_would_be_right(text: str) -> None:
     with pytest.raises(CannotListen, match=r"HOST:PORT.*unix:PATH"):
         parse_address(text)
