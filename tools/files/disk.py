@@ -16,6 +16,8 @@ from .errors import BadPath, FileError, Forbidden, MissingFile
 from .roots import EVERYWHERE, Roots, place
 
 MOST_LINKS = 40
+"""As many as the kernel follows, path_resolution(7)."""
+TOO_MANY_LINKS = "too many levels of symbolic links"
 CHUNK = 1_048_576
 
 
@@ -41,7 +43,8 @@ def told(path: Path | str) -> Iterator[None]:
         raise BadPath(f"{str(path)!r}: a part of the path is not a directory") from error
     except OSError as error:
         kind = BadPath if error.errno == errno.ENAMETOOLONG else FileError
-        raise kind(f"{str(path)!r}: {error.strerror or error}") from error
+        said = TOO_MANY_LINKS if error.errno == errno.ELOOP else error.strerror or error
+        raise kind(f"{str(path)!r}: {said}") from error
 
 
 def absolute(text: str, what: str = "file path") -> Path:
@@ -57,7 +60,8 @@ def absolute(text: str, what: str = "file path") -> Path:
 
 def target(path: Path) -> Path:
     """Follow the links that ``path`` names, to what may not exist yet."""
-    for _ in range(MOST_LINKS):
+    asked = path
+    for _ in range(MOST_LINKS + 1):
         try:
             path = path.parent / path.readlink()
         except (FileNotFoundError, NotADirectoryError):
@@ -66,7 +70,7 @@ def target(path: Path) -> Path:
             if error.errno == errno.EINVAL:
                 return path
             raise
-    raise FileError(f"{str(path)!r}: too many levels of symbolic links")
+    raise FileError(f"{str(asked)!r}: {TOO_MANY_LINKS}")
 
 
 def resolved(path: Path, roots: Roots = EVERYWHERE) -> Path:
@@ -74,8 +78,8 @@ def resolved(path: Path, roots: Roots = EVERYWHERE) -> Path:
     roots.admit(path)
     with told(path):
         real = os.path.realpath(path)
-        if Path(real).is_symlink():
-            raise FileError(f"{str(path)!r}: too many levels of symbolic links")
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()  # a loop, and more links than are followed, are errors here
         roots.admit(Path(real))
         return Path(real)
 

@@ -7,9 +7,11 @@ from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import quote
 
 from fastapi import Response
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from .conditions import tag
 from .disk import CHUNK, absolute, chunks, entries, opened, told
@@ -22,6 +24,7 @@ Json = dict[str, Any]
 MOST_HASHED = 16 * 1024 * 1024
 """Bytes of a file whose hash is told; longer ones can be written under a condition too."""
 
+OCTETS = "application/octet-stream"
 INLINE = ("image/png", "image/jpeg", "image/webp", "video/mp4", "text/vtt", "text/plain")
 GUARDED = {
     "X-Content-Type-Options": "nosniff",
@@ -29,6 +32,21 @@ GUARDED = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 """For bytes that an agent may have written: a browser must not run them."""
+
+
+class RangeResponse(StreamingResponse):
+    """Bytes of an open file, which is closed even if the client left before the first of them."""
+
+    def __init__(
+        self, body: Iterator[bytes], file: ExitStack, media_type: str, headers: dict[str, str]
+    ) -> None:
+        super().__init__(body, media_type=media_type, headers=headers)
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them until the client leaves."""
+        with self._file:
+            await super().__call__(scope, receive, send)
 
 
 def file_bytes(path: Path, offset: int, limit: int, roots: Roots = EVERYWHERE) -> Response:
@@ -45,15 +63,23 @@ def file_bytes(path: Path, offset: int, limit: int, roots: Roots = EVERYWHERE) -
 
     def body() -> Iterator[bytes]:
         left = length
-        with keep_open:
-            while left and (data := file.read(min(left, CHUNK))):
-                left -= len(data)
-                yield data
+        while left and (data := file.read(min(left, CHUNK))):
+            left -= len(data)
+            yield data
 
-    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    kind = content_type(path.name)
     disposition = "inline" if kind in INLINE else "attachment"
     headers = GUARDED | {"Content-Length": str(length), "Content-Disposition": disposition} | etag
-    return StreamingResponse(body(), media_type=kind, headers=headers)
+    return RangeResponse(body(), keep_open, kind, headers)
+
+
+def content_type(name: str) -> str:
+    """Return what a file's ending says that it is."""
+    # Quoted: names are read as URLs, and some would be taken for "data:text/plain,".
+    kind, encoding = mimetypes.guess_type(quote(name))
+    if encoding:
+        return "application/gzip" if encoding == "gzip" else OCTETS
+    return kind or OCTETS
 
 
 def numbered_lines(query: LinesQuery, roots: Roots = EVERYWHERE) -> Json:
@@ -108,17 +134,17 @@ def _etag(file: BinaryIO, size: int) -> dict[str, str]:
 
 
 def _range_problem(query: LinesQuery, found: Excerpt) -> str | None:
-    if query.offset > max(found.total_lines, 1):
+    if 0 < found.total_lines < query.offset:
         return f"offset {query.offset} is beyond the end: the file has {found.total_lines} lines"
-    if query.partial or found.full is None:
+    if query.partial:
         return None
     bounds: Bounds = query.bounds
-    if found.full == "bytes":
+    if found.full == "bytes" or len(found.content.encode()) > bounds.content_bytes:
         return (
             f"the answer would exceed {bounds.content_bytes} bytes: "
             "use a smaller limit, and offset to go on"
         )
-    if query.limit:
+    if query.limit and found.full == "lines":
         return f"the answer would exceed {bounds.lines} lines: use a smaller limit"
     return None
 

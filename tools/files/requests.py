@@ -158,6 +158,7 @@ def directory_parts(body: Mapping[str, Any]) -> tuple[list[str], str]:
     parts = _list(body, "path", "path")
     if not all(isinstance(part, str) for part in parts):
         raise BadRequest("Request body must be valid JSON.", "path is a list of texts.")
+    parts = [part.lstrip("/") for part in parts]
     relativity = _typed(body, "relativity", str, "relativity") or "home"
     if relativity not in ("home", "root"):
         raise BadRequest(f"Unknown relativity {relativity!r}: it is either home or root.")

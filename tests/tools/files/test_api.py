@@ -64,6 +64,45 @@ def test_an_offset_past_the_end_names_both_numbers(service: Service, tmp_path: P
     assert lines(service, tmp_path / "empty")["success"]
 
 
+def test_an_empty_file_has_no_end_to_be_past(service: Service, tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    answer = lines(service, tmp_path / "empty", offset=9, limit=1)
+    assert (answer["success"], answer["total_lines"], answer["content"]) == (True, 0, "")
+
+
+def test_one_line_that_is_too_long_for_an_answer_is_an_error_too(
+    service: Service, tmp_path: Path
+) -> None:
+    (tmp_path / "f").write_text("x" * 10)
+    assert lines(service, tmp_path / "f", max_response_bytes=12)["success"] is True
+    error = lines(service, tmp_path / "f", max_response_bytes=11)["error"]
+    assert "exceed 11 bytes" in error
+    part = lines(service, tmp_path / "f", max_response_bytes=11, partial="true")
+    assert part["lines_read"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "disposition"),
+    [
+        ("a.PNG", "image/png", "inline"),
+        ("a.txt", "text/plain; charset=utf-8", "inline"),
+        ("a.txt.gz", "application/gzip", "attachment"),
+        ("a.txt.bz2", "application/octet-stream", "attachment"),
+        ("data:text,x", "application/octet-stream", "attachment"),
+        ("a?b#c.html", "text/html; charset=utf-8", "attachment"),
+        ("none", "application/octet-stream", "attachment"),
+    ],
+)
+def test_a_file_is_served_as_what_its_ending_says(
+    service: Service, tmp_path: Path, name: str, kind: str, disposition: str
+) -> None:
+    (tmp_path / name).write_bytes(b"x")
+    path = {"path": str(tmp_path / name)}
+    answer = service.request("GET", "/api/v0/read-file", params=path)
+    assert answer.headers["content-type"] == kind
+    assert answer.headers["content-disposition"] == disposition
+
+
 def test_a_binary_file_is_recognised(service: Service, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"\x7fELF\0\0")
     assert "binary" in lines(service, tmp_path / "f")["error"]

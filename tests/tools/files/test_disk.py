@@ -88,9 +88,17 @@ def test_links_are_followed_to_what_does_not_exist_yet(tmp_path: Path) -> None:
 def test_forty_links_are_followed_and_no_more(tmp_path: Path) -> None:
     for number in range(41):
         (tmp_path / str(number)).symlink_to(str(number + 1))
-    assert target(tmp_path / "2") == tmp_path / "41"
-    with pytest.raises(FileError, match="too many levels"):
-        target(tmp_path / "1")
+    assert target(tmp_path / "1") == tmp_path / "41"
+    with pytest.raises(FileError, match="/0': too many levels"):
+        target(tmp_path / "0")
+    assert resolved(tmp_path / "1") == tmp_path.resolve() / "41"
+    with pytest.raises(FileError, match="/0': too many levels"):
+        resolved(tmp_path / "0")
+    (tmp_path / "41").touch()
+    with opened(tmp_path / "1"):
+        pass
+    with pytest.raises(FileError, match="/0': too many levels"), opened(tmp_path / "0"):
+        pass
 
 
 def test_a_long_name_can_be_written(tmp_path: Path) -> None:

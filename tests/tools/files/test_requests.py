@@ -113,6 +113,7 @@ def test_nothing_is_an_empty_object() -> None:
 def test_a_directory_is_named_by_its_parts() -> None:
     assert directory_parts({"path": ["a", "b"], "relativity": "root"}) == (["a", "b"], "root")
     assert directory_parts({}) == ([], "home")
+    assert directory_parts({"path": ["/a", "//b/c"]}) == (["a", "b/c"], "home")
     with pytest.raises(BadRequest, match="relativity"):
         directory_parts({"relativity": "moon"})
     with pytest.raises(BadRequest, match="valid JSON"):
