@@ -93,7 +93,8 @@ class Fleet:
         token_file = self._entries.write_token(desktop_id, token)
         try:
             child, ready = await self._launch(desktop_id, folder, token_file)
-        except DesktopNotStarted:
+        except BaseException:
+            # Who gives the start up leaves no token behind either.
             self._entries.remove(desktop_id)
             raise
         entry = Entry(
@@ -125,16 +126,19 @@ class Fleet:
             *("--folder", str(folder), "--listen", f"unix:{folder}/api.sock"),
             *("--token-file", str(token_file), "--linger", str(LINGER_SECONDS), "--json"),
         )
-        with log.open("wb") as errors:
-            child = await asyncio.create_subprocess_exec(
-                *command,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=errors,
-                cwd="/",
-                env={k: v for k, v in os.environ.items() if k in PASSED_ON},
-                start_new_session=True,
-            )
+        try:
+            with log.open("wb") as errors:
+                child = await asyncio.create_subprocess_exec(
+                    *command,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=errors,
+                    cwd="/",
+                    env={k: v for k, v in os.environ.items() if k in PASSED_ON},
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise DesktopNotStarted(str(error)) from error
         try:
             ready = await self._ready_line(child, log)
         except BaseException:
@@ -155,7 +159,10 @@ class Fleet:
         if not line:
             await child.wait()
             raise DesktopNotStarted(_last_line(log) or f"exit status {child.returncode}")
-        found: dict[str, Any] = json.loads(line)
+        try:
+            found: dict[str, Any] = json.loads(line)
+        except ValueError as error:
+            raise DesktopNotStarted(f"it said {line[:80]!r}") from error
         return found
 
     async def default(self) -> str:
@@ -193,8 +200,10 @@ class Fleet:
             self._info(e) for e in sorted(self._known.values(), key=lambda e: -e.created_at)
         )
         for info in found:
-            if info.status == "lost":
-                await self._drop(self._known[info.id])
+            entry = self._known.get(info.id)
+            # Whoever lists them at the same time may have dropped it first.
+            if info.status == "lost" and entry is not None:
+                await self._drop(entry)
         return found
 
     def _info(self, entry: Entry) -> DesktopInfo:
@@ -220,30 +229,15 @@ class Fleet:
         if desktop_id not in self._known:
             raise UnknownDesktop(desktop_id)
         entry = self._known[desktop_id]
-        if is_alive(entry):
-            os.kill(entry.pid, signal.SIGTERM)
-            await self._gone(entry)
+        child = self._children.get(desktop_id)
+        # It may end by itself at any moment.
+        with contextlib.suppress(ProcessLookupError):
+            if child is not None:
+                child.terminate()
+                await child.wait()
+            elif is_alive(entry):
+                await _end_adopted(entry.pid)
         await self._drop(entry)
-
-    async def _gone(self, entry: Entry) -> None:
-        child = self._children.get(entry.id)
-        if child is not None:
-            await child.wait()
-            return
-        # Adopted: not our child, so there is nothing to wait for but its absence.
-        descriptor = os.pidfd_open(entry.pid)
-        loop = asyncio.get_running_loop()
-        ended = asyncio.Event()
-        loop.add_reader(descriptor, ended.set)
-        try:
-            async with asyncio.timeout(END_SECONDS):
-                await ended.wait()
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(entry.pid, signal.SIGKILL)
-        finally:
-            loop.remove_reader(descriptor)
-            os.close(descriptor)
 
     async def _drop(self, entry: Entry) -> None:
         self._known.pop(entry.id, None)
@@ -285,6 +279,27 @@ class Fleet:
         for client in self._clients.values():
             await client.close()
         self._clients.clear()
+
+
+async def _end_adopted(pid: int) -> None:
+    """End what is not our child, so that there is nothing to wait for but its absence.
+
+    Raises:
+        ProcessLookupError: If there is no such process.
+    """
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    descriptor = os.pidfd_open(pid)
+    loop.add_reader(descriptor, ended.set)
+    try:
+        signal.pidfd_send_signal(descriptor, signal.SIGTERM)
+        async with asyncio.timeout(END_SECONDS):
+            await ended.wait()
+    except TimeoutError:
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
 
 
 def _client_of(entry: Entry) -> DesktopClient:

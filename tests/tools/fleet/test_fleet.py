@@ -1,0 +1,102 @@
+import asyncio
+import contextlib
+import shutil
+import signal
+import subprocess
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from tests.tools.fleet.test_entries import entry
+from tests.tools.plane.fakes import LIMIT, local_socket, serving
+from tools.fleet.entries import Entries
+from tools.fleet.errors import DesktopNotStarted, UnknownDesktop
+from tools.fleet.fleet import Fleet
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A fleet that adopted processes which are no desktops, but are taken for some."""
+
+    fleet: Fleet
+    services: dict[str, subprocess.Popen[bytes]]
+    folder: Path
+
+    def kill(self) -> None:
+        for service in self.services.values():
+            service.kill()
+            service.wait()
+
+
+@contextlib.asynccontextmanager
+async def bench(folder: Path, *ids: str) -> AsyncIterator[Bench]:
+    app = FastAPI()
+    app.add_api_route("/api/v0/desktop", lambda: {"watchers": 0})
+    bound, address = local_socket()
+    entries = Entries(folder / "entries")
+    entries.prepare()
+    services = {name: subprocess.Popen(["sleep", "1000"]) for name in ids}
+    for name, service in services.items():
+        token = str(entries.write_token(name, "secret"))
+        found = replace(entry(service.pid), id=name, address=f"http://{address}", token_file=token)
+        entries.save(found)
+    fleet = Fleet(entries, folder / "run", folder / "logs", lambda name: f"/desktops/{name}")
+    made = Bench(fleet, services, folder)
+    try:
+        async with asyncio.timeout(LIMIT), serving(app, bound):
+            assert set(await fleet.open()) == set(ids)
+            try:
+                yield made
+            finally:
+                await fleet.close()
+    finally:
+        made.kill()
+
+
+def test_desktops_that_died_are_named_once_more_by_whoever_asks(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path, "a", "b") as b:
+            for name in ("a", "b"):
+                await b.fleet.client(name).status()
+            b.kill()
+            lists = await asyncio.gather(*(b.fleet.list() for _ in range(4)))
+            assert {info.status for found in lists for info in found} == {"lost"}
+            assert await b.fleet.list() == ()
+            assert list((tmp_path / "entries").iterdir()) == []
+
+    asyncio.run(scenario())
+
+
+def test_an_adopted_desktop_is_asked_to_end_and_waited_for(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path, "a") as b:
+            await b.fleet.stop("a")
+            assert b.services["a"].wait() == -signal.SIGTERM
+            with pytest.raises(UnknownDesktop):
+                await b.fleet.stop("a")
+
+    asyncio.run(scenario())
+
+
+def test_a_desktop_that_ended_by_itself_is_stopped_all_the_same(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path, "a") as b:
+            b.kill()
+            await b.fleet.stop("a")
+            assert not b.fleet.known("a")
+
+    asyncio.run(scenario())
+
+
+def test_a_start_that_fails_leaves_no_token(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            shutil.rmtree(tmp_path / "logs")
+            with pytest.raises(DesktopNotStarted):
+                await b.fleet.start("a")
+            assert list((tmp_path / "entries").iterdir()) == []
+
+    asyncio.run(scenario())
