@@ -95,11 +95,12 @@ class Desks:
 
     async def _wait_for_room(self, chat_id: str) -> None:
         self._desktops.pop(chat_id, None)
-        self._waiting[chat_id] = asyncio.Event()
+        woken = self._waiting[chat_id] = asyncio.Event()
         try:
             while not await self._room(chat_id):
-                self._waiting[chat_id].clear()
-                await self._waiting[chat_id].wait()
+                await woken.wait()
+                # Before the next look, so that what happens during it is not slept through.
+                woken.clear()
         finally:
             del self._waiting[chat_id]
             self._wake()

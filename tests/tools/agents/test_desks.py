@@ -113,6 +113,36 @@ def test_a_desktop_that_somebody_watches_is_not_given_to_another_chat() -> None:
     _run(1, scenario)
 
 
+def test_who_waits_does_not_sleep_through_what_happens_while_it_looks() -> None:
+    class Slow(FakeMachines):
+        """Takes its time to say whether somebody watches."""
+
+        def __init__(self) -> None:
+            super().__init__(watched={"desktop-1"})
+            self.asked_for = asyncio.Event()
+            self.answers = asyncio.Event()
+
+        async def in_use(self, desktop_id: str) -> bool:
+            self.asked_for.set()
+            await self.answers.wait()
+            return desktop_id in self.watched
+
+    async def scenario(bench: Bench) -> None:
+        machines = Slow()
+        desks = Desks(machines, 2, bench._released, lambda: 0.0)
+        await desks.acquire("watched", "A")
+        await desks.acquire("busy", "B")
+        desks.rest("watched")
+        waiting = asyncio.create_task(desks.acquire("c", "C"))
+        await machines.asked_for.wait()
+        desks.rest("busy")
+        machines.answers.set()
+        assert await waiting == "desktop-3"
+        assert bench.taken == ["busy"]
+
+    _run(2, scenario)
+
+
 def test_a_desktop_that_died_makes_room() -> None:
     async def scenario(bench: Bench) -> None:
         await bench.desks.acquire("a", "A")
