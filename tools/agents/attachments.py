@@ -40,7 +40,7 @@ class Attachments:
         """
         if not path.startswith("/"):
             raise BadRequest(f"path must be absolute, as /home/…, not {path[:80]!r}")
-        view = await self._book.view(chat_id)
+        lists = (await self._book.view(chat_id)).parent_id or chat_id
         machine = await self._machine(chat_id)
         name = PurePosixPath(path).name[:LONGEST_NAME] or "file"
         about = About(
@@ -49,7 +49,7 @@ class Attachments:
             name=name,
             media_type=mimetypes.guess_type(name)[0] or "application/octet-stream",
             details={"path": path},
-            listed_with=view.parent_id or chat_id,
+            listed_with=lists,
         )
         unfinished = await asyncio.to_thread(self._files.incoming)
         try:
@@ -57,7 +57,6 @@ class Attachments:
             file = await self._files.adopt(unfinished, about)
         finally:
             await asyncio.to_thread(unfinished.unlink, missing_ok=True)
-        lists = view.parent_id or chat_id
         evicted = await self._files.make_room(lists)
         for shown in {chat_id, lists}:
             self._book.hub.publish("files", shown, {"file_id": file.id})

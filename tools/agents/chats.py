@@ -81,6 +81,8 @@ class Chats:
         )
         self._handbacks: defaultdict[str, Handbacks] = defaultdict(Handbacks)
         """What each chat was told of people's turns."""
+        self._called: set[tuple[str, str]] = set()
+        """Chat and id of the calls from outside that are under way."""
         self._work = Work(
             self._book, models, self._workplaces, self._recordings, self._computer, clock
         )
@@ -222,6 +224,7 @@ class Chats:
         gone = await self._book.store.write(lambda s: chats.delete_tree(s, chat_id))
         await self._files.discard(gone)
         for row in rows:
+            self._handbacks.pop(row.id, None)
             self._hub.publish("deleted", row.id)
 
     async def remove_archived(self, days: float = Limits.archived_days) -> tuple[str, ...]:
@@ -250,16 +253,23 @@ class Chats:
         tools = self._all_tools()
         if name not in tools:
             raise UnknownTool(name, tuple(tools))
-        earlier = await self._book.store.read(lambda s: _call(s, caller_chat_id, tool_call_id))
-        if earlier is not None:
-            return _answered(earlier)
-        toolbox = ChatToolbox(
-            self._book,
-            caller_chat_id,
-            tools,
-            lambda: self._workplaces.machine(caller_chat_id),
-        )
-        return await toolbox.outcome(ToolCall(tool_call_id, name, arguments))
+        called = (caller_chat_id, tool_call_id)
+        if called in self._called:
+            return _at_work(tool_call_id)
+        self._called.add(called)
+        try:
+            earlier = await self._book.store.read(lambda s: _call(s, caller_chat_id, tool_call_id))
+            if earlier is not None:
+                return _answered(earlier)
+            toolbox = ChatToolbox(
+                self._book,
+                caller_chat_id,
+                tools,
+                lambda: self._workplaces.machine(caller_chat_id),
+            )
+            return await toolbox.outcome(ToolCall(tool_call_id, name, arguments))
+        finally:
+            self._called.discard(called)
 
     def events(self, chat_id: str | None, after: int | None = None) -> Subscription:
         """Listen from this moment on, to one chat or to all; close it with ``aclose``."""
@@ -317,5 +327,9 @@ async def _call(session: AsyncSession, chat_id: str, tool_call_id: str) -> Step 
 
 def _answered(step: Step) -> ToolOutcome:
     if step.result is None:
-        return ToolOutcome(error=f"the call {step.tool_call_id} is still at work")
+        return _at_work(step.tool_call_id)
     return read_outcome(result_from_json(step.result))
+
+
+def _at_work(tool_call_id: str) -> ToolOutcome:
+    return ToolOutcome(error=f"the call {tool_call_id} is still at work")

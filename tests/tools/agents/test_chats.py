@@ -162,6 +162,21 @@ def test_the_same_call_is_answered_again_and_not_run_twice(tmp_path: Path) -> No
     asyncio.run(scenario())
 
 
+def test_a_call_that_comes_twice_at_the_same_moment_is_run_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path, {"child": ScriptedModel([[report("Done")]])}) as p:
+            caller = await p.caller()
+            calls = [p.try_tool(SPAWN, caller, "toolu_1", prompt="Go") for _ in range(3)]
+            outcomes = await asyncio.gather(*calls)
+            assert sorted(str(o.error) for o in outcomes) == [
+                "None",
+                *["the call toolu_1 is still at work"] * 2,
+            ]
+            assert len((await p.chats.get(caller)).children) == 1
+
+    asyncio.run(scenario())
+
+
 def test_a_call_at_work_or_cut_off_is_not_started_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         stuck = StuckTool()
