@@ -12,6 +12,7 @@ from typing import Any
 
 from tools.agents.views import FileView
 from tools.kit.spec import MachineRefused, MachineUnavailable
+from tools.store.errors import StoreError
 from tools.store.files import About
 from tools.store.stored_files import StoredFiles
 
@@ -126,7 +127,7 @@ class TurnRecording:
             try:
                 async with asyncio.timeout(patience) as self._patience, self._downloads:
                     return await self._store(end_reason)
-            except (MachineRefused, MachineUnavailable, OSError, TimeoutError) as error:
+            except (MachineRefused, MachineUnavailable, StoreError, OSError) as error:
                 reason = str(error) or f"it took longer than {patience:.0f} s"
                 if isinstance(error, MachineUnavailable):
                     reason = "its desktop is gone"
@@ -179,7 +180,7 @@ class TurnRecording:
     async def _thumbnail(self, name: str, told: Json) -> FileView | None:
         try:
             return await self._fetch("thumbnail", name, "image/jpeg", told)
-        except (MachineRefused, MachineUnavailable, OSError) as error:
+        except (MachineRefused, MachineUnavailable, StoreError, OSError) as error:
             self._warning = f"no thumbnail: {error}"
             return None
 

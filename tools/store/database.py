@@ -10,7 +10,8 @@ from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import Connection, event
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
 from .errors import StoreUnavailable
@@ -28,11 +29,13 @@ PRAGMAS = (
 class Store:
     """Transactions on the database: many readers, one writer at a time.
 
-    Cancelling the caller never cuts a transaction in half: it is ended first.
+    Cancelling the caller never cuts a transaction in half: it is ended first. Both ways raise
+    ``StoreUnavailable`` where the disk is full or another process holds the database.
     """
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, path: Path) -> None:
         self._engine = engine
+        self._path = path
         self._writing = asyncio.Lock()
 
     @classmethod
@@ -50,9 +53,8 @@ class Store:
                 await connection.run_sync(migrate)
         except (SQLAlchemyError, sqlite3.Error, OSError, CommandError) as error:
             await engine.dispose()
-            reason = getattr(error, "orig", None) or error
-            raise StoreUnavailable(path, str(reason)) from error
-        return cls(engine)
+            raise _unavailable(path, error) from error
+        return cls(engine, path)
 
     async def close(self) -> None:
         """Close the connections; closing twice is fine."""
@@ -67,11 +69,17 @@ class Store:
 
     async def read(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         """Run ``work`` in a transaction of its own that changes nothing."""
-        return await _to_the_end(self._read(work))
+        return await self._told(self._read(work))
 
     async def write(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         """Run ``work`` in a transaction that is committed when it returns."""
-        return await _to_the_end(self._write(work))
+        return await self._told(self._write(work))
+
+    async def _told(self, work: Coroutine[Any, Any, T]) -> T:
+        try:
+            return await _to_the_end(work)
+        except (OperationalError, PoolTimeout) as error:
+            raise _unavailable(self._path, error) from error
 
     async def _read(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         async with AsyncSession(self._engine, expire_on_commit=False) as session:
@@ -94,6 +102,10 @@ def migrate(connection: Connection) -> None:
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+
+
+def _unavailable(path: Path, error: Exception) -> StoreUnavailable:
+    return StoreUnavailable(path, str(getattr(error, "orig", None) or error))
 
 
 async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:

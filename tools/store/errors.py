@@ -1,7 +1,7 @@
 """What the store may raise.
 
 StoreError
-├── StoreUnavailable   the database cannot be opened or brought up to date
+├── StoreUnavailable   the database cannot be opened, brought up to date, read or written
 ├── BucketUnavailable  the bucket refuses or does not answer
 ├── BytesMissing       the bytes of a file are nowhere
 ├── BadSecret          a secret cannot be kept under that name, or cannot be hidden
@@ -16,7 +16,7 @@ class StoreError(Exception):
 
 
 class StoreUnavailable(StoreError):
-    """The database cannot be opened or brought up to date."""
+    """The database cannot be opened, brought up to date, read or written."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(path, reason)
@@ -25,8 +25,9 @@ class StoreUnavailable(StoreError):
 
     def __str__(self) -> str:
         return (
-            f"the database {self.path} cannot be opened: {self.reason}; "
-            "check that its folder exists and is writable, or choose another with --data-dir"
+            f"the database {self.path} cannot be used: {self.reason}; "
+            "check that its folder exists, is writable and has room, or choose another with "
+            "--data-dir"
         )
 
 

@@ -104,6 +104,22 @@ def test_many_writers_at_once_all_get_their_turn(tmp_path: Path) -> None:
     assert asyncio.run(scenario()) == 20
 
 
+def test_a_disk_that_is_full_is_said_as_what_it_is(tmp_path: Path) -> None:
+    async def fill(session: AsyncSession) -> None:
+        await session.execute(text("PRAGMA max_page_count=1"))
+        for number in range(1000):
+            await _add(session, f"{number}")
+
+    async def scenario() -> str:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            with pytest.raises(StoreUnavailable) as caught:
+                await store.write(fill)
+            assert await store.read(lambda s: chats.in_states(s, ["waiting"])) == []
+        return str(caught.value)
+
+    assert "is full" in asyncio.run(scenario())
+
+
 def test_a_place_that_cannot_hold_a_database_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
@@ -113,7 +129,7 @@ def test_a_place_that_cannot_hold_a_database_is_said_in_one_line(tmp_path: Path)
         return str(caught.value)
 
     message = asyncio.run(scenario())
-    assert "cannot be opened" in message
+    assert "cannot be used" in message
     assert "--data-dir" in message
     assert "\n" not in message
 
