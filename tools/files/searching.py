@@ -131,16 +131,19 @@ def search(
     timer = Timer(seconds, expire)
     timer.start()
     found: list[Match] = []
+    count = 0
     try:
-        for match in engine.matches():
-            found.append(match)
-            if len(found) >= request.needed:
+        for count, match in enumerate(engine.matches(), 1):
+            # Earlier pages were shown before: a million finds that nobody sees are not kept.
+            if count > request.offset:
+                found.append(match)
+            if count >= request.needed:
                 break
     finally:
         timer.cancel()
         engine.kill()
         complaint = engine.close()
-    if complaint and not found and not expired:
+    if complaint and not count and not expired:
         raise BadRequest("The search is invalid.", complaint, {"pattern": complaint})
     return _page(request, base, found, engine.name, timed_out=bool(expired))
 
@@ -158,14 +161,14 @@ def _engine(request: SearchRequest, base: str, seconds: float, program: str | No
 def _page(
     request: SearchRequest, base: str, found: list[Match], engine: str, *, timed_out: bool
 ) -> Json:
-    page = found[request.offset : request.offset + request.limit]
     # Told by the name that the caller gave, whatever links it leads over.
-    page = [replace(m, path=request.path.rstrip("/") + m.path[len(base) :]) for m in page]
+    named = request.path.rstrip("/")
+    page = [replace(m, path=named + m.path[len(base) :]) for m in found[: request.limit]]
     answer: Json = {
         "matches": [match.to_json() for match in page],
         "count": len(page),
         "offset": request.offset,
-        "has_more": len(found) >= request.needed,
+        "has_more": len(found) > request.limit,
         "timed_out": timed_out,
         "engine": engine,
     }

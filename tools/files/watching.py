@@ -4,8 +4,8 @@ import asyncio
 import ctypes
 import json
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, closing, contextmanager, suppress
 from pathlib import Path
 
 from fastapi.responses import StreamingResponse
@@ -122,7 +122,7 @@ class Watches:
         if self._count >= self._most:
             raise TooManyWatches(self._most)
 
-    async def events(self, tree: Tree) -> AsyncIterator[bytes]:
+    async def events(self, tree: Tree) -> AsyncGenerator[bytes, None]:
         """Yield changes as they come, after the word that the tree is watched; close it."""
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
@@ -150,17 +150,19 @@ class Watches:
 
 
 class TreeResponse(StreamingResponse):
-    """The events of a tree; it is closed even if the client left before the first."""
+    """The events of a tree; both are closed even if the client left before the first."""
 
-    def __init__(self, tree: Tree, events: AsyncIterator[bytes]) -> None:
+    def __init__(self, tree: Tree, events: AsyncGenerator[bytes, None]) -> None:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(events, media_type="text/event-stream", headers=headers)
         self._tree = tree
+        self._events = events
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send them until the client leaves."""
         with closing(self._tree):
-            await super().__call__(scope, receive, send)
+            async with aclosing(self._events):
+                await super().__call__(scope, receive, send)
 
 
 async def _either(first: asyncio.Event, second: asyncio.Event, seconds: float) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import aclosing
 from uuid import UUID
 
 from fastapi import APIRouter
@@ -57,8 +58,9 @@ async def _serve(socket: WebSocket, watcher: Watcher, chat_id: str) -> None:
 
 
 async def _send(socket: WebSocket, watcher: Watcher, chat_id: str, asked: asyncio.Event) -> None:
-    async for message in watcher.changes(chat_id, asked):
-        await socket.send_text(message)
+    async with aclosing(watcher.changes(chat_id, asked)) as changes:
+        async for message in changes:
+            await socket.send_text(message)
 
 
 async def _hear(socket: WebSocket, asked: asyncio.Event) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -50,8 +50,11 @@ class Watcher:
         self._wall = wall
         self._looking = asyncio.Semaphore(2)
 
-    async def changes(self, chat_id: str, asked: asyncio.Event) -> AsyncIterator[str]:
-        """Yield a message for each change, the first about everything. ``asked``: look now."""
+    async def changes(self, chat_id: str, asked: asyncio.Event) -> AsyncGenerator[str, None]:
+        """Yield a message for each change, the first about everything; close it.
+
+        ``asked``: look now.
+        """
         known = Known()
         with self._store.subscribed(chat_id) as touched:
             while True:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from .bodies import Json
 from .disconnect import client_left, unless
 from .errors import ClientGone, TooManyStreams
 from .eventstream import HEARTBEAT, OPENING, event_bytes, last_seen
@@ -14,6 +15,13 @@ from .ports import Chats, Events
 
 LIMIT = 128
 HEARTBEAT_SECONDS = 15.0
+
+EVENTS: dict[int | str, Json] = {
+    200: {
+        "description": "Events, until either side ends it.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
 
 
 class EventStreams:
@@ -75,10 +83,10 @@ class EventResponse(Response):
     async def _send_all(self, send: Send) -> None:
         next_event = asyncio.ensure_future(self._events.__anext__())
         closing = asyncio.create_task(self._streams.closing.wait())
-        # Lets the iterator subscribe before the client learns that the stream is open: what the
-        # client reads after that is no older than the first event.
-        await asyncio.sleep(0)
         try:
+            # Lets the iterator subscribe before the client learns that the stream is open: what
+            # the client reads after that is no older than the first event.
+            await asyncio.sleep(0)
             start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
             await send(start)
             await _send_piece(send, OPENING)
@@ -112,7 +120,7 @@ def router(chats: Chats, streams: EventStreams) -> APIRouter:
     """Return the route of the events of all chats."""
     made = APIRouter(tags=["events"])
 
-    @made.get("/api/v0/events")
+    @made.get("/api/v0/events", response_class=Response, responses=EVENTS)
     async def events(request: Request) -> Response:
         """Stream what happens to any chat from now on (server-sent events)."""
         after = last_seen(request.headers.get("last-event-id"))

@@ -21,7 +21,7 @@ class Event(Protocol):
 
     @property
     def kind(self) -> str:
-        """Which it is, as ``status_change``."""
+        """Which it is, as ``status``."""
 
     @property
     def chat_id(self) -> str:

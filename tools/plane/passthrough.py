@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
 
 import httpx2
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -142,8 +143,9 @@ async def _exchange(
             raise DesktopRefused(UNAUTHORIZED, "It does not know the control plane's token.")
         await _start(reply, send)
         try:
-            async for chunk in reply.aiter_raw():
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            async with aclosing(reply.aiter_raw()) as chunks:
+                async for chunk in chunks:
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except httpx2.TransportError as error:
             # The status is out: only a cut connection still tells the client.
             _log.warning("the desktop broke off its answer to %s: %s", going.path, error)

@@ -54,6 +54,13 @@ def test_pages_join_to_the_whole(tree: Path) -> None:
     assert len(seen) == 8
 
 
+def test_a_page_far_on_tells_what_is_there(tree: Path) -> None:
+    last = scanned(tree, "needle", offset=7, limit=5)
+    assert (names(tree, last), last["has_more"]) == (["sub/c.py"], False)
+    beyond = scanned(tree, "needle", offset=999_999, limit=1)
+    assert (beyond["matches"], beyond["count"], beyond["has_more"]) == ([], 0, False)
+
+
 def test_what_git_ignores_is_left_out(tree: Path) -> None:
     (tree / ".gitignore").write_text("sub/\n")
     git = ["git", "-C", str(tree), "init", "-q"]

@@ -2,7 +2,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 class Listener:
     """Reads events until one fits."""
 
-    def __init__(self, events: AsyncIterator[bytes]) -> None:
+    def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
         self.events = events
 
     async def until(self, kind: str, path: Path) -> Json:
@@ -37,7 +37,7 @@ def play(tree: Tree, scenario: Callable[[Listener], Awaitable[None]]) -> None:
         async with asyncio.timeout(LIMIT):
             assert await anext(events) == b"event: ready\ndata: {}\n\n"
             await scenario(Listener(events))
-        await events.aclose()  # type: ignore[attr-defined]
+        await events.aclose()
 
     asyncio.run(scene())
 
@@ -98,7 +98,7 @@ def test_a_quiet_watch_is_kept_alive_and_counted(tmp_path: Path) -> None:
         assert (await anext(events)).startswith(b":")
         with pytest.raises(TooManyWatches, match="At most 1"):
             watches.check()
-        await events.aclose()  # type: ignore[attr-defined]
+        await events.aclose()
         watches.check()
 
     asyncio.run(scene())

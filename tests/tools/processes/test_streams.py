@@ -38,7 +38,7 @@ def test_a_quiet_stream_is_kept_alive(tmp_path: Path) -> None:
     async def scenario(process: Process) -> None:
         events = Streams(heartbeat=0.0).events(process, 0, dict)
         assert (await anext(events)).startswith(b":")
-        await events.aclose()  # type: ignore[attr-defined]
+        await events.aclose()
 
     play("read x", tmp_path, scenario)
 
@@ -63,7 +63,7 @@ def test_there_are_only_so_many_streams(tmp_path: Path) -> None:
         await anext(events)
         with pytest.raises(TooManyStreams, match="At most 1"):
             streams.check()
-        await events.aclose()  # type: ignore[attr-defined]
+        await events.aclose()
         streams.check()
 
     play("echo x; read x", tmp_path, scenario)
