@@ -1,5 +1,6 @@
 """Durations as people and models write them: ``30s``, ``5m``, ``1h30m``."""
 
+import math
 import re
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -13,12 +14,16 @@ def seconds_of(text: str | float) -> float:
     Raises:
         ValueError: If it is none.
     """
-    if not isinstance(text, str):
-        seconds = float(text)
-        if not 0 <= seconds < float("inf"):
-            raise ValueError(f"not a duration: {text!r}")
-        return seconds
-    text = text.strip()
+    try:
+        seconds = _read(text.strip()) if isinstance(text, str) else float(text)
+    except OverflowError:
+        seconds = math.inf
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"not a duration: {text!r}")
+    return seconds
+
+
+def _read(text: str) -> float:
     if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
         return float(text)
     if not _WHOLE.fullmatch(text) or not text.isascii():

@@ -190,9 +190,12 @@ def _uuid(value: Any) -> str:
 def _seconds(value: Any) -> float:
     if value is None:
         return 0.0
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise BadArguments("timeout_seconds must be a number of seconds")
-    return float(value)
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+            raise ValueError(value)
+        return float(value)
+    except (ValueError, OverflowError) as error:
+        raise BadArguments("timeout_seconds must be a number of seconds") from error
 
 
 def _budget(value: Any) -> Json:

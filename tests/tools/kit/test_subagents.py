@@ -121,6 +121,7 @@ def test_spawning_passes_on_what_was_asked(arguments: Json, order: Order) -> Non
         ("wait_agent", {"chat_ids": [CHAT], "mode": "some"}, "mode must be all or any"),
         ("wait_agent", {"chat_id": CHAT, "timeout_seconds": "5m"}, "number of seconds"),
         ("wait_agent", {"chat_id": CHAT, "timeout_seconds": True}, "number of seconds"),
+        ("wait_agent", {"chat_id": CHAT, "timeout_seconds": 10**400}, "number of seconds"),
         ("wait_agent", {"chat_id": CHAT, "timeout_seconds": float("nan")}, "number of seconds"),
         ("message_agent", {"chat_id": CHAT}, "message is required"),
         ("message_agent", {"message": "Hi"}, "chat_id must be a valid UUID"),

@@ -1,7 +1,9 @@
 import asyncio
+import gc
 import os
 import signal
 import time
+import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from uuid import uuid4
@@ -309,6 +311,20 @@ def test_only_so_many_exited_processes_are_kept(tmp_path: Path) -> None:
         assert registry.listing(None).records == (living, records[3], records[2])
 
     play(tmp_path, scenario, ProcessSettings(keep_exited=2, close_grace=0.1))
+
+
+def test_nothing_is_kept_of_what_was_crowded_out(tmp_path: Path) -> None:
+    async def scenario(registry: Registry) -> None:
+        first = await started(registry, "true")
+        await first.process.wait_exit()
+        left = weakref.ref(first.process)
+        del first
+        last = await started(registry, "true")
+        await last.process.wait_exit()
+        gc.collect()
+        assert left() is None
+
+    play(tmp_path, scenario, ProcessSettings(keep_exited=1, close_grace=0.1))
 
 
 def test_an_exited_process_is_forgotten_in_time(tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def test_what_is_no_json_object_is_refused(data: bytes) -> None:
         ({"command": "x", "workdir": "\0"}, "NUL"),
         ({"command": "x", "background": True, "timeout_ms": 1}, "Background"),
         ({"command": "x", "call_age_ms": -1}, "negative"),
+        ({"command": "x", "timeout_ms": 2**53 + 1}, "timeout_ms is too large"),
     ],
 )
 def test_a_start_that_makes_no_sense_is_refused(fields: dict[str, Any], said: str) -> None:
