@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 PREFIX = "DESKHAND_"
+_KINDS = {bool: "true or false", int: "a whole number", str: "a text"}
 _BUCKET = re.compile(r"s3://[^/\s]+(/\S*)?")
 
 
@@ -76,9 +77,19 @@ def _from_file(text: str, known: Mapping[str, Any]) -> dict[str, Any]:
     for name in found:
         if name not in known:
             raise BadSetting("deskhand.toml", f"{name!r} is none of {', '.join(sorted(known))}")
-    return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in found.items()
-    }
+    return {name: _checked(name, value, known[name]) for name, value in found.items()}
+
+
+def _checked(name: str, value: Any, default: Any) -> Any:
+    """Return a value of the file in the form that its setting has."""
+    if isinstance(default, tuple):
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            return tuple(value)
+        raise BadSetting("deskhand.toml", f"{name} must be a list of texts, not {value!r}")
+    kind = type(default) if isinstance(default, int) else str
+    if type(value) is not kind:
+        raise BadSetting("deskhand.toml", f"{name} must be {_KINDS[kind]}, not {value!r}")
+    return value
 
 
 def _read(text: str, default: Any, source: str) -> Any:
@@ -87,7 +98,7 @@ def _read(text: str, default: Any, source: str) -> Any:
             raise BadSetting(source, f"{text!r} is not a switch; give 1 or 0")
         return text.lower() in ("1", "true", "yes")
     if isinstance(default, int):
-        if not text.isdigit():
+        if not (text.isascii() and text.isdigit()):
             raise BadSetting(source, f"{text!r} is not a whole number")
         return int(text)
     if isinstance(default, tuple):

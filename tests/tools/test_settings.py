@@ -49,6 +49,13 @@ def test_lists_in_the_file_become_tuples() -> None:
         ({"DESKHAND_KEEP_DESKTOPS": "maybe"}, "", "DESKHAND_KEEP_DESKTOPS: 'maybe' is not a sw"),
         ({}, "lissten = 1", "deskhand.toml: 'lissten' is none of"),
         ({}, "listen = ", "deskhand.toml: "),
+        ({}, "listen = 1", "listen must be a text, not 1"),
+        ({}, "data_dir = false", "data_dir must be a text, not False"),
+        ({}, 'most_desktops = "3"', "most_desktops must be a whole number, not '3'"),
+        ({}, "most_desktops = true", "most_desktops must be a whole number, not True"),
+        ({}, "keep_desktops = 1", "keep_desktops must be true or false, not 1"),
+        ({}, 'allowed_hosts = "a.example"', "allowed_hosts must be a list of texts"),
+        ({}, "allowed_hosts = [1]", "allowed_hosts must be a list of texts"),
     ],
 )
 def test_a_mistake_names_its_place(environment: dict[str, str], file: str, said: str) -> None:
