@@ -39,7 +39,7 @@ def play(
         changes = watcher.changes(CHAT, asked)
         async with asyncio.timeout(LIMIT):
             await scenario(store, reader, changes, asked)
-        await changes.aclose()  # type: ignore[attr-defined]
+        await changes.aclose()
 
     asyncio.run(scene())
 
