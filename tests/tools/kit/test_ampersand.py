@@ -22,6 +22,20 @@ from tools.kit.ampersand import in_background
         ('echo "\\"" &', 'echo "\\""'),
         ("echo `date` &", "echo `date`"),
         ("&", ""),
+        ("echo a\\ &", "echo a\\ "),
+        ("echo a\\\\ &", "echo a\\\\"),
+        ("server \\\n  &", "server"),
+        ("server & \\\n", "server"),
+        ("a && \\\n b &", "a && \\\n b"),
+        ("cat <<EOF\nit's\nEOF\nserver &", "cat <<EOF\nit's\nEOF\nserver"),
+        ("cat <<'A B' >f\n\"\nA B\nserver &", "cat <<'A B' >f\n\"\nA B\nserver"),
+        ("cat <<-EOF # a\n\t`\n\t\tEOF\nb &", "cat <<-EOF # a\n\t`\n\t\tEOF\nb"),
+        ("a <<A <<\\B\n'\nA\n'\nB\nb &", "a <<A <<\\B\n'\nA\n'\nB\nb"),
+        ("cat <<< word &", "cat <<< word"),
+        ("echo $((1 << 2))\nserver &", "echo $((1 << 2))\nserver"),
+        ("echo $((1 &", "echo $((1"),
+        ("a &> log &", "a &> log"),
+        ("a 2>&- &", "a 2>&-"),
     ],
 )
 def test_a_last_ampersand_is_taken_off(command: str, plain: str) -> None:
@@ -50,6 +64,13 @@ def test_a_last_ampersand_is_taken_off(command: str, plain: str) -> None:
         "cmd <&",
         "echo `a &",
         "",
+        "cat <<EOF\na &",
+        "cat <<EOF\na\nEOF &",
+        "cat <<-EOF\n\tEOF &",
+        "cat <<EOF\n  EOF\nserver &",
+        "a &> log",
+        "a 2>&1",
+        "cmd & # later",
     ],
 )
 def test_other_ampersands_are_left_to_the_shell(command: str) -> None:
@@ -60,4 +81,7 @@ def test_other_ampersands_are_left_to_the_shell(command: str) -> None:
 def test_what_is_taken_off_is_the_ampersand_only(command: str) -> None:
     plain = in_background(command)
     if plain is not None:
-        assert command.rstrip()[:-1].rstrip() == plain
+        left_out = command.removeprefix(plain)
+        assert command.startswith(plain)
+        assert set(left_out) <= set("& \\\n")
+        assert left_out.count("&") == 1
