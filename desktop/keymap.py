@@ -8,6 +8,7 @@ SHIFT = 0xFFE1
 CAPS_LOCK = 0xFFE5
 LEVEL3_SHIFT = 0xFE03
 _XF86 = range(0x1008_0000, 0x1009_0000)
+_KEYPAD = range(0xFF80, 0xFFBE)
 
 # Chromium acts on these whatever symbol they carry: back, reload, home, play, stop ...
 _ACTED_ON = frozenset((141, 143, 145, 164, 166, 167, 180, 181, 225))
@@ -55,6 +56,9 @@ class Keymap:
         self._keys: dict[int, Key] = {}
         for code, row in self._rows.items():
             for level, keysym in enumerate(_levels(row)):
+                # The second symbols of a keypad are Num Lock's; Shift gives them on few keyboards.
+                if level and keysym in _KEYPAD:
+                    continue
                 known = self._keys.get(keysym)
                 if keysym and (known is None or level < known.level):
                     self._keys[keysym] = Key(code, level)

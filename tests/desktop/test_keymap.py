@@ -6,12 +6,14 @@ from desktop.keymap import LEVEL3_SHIFT, SHIFT, Bindings, Key, Keymap, NoRoom, r
 
 PLAY, MAIL = 0x1008FF14, 0x1008FF19
 KANJI = 0x01006F22
+KP_INSERT, KP_0 = 0xFF9E, 0xFFB0
 
 ROWS: dict[int, tuple[int, ...]] = {
     24: (ord("q"), ord("Q"), ord("q"), ord("Q"), ord("@"), 0x07D9, 0),
     25: (ord("7"), ord("&"), ord("7"), ord("&"), 0, 0, 0),
     26: (ord("&"), ord("7"), 0, 0, 0, 0, 0),
     50: (SHIFT, 0, SHIFT, 0, 0, 0, 0),
+    90: (KP_INSERT, KP_0, KP_INSERT, KP_0, 0, 0, 0),
     92: (LEVEL3_SHIFT, 0, LEVEL3_SHIFT, 0, 0, 0, 0),
     141: (MAIL, 0, MAIL, 0, 0, 0, 0),
     150: (PLAY, 0, PLAY, 0, 0, 0, 0),
@@ -52,6 +54,8 @@ def bindings() -> Bindings:
         (ord("7"), Key(25, 0)),
         (ord("&"), Key(26, 0)),
         (KANJI, None),
+        (KP_INSERT, Key(90, 0)),
+        (KP_0, None),
         (0, None),
     ],
 )

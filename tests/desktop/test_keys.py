@@ -46,6 +46,9 @@ CTRL, ALT, SHIFT, SUPER = (KEYSYMS[f"{name}_L"] for name in ("Control", "Alt", "
         ("caps_lock CapsLock", "Caps_Lock"),
         ("print_screen PrintScreen", "Print"),
         ("kp_enter KP_Enter", "KP_Enter"),
+        ("kp_0 Numpad0 numpad_0", "KP_0"),
+        ("ctrl_r ctrlright Control_R", "Control_R"),
+        ("volumeup VolumeUp", "XF86AudioRaiseVolume"),
     ],
 )
 def test_a_key_goes_by_several_names(names: str, keysym: str) -> None:
