@@ -23,7 +23,7 @@ from .errors import (
     TooManyRecordings,
     UnknownRecording,
 )
-from .media import SAFE, answer, answered, said
+from .media import SAFE, answer, answered, answers, said
 from .multipart import Mixed, piece
 from .recorder import Recorder, Stored
 from .steps import Step
@@ -37,6 +37,12 @@ LONGEST_LABEL = 2000
 LAST_SECOND = 1e11
 """Since 1970; who counts in milliseconds is far beyond it."""
 
+_STOPPED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "It has ended; its files come at once where Accept asks for them.",
+        "content": {"multipart/mixed": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
 _FIELDS = ("recording_id", "label")
 
 Result = TypeVar("Result")
@@ -62,24 +68,26 @@ def router(recorder: Recorder, catalogue: Catalogue, closing: Callable[[], bool]
     api = APIRouter(prefix=PREFIX, tags=["recording"])
     told: dict[str, Any] = {"methods": ["POST"], "openapi_extra": _ASKED}
     api.add_api_route("/recording/start", routes.start, **told)
-    api.add_api_route("/recording/stop", routes.stop, response_model=None, **told)
+    api.add_api_route(
+        "/recording/stop", routes.stop, response_model=None, responses=_STOPPED, **told
+    )
     api.add_api_route("/recordings", routes.list, methods=["GET"])
     one = "/recordings/{recording_id}"
     api.add_api_route(one, routes.get, methods=["GET"])
     api.add_api_route(one, routes.delete, methods=["DELETE"], status_code=204)
     api.add_api_route(f"{one}/steps", routes.note, methods=["POST"], status_code=204)
     # HEAD: players ask for the length and for byte ranges before they read.
-    for part, serve in (
-        ("video", routes.video),
-        ("thumbnail", routes.thumbnail),
-        ("clip", routes.clip),
-        ("steps/{index}/picture", routes.step_picture),
-        ("steps.vtt", routes.steps_vtt),
+    for part, serve, given in (
+        ("video", routes.video, answers("video/mp4")),
+        ("thumbnail", routes.thumbnail, answers("image/jpeg")),
+        ("clip", routes.clip, answers("video/mp4")),
+        ("steps/{index}/picture", routes.step_picture, answers("image/jpeg", in_ranges=False)),
+        ("steps.vtt", routes.steps_vtt, answers("text/vtt", in_ranges=False)),
     ):
         # One by one: an operation's id is made of its route's one method.
         for method in ("GET", "HEAD"):
             api.add_api_route(
-                f"{one}/{part}", serve, methods=[method], response_class=StreamingResponse
+                f"{one}/{part}", serve, methods=[method], response_class=Response, responses=given
             )
     return api
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from email.utils import formatdate
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from anyio import to_thread
 from fastapi import Request, Response
@@ -17,6 +17,8 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from .ranges import Span, Unsatisfiable, has_already, still_valid, wanted
+
+Json = dict[str, Any]
 
 CHUNK = 256 * 1024
 """Bytes of one answer that are in memory at a time."""
@@ -27,6 +29,19 @@ SAFE = {
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+
+
+def answers(media_type: str, *, in_ranges: bool = True) -> dict[int | str, Json]:
+    """What a route that answers so says of its answers, for the OpenAPI document."""
+    content = {media_type: {"schema": {"type": "string", "format": "binary"}}}
+    found: dict[int | str, Json] = {
+        200: {"description": "All of it.", "content": content},
+        304: {"description": "The caller has it already."},
+    }
+    if in_ranges:
+        found[206] = {"description": "The range that was asked for.", "content": content}
+        found[416] = {"description": "There is nothing of that range."}
+    return found
 
 
 async def answer(request: Request, path: Path, media_type: str, name: str) -> Response:

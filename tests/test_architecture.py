@@ -34,6 +34,7 @@ MAY_USE: dict[str, set[str]] = {
     | {"tools.processes.spawn"},
     "desktop.footage": {"recording.errors", "recording.shots"},
     "desktop.minutes": {"recording.steps"},
+    "desktop.notebook": {"recording.steps"},
     "desktop.launching": {"tools.processes.chat", "tools.processes.errors"}
     | {"tools.processes.registry", "tools.processes.requests"},
     "desktop.service": EDGE
@@ -51,6 +52,7 @@ MAY_USE: dict[str, set[str]] = {
     "tools.accepted": {"vncbridge.credentials", "vncbridge.gate"},
     "tools.plane.elsewhere": {"recording.ranges"},
     "tools.plane.films": {"recording.errors"},
+    "tools.plane.files_api": {"recording.media"},
     "tools.plane.recordings_api": {"recording.media"},
     "tools.store.vault": {"desktop.disguise", "desktop.errors"},
     "tools.wiring": EDGE | {"desktop.folder"},
@@ -76,7 +78,7 @@ OWNER: dict[str, set[str]] = {
     | {"recording.encoder", "recording.exposure", "recording.reel"},
     "PIL": {"desktop.card", "desktop.pictures", "recording.reel", "recording.stills"}
     | {"tools.agents.scripted.decode"},
-    "jeepney": {"desktop.accessibility"},
+    "jeepney": {"desktop.accessibility", "desktop.atspi", "desktop.fieldwatch", "desktop.webpage"},
     "mss": {"desktop.portable"},
     "pyautogui": {"desktop.portable"},
     "isal": {"desktop.pictures"},
@@ -109,7 +111,7 @@ CORES = {
         "desktop": "errors geometry frames strokes views actions requests fields plan keys keysyms"
         " settle changes keymap png environment snapshots outcomes schema lease journal calls"
         " backoff desktopentry ready etags query"
-        " results portablekeys nodes minutes metrics disguise",
+        " results portablekeys nodes minutes metrics disguise hosts passwords",
         "recording": "errors settings shots change timeline budget table steps thumbnail parts"
         " boxes presence ranges pace",
         "vncbridge": "description errors gate rfb roles scopes",

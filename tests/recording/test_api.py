@@ -491,3 +491,19 @@ def test_each_operation_has_an_id_of_its_own(tmp_path: Path) -> None:
         assert video["get"]["operationId"] != video["head"]["operationId"]
 
     run(tmp_path, scenario)
+
+
+def test_the_document_tells_of_what_type_answers_are(tmp_path: Path) -> None:
+    async def scenario(service: Service) -> None:
+        paths = (await service.client.get("http://desktop/openapi.json")).json()["paths"]
+        one = f"{DESKTOP}/recordings/{{recording_id}}"
+        for part, media_type in (("video", "video/mp4"), ("thumbnail", "image/jpeg")):
+            for method in ("get", "head"):
+                told = paths[f"{one}/{part}"][method]["responses"]
+                assert list(told["200"]["content"]) == list(told["206"]["content"]) == [media_type]
+                assert {"304", "416"} <= set(told)
+        assert list(paths[f"{one}/steps.vtt"]["get"]["responses"]["200"]["content"]) == ["text/vtt"]
+        stopped = paths[f"{DESKTOP}/recording/stop"]["post"]["responses"]["200"]["content"]
+        assert set(stopped) == {"application/json", "multipart/mixed"}
+
+    run(tmp_path, scenario)

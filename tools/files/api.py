@@ -90,7 +90,7 @@ def router(
 
 
 def _add_reads(routes: APIRouter, home: Callable[[], Path], roots: Roots) -> None:
-    @routes.get("/read-file", openapi_extra=schema.READ)
+    @routes.get("/read-file", response_class=Response, openapi_extra=schema.READ)
     async def read_file(request: Request) -> Response:
         """Return the bytes of a file, or a range of them."""
         query = Query(request.query_params, ("path", "offset", "limit"))
@@ -147,7 +147,7 @@ def _add_searches(routes: APIRouter, roots: Roots) -> None:
 
 
 def _add_watches(routes: APIRouter, roots: Roots, watches: Watches) -> None:
-    @routes.get("/watch", openapi_extra=schema.WATCH)
+    @routes.get("/watch", response_class=Response, openapi_extra=schema.WATCH)
     async def watch(request: Request) -> Response:
         """Send changes below a directory as server-sent events, after the event ``ready``."""
         query = Query(request.query_params, ("path", "recursive"))

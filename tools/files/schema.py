@@ -15,6 +15,11 @@ def _said(schema: Json, description: str) -> Json:
     return {**schema, "description": description}
 
 
+def _answer(media_type: str, description: str) -> Json:
+    content = {media_type: {"schema": _TEXT}}
+    return {"responses": {"200": {"description": description, "content": content}}}
+
+
 _PATH = _said(_TEXT, "Absolute path.")
 
 
@@ -39,7 +44,7 @@ READ = _query(
         "offset": _said(_COUNT, "First byte."),
         "limit": _said(_COUNT, "How many bytes; 0: to the end."),
     },
-)
+) | _answer("*/*", "The bytes, of a type that a browser does not run.")
 READ_LINES = _query(
     ["path"],
     {
@@ -54,7 +59,9 @@ READ_LINES = _query(
     },
 )
 RESOLVE = _query(["path"], {"path": _PATH})
-WATCH = _query(["path"], {"path": _PATH, "recursive": {"type": "boolean", "default": True}})
+WATCH = _query(
+    ["path"], {"path": _PATH, "recursive": {"type": "boolean", "default": True}}
+) | _answer("text/event-stream", "Changes, until either side ends it.")
 LIST: Json = _query([], {"path": _PATH}) | _body(
     [],
     {

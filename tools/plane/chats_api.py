@@ -10,7 +10,7 @@ from tools.agents.views import ChatView
 
 from .bodies import Json, flag, json_object, needed_text, only, text
 from .errors import BadBody, NoDesktop
-from .events_api import EventStreams
+from .events_api import EVENTS, EventStreams
 from .eventstream import last_seen
 from .ports import Chats
 
@@ -88,14 +88,14 @@ def _looking(chats: Chats, streams: EventStreams) -> APIRouter:
         said = await chats.messages(chat_id)
         return JSONResponse({"messages": [message.to_json() for message in said]})
 
-    @made.get("/{chat_id}/events")
+    @made.get("/{chat_id}/events", response_class=Response, responses=EVENTS)
     async def events(chat_id: str, request: Request) -> Response:
         """Stream what happens to it from now on (server-sent events)."""
         await chats.get(chat_id)
         after = last_seen(request.headers.get("last-event-id"))
         return streams.open(lambda: chats.events(chat_id, after))
 
-    @made.get("/{chat_id}/desktop")
+    @made.get("/{chat_id}/desktop", status_code=426)
     async def desktop(chat_id: str) -> Response:
         """Tell a client that did not ask for a WebSocket what is here."""
         chat = await chats.get(chat_id)

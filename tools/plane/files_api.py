@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 
+from recording.media import answers
 from tools.agents.views import FileView
 
 from .elsewhere import answered, only_readable
@@ -34,7 +35,7 @@ def router(chats: Chats, files: Files) -> APIRouter:
         return JSONResponse({"files": [file.to_json() for file in found]})
 
     @made.head("/{file_id}", include_in_schema=False)
-    @made.get("/{file_id}")
+    @made.get("/{file_id}", response_class=Response, responses=answers("*/*"))
     async def content(file_id: str, request: Request, download: Download = False) -> Response:
         """Send a file's bytes; answers ranges and ``If-None-Match``."""
         return await sent(files, await files.get(file_id), request, download=download)

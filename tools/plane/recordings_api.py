@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from recording.media import answered, said
+from recording.media import answered, answers, said
 from tools.agents.views import ChatView
 from tools.store.errors import UnknownRow
 
@@ -23,6 +23,9 @@ PREFIX = "/api/v0/recordings/{chat_id}"
 
 # Another turn may add to the film.
 CACHE = "private, no-cache"
+
+STILL = answers("image/jpeg", in_ranges=False)
+CHAPTERS = answers("text/vtt", in_ranges=False)
 
 Part = Annotated[int | None, Query(description="Number of the file.")]
 
@@ -54,7 +57,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
         return Response(status_code=204)
 
     @made.head("/video", include_in_schema=False)
-    @made.get("/video")
+    @made.get("/video", response_class=Response, responses=answers("video/mp4"))
     async def video(
         chat_id: str, request: Request, part: Part = None, download: Download = False
     ) -> Response:
@@ -64,7 +67,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
         return await sent(files, file, request, download=download, cache=CACHE)
 
     @made.head("/thumbnail", include_in_schema=False)
-    @made.get("/thumbnail")
+    @made.get("/thumbnail", response_class=Response, responses=answers("image/jpeg"))
     async def thumbnail(chat_id: str, request: Request, download: Download = False) -> Response:
         """Send a small picture of the most telling moment."""
         chat, _ = await _film(chats, files, chat_id)
@@ -81,7 +84,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     films = Films(files, editor)
 
     @made.head("/clip", include_in_schema=False)
-    @made.get("/clip")
+    @made.get("/clip", response_class=Response, responses=answers("video/mp4"))
     async def clip(
         chat_id: str,
         request: Request,
@@ -100,7 +103,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         return response
 
     @made.head("/steps/{index}/picture", include_in_schema=False)
-    @made.get("/steps/{index}/picture")
+    @made.get("/steps/{index}/picture", response_class=Response, responses=STILL)
     async def step_picture(chat_id: str, index: int, request: Request) -> Response:
         """Send a small picture of the screen when a step had ended."""
         _, found = await _film(chats, files, chat_id)
@@ -111,7 +114,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         return said(request, still, "image/jpeg")
 
     @made.head("/steps.vtt", include_in_schema=False)
-    @made.get("/steps.vtt")
+    @made.get("/steps.vtt", response_class=Response, responses=CHAPTERS)
     async def steps_vtt(chat_id: str, request: Request, part: Part = None) -> Response:
         """Send the steps as chapters of the film, or of one of its files."""
         _, found = await _film(chats, files, chat_id)

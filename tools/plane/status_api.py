@@ -44,7 +44,7 @@ def router(
         """Answer as long as the process answers at all."""
         return JSONResponse({"status": "ok"})
 
-    @made.get("/readyz")
+    @made.get("/readyz", responses={503: {"description": "Not yet, or no more."}})
     async def readiness() -> JSONResponse:
         """Tell whether requests are taken: not before the start is done, not while closing."""
         if ready() and not streams.closing.is_set():

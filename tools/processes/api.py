@@ -178,7 +178,9 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
 
 
 def _add_streams(routes: APIRouter, registry: Registry, streams: Streams) -> None:
-    @routes.get("/processes/{process_id}/stream", openapi_extra=schema.STREAM)
+    @routes.get(
+        "/processes/{process_id}/stream", response_class=Response, openapi_extra=schema.STREAM
+    )
     async def stream(process_id: str, request: Request) -> Response:
         """Send output as it comes, as server-sent events; ends with the event ``exit``."""
         record = registry.find(process_id, chat_of(request.headers))

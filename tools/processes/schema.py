@@ -71,7 +71,10 @@ OUTPUT = _query(
         "limit": {"type": "integer", "minimum": 1, "maximum": 65_536, "default": 32_768},
     }
 )
-STREAM = _query({"cursor": _said(_COUNT, "Byte to begin at; Last-Event-ID goes before.")})
+_EVENTS: Json = {"text/event-stream": {"schema": _TEXT}}
+STREAM = _query({"cursor": _said(_COUNT, "Byte to begin at; Last-Event-ID goes before.")}) | {
+    "responses": {"200": {"description": "Output, until it has exited.", "content": _EVENTS}}
+}
 
 
 def _headers(fields: Json, needed: list[str]) -> Json:

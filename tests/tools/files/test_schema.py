@@ -1,5 +1,7 @@
 from pathlib import Path
 
+from fastapi import FastAPI
+
 from tools.files import schema
 from tools.files.api import router
 
@@ -14,3 +16,12 @@ def test_a_path_is_needed_wherever_it_is_in_the_query() -> None:
     for extra in (schema.READ, schema.READ_LINES, schema.WRITE, schema.WATCH):
         assert extra["parameters"][0]["name"] == "path"
         assert extra["parameters"][0]["required"]
+
+
+def test_bytes_and_events_are_not_told_to_be_json() -> None:
+    app = FastAPI()
+    app.include_router(router(lambda: Path("/")))
+    paths = app.openapi()["paths"]
+    for path, media_type in (("read-file", "*/*"), ("watch", "text/event-stream")):
+        told = paths[f"/api/v0/{path}"]["get"]["responses"]["200"]["content"]
+        assert list(told) == [media_type]

@@ -44,6 +44,26 @@ def test_the_description_names_every_route(tmp_path: Path) -> None:
     }
 
 
+def test_the_description_tells_of_what_type_answers_are(tmp_path: Path) -> None:
+    paths = plane(tmp_path).app.openapi()["paths"]
+    types = {
+        f"{path} {status}": list(answer.get("content", {}))
+        for path, methods in paths.items()
+        for status, answer in methods.get("get", {"responses": {}})["responses"].items()
+    }
+    film = "/api/v0/recordings/{chat_id}"
+    assert types["/api/v0/files/{file_id} 206"] == ["*/*"]
+    assert types[f"{film}/clip 200"] == types[f"{film}/video 206"] == ["video/mp4"]
+    assert types[f"{film}/clip 416"] == ["application/json"]
+    assert types[f"{film}/steps.vtt 200"] == ["text/vtt"]
+    assert types[f"{film}/steps.vtt 304"] == []
+    assert types["/api/v0/events 200"] == ["text/event-stream"]
+    assert types["/api/v0/chats/{chat_id}/events 200"] == ["text/event-stream"]
+    assert types["/readyz 503"] == ["application/json"]
+    assert "/api/v0/chats/{chat_id}/desktop 200" not in types
+    assert types["/api/v0/chats/{chat_id}/desktop 426"] == ["application/json"]
+
+
 def test_the_description_is_served_and_each_operation_has_one_name(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path).client() as client:

@@ -2,6 +2,8 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
+from fastapi import FastAPI
+
 from tests.tools.processes.service import FakeSurroundings
 from tools.processes import schema
 from tools.processes.api import router
@@ -19,3 +21,10 @@ def test_every_route_tells_what_it_takes(tmp_path: Path) -> None:
     routes = router(Registry(FakeSurroundings(tmp_path))).routes
     told = {route.path: route.openapi_extra for route in routes}  # type: ignore[attr-defined]
     assert not [path for path, extra in told.items() if not extra]
+
+
+def test_a_stream_is_not_told_to_be_json(tmp_path: Path) -> None:
+    app = FastAPI()
+    app.include_router(router(Registry(FakeSurroundings(tmp_path))))
+    stream = app.openapi()["paths"]["/api/v0/processes/{process_id}/stream"]["get"]
+    assert list(stream["responses"]["200"]["content"]) == ["text/event-stream"]
