@@ -9,6 +9,7 @@ from .output import Unreachable
 from .spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 NOTHING = "No edits were applied."
+NO_ARRAY = "edits must be a JSON array of objects with path, old_text and new_text"
 
 _SPEC = ToolSpec(
     "edit_files",
@@ -86,14 +87,16 @@ def _edits(arguments: Any) -> list[Any]:
         try:
             edits = json.loads(edits)
         except ValueError as error:
-            raise _Unusable(f"edits must be an array: {error}.") from error
+            raise _Unusable(f"{NO_ARRAY}: {error}.") from error
     if not edits and "files" in arguments:
         raise _Unusable(
             "The files form is gone: give edits, a flat list in which each entry has "
             "path, old_text and new_text."
         )
-    if not isinstance(edits, list) or not edits:
-        raise _Unusable("edits is required: a list with at least one entry.")
+    if not edits:
+        raise _Unusable("edits is required: give at least one edit.")
+    if not isinstance(edits, list):
+        raise _Unusable(f"{NO_ARRAY}.")
     return edits
 
 

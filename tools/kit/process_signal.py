@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from .arguments import BadArguments, number, text
+from .arguments import BadArguments, number, optional_text, text
 from .output import Unreachable
 from .spec import Json, ToolContext, ToolOutcome, ToolSpec
 
@@ -40,7 +40,7 @@ class ProcessSignalTool:
         """Send it; does not wait for the end."""
         try:
             process_id = text(arguments, "process_id").strip()
-            name = text(arguments, "signal").strip()
+            name = optional_text(arguments, "signal").strip()
             if name not in SIGNALS:
                 raise BadArguments(f'signal must be terminate, kill or interrupt, not "{name}"')
             body: Json = {"signal": name}

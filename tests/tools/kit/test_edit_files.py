@@ -35,10 +35,11 @@ def test_the_retired_names_of_the_texts_are_read() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({}, "edits is required"),
-        ({"edits": []}, "edits is required"),
-        ({"edits": {}}, "edits is required"),
-        ({"edits": "[not json"}, "must be an array"),
+        ({}, "edits is required: give at least one edit"),
+        ({"edits": []}, "at least one edit"),
+        ({"edits": "[]"}, "at least one edit"),
+        ({"edits": {"path": "/f"}}, "must be a JSON array of objects"),
+        ({"edits": "[not json"}, "must be a JSON array of objects"),
         ({"edits": [1]}, "edits[0] must be an object"),
         ({"edits": [{"path": 1}]}, "edits[0]"),
         ("text", "must be an object"),

@@ -1,5 +1,7 @@
 import asyncio
 
+import pytest
+
 from tests.tools.kit.machine import FakeMachine
 from tools.kit.process_signal import ProcessSignalTool
 from tools.kit.spec import Json, ToolOutcome
@@ -16,6 +18,13 @@ def test_a_signal_is_sent_with_its_escalation() -> None:
     assert send(machine, arguments).value == {"success": True, "message": "sent"}
     assert machine.asked[0].json == {"signal": "terminate", "escalate_after_ms": 500}
     assert machine.asked[0].path == "/api/v0/processes/p/signal"
+
+
+@pytest.mark.parametrize("arguments", [{}, {"signal": ""}, {"signal": "TERM"}])
+def test_a_signal_that_is_none_is_answered_with_those_that_are(arguments: Json) -> None:
+    outcome = send(FakeMachine(), {"process_id": "p"} | arguments)
+    assert outcome.error is not None
+    assert "terminate, kill or interrupt" in outcome.error
 
 
 def test_without_an_escalation_none_is_sent() -> None:
