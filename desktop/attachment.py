@@ -165,7 +165,7 @@ class Attachment:
     async def run(self, bound: socket, address: Address) -> None:
         """Serve until SIGTERM; the screen and what runs on it stay as they are."""
         async with AsyncExitStack() as stack:
-            stack.enter_context(logged(self._folder.path / "logs"))
+            stack.enter_context(logged(self._folder.path / "logs", self._disguise))
             parts = await self._open(stack)
             idleness = Idleness(AccessLog(self._application(parts)), time.monotonic)
             server = Serving(idleness, lambda: self._tell(address, parts), self._close)

@@ -181,7 +181,7 @@ class Service:
     async def run(self, bound: socket, address: Address) -> None:
         """Serve until SIGTERM; everything that was opened is closed when this returns."""
         async with AsyncExitStack() as stack:
-            stack.enter_context(logged(self._folder.path / "logs"))
+            stack.enter_context(logged(self._folder.path / "logs", self._disguise))
             parts = await self._open(stack)
             app = self._application(parts)
             idleness = Idleness(AccessLog(app), time.monotonic)
@@ -273,7 +273,7 @@ class Service:
             lease_router(self._leasing, lambda: self._watchers.count, may_force),
             secrets_router(self._disguise),
             recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
-            relay_router(upstream, lambda: self._closing, self._watchers),
+            relay_router(upstream, lambda: self._closing, self._watchers, desktop=self._instance),
             processes_router(parts.registry, self._streams),
             files_router(
                 lambda: self._folder.path / "home",

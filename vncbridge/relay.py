@@ -57,12 +57,13 @@ def router(
     watchers: Watchers,
     stuck_seconds: float = STUCK_SECONDS,
     patience: float = PATIENCE,
+    desktop: str = "",
 ) -> APIRouter:
     """Return the route of the VNC stream.
 
     ``closing`` tells whether the service is about to end, ``patience`` is how long a client may
-    stop in mid-sentence. Serve it with `vncbridge.protocol.StreamProtocol` and without
-    permessage-deflate.
+    stop in mid-sentence, ``desktop`` how credentials name this desktop. Serve it with
+    `vncbridge.protocol.StreamProtocol` and without permessage-deflate.
     """
     routes = APIRouter()
 
@@ -73,7 +74,8 @@ def router(
         if watchers.count >= watchers.most:
             detail = f"at most {watchers.most} may watch one desktop"
             return await _refuse(websocket, 429, "Too many watchers.", detail)
-        who = visitor(websocket.query_params, websocket.scope.get("state", {}).get("principal"))
+        principal = websocket.scope.get("state", {}).get("principal")
+        who = visitor(websocket.query_params, principal, desktop)
         if not watchers.control.may_see(who.key):
             return await _refuse(websocket, 409, PRIVATE.reason, code="human_in_control")
         with watchers.one_more():

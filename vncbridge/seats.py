@@ -10,6 +10,7 @@ from .gate import Principal
 from .outlet import Farewell
 from .rfb import ClientStream, Held, Kind, Message
 from .roles import Role, asks_for_control, lowest, passes
+from .scopes import desktop_role
 
 MOST_WATCHERS = 64
 PRIVATE = Farewell(4001, "A person has this desktop in private.")
@@ -78,11 +79,11 @@ class Visitor(NamedTuple):
 _numbers = count(1)
 
 
-def visitor(query: Mapping[str, str], principal: Principal | None) -> Visitor:
-    """Read who comes from an address's parameters and the credential shown with it."""
+def visitor(query: Mapping[str, str], principal: Principal | None, desktop: str) -> Visitor:
+    """Read who comes to a desktop from an address's parameters and the credential shown with it."""
     scopes = ("admin",) if principal is None else principal.scopes
-    granted = any(scope == "admin" or scope.endswith(":control") for scope in scopes)
-    role = lowest("control" if granted else "view", query.get("role", "control"))
+    granted: Role = "view" if desktop_role(scopes, desktop) == "view" else "control"
+    role = lowest(granted, query.get("role", "control"))
     name = "".join(c for c in query.get("name", "") if c.isprintable())[:60].strip()
     viewer = query.get("viewer", "")
     if role == "view":

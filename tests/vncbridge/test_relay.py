@@ -286,7 +286,7 @@ def test_a_stuck_watcher_costs_little_and_is_dropped_while_others_stay_fluent() 
                 lines.append(line)
                 await websocket.accept()
                 outlet = Outlet(websocket, stuck_seconds=20.0 if lines[1:] else 0.5)
-                with Watchers().seat(visitor({}, None), line.write) as seat:
+                with Watchers().seat(visitor({}, None, "d"), line.write) as seat:
                     farewell = await relay(outlet, line, seat)
                     held.append(outlet.held + line.held)
                     await outlet.close(farewell)

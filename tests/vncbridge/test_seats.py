@@ -123,6 +123,7 @@ def test_others_lose_their_seat_when_it_is_private() -> None:
         ({}, ("admin",), "control", "owner", False),
         ({"role": "view"}, ("admin",), "view", "owner", False),
         ({"role": "control"}, ("desktop:d:view",), "view", "owner", False),
+        ({}, ("desktop:d:view", "desktop:another:control"), "view", "owner", False),
         ({"name": " Ann\n"}, ("desktop:d:control",), "control", "Ann", False),
         ({"viewer": "x", "name": "Ann"}, ("admin",), "control", "Ann", True),
     ],
@@ -130,10 +131,11 @@ def test_others_lose_their_seat_when_it_is_private() -> None:
 def test_who_comes_is_read_from_the_address_and_the_credential(
     query: dict[str, str], scopes: tuple[str, ...], role: str, name: str, asks: bool
 ) -> None:
-    found = visitor(query, Principal("owner", scopes))
+    found = visitor(query, Principal("owner", scopes), "d")
     assert (found.role, found.name, found.asks) == (role, name, asks)
 
 
 def test_each_nameless_connection_is_somebody_else() -> None:
-    assert visitor({}, None).key != visitor({}, None).key
-    assert visitor({"name": "Ann"}, None).key == visitor({"name": "Ann"}, None).key
+    assert visitor({}, None, "d").key != visitor({}, None, "d").key
+    named = {"name": "Ann"}
+    assert visitor(named, None, "d").key == visitor(named, None, "d").key
