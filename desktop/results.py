@@ -71,6 +71,8 @@ class Recording:
     size: int
     """Bytes."""
     end_reason: str | None
+    complete: bool = False
+    """Whether nothing that should be in it is missing."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,7 @@ def recording(body: Json) -> Recording:
         video_s=float(body["video_s"]),
         size=int(body["bytes"]),
         end_reason=body.get("end_reason"),
+        complete=bool(body.get("complete", False)),
     )
 
 

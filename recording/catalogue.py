@@ -109,13 +109,16 @@ class Catalogue:
         Raises:
             UnknownRecording: If there is none.
         """
-        return parts.metadata(self.take(recording_id), f"{ADDRESS}/{checked(recording_id)}")
+        found = self.parts(recording_id)
+        if not found:
+            raise UnknownRecording(recording_id)
+        return parts.metadata(found, f"{ADDRESS}/{checked(recording_id)}")
 
     def list(self) -> Sequence[dict[str, Any]]:
         """All recordings, newest first, without steps and times."""
         # Each is read once: it may be deleted meanwhile.
-        takes = ((name, parts.latest_take(self.parts(name))) for name in self._ids())
-        found = [parts.metadata(take, f"{ADDRESS}/{name}") for name, take in takes if take]
+        known = ((name, self.parts(name)) for name in self._ids())
+        found = [parts.metadata(files, f"{ADDRESS}/{name}") for name, files in known if files]
         for one in found:
             del one["steps"], one["time_map"]
         return sorted(found, key=lambda one: float(one["started_at"]), reverse=True)

@@ -173,8 +173,12 @@ def vtt(parts: Sequence[Part]) -> str:
     return chapters(steps, times)
 
 
-def metadata(parts: Sequence[Part], address: str) -> dict[str, Any]:
-    """All that is known of a take, for JSON; ``address`` is where its files are served."""
+def metadata(found: Sequence[Part], address: str) -> dict[str, Any]:
+    """All that is known of the newest take among some parts, for JSON.
+
+    ``address`` is where its files are served.
+    """
+    parts = latest_take(found)
     times, steps = joined(parts)
     first, last = parts[0], parts[-1]
     rows, video = [], 0.0
@@ -182,6 +186,7 @@ def metadata(parts: Sequence[Part], address: str) -> dict[str, Any]:
         rows.append(
             {
                 "index": part.index,
+                "file_id": _file_id(part),
                 "bytes": part.size,
                 "video_start": round(video, 3),
                 "video_s": round(part.video_s, 3),
@@ -190,11 +195,16 @@ def metadata(parts: Sequence[Part], address: str) -> dict[str, Any]:
             }
         )
         video += part.video_s
+    status = "recording" if last.end_reason is None else "stored"
     return {
         "id": first.recording_id,
         "label": first.label,
         "take": first.take,
-        "status": "recording" if last.end_reason is None else "stored",
+        "status": status,
+        "recording_status": status,
+        "recording_file_id": _file_id(first),
+        "recording_file_ids": [_file_id(part) for part in parts],
+        "earlier_file_ids": [_file_id(part) for part in found if part.take != first.take],
         "end_reason": last.end_reason,
         "complete": all(part.complete for part in parts),
         "started_at": round(first.started_at, 3),
@@ -211,6 +221,11 @@ def metadata(parts: Sequence[Part], address: str) -> dict[str, Any]:
         "thumbnail_url": f"{address}/thumbnail",
         "steps_url": f"{address}/steps.vtt",
     }
+
+
+def _file_id(part: Part) -> str:
+    """Name of the file: the part's place in the folder of all recordings."""
+    return f"{part.recording_id}/{part.index}"
 
 
 def _on_one_line(a: Knot, b: Knot, c: Knot) -> bool:

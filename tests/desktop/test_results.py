@@ -74,10 +74,11 @@ def test_a_recording_is_read() -> None:
         "duration_s": 4,
         "video_s": 2.5,
         "bytes": 100,
-        "end_reason": "stopped",
+        "end_reason": "completed",
+        "complete": True,
     }
     found = results.recording(body)
-    assert found == results.Recording("a", "", "stored", 4.0, 2.5, 100, "stopped")
+    assert found == results.Recording("a", "", "stored", 4.0, 2.5, 100, "completed", True)
 
 
 def test_a_status_keeps_what_it_has_no_name_for() -> None:

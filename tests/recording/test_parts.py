@@ -108,6 +108,19 @@ def test_metadata_says_it_in_the_agreed_words() -> None:
     assert facts["video_url"] == "/recordings/r/video?part=1"
     assert facts["time_map"][-1] == (110.0, 8.0)
     assert [step["video_start"] for step in facts["steps"]] == [2.0, 6.0]
+    first, second = (f"{PART.recording_id}/{index}" for index in (1, 2))
+    assert facts["recording_status"] == "stored"
+    assert facts["recording_file_id"] == first
+    assert facts["recording_file_ids"] == [first, second]
+    assert [row["file_id"] for row in facts["parts"]] == [first, second]
+
+
+def test_metadata_is_of_the_newest_take_and_names_the_files_of_earlier_ones() -> None:
+    again = replace(closed(2, 1100.0, "completed"), take=2)
+    facts = parts.metadata([closed(1, 1000.0, "completed"), again], "/x")
+    assert (facts["take"], facts["video_s"]) == (2, 4.0)
+    assert facts["recording_file_ids"] == [f"{PART.recording_id}/2"]
+    assert facts["earlier_file_ids"] == [f"{PART.recording_id}/1"]
 
 
 def test_a_running_recording_says_so() -> None:

@@ -278,11 +278,15 @@ class Recordings:
         self._open.pop(chat_id, None)
 
 
+# Addresses and ids of files on the desktop; the stored ones have their own.
+_OF_A_DESKTOP = ("_url", "file_id", "file_ids")
+
+
 def _without_addresses(told: Any) -> Any:
     """What was told of a recording, but for where its desktop has it: that ends with it."""
     match told:
         case dict():
-            kept = {name: one for name, one in told.items() if not name.endswith("_url")}
+            kept = {name: one for name, one in told.items() if not name.endswith(_OF_A_DESKTOP)}
             return {name: _without_addresses(one) for name, one in kept.items()}
         case list():
             return [_without_addresses(one) for one in told]

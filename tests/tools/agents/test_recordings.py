@@ -214,12 +214,13 @@ def test_what_is_kept_of_a_recording_leads_nowhere_on_its_desktop(tmp_path: Path
         async with bench(tmp_path) as b:
             await b.open().ensure()
             told = b.desktop.recorded["child"]
-            told |= {"video_url": "/gone", "steps": [{"picture_url": "/gone", "tool_call_id": "c"}]}
+            told |= {"recording_file_ids": ["r/1"], "video_url": "/gone"}
+            told["steps"] = [{"picture_url": "/gone", "tool_call_id": "c"}]
             told["steps"][0] |= {"video_start": 1.0, "video_end": 2.0}
             recorded = await b.finish()
             kept = (await b.files.get(recorded.file_ids[0])).metadata
             assert recorded.video_times == {"c": (1.0, 2.0)}
             assert kept["steps"][0]["tool_call_id"] == "c"
-            assert "_url" not in str(kept)
+            assert not any(word in str(kept) for word in ("_url", "file_id"))
 
     asyncio.run(scenario())
