@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -58,7 +58,7 @@ def keep(command: list[str]) -> int:
         command[0], command, environment, setsigmask=[], setsigdef=[signal.SIGINT]
     )
     status = _watch(service, wanted)
-    _sweep()
+    sweep()
     return os.waitstatus_to_exitcode(status)
 
 
@@ -98,15 +98,24 @@ def _reap(service: int) -> int | None:
             found = status
 
 
-def _sweep() -> None:
-    """Kill every descendant: each round turns grandchildren into children of ours."""
+def sweep(kill: Callable[[int, int], None] = os.kill) -> None:
+    """Kill every descendant: each round turns grandchildren into children of ours.
+
+    What works as another user, as ``sudo`` has it, is not ours to kill, and is not waited for.
+    """
     while True:
-        for pid in _children():
-            os.kill(pid, signal.SIGKILL)
-        try:
-            os.waitpid(-1, 0)
-        except ChildProcessError:
+        killed = [_killed(pid, kill) for pid in _children()]
+        if not any(killed):
             return
+        os.waitpid(-1, 0)
+
+
+def _killed(pid: int, kill: Callable[[int, int], None]) -> bool:
+    try:
+        kill(pid, signal.SIGKILL)
+    except PermissionError:
+        return False
+    return True
 
 
 def _children() -> Iterator[int]:

@@ -64,6 +64,30 @@ def test_orphans_that_end_by_themselves_are_reaped_while_the_service_runs() -> N
     open_until_gone(keeper)
 
 
+def test_what_is_not_ours_to_kill_is_let_be_and_the_rest_is_killed() -> None:
+    sweeping = (
+        "import os, subprocess\nfrom desktop import keeper\n"
+        "def kill(pid, number):\n"
+        "    if pid == other.pid: raise PermissionError\n"
+        "    os.kill(pid, number)\n"
+        "other = subprocess.Popen(['sleep', '1000'])\n"
+        "ours = subprocess.Popen(['sleep', '1000'])\n"
+        "keeper.sweep(kill)\n"
+        "print(ours.poll() is not None, other.poll() is None, flush=True)\n"
+        "other.kill()"
+    )
+    command = [sys.executable, "-c", sweeping]
+    done = subprocess.run(
+        command,
+        cwd=KEEPER.parents[1],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.stdout == "True True\n"
+
+
 def test_a_signal_becomes_a_shells_exit_code() -> None:
     assert exit_code(-9) == 137
     assert exit_code(0) == 0
