@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -10,6 +11,9 @@ from typing import Any, Protocol
 from .lease import Lease, Person, Turn
 
 Json = dict[str, Any]
+
+MOST_WINDOWS = 50
+"""The newest of a turn that are told; a program may open one after the other for hours."""
 
 _WINDOWS = {"window_opened": "Opened", "window_closed": "Closed"}
 
@@ -49,8 +53,8 @@ class Leasing:
         self._waking: set[asyncio.Task[None]] = set()
         self._seen = self._now_seen()
         self._actor: Person | str | None = None
-        self._windows: list[str] = []
-        self._last_windows: list[str] = []
+        self._windows: deque[str] = deque(maxlen=MOST_WINDOWS)
+        self._last_windows: tuple[str, ...] = ()
 
     @contextmanager
     def running(self, effects: Effects) -> Iterator[None]:
@@ -205,7 +209,8 @@ class Leasing:
         if self._effects is None:
             return
         if before.turn is not self._seen.turn and self._seen.turn is not None:
-            self._last_windows, self._windows = self._windows, []
+            self._last_windows = tuple(self._windows)
+            self._windows.clear()
             self._effects.turn_ended(self._seen.turn)
         if self._hands_changed(before.holder[0]):
             self._effects.hands_changed()

@@ -7,7 +7,7 @@ import pytest
 from desktop.errors import HeldByChat, HumanInControl, NotInControl
 from desktop.handover import Handover, deeds
 from desktop.lease import IDLE_CHAT, Person, Turn
-from desktop.leasing import Leasing
+from desktop.leasing import MOST_WINDOWS, Leasing
 from desktop.veil import Veil
 
 ANN = Person("Ann", "a")
@@ -172,6 +172,18 @@ def test_windows_that_come_and_go_meanwhile_are_told_by_their_class() -> None:
         scene.leasing.noticed("window_opened", {"class": "After"})
         told = scene.leasing.state()["last"]["windows"]
         assert told == ["Opened Chromium.", "Closed a window."]
+
+    Scene().play(scenario)
+
+
+def test_of_very_many_windows_the_newest_are_told() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.take()
+        for number in range(MOST_WINDOWS + 1):
+            scene.leasing.noticed("window_opened", {"class": str(number)})
+        scene.leasing.release("a")
+        told = scene.leasing.state()["last"]["windows"]
+        assert (len(told), told[-1]) == (MOST_WINDOWS, f"Opened {MOST_WINDOWS}.")
 
     Scene().play(scenario)
 
