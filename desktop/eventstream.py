@@ -59,11 +59,12 @@ class EventStream(Response):
         self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until the client leaves or the bus is closed."""
+        """Send until the client leaves or the bus is closed; what goes wrong is raised."""
         sending = asyncio.create_task(self._send_all(send), name="events")
         leaving = asyncio.create_task(_left(receive), name="disconnect")
         try:
-            await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+            done.pop().result()
         finally:
             sending.cancel()
             leaving.cancel()

@@ -1,7 +1,7 @@
 """The HTTP routes of the lease."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
@@ -15,6 +15,7 @@ from fastapi import (
 )
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+from .calls import CHAT, header
 from .errors import NotInControl
 from .floor import key_of
 from .lease import Person
@@ -74,7 +75,7 @@ def router(
             raise _refused()
         if call.action in ("take", "request"):
             return told(granted=_take(leasing, call))
-        _keep_or_end(leasing, call, chat_of(request.headers))
+        _keep_or_end(leasing, call, header(request.headers, CHAT))
         return told()
 
     @routes.delete(PATH)
@@ -93,7 +94,8 @@ def router(
         telling = asyncio.create_task(_tell(websocket, leasing, key, told), name="lease watch")
         leaving = asyncio.create_task(_left(websocket), name="lease watcher left")
         try:
-            await asyncio.wait((telling, leaving), return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait((telling, leaving), return_when=asyncio.FIRST_COMPLETED)
+            done.pop().result()
         finally:
             telling.cancel()
             leaving.cancel()
@@ -129,11 +131,6 @@ def may_force(request: Request) -> bool:
     principal = request.scope.get("state", {}).get("principal")
     passed_on = request.headers.get("deskhand-role", "admin")
     return principal is not None and "admin" in principal.scopes and passed_on == "admin"
-
-
-def chat_of(headers: Mapping[str, str]) -> str:
-    """Return the chat that a request speaks for; empty if it names none."""
-    return headers.get("deskhand-chat-id") or headers.get("coder-chat-id") or ""
 
 
 def _take(leasing: Leasing, call: LeaseCall) -> bool:

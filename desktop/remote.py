@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from . import results
 from .child import Child
 from .client import DesktopClient
-from .errors import InvalidAction
+from .errors import DesktopUnavailable, InvalidAction
 from .geometry import Point, Region, SpaceName
 from .line import Line
 from .remote_session import Applications, Clipboard, EventStream, Lease, Windows
@@ -290,7 +290,9 @@ class Desktop:
     async def cursor(self) -> Point:
         """Where the pointer is."""
         point = (await self._line.act("cursor_position")).point
-        return Point(0, 0) if point is None else point
+        if point is None:
+            raise DesktopUnavailable("the service did not say where the pointer is")
+        return point
 
     async def run(
         self,

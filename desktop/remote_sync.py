@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 from . import results
 from .blocking import BlockingClient
 from .child import Child
-from .errors import InvalidAction
+from .errors import DesktopUnavailable, InvalidAction
 from .geometry import Point, Region, SpaceName
 from .line_sync import Line
 from .remote_session_sync import Applications, Clipboard, EventStream, Lease, Windows
@@ -289,7 +289,9 @@ class Desktop:
     def cursor(self) -> Point:
         """Where the pointer is."""
         point = (self._line.act("cursor_position")).point
-        return Point(0, 0) if point is None else point
+        if point is None:
+            raise DesktopUnavailable("the service did not say where the pointer is")
+        return point
 
     def run(
         self,

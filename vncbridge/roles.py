@@ -5,7 +5,6 @@ from typing import Literal
 from .rfb import Kind, Message
 
 Role = Literal["view", "control"]
-ROLES: tuple[Role, ...] = ("view", "control")
 
 LOOKING = frozenset(
     {
