@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from .credentials import Credentials, Issued
 from .gate import Principal
-from .scopes import desktop_role, valid
+from .scopes import SCOPE, desktop_role, valid
 
 Json = dict[str, Any]
 SHARED_SECONDS = 7 * 24 * 3600.0
@@ -18,12 +18,15 @@ LONGEST_TICKET = 300.0
 LONGEST_TOKEN = 10 * 365 * 24 * 3600.0
 
 
+Scope = Annotated[str, WithJsonSchema({"type": "string", "pattern": f"^({SCOPE.pattern})$"})]
+
+
 class NewToken(BaseModel):
     """What a token is to be good for."""
 
     model_config = ConfigDict(extra="forbid")
 
-    scopes: Annotated[list[str], Field(min_length=1, max_length=16)]
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=16)]
     name: Annotated[str, Field(max_length=80)] = ""
     """For people, in the list of tokens."""
     ttl_s: Annotated[float | None, Field(gt=0, le=LONGEST_TOKEN)] = None

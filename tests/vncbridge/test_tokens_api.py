@@ -1,4 +1,5 @@
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -111,6 +112,12 @@ def test_only_an_administrator_makes_tokens_and_only_of_scopes_there_are() -> No
         assert (await client.post("/api/v0/login/codes", headers=bearer(made))).status_code == 403
 
     served(scenario)
+
+
+def test_the_document_tells_what_scopes_there_are() -> None:
+    told = application().openapi()["components"]["schemas"]["NewToken"]["properties"]["scopes"]
+    assert re.search(told["items"]["pattern"], "run:0b1c:view")
+    assert not re.search(told["items"]["pattern"], "run:0b1c:view of all")
 
 
 def test_a_share_link_works_a_week_and_opens_one_run_only() -> None:

@@ -20,31 +20,30 @@ LONGEST_NAME = 200
 Limit = Annotated[int, Query(ge=1, le=100)]
 MODES = ("general", "computer_use", "explore")
 
-_TEXT = {"type": "string"}
+# More than white space.
+SAID = {"type": "string", "pattern": r"\S", "maxLength": LONGEST_TEXT}
+_MAYBE = ["string", "null"]
 _NEW_CHAT = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        "prompt": {**_TEXT, "maxLength": LONGEST_TEXT},
-        "title": {**_TEXT, "maxLength": LONGEST_TITLE},
-        "mode": {"enum": list(MODES)},
-        "model": _TEXT,
+        "prompt": {**SAID, "type": _MAYBE},
+        "title": {"type": _MAYBE, "maxLength": LONGEST_TITLE},
+        "mode": {"enum": [*MODES, None]},
+        "model": {"type": _MAYBE, "maxLength": LONGEST_NAME},
     },
 }
 _ANSWER = {
     "type": "object",
     "additionalProperties": False,
     "required": ["answer"],
-    "properties": {"answer": {**_TEXT, "minLength": 1, "maxLength": LONGEST_TEXT}},
+    "properties": {"answer": SAID},
 }
 _NEW_MESSAGE = {
     "type": "object",
     "additionalProperties": False,
     "required": ["message"],
-    "properties": {
-        "message": {**_TEXT, "minLength": 1, "maxLength": LONGEST_TEXT},
-        "interrupt": {"type": "boolean"},
-    },
+    "properties": {"message": SAID, "interrupt": {"type": "boolean"}},
 }
 
 
@@ -168,7 +167,8 @@ async def whole(chats: Chats, chat_id: str) -> Json:
 
 def body_of(schema: Json) -> Json:
     """Return what the API's description says of a body that a route reads by itself."""
-    return {"requestBody": {"content": {"application/json": {"schema": schema}}}}
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": bool(schema.get("required")), "content": content}}
 
 
 async def _shown(chats: Chats, chat_id: str) -> JSONResponse:
@@ -177,7 +177,8 @@ async def _shown(chats: Chats, chat_id: str) -> JSONResponse:
 
 def _new_chat(body: Json) -> dict[str, Any]:
     only(body, "prompt", "title", "mode", "model")
-    mode = text(body, "mode", longest=LONGEST_NAME) or "general"
+    mode = text(body, "mode", longest=LONGEST_NAME)
+    mode = MODES[0] if mode is None else mode
     if mode not in MODES:
         raise BadBody(f"Unknown mode: {mode}.", f"Modes: {', '.join(MODES)}.")
     prompt = text(body, "prompt", longest=LONGEST_TEXT)
@@ -187,5 +188,5 @@ def _new_chat(body: Json) -> dict[str, Any]:
         "prompt": prompt,
         "title": text(body, "title", longest=LONGEST_TITLE),
         "mode": mode,
-        "model": text(body, "model", longest=LONGEST_NAME),
+        "model": text(body, "model", longest=LONGEST_NAME) or None,
     }

@@ -15,7 +15,7 @@ LONGEST_NAME = 80
 _NEW_DESKTOP = {
     "type": "object",
     "additionalProperties": False,
-    "properties": {"name": {"type": "string", "maxLength": LONGEST_NAME}},
+    "properties": {"name": {"type": ["string", "null"], "maxLength": LONGEST_NAME}},
 }
 
 

@@ -9,16 +9,17 @@ from fastapi.responses import JSONResponse, Response
 from tools.store.vault import Secret
 
 from .bodies import Json, json_object, needed_text, only
-from .chats_api import body_of
+from .chats_api import SAID, body_of
 from .errors import BadBody
 
-LONGEST = 10_000
+SHORTEST, LONGEST = 4, 10_000
 MOST_CHATS = 1000
 BODY = {
     "type": "object",
+    "additionalProperties": False,
     "properties": {
-        "value": {"type": "string"},
-        "chats": {"type": ["array", "null"], "items": {"type": "string"}},
+        "value": {**SAID, "minLength": SHORTEST, "maxLength": LONGEST},
+        "chats": {"type": ["array", "null"], "items": {"type": "string"}, "maxItems": MOST_CHATS},
     },
     "required": ["value"],
 }

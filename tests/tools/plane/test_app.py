@@ -64,6 +64,19 @@ def test_the_description_tells_of_what_type_answers_are(tmp_path: Path) -> None:
     assert types["/api/v0/chats/{chat_id}/desktop 426"] == ["application/json"]
 
 
+def test_the_description_tells_which_bodies_are_needed(tmp_path: Path) -> None:
+    paths = plane(tmp_path).app.openapi()["paths"]
+    needed = {
+        path: methods["post"]["requestBody"]["required"]
+        for path, methods in paths.items()
+        if "requestBody" in methods.get("post", {})
+    }
+    assert needed["/api/v0/chats/{chat_id}/answer"]
+    assert needed["/api/v0/chats/{chat_id}/messages"]
+    assert not needed["/api/v0/chats"]
+    assert not needed["/api/v0/tools/{name}"]
+
+
 def test_the_description_is_served_and_each_operation_has_one_name(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path).client() as client:

@@ -55,8 +55,10 @@ def test_a_chat_needs_nothing_to_be_made(tmp_path: Path) -> None:
         made = plane(tmp_path)
         async with made.client() as client:
             assert (await client.post(CHATS)).status_code == 201
+            nothing = {"prompt": None, "title": None, "mode": None, "model": ""}
+            assert (await client.post(CHATS, json=nothing)).status_code == 201
         wanted = {"prompt": None, "title": None, "mode": "general", "model": None}
-        assert made.chats.asked == [("create", wanted)]
+        assert made.chats.asked == [("create", wanted)] * 2
 
     asyncio.run(scenario())
 
@@ -70,6 +72,7 @@ def test_a_chat_needs_nothing_to_be_made(tmp_path: Path) -> None:
         ({"prompt": "a" * 100_001}, "prompt is too long."),
         ({"title": "a" * 201}, "title is too long."),
         ({"mode": "root"}, "Unknown mode: root."),
+        ({"mode": ""}, "Unknown mode: ."),
         ({"promt": "x"}, "Unknown field: promt."),
         ([], "The body must be a JSON object."),
     ],
