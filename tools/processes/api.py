@@ -78,7 +78,8 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
         answer: Json = {"id": process_id, "started": True, "attached": not fresh}
         with suppress(UnknownProcess):  # attached to one that was forgotten meanwhile
             record = registry.find(process_id, chat)
-            answer |= {"age_ms": _age_ms(registry, record), "workdir": str(record.workdir)}
+            age = _times(registry, record)["age_ms"]
+            answer |= {"age_ms": age, "workdir": str(record.workdir)}
             answer |= {"name": record.name} if record.name else {}
             answer |= _copied(record)
         return answer
@@ -116,7 +117,7 @@ def _add_cancels(routes: APIRouter, registry: Registry) -> None:
         if isinstance(found, tuple):
             status, body = found
             return {"received": True, "started": True, "status_code": status, "body": body}
-        state = _state(found) | {"age_ms": _age_ms(registry, found)}
+        state = _state(found) | _times(registry, found)
         return {"received": True, "started": True} | state | _snapshot(found)
 
 
@@ -163,7 +164,7 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
         if asked.wait_for:
             await _while_wanted(request, registry.wait(record, asked))
         # State before output: an answer that says "exited" carries all that the shell wrote.
-        state = _state(record) | {"age_ms": _age_ms(registry, record)}
+        state = _state(record) | _times(registry, record)
         if asked.cursor is None:
             return state | _snapshot(record)
         chunk = record.process.buffer.read(asked.cursor, asked.limit, whole=record.running)
@@ -236,8 +237,14 @@ async def _while_wanted(request: Request, work: Coroutine[Any, Any, None]) -> No
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _age_ms(registry: Registry, record: Record) -> int:
-    return int((registry.now() - record.started) * 1000)
+def _times(registry: Registry, record: Record) -> Json:
+    """Tell its age, whether it is longer than its caller meant to wait, and how long it ran."""
+    age = int((registry.now() - record.started) * 1000)
+    patience = record.request.timeout_ms
+    times: Json = {"age_ms": age, "timed_out": record.running and 0 < patience <= age}
+    if record.ended is not None:
+        times["duration_ms"] = int((record.ended - record.started) * 1000)
+    return times
 
 
 def _ending(record: Record) -> Json:

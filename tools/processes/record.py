@@ -25,6 +25,8 @@ class Record:
     number: int
     """Counts the starts: two in the same tick have an order too."""
     exited_at: float | None = None
+    ended: float | None = None
+    """On the registry's clock."""
     canceled: bool = False
 
     @property

@@ -53,6 +53,8 @@ class ProcessSettings:
 
     keep_exited: int = 200
     keep_seconds: float = 3600.0
+    longest_wait: float = 300.0
+    """Seconds that one request waits for output or an exit at most."""
     close_grace: float = 2.0
     """Seconds between asking everything to end and killing it."""
     limits: Limits = field(default_factory=Limits)
@@ -158,7 +160,7 @@ class Registry:
 
     async def wait(self, record: Record, request: OutputRequest) -> None:
         """Wait as the request says, not longer than it says. Cancelling is harmless."""
-        patience = request.wait_ms / 1000
+        patience = min(request.wait_ms / 1000, self._settings.longest_wait)
         if request.from_execute and record.request.timeout_ms:
             deadline = record.started + record.request.timeout_ms / 1000
             patience = min(patience, max(deadline - self._clock(), 0.0))
@@ -309,7 +311,7 @@ class Registry:
         return unique
 
     def _exited(self, record: Record) -> None:
-        record.exited_at = self._wall()
+        record.exited_at, record.ended = self._wall(), self._clock()
         logger.info("process %s exited: %s", record.id, record.process.exit)
         if record.process.copy is not None and record.process.exit is not None:
             ending = record.process.exit

@@ -128,7 +128,7 @@ class Spawner:
             on_failure.callback(os.close, ends.output)
             child = subprocess.Popen(
                 [*guard, *ends.arguments(shell, order.command)],
-                cwd=workdir,
+                cwd=str(workdir),
                 env=dict(order.environment),
                 stdin=subprocess.PIPE if order.stdin and not ends.tty else subprocess.DEVNULL,
                 stdout=ends.child,

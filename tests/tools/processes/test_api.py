@@ -107,6 +107,22 @@ def test_a_call_whose_name_is_escaped_is_one_call(service: Service) -> None:
     assert (late.status_code, late.json()["code"]) == (409, "tool_call_canceled")
 
 
+def test_a_process_tells_how_long_it_ran_and_that_it_is_over_its_time(service: Service) -> None:
+    chat = str(uuid4())
+    process_id = start(service, "sleep 1000", chat, timeout_ms=4_000, tool_call_id="long")
+    assert output(service, process_id)["timed_out"] is False
+    service.clock.ahead += 5
+    late = output(service, process_id)
+    assert (late["timed_out"], "duration_ms" in late) == (True, False)
+    service.clock.ahead += 5
+    headers = {"Deskhand-Chat-Id": chat}
+    service.request("POST", "/api/v0/tool-calls/long/cancel", headers=headers)
+    service.clock.ahead += 50
+    ended = output(service, process_id)
+    assert (ended["canceled"], ended["timed_out"]) == (True, False)
+    assert 10_000 <= ended["duration_ms"] < 60_000 <= ended["age_ms"]
+
+
 def test_a_client_that_goes_away_while_it_waits_does_no_harm(service: Service) -> None:
     process_id = start(service, "sleep 1000")
     with socket.socket(socket.AF_UNIX) as client:

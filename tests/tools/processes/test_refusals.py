@@ -94,7 +94,7 @@ def test_the_parsers_own_words_are_the_detail(service: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "said"), [("absent", "No such file"), ("file", "Not a directory")]
+    ("place", "said"), [("absent", "No such file or directory: '"), ("file", "Not a directory: '")]
 )
 def test_a_start_that_the_system_refuses(
     service: Service, tmp_path: Path, place: str, said: str

@@ -428,6 +428,15 @@ def test_a_repeated_call_attaches_whatever_its_age(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_no_request_waits_longer_than_is_set(tmp_path: Path) -> None:
+    async def scenario(registry: Registry) -> None:
+        record = await started(registry, "sleep 1000")
+        await registry.wait(record, OutputRequest("exit"))
+        assert record.running
+
+    play(tmp_path, scenario, ProcessSettings(close_grace=0.1, longest_wait=0.01))
+
+
 def test_a_process_that_lives_longer_than_its_call_is_remembered_is_not_replaced(
     tmp_path: Path,
 ) -> None:
