@@ -1,6 +1,7 @@
 """Which model answers: the provider whose key is set, or the scripted one."""
 
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from tools.agents.errors import NoModel
 from tools.agents.providers.port import Model, Role
@@ -17,6 +18,13 @@ SCRIPTED_DEFAULTS: Mapping[Role, str] = {
 KEY_ADVICE = "set ANTHROPIC_API_KEY, or use a scripted model as scripted:tour"
 
 
+class Account(Model, Protocol):
+    """A way to models that keeps connections open."""
+
+    async def close(self) -> None:
+        """Close them; twice is fine."""
+
+
 class Models:
     """The models that may be had in this process.
 
@@ -29,17 +37,22 @@ class Models:
         chosen: str | None,
         has_key: bool,
         scripts: Callable[[], tuple[str, ...]],
-        provider: Callable[[], Model],
-        scripted: Callable[[], Model],
+        provider: Callable[[], Account],
+        scripted: Callable[[], Account],
     ) -> None:
         self._chosen = chosen
         self._has_key = has_key
         self._scripts = scripts
-        self._makers: Mapping[str, Callable[[], Model]] = {
+        self._makers: Mapping[str, Callable[[], Account]] = {
             "provider": provider,
             "scripted": scripted,
         }
-        self._made: dict[str, Model] = {}
+        self._made: dict[str, Account] = {}
+
+    async def close(self) -> None:
+        """Close what was made."""
+        for account in self._made.values():
+            await account.close()
 
     def usual(self, role: Role = "child") -> str:
         """Return the name of the model that is used when none is asked for."""

@@ -20,7 +20,6 @@ from tools.accepted import accepted, token_in
 from tools.agents.chats import Chats
 from tools.agents.errors import ChatError
 from tools.agents.ports import ChatSettings
-from tools.agents.providers.port import Model
 from tools.agents.scripted.server import ScriptedModelServer
 from tools.fleet.entries import Entries
 from tools.fleet.fleet import Fleet
@@ -34,7 +33,7 @@ from tools.kit.read_file import ReadFileTool
 from tools.kit.search_files import SearchFilesTool
 from tools.kit.spec import Tool
 from tools.kit.write_file import WriteFileTool
-from tools.models import Models
+from tools.models import Account, Models
 from tools.plane.app import create_app
 from tools.plane.pages import router as pages_router
 from tools.plane.ports import Editor
@@ -120,6 +119,7 @@ async def plane(
         files = StoredFiles(store, disk, time.time, outbox)
         fleet = await _fleet(settings, address, environment, stack)
         models = _models(settings, environment, scripted, files)
+        stack.push_async_callback(models.close)
         base_url = "" if address.path is not None else address.url
         chats = Chats(
             store,
@@ -189,7 +189,7 @@ def _models(
     scripted: ScriptedModelServer,
     files: StoredFiles,
 ) -> Models:
-    def provider() -> Model:
+    def provider() -> Account:
         return _model(
             files, environment.get("ANTHROPIC_API_KEY", ""), environment.get("ANTHROPIC_BASE_URL")
         )
@@ -203,10 +203,10 @@ def _models(
     )
 
 
-def _provider() -> type[Model]:
+def _provider() -> type[Account]:
     # The SDK takes two seconds to import: it is loaded beside the start, not before it.
     module = importlib.import_module("tools.agents.providers.anthropic")
-    found: type[Model] = module.AnthropicModel
+    found: type[Account] = module.AnthropicModel
     return found
 
 
@@ -217,7 +217,7 @@ def _editor() -> Editor:
     return found
 
 
-def _model(files: StoredFiles, api_key: str, base_url: str | None) -> Model:
+def _model(files: StoredFiles, api_key: str, base_url: str | None) -> Account:
     return _provider()(files, api_key=api_key, base_url=base_url)  # type: ignore[call-arg]
 
 
@@ -268,6 +268,6 @@ async def _ended(task: asyncio.Task[None]) -> None:
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def _finished(task: asyncio.Task[type[Model]]) -> None:
+async def _finished(task: asyncio.Task[type[Account]]) -> None:
     with contextlib.suppress(asyncio.CancelledError):
         await task

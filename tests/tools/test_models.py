@@ -1,24 +1,30 @@
+import asyncio
 from collections.abc import Callable
 
 import pytest
 
 from tools.agents.errors import NoModel
-from tools.agents.providers.port import Model, Prompt, Reply
-from tools.models import Models
+from tools.agents.providers.port import Prompt, Reply
+from tools.models import Account, Models
 
 
 class SilentModel:
     """A model that is never asked."""
 
+    closed = False
+
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> Reply:
         raise AssertionError("nobody should ask")
+
+    async def close(self) -> None:
+        self.closed = True
 
 
 def models(*, chosen: str | None = None, has_key: bool = False) -> tuple[Models, list[str]]:
     made: list[str] = []
 
-    def maker(kind: str) -> Callable[[], Model]:
-        def make() -> Model:
+    def maker(kind: str) -> Callable[[], Account]:
+        def make() -> Account:
             made.append(kind)
             return SilentModel()
 
@@ -39,6 +45,14 @@ def test_without_a_key_the_scripted_models_play() -> None:
     assert found.resolve(None, role="parent")[0] == "scripted:delegate"
     assert found.resolve(None, role="child")[0] == "scripted:tour"
     assert made == ["scripted"]
+
+
+def test_what_was_made_is_closed_at_the_end() -> None:
+    found, _ = models(has_key=True)
+    _, model = found.resolve(None, role="child")
+    asyncio.run(found.close())
+    assert isinstance(model, SilentModel)
+    assert model.closed
 
 
 def test_with_a_key_the_providers_model_is_the_usual_one() -> None:
