@@ -52,7 +52,10 @@ class Service:
         return found
 
     def tool(self, name: str, **arguments: Any) -> Json:
-        answer = self.post(f"/api/v0/tools/{name}", arguments)
+        # A wait is answered in time, but not before.
+        patience = PATIENCE + arguments.get("timeout_seconds", 0)
+        path = f"/api/v0/tools/{name}"
+        answer = self.http.post(path, json=arguments, timeout=patience).json()
         assert "result" in answer, answer
         found: Json = answer["result"]
         return found

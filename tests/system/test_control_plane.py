@@ -63,7 +63,7 @@ def test_a_wait_that_takes_too_long_is_a_state_and_the_child_goes_on(plane: Serv
     assert early["timed_out"] is True
     assert early["chat_id"] == spawned["chat_id"]
     late = plane.tool("wait_agent", chat_id=spawned["chat_id"], timeout_seconds=90)
-    assert late["outcome"] == "done"
+    assert late["outcome"] == "done", late
     again = plane.tool("wait_agent", chat_id=spawned["chat_id"], timeout_seconds=1)
     assert again["recording_file_id"] == late["recording_file_id"]
 
