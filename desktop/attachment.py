@@ -160,6 +160,7 @@ class Attachment:
             instance,
             inherited=os.environ,
             inherit=(*_OF_THE_SESSION, *settings.inherit_env),
+            given=settings.environment,
         )
 
     async def run(self, bound: socket, address: Address) -> None:

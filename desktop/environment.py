@@ -1,8 +1,9 @@
 """The environment that a desktop's applications and processes start with."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePath
 
+INSTANCE = "DESKHAND_INSTANCE"
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -13,12 +14,16 @@ def built(
     *,
     inherited: Mapping[str, str],
     inherit: Collection[str] = (),
+    given: Iterable[tuple[str, str]] = (),
 ) -> dict[str, str]:
     """Return it whole: nothing of ``inherited`` is in it but locale, time zone and ``inherit``.
 
+    ``given`` are names with values that go before all others.
     ``instance`` marks every process that descends from this desktop, so that a sweep finds it.
     """
-    language = utf8_locale(inherited.get("LC_ALL") or inherited.get("LANG"))
+    everything = inherited.get("LC_ALL")
+    language = utf8_locale(everything or inherited.get("LANG"))
+    script = everything or inherited.get("LC_CTYPE") or language
     home = str(folder / "home")
     environment = {
         "PATH": f"{folder / 'bin'}:{SYSTEM_PATH}",
@@ -27,7 +32,7 @@ def built(
         "LOGNAME": user,
         "SHELL": "/bin/bash",
         "LANG": language,
-        "LC_CTYPE": language,
+        "LC_CTYPE": utf8_locale(script),
         "TERM": "xterm-256color",
         "TMPDIR": str(folder / "tmp"),
         "XDG_RUNTIME_DIR": str(folder / "run"),
@@ -35,12 +40,11 @@ def built(
         "XDG_CACHE_HOME": f"{home}/.cache",
         "XDG_DATA_HOME": f"{home}/.local/share",
         "XDG_DATA_DIRS": f"{folder / 'share'}:/usr/local/share:/usr/share",
-        "DESKHAND_INSTANCE": instance,
     }
     for name in ("TZ", *inherit):
         if name in inherited:
             environment[name] = inherited[name]
-    return environment
+    return environment | dict(given) | {INSTANCE: instance}
 
 
 def utf8_locale(wanted: str | None) -> str:

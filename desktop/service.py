@@ -176,6 +176,7 @@ class Service:
             instance,
             inherited=os.environ,
             inherit=settings.inherit_env,
+            given=settings.environment,
         )
 
     async def run(self, bound: socket, address: Address) -> None:

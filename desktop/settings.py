@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import zoneinfo
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +23,16 @@ class DesktopSettings:
     folder: Path | None = None
     user: str | None = None
     size: Size = DEFAULT_SIZE
+    layout: str = ""
+    """Of the keyboard, as ``de`` or ``us(intl)``; empty for the X server's own."""
+    timezone: str = ""
+    """As ``Europe/Berlin``; empty for the service's own, as of the locale."""
+    locale: str = ""
+    """As ``de_DE.UTF-8``."""
     allowed_hosts: tuple[str, ...] = ()
     inherit_env: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    """Names and values for all that is started on the desktop."""
     workdir: Path | None = None
     command_nice: int = 0
     command_memory_mib: int | None = None
@@ -58,10 +67,22 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--user", help="user to work as (root only; default: one of our own)")
     parser.add_argument("--size", type=_size, default=DEFAULT_SIZE, metavar="WxH",
                         help="size of the display (default: 1920x1080)")  # fmt: skip
+    parser.add_argument("--layout", type=_layout, metavar="NAME",
+                        default=argparse.SUPPRESS,
+                        help="layout of the keyboard, as de or us(intl)")  # fmt: skip
+    parser.add_argument("--timezone", type=_timezone, metavar="NAME",
+                        default=argparse.SUPPRESS,
+                        help="time zone of what runs there, as Europe/Berlin")  # fmt: skip
+    parser.add_argument("--locale", type=_locale, metavar="NAME",
+                        default=argparse.SUPPRESS,
+                        help="language of what runs there, as de_DE")  # fmt: skip
     parser.add_argument("--allow-host", action="append", default=[], dest="allowed_hosts",
                         metavar="NAME", help="accept this Host besides loopback")  # fmt: skip
     parser.add_argument("--inherit-env", action="append", default=[], metavar="NAME",
                         help="pass this variable on to commands")  # fmt: skip
+    parser.add_argument("--env", action="append", default=[], dest="environment", type=_pair,
+                        metavar="NAME=VALUE", help="set this variable for commands "
+                        "and applications; no place for secrets")  # fmt: skip
     parser.add_argument("--workdir", type=Path, help="directory of commands that name none")
     parser.add_argument("--command-nice", type=int, default=0, choices=range(20), metavar="0-19",
                         help="niceness of commands")  # fmt: skip
@@ -81,10 +102,20 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--linger", type=float, metavar="SECONDS",
                         help="end after this long without a call")  # fmt: skip
     found = vars(parser.parse_args(arguments))
+    if "layout" in found and found["attach"] is not None:
+        parser.error("--layout is for a display of our own, not for one to --attach to")
     found["allowed_hosts"] = tuple(found["allowed_hosts"])
     found["inherit_env"] = tuple(found["inherit_env"])
+    found["environment"] = tuple(found["environment"])
     found["file_roots"] = tuple(found["file_roots"])
     return DesktopSettings(**found)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, found, value = text.partition("=")
+    if not (name and found):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
 
 
 def _size(text: str) -> Size:
@@ -95,3 +126,26 @@ def _size(text: str) -> Size:
     if not all(16 <= side <= LARGEST_SIDE for side in size):
         raise argparse.ArgumentTypeError(f"sides must be 16 to {LARGEST_SIDE} pixels")
     return size
+
+
+def _layout(text: str) -> str:
+    if re.fullmatch(r"\w+(\([\w-]+\))?", text, re.ASCII) is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a layout such as de or us(intl)")
+    return text
+
+
+def _timezone(text: str) -> str:
+    try:
+        zoneinfo.ZoneInfo(text)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time zone such as Europe/Berlin"
+        ) from error
+    return text
+
+
+def _locale(text: str) -> str:
+    match = re.fullmatch(r"(\w+)(\.utf-?8)?(@\w+)?", text, re.ASCII | re.IGNORECASE)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a locale such as de_DE; all are UTF-8")
+    return f"{match[1]}.UTF-8{match[3] or ''}"

@@ -25,10 +25,24 @@ def test_it_is_whole_and_private() -> None:
     assert found["LANG"] == "C.UTF-8"
 
 
+def test_the_characters_may_be_of_another_locale_than_the_words() -> None:
+    inherited = {"LANG": "de_DE.UTF-8", "LC_CTYPE": "C.UTF-8"}
+    found = built(FOLDER, "u", "0", inherited=inherited)
+    assert (found["LANG"], found["LC_CTYPE"]) == ("de_DE.UTF-8", "C.UTF-8")
+    found = built(FOLDER, "u", "0", inherited={**inherited, "LC_ALL": "fr_FR.UTF-8"})
+    assert (found["LANG"], found["LC_CTYPE"]) == ("fr_FR.UTF-8", "fr_FR.UTF-8")
+
+
 def test_named_variables_are_inherited() -> None:
     found = built(FOLDER, "u", "0", inherited={"HTTP_PROXY": "p"}, inherit=["HTTP_PROXY", "NONE"])
     assert found["HTTP_PROXY"] == "p"
     assert "NONE" not in found
+
+
+def test_what_is_given_goes_before_all_but_the_mark() -> None:
+    given = [("TERM", "dumb"), ("A", "1"), ("DESKHAND_INSTANCE", "forged")]
+    found = built(FOLDER, "u", "0", inherited={"A": "0"}, inherit=["A"], given=given)
+    assert (found["TERM"], found["A"], found["DESKHAND_INSTANCE"]) == ("dumb", "1", "0")
 
 
 @pytest.mark.parametrize(

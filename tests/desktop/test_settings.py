@@ -1,4 +1,3 @@
-import shlex
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,19 @@ def test_defaults_are_usable() -> None:
 def test_everything_can_be_set() -> None:
     line = (
         "--listen unix:/x --token-file /t --json --folder /f --user u --size 800x600"
-        " --allow-host a --allow-host b --inherit-env E --workdir /w --linger 9"
+        " --layout us(intl) --timezone Europe/Berlin --locale de_DE"
+        " --allow-host a --allow-host b --inherit-env E --env A=b=c --env D='' --workdir /w"
+        " --linger 9"
     )
-    settings = parse(shlex.split(line))
+    settings = parse(line.split())
     assert settings.token_file == Path("/t")
     assert settings.size == Size(800, 600)
+    assert settings.layout == "us(intl)"
+    assert settings.timezone == "Europe/Berlin"
+    assert settings.locale == "de_DE.UTF-8"
     assert settings.allowed_hosts == ("a", "b")
     assert settings.inherit_env == ("E",)
+    assert settings.environment == (("A", "b=c"), ("D", ""))
     assert settings.linger == 9.0
 
 
@@ -41,3 +46,45 @@ def test_a_wrong_size_ends_with_a_usage_error(
         parse(["--size", size])
     assert ended.value.code == 2
     assert "--size" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("pair", ["A", "=b", ""])
+def test_a_variable_without_a_name_or_value_is_a_usage_error(
+    pair: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--env", pair])
+    assert "NAME=VALUE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--layout", "us; id"),
+        ("--layout", "-option"),
+        ("--timezone", "Mars/Base"),
+        ("--timezone", "../passwd"),
+        ("--locale", "de_DE.ISO-8859-1"),
+        ("--locale", "de DE"),
+    ],
+)
+def test_what_cannot_be_set_ends_with_a_usage_error(
+    option: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse([f"{option}={value}"])
+    assert ended.value.code == 2
+    assert f"argument {option}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["de_DE", "de_DE.utf8", "de_DE.UTF-8"])
+def test_a_locale_is_a_utf8_one_however_it_is_written(name: str) -> None:
+    assert parse(["--locale", name]).locale == "de_DE.UTF-8"
+
+
+def test_the_layout_of_somebodys_own_screen_is_left_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--attach", ":5", "--layout", "de"])
+    assert "--layout" in capsys.readouterr().err
