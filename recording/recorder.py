@@ -6,11 +6,8 @@ locked, and an idle desktop wakes nobody.
 """
 
 import logging
-import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +15,8 @@ from typing import Literal
 
 from .catalogue import Catalogue, Paths, checked
 from .clocks import Clock, SystemClock
-from .errors import RecorderClosed, RecordingError, RecordingFailed, StillRecording
+from .errors import RecordingError, RecordingFailed, StillRecording
+from .mailbox import END, Mailbox, Request
 from .mover import Mover
 from .parts import EndReason
 from .settings import RecordingSettings
@@ -76,9 +74,7 @@ class Recorder:
             self._catalogue, settings or RecordingSettings(), offset, self._mover.put
         )
         self._offset = offset
-        self._mail: queue.SimpleQueue[_Request] = queue.SimpleQueue()
-        self._door = threading.Lock()
-        self._closed = False
+        self._mail = Mailbox()
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._viewfinder: Viewfinder | None = None
         self._touched: dict[str, float] = {}
@@ -102,7 +98,7 @@ class Recorder:
             if name not in self._studio.active:
                 raise RecordingFailed("the display or the disk refused")
 
-        self._ask(begin)
+        self._mail.ask(begin)
 
     def stop(self, recording_id: str, end_reason: EndReason = "completed") -> Stored:
         """End a recording; its files play when this returns. Repeatable.
@@ -116,7 +112,7 @@ class Recorder:
             if self._studio.knows(name):
                 self._studio.stop(name, self._clock.now(), end_reason)
 
-        self._ask(end)
+        self._mail.ask(end)
         return self._stored(name)
 
     def delete(self, recording_id: str, take: int | None = None) -> None:
@@ -135,12 +131,12 @@ class Recorder:
             if running is None and not self._catalogue.parts(name):
                 self._studio.forget(name)
 
-        self._ask(remove)
+        self._mail.ask(remove)
 
     def note(self, step: Step) -> None:
         """A step of all recordings, its times on the monotonic clock. Does not wait."""
         shown = step.masked(self._mask)
-        self._tell(lambda: self._studio.note(shown, self._clock.now()))
+        self._mail.tell(lambda: self._studio.note(shown, self._clock.now()))
 
     def note_from_elsewhere(self, step: Step) -> None:
         """A step whose times are seconds since 1970. Does not wait."""
@@ -161,7 +157,7 @@ class Recorder:
             return
         self._touched[who] = moment
         act = self._studio.person if who == "human" else self._studio.touch
-        self._post(lambda: act(moment))
+        self._mail.post(lambda: act(moment))
 
     def active(self) -> tuple[str, ...]:
         """Ids of the recordings that run."""
@@ -177,9 +173,8 @@ class Recorder:
     def close(self) -> None:
         """Close the files of all recordings and end; twice is fine."""
         self._mover.close()
-        with suppress(RecorderClosed):
-            self._tell(lambda: self._studio.stop_all(self._clock.now(), "closed"))
-            self._mail.put(_END)
+        self._mail.post(lambda: self._studio.stop_all(self._clock.now(), "closed"))
+        self._mail.end()
         if self._thread.is_alive():
             self._thread.join()
 
@@ -206,24 +201,9 @@ class Recorder:
             thumbnail=_first_thumbnail(files),
         )
 
-    def _ask(self, work: Callable[[], None]) -> None:
-        """Have the thread do something and wait for it."""
-        answer: Future[None] = Future()
-        self._tell(work, answer)
-        try:
-            answer.result()
-        except CancelledError as error:
-            raise RecorderClosed from error
-
-    def _tell(self, work: Callable[[], None], answer: Future[None] | None = None) -> None:
-        with self._door:
-            if self._closed:
-                raise RecorderClosed
-            self._mail.put(_Request(work, answer))
-
     def _run(self) -> None:
         try:
-            while (request := self._next()) is not _END:
+            while (request := self._next()) is not END:
                 if request is not None:
                     request.answer_with(self._tend)
                 # Its picture is large, and the next request may be an hour away.
@@ -233,14 +213,11 @@ class Recorder:
         finally:
             self._shut()
 
-    def _next(self) -> "_Request | None":
+    def _next(self) -> Request | None:
         """The next request; None when it is time to tick."""
         deadline = self._studio.deadline()
         nap = None if deadline is None else max(0.0, deadline - self._clock.now())
-        try:
-            return self._mail.get(timeout=None if nap is None else min(nap, LONGEST_NAP))
-        except queue.Empty:
-            return None
+        return self._mail.next(None if nap is None else min(nap, LONGEST_NAP))
 
     def _look_after(self) -> None:
         for duty in (self._tick, self._tend):
@@ -288,8 +265,8 @@ class Recorder:
             raise
         viewfinder = Viewfinder(feed, self._clock)
         viewfinder.open(
-            lambda shot: self._post(lambda: self._saw(viewfinder, shot)),
-            lambda: self._post(lambda: self._lost(viewfinder)),
+            lambda shot: self._mail.post(lambda: self._saw(viewfinder, shot)),
+            lambda: self._mail.post(lambda: self._lost(viewfinder)),
         )
         self._want(viewfinder, first)
         return viewfinder
@@ -297,11 +274,6 @@ class Recorder:
     def _want(self, viewfinder: "Viewfinder", last: Shot) -> None:
         self._fps = self._studio.fps
         viewfinder.want(last.time + 1 / self._fps)
-
-    def _post(self, work: Callable[[], None]) -> None:
-        # What comes while the recorder closes is nobody's.
-        with suppress(RecorderClosed):
-            self._tell(work)
 
     def _saw(self, viewfinder: "Viewfinder", shot: Shot) -> None:
         if viewfinder is self._viewfinder:
@@ -313,45 +285,12 @@ class Recorder:
             self._studio.stop_all(self._clock.now(), "display_lost")
 
     def _shut(self) -> None:
-        with self._door:
-            self._closed = True
-        while not self._mail.empty():
-            self._mail.get().refuse()
+        self._mail.shut()
         self._active = ()
         if self._viewfinder is not None:
             self._retire(self._viewfinder)
         for viewfinder in self._retired:
             viewfinder.join()
-
-
-@dataclass(frozen=True)
-class _Request:
-    work: Callable[[], None]
-    answer: "Future[None] | None" = None
-    """None when nobody waits for it."""
-
-    def answer_with(self, afterwards: Callable[[], None]) -> None:
-        """Do the work and what must follow it before the caller may go on."""
-        try:
-            self.work()
-            afterwards()
-            if self.answer is not None:
-                self.answer.set_result(None)
-        except (RecordingError, OSError) as error:
-            if self.answer is None:
-                logger.error("recording is disturbed: %s", error)
-            else:
-                self.answer.set_exception(error)
-        finally:
-            self.refuse()
-
-    def refuse(self) -> None:
-        """Let the caller go on without an answer; nothing if there was one."""
-        if self.answer is not None:
-            self.answer.cancel()
-
-
-_END = _Request(lambda: None)
 
 
 def _first_thumbnail(files: list[Paths]) -> Path | None:

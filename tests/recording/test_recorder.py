@@ -1,4 +1,3 @@
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -332,7 +331,7 @@ def test_the_recorder_outlives_the_folder_of_its_recordings(
     settings = RecordingSettings(free_to_start=0, free_to_go_on=0, sync_every=0.0)
     with Recorder(source, folder, settings) as recorder:
         recorder.start(A)
-        shutil.rmtree(folder)
+        folder.rename(tmp_path / "elsewhere")
         source.show(marked(1))
         wait_until(lambda: recorder.active() == ())
         recorder.start(B)
