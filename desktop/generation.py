@@ -31,6 +31,8 @@ class Setting:
     """Called after every input."""
     told: Callable[[str, dict[str, Any]], object]
     """Called, from any thread, with the kind and the data of an event."""
+    layout: str = ""
+    """Of the keyboard; empty for the X server's own."""
 
 
 class Generation:
@@ -91,6 +93,7 @@ class Generation:
                 DesktopSession(
                     *(given.folder, *place, given.environment, given.spawner, given.files),
                     display_lives=lambda: self.xserver.pid is not None,
+                    layout=given.layout,
                 )
             )
             self.windows = stack.enter_context(Windows(*place))

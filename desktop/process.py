@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import locale
 import os
 import pwd
 import secrets
@@ -27,6 +28,7 @@ NOT_STARTED = 4
 
 def run(settings: DesktopSettings) -> int:
     """Run the service until it is asked to end; return the exit status."""
+    _speak(settings)
     try:
         if settings.attach is not None:
             return _attach(settings, settings.attach, os.getppid())
@@ -98,6 +100,28 @@ def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
         desk = attachment.Attachment(settings, folder, account, instance, token)
         asyncio.run(desk.run(bound, address))
     return 0
+
+
+def _speak(settings: DesktopSettings) -> None:
+    """Put time zone and language into the environment, of which children inherit them."""
+    if settings.timezone:
+        os.environ["TZ"] = settings.timezone
+    if settings.locale:
+        os.environ.pop("LC_ALL", None)
+        os.environ["LANG"] = settings.locale
+        # A language that is not installed is still that of programs with words of their own, as
+        # browsers are; the C library would fall back to ASCII.
+        os.environ["LC_CTYPE"] = settings.locale if _installed(settings.locale) else "C.UTF-8"
+
+
+def _installed(name: str) -> bool:
+    before = locale.setlocale(locale.LC_CTYPE)
+    try:
+        locale.setlocale(locale.LC_CTYPE, name)
+    except locale.Error:
+        return False
+    locale.setlocale(locale.LC_CTYPE, before)
+    return True
 
 
 def _token(file: Path | None) -> str:

@@ -199,6 +199,7 @@ class Service:
             *(path, settings.size, self._environment, spawner, self._loaded.files),
             lambda: recorder.touch(),
             Herald(self._leasing, self._events.publish),
+            settings.layout,
         )
         display = stack.enter_context(Display(Generations(setting), self._events.publish))
         screen, hands = StandInScreen(display, settings.size), StandInHands(display)

@@ -22,6 +22,9 @@ _MOST_RESTARTS = 5
 _RESTART_SECONDS = 10.0
 _BUS_SECONDS = 5.0
 _WINDOW_MANAGER_SECONDS = 5.0
+_LAYOUT_SECONDS = 5.0
+# They do one thing and end.
+_ONCE = ("hsetroot", "setxkbmap")
 
 _TEXTS = {
     "openbox.xml": "etc/openbox.xml",
@@ -69,6 +72,7 @@ class DesktopSession:
         files: SessionFiles,
         *,
         display_lives: Callable[[], bool] = lambda: True,
+        layout: str = "",
     ) -> None:
         self._folder = folder
         self._display_lives = display_lives
@@ -83,6 +87,7 @@ class DesktopSession:
             "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self._bus}",
         }
         self._files = files
+        self._layout = layout
         self._children: dict[str, Child] = {}
         self._restarts: dict[str, list[float]] = {}
         self._again: dict[str, Callable[[], Child]] = {
@@ -114,7 +119,7 @@ class DesktopSession:
 
         Raises:
             MissingProgram: If the message bus or the window manager is not installed.
-            DisplayNotReady: If the message bus does not start.
+            DisplayNotReady: If the message bus does not start, or there is no such layout.
             DisplayGone: If the X server ends meanwhile.
         """
         try:
@@ -139,7 +144,7 @@ class DesktopSession:
             **{
                 name: {"running": child.running, "pid": child.pid if child.running else None}
                 for name, child in self._children.items()
-                if name != "hsetroot"
+                if name not in _ONCE
             },
             "window_manager_restarts": len(self._restarts.get("openbox", ())),
             "restarts": {name: len(times) for name, times in self._restarts.items()},
@@ -150,6 +155,7 @@ class DesktopSession:
         self._write_files()
         for name in ("dbus-daemon", "openbox", "tint2", "hsetroot", "xterm"):
             find_program(name, self._environment.get("PATH"))
+        self._set_layout()
         self._start_bus()
         self._start_window_manager()
         self._start("hsetroot", *_WALLPAPER)
@@ -189,6 +195,15 @@ class DesktopSession:
         child = self._spawner.spawn(order)
         self._children[name] = child
         return child
+
+    def _set_layout(self) -> None:
+        if not self._layout:
+            return
+        layout, _, variant = self._layout.partition("(")
+        chosen = ["-layout", layout, *(["-variant", variant.rstrip(")")] if variant else [])]
+        setting = self._start("setxkbmap", *chosen)
+        if not setting.exited.wait(_LAYOUT_SECONDS) or setting.returncode:
+            raise DisplayNotReady(self._display, 0.0, f"{self._layout}: {setting.log_tail()}")
 
     def _start_bus(self) -> None:
         reading, writing = os.pipe()

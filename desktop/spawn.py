@@ -25,6 +25,7 @@ PACKAGES = {
     "hsetroot": "hsetroot",
     "openbox": "openbox",
     "setpriv": "util-linux",
+    "setxkbmap": "x11-xkb-utils",
     "tint2": "tint2",
     "xterm": "xterm",
 }

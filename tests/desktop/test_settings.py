@@ -1,3 +1,4 @@
+import shlex
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def test_everything_can_be_set() -> None:
         " --allow-host a --allow-host b --inherit-env E --env A=b=c --env D='' --workdir /w"
         " --linger 9"
     )
-    settings = parse(line.split())
+    settings = parse(shlex.split(line))
     assert settings.token_file == Path("/t")
     assert settings.size == Size(800, 600)
     assert settings.layout == "us(intl)"

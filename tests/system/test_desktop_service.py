@@ -73,9 +73,13 @@ def test_started_as_root_it_works_as_somebody_else(desktop: Service) -> None:
 
 def test_commands_get_a_built_environment(tmp_path: Path) -> None:
     canary = {"ANTHROPIC_API_KEY": "canary-7391", "SOME_SECRET": "canary-7391"}
-    with service(tmp_path / "errors.log", "desktop", environment=canary) as found:
-        shown = run(found, "env")
-        assert "canary-7391" not in shown
+    chosen = ("--layout", "de(nodeadkeys)", "--timezone", "Asia/Tokyo", "--locale", "xx_XX")
+    with service(tmp_path / "errors.log", "desktop", *chosen, environment=canary) as found:
+        assert "canary-7391" not in run(found, "env")
+        shown = run(found, "env; date +%Z; setxkbmap -query")
+        for line in ("TZ=Asia/Tokyo", "JST", "LANG=xx_XX.UTF-8", "LC_CTYPE=C.UTF-8"):
+            assert line in shown.splitlines()
+        assert shown.split()[-4:] == ["layout:", "de", "variant:", "nodeadkeys"]
         assert "DISPLAY=:" in shown
         instance = found.get("/api/v0/desktop")["instance_id"]
         assert f"DESKHAND_INSTANCE={instance}" in shown
@@ -156,6 +160,7 @@ def test_a_taken_port_and_a_missing_program_are_one_line_and_status_4(tmp_path: 
     missing = start_and_fail("desktop", path="/nowhere")
     assert "is not installed; install the package" in missing
     assert "HOST:PORT" in start_and_fail("desktop", "--listen", "here")
+    assert "zz: Error loading" in start_and_fail("desktop", "--layout", "zz")
 
 
 def test_a_wrong_token_is_refused(desktop: Service) -> None:
