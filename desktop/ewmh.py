@@ -6,10 +6,11 @@ from typing import Any
 import xcffib
 import xcffib.xproto
 
-from .geometry import Region
+from .geometry import Region, Size, whole
 
-# A title is told, not stored: what is longer helps nobody. In units of four bytes.
+# Both in units of four bytes: as many windows, and a title of which more would help nobody.
 _LONGEST_WORDS = 1024
+_LONGEST_TITLE = 256
 # The bindings are generated and have no types worth the name.
 _messages: Any = xcffib.xproto
 _ANY = xcffib.xproto.GetPropertyType.Any
@@ -44,7 +45,9 @@ class WindowManager:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
         self._core = connection.core
-        self.root: int = connection.get_setup().roots[connection.pref_screen].root
+        screen = connection.get_setup().roots[connection.pref_screen]
+        self.root: int = screen.root
+        self.screen = whole(Size(screen.width_in_pixels, screen.height_in_pixels))
         self._atoms: dict[str, int] = {}
 
     def atom(self, name: str) -> int:
@@ -62,6 +65,30 @@ class WindowManager:
     def active(self) -> int:
         """The window that has the keyboard; 0 if none."""
         return next(iter(self._words(self.root, "_NET_ACTIVE_WINDOW")), 0)
+
+    def title(self, window: int) -> str:
+        """What a window calls itself; empty if it is gone."""
+        # The second is what the window manager makes of a name in an encoding of old.
+        for name in ("_NET_WM_NAME", "_NET_WM_VISIBLE_NAME"):
+            title = self._bytes(window, name, _LONGEST_TITLE).decode("utf-8", "replace")
+            if title:
+                return title
+        return self._bytes(window, "WM_NAME", _LONGEST_TITLE).decode("latin-1")
+
+    def margins(self) -> tuple[Region, ...]:
+        """The parts of the screen that belong to panels."""
+        area = self._words(self.root, "_NET_WORKAREA")
+        if len(area) < 4:
+            return ()
+        x, y, width, height = area[:4]
+        screen = self.screen
+        sides = (
+            Region(screen.left, screen.top, screen.right, y),
+            Region(screen.left, y + height, screen.right, screen.bottom),
+            Region(screen.left, screen.top, x, screen.bottom),
+            Region(x + width, screen.top, screen.right, screen.bottom),
+        )
+        return tuple(side for side in sides if not side.is_empty)
 
     def window(self, identifier: int) -> Window | None:
         """What is known about a window; None if there is no such window any more."""
@@ -110,7 +137,7 @@ class WindowManager:
         states = set(self._words(identifier, "_NET_WM_STATE"))
         return Window(
             id=identifier,
-            title=self._title(identifier),
+            title=self.title(identifier),
             name=names[1] if len(names) > 1 else names[0],
             pid=next(iter(self._words(identifier, "_NET_WM_PID")), None),
             region=self._region(identifier),
@@ -119,14 +146,6 @@ class WindowManager:
             minimized=next(iter(self._words(identifier, "WM_STATE")), 0) == _ICONIC,
             dialog=self._is_dialog(identifier),
         )
-
-    def _title(self, window: int) -> str:
-        # The second is what the window manager makes of a name in an encoding of old.
-        for name in ("_NET_WM_NAME", "_NET_WM_VISIBLE_NAME"):
-            title = self._bytes(window, name).decode("utf-8", "replace")
-            if title:
-                return title
-        return self._bytes(window, "WM_NAME").decode("latin-1")
 
     def _is_dialog(self, window: int) -> bool:
         types = self._types(window)
@@ -158,9 +177,9 @@ class WindowManager:
         raw = self._bytes(window, name)
         return [int.from_bytes(raw[i : i + 4], "little") for i in range(0, len(raw) - 3, 4)]
 
-    def _bytes(self, window: int, name: str) -> bytes:
+    def _bytes(self, window: int, name: str, most: int = _LONGEST_WORDS) -> bytes:
         try:
-            asked = self._core.GetProperty(False, window, self.atom(name), _ANY, 0, _LONGEST_WORDS)
+            asked = self._core.GetProperty(False, window, self.atom(name), _ANY, 0, most)
             raw: bytes = asked.reply().value.raw
         except xcffib.xproto.WindowError:
             return b""

@@ -1,22 +1,19 @@
-"""What the window manager tells (EWMH): which window has the keyboard, where panels are."""
+"""Which window has the keyboard and where panels are, whatever becomes of the display."""
 
-import struct
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import xcffib
-import xcffib.xproto
 
 from .errors import DisplayGone
-from .geometry import Region, Size, whole
+from .ewmh import WindowManager
+from .geometry import Region
 from .outcomes import Focused
 from .xconnection import LOST, connect
 
 T = TypeVar("T")
-
-_LONGEST_TITLE_WORDS = 256
 
 
 class Focus:
@@ -31,9 +28,7 @@ class Focus:
         self._lock = threading.Lock()
         self._display = ""
         self._connection: Any = None
-        self._root = 0
-        self._screen = whole(Size(1, 1))
-        self._atoms: dict[str, int] = {}
+        self._manager: WindowManager
 
     def close(self) -> None:
         """Disconnect; twice is fine."""
@@ -46,7 +41,7 @@ class Focus:
 
     def margins(self) -> tuple[Region, ...]:
         """The parts of the screen that belong to panels."""
-        return self._told(self._outside, ())
+        return self._told(lambda: self._manager.margins(), ())
 
     def _told(self, ask: Callable[[], T], otherwise: T) -> T:
         with self._lock:
@@ -67,51 +62,13 @@ class Focus:
         self._drop()
         self._connection = connect(display, xauthority)
         self._display = display
-        setup = self._connection.get_setup()
-        screen = setup.roots[self._connection.pref_screen]
-        self._root = screen.root
-        self._screen = whole(Size(screen.width_in_pixels, screen.height_in_pixels))
+        self._manager = WindowManager(self._connection)
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
-        self._atoms.clear()
         if connection is not None:
             connection.disconnect()
 
     def _active(self) -> Focused | None:
-        found = self._property(self._root, "_NET_ACTIVE_WINDOW", 1)
-        window = int.from_bytes(found[:4], "little")
-        if not window:
-            return None
-        title = self._property(window, "_NET_WM_NAME", _LONGEST_TITLE_WORDS)
-        if title:
-            return Focused(window, title.decode("utf-8", "ignore"))
-        title = self._property(window, "WM_NAME", _LONGEST_TITLE_WORDS)
-        return Focused(window, title.decode("latin-1"))
-
-    def _outside(self) -> tuple[Region, ...]:
-        found = self._property(self._root, "_NET_WORKAREA", 4)
-        if len(found) < 16:
-            return ()
-        x, y, width, height = struct.unpack_from("<4I", found)
-        screen = self._screen
-        sides = (
-            Region(screen.left, screen.top, screen.right, y),
-            Region(screen.left, y + height, screen.right, screen.bottom),
-            Region(screen.left, screen.top, x, screen.bottom),
-            Region(x + width, screen.top, screen.right, screen.bottom),
-        )
-        return tuple(side for side in sides if not side.is_empty)
-
-    def _property(self, window: int, name: str, words: int) -> bytes:
-        anything = xcffib.xproto.GetPropertyType.Any
-        core = self._connection.core
-        asked = core.GetProperty(False, window, self._atom(name), anything, 0, words)
-        found: bytes = asked.reply().value.raw
-        return found
-
-    def _atom(self, name: str) -> int:
-        if name not in self._atoms:
-            asked = self._connection.core.InternAtom(False, len(name), name)
-            self._atoms[name] = asked.reply().atom
-        return self._atoms[name]
+        window = self._manager.active()
+        return Focused(window, self._manager.title(window)) if window else None

@@ -136,9 +136,7 @@ class Windows:
                 self._manager.listen(window, 0)
 
     def _fits(self, region: Region) -> bool:
-        screen = self._connection.get_setup().roots[self._connection.pref_screen]
-        inside = region.left >= 0 and region.top >= 0
-        return inside and region.right <= screen.width_in_pixels
+        return region.left >= 0 and region.top >= 0 and region.right <= self._manager.screen.right
 
     def _event(self, deadline: float) -> bool:
         """Wait for something to happen; False when it is too late."""
