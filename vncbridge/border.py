@@ -105,12 +105,14 @@ class Border:
         kind, principal = self._who(headers, scope)
         secure = scope["scheme"] in ("https", "wss")
         length = headers.get("content-length", "0")
+        hosts = headers.getlist("host")
         return Approach(
             kind=scope["type"],
             method=scope.get("method", "GET"),
             path=scope["path"],
             scheme="https" if secure else "http",
-            host=headers.get("host"),
+            # Of two, one would be judged and the other might be meant.
+            host=hosts[0] if len(hosts) == 1 else None,
             origin=headers.get("origin"),
             sec_fetch_site=headers.get("sec-fetch-site"),
             content_type=headers.get("content-type"),

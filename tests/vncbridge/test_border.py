@@ -137,6 +137,18 @@ def test_errors_have_one_shape() -> None:
     against_service(scenario)
 
 
+@pytest.mark.parametrize("second", ["evil.example", "localhost"])
+def test_of_two_hosts_none_is_believed(second: str) -> None:
+    async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
+        address = f"ws://{client.base_url.netloc.decode()}/nothing"
+        # The client sends its own besides.
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(address, additional_headers={**BEARER, "Host": second})
+        assert refused.value.response.status_code == 421
+
+    against_service(scenario)
+
+
 @pytest.mark.parametrize("path", ["/page", "/api/v0/teapot", "/healthz", "/login", "/nothing"])
 def test_a_foreign_host_is_refused_on_every_route(path: str) -> None:
     async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
