@@ -14,6 +14,7 @@ from .errors import InvalidAction
 from .fields import LONGEST_DURATION, seconds
 from .floor import Floor, key_of
 from .requests import decode, known
+from .schema import either, query_parameters
 from .selection import LARGEST, Content, Kind
 
 Json = dict[str, Any]
@@ -52,7 +53,12 @@ def router(board: Callable[[], Board], floor: Floor) -> APIRouter:
     """Return the routes; ``board`` may wait for a display, and is called in a thread."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
-    @routes.get("/clipboard", response_class=Response, responses=_CONTENTS)
+    @routes.get(
+        "/clipboard",
+        response_class=Response,
+        responses=_CONTENTS,
+        openapi_extra={"parameters": query_parameters({"type": _TYPE, "viewer": _VIEWER})},
+    )
     async def read(request: Request) -> Response:
         """What was copied last; text, else a PNG, or what `type` says. 204 if there is none."""
         with answered():
@@ -80,7 +86,11 @@ def router(board: Callable[[], Board], floor: Floor) -> APIRouter:
                 await asyncio.to_thread(lambda: board().put(content, after))
             return Response(status_code=204)
 
-    @routes.post("/clipboard/restore", status_code=204)
+    @routes.post(
+        "/clipboard/restore",
+        status_code=204,
+        openapi_extra={"parameters": query_parameters({"viewer": _VIEWER})},
+    )
     async def restore(request: Request) -> Response:
         """Copy again what was there before the last PUT."""
         with answered():
@@ -177,22 +187,24 @@ _CONTENTS: dict[int | str, Json] = {
     204: {"description": "Nothing is there in that form."},
     504: {"description": "The program that copied it does not hand it over."},
 }
+_TYPE: Json = {"type": "string", "enum": list(_KINDS)}
+_VIEWER: Json = {"type": "string", "description": "Key of the live view's page that asks."}
+_AFTER: Json = {"type": "number", "minimum": 0, "maximum": LONGEST_DURATION}
 _BODY: Json = {
-    "parameters": [
-        {
-            "name": "restore_after",
-            "in": "query",
-            "required": False,
-            "schema": {"type": "number", "minimum": 0, "maximum": LONGEST_DURATION},
-        }
-    ],
+    "parameters": query_parameters({"restore_after": _AFTER, "viewer": _VIEWER}),
     "requestBody": {
-        "required": True,
+        "required": False,
+        "description": "Nothing: an empty text.",
         "content": {
             "application/json": {
                 "schema": {
                     "type": "object",
-                    "properties": {"text": {"type": "string"}, "image_png": {"type": "string"}},
+                    "additionalProperties": False,
+                    **either("text", "image_png"),
+                    "properties": {
+                        "text": {"type": "string"},
+                        "image_png": {"type": "string", "contentEncoding": "base64"},
+                    },
                 }
             },
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},

@@ -13,6 +13,7 @@ from .errors import InvalidAction
 from .fields import text, texts
 from .floor import Floor
 from .requests import decode, known
+from .schema import either, json_body
 
 Json = dict[str, Any]
 
@@ -39,7 +40,7 @@ def router(applications: Applications, launcher: Launcher, floor: Floor) -> APIR
             ]
         }
 
-    @routes.post("/launch", openapi_extra=_body(name="string", command="string", args="array"))
+    @routes.post("/launch", openapi_extra=_LAUNCH)
     async def launch(request: Request) -> Json:
         """Launch an application by its `name` or by a `command`; `args` are added to either."""
         with answered():
@@ -55,7 +56,7 @@ def router(applications: Applications, launcher: Launcher, floor: Floor) -> APIR
                 command = await asyncio.to_thread(find, value, arguments)
                 return await started(command, value.split()[0], request)
 
-    @routes.post("/open", openapi_extra=_body(path="string", url="string"))
+    @routes.post("/open", openapi_extra=_OPEN)
     async def open_(request: Request) -> Json:
         """Open a file, a folder or an address with the application for it."""
         with answered():
@@ -86,10 +87,19 @@ def _either(body: Json, first: str, second: str) -> tuple[str, str]:
     return given[0], value
 
 
-def _body(**kinds: str) -> Json:
-    fields: Json = {name: {"type": kind} for name, kind in kinds.items()}
-    for field in fields.values():
-        if field["type"] == "array":
-            field["items"] = {"type": "string"}
-    content = {"application/json": {"schema": {"type": "object", "properties": fields}}}
-    return {"requestBody": {"required": True, "content": content}}
+_WORDS: Json = {"type": "string", "pattern": r"\S"}
+_CLOSED: Json = {"type": "object", "additionalProperties": False}
+_LAUNCH = json_body(
+    {
+        **_CLOSED,
+        **either("name", "command"),
+        "properties": {
+            "name": _WORDS,
+            "command": _WORDS,
+            "args": {"type": "array", "items": {"type": "string"}},
+        },
+    }
+)
+_OPEN = json_body(
+    {**_CLOSED, **either("path", "url"), "properties": {"path": _WORDS, "url": _WORDS}}
+)

@@ -5,7 +5,7 @@ from .fields import FIELDS, Json
 from .requests import LONGEST_BATCH, LONGEST_SETTLE, MOST_IGNORED, SMALLEST_PICTURE, SPACES
 
 _SCALED: Json = {"type": "integer", "minimum": SMALLEST_PICTURE}
-_SPACE: Json = {
+SPACE: Json = {
     "coordinate_space": {
         "type": "string",
         "enum": list(SPACES),
@@ -64,7 +64,7 @@ def batch_schema() -> Json:
                 "items": {"oneOf": [_variant(name, kind, {}) for name, kind in _kinds()]},
             },
             "observe": _OBSERVE,
-            **_SPACE,
+            **SPACE,
         },
     }
 
@@ -76,11 +76,26 @@ def screenshot_parameters() -> list[Json]:
         "pattern": "^-?[0-9]{1,15}(,-?[0-9]{1,15}){3}$",
         "description": "Part of the screen as x1,y1,x2,y2, half open; it has to hold a pixel.",
     }
-    schemas = {"region": region, **_PICTURE, **_SPACE}
+    return query_parameters({"region": region, **_PICTURE, **SPACE})
+
+
+def query_parameters(schemas: Json) -> list[Json]:
+    """Query parameters that may be left out."""
     return [
         {"name": name, "in": "query", "required": False, "schema": schema}
         for name, schema in schemas.items()
     ]
+
+
+def json_body(schema: Json, *, needed: bool = True) -> Json:
+    """A body that a route reads by itself."""
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": needed, "content": content}}
+
+
+def either(first: str, second: str) -> Json:
+    """Of two members an object has one."""
+    return {"oneOf": [{"required": [first]}, {"required": [second]}]}
 
 
 def _kinds() -> list[tuple[str, Kind]]:
@@ -103,5 +118,5 @@ def _variant(name: str, kind: Kind, extra: Json) -> Json:
         "additionalProperties": False,
         "required": needs,
         **either,
-        "properties": {"action": {"const": name}, **fields, **extra, **_SPACE},
+        "properties": {"action": {"const": name}, **fields, **extra, **SPACE},
     }

@@ -3,9 +3,9 @@
 import asyncio
 import re
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Annotated, Any, Protocol, cast
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 
 from .answers import answered, refusal
 from .calls import caller_of
@@ -15,6 +15,7 @@ from .fields import whole_number
 from .floor import Floor
 from .geometry import Point, Region, Size, Space, convert, convert_region
 from .requests import SPACE_FIELDS, decode, known, space_of
+from .schema import SPACE, json_body, query_parameters
 from .windows import Wish
 
 Json = dict[str, Any]
@@ -22,6 +23,9 @@ Json = dict[str, Any]
 _WISHES = ("focus", "close", "maximize", "minimize", "restore")
 _PLACE = ("x", "y", "width", "height")
 _NUMBER = re.compile(r"\d{1,10}|0[xX][0-9a-fA-F]{1,8}")
+
+
+_Wish = Annotated[str, Path(json_schema_extra={"enum": list(_WISHES)})]
 
 
 class Arranger(Protocol):
@@ -41,7 +45,7 @@ def router(arranger: Callable[[], Arranger], native: Size, floor: Floor) -> APIR
     """Return the routes; ``arranger`` may wait for a display, and is called in a thread."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
-    @routes.get("/windows")
+    @routes.get("/windows", openapi_extra={"parameters": query_parameters(SPACE)})
     async def windows(request: Request) -> Json:
         """The windows of applications, the oldest first; panels are none of them."""
         with answered():
@@ -74,8 +78,8 @@ def router(arranger: Callable[[], Arranger], native: Size, floor: Floor) -> APIR
             with floor.acting(caller_of(request.headers).chat_id):
                 return _answer(await asyncio.to_thread(place), space, native)
 
-    @routes.post("/windows/{window_id}/{wish}")
-    async def wish(window_id: str, wish: str, request: Request) -> Json:
+    @routes.post("/windows/{window_id}/{wish}", openapi_extra=_WISH)
+    async def wish(window_id: str, wish: _Wish, request: Request) -> Json:
         """Focus, close, maximize, minimize or restore a window."""
         with answered():
             body = decode(await request.body() or b"{}")
@@ -152,19 +156,18 @@ def _space_json(space: Space) -> Json:
     return {"name": space.name, "width": space.size.width, "height": space.size.height}
 
 
-_MOVE: Json = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "properties": {
-                        **{name: {"type": "integer"} for name in _PLACE},
-                        "coordinate_space": {"type": "string"},
-                    },
-                }
-            }
+_MOVE = json_body(
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "anyOf": [{"required": [name]} for name in _PLACE],
+        "properties": {
+            **{name: {"type": "integer"} for name in _PLACE[:2]},
+            **{name: {"type": "integer", "minimum": 1} for name in _PLACE[2:]},
+            **SPACE,
         },
     }
-}
+)
+_WISH = json_body(
+    {"type": "object", "additionalProperties": False, "properties": SPACE}, needed=False
+)

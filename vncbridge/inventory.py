@@ -1,5 +1,6 @@
 """Every route of an application, told in its description: pages and WebSockets as well."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -39,5 +40,7 @@ def served(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str]]:
             methods: Sequence[str] = (WEBSOCKET,)
         else:
             methods = sorted(found.methods or ANY_METHOD)
+        # As OpenAPI writes it: a name, without what it may consist of.
+        path = re.sub(r"{(\w+):\w+}", r"{\1}", found.path or "/")
         for method in methods:
-            yield method, found.path or "/"
+            yield method, path

@@ -39,8 +39,8 @@ def test_an_application_names_pages_sockets_and_what_takes_any_method() -> None:
             ("GET", "/api/a/{name}"),
             ("POST", "/api/a/{name}"),
             ("WEBSOCKET", "/api/watch"),
-            *((method, "/below/{rest:path}") for method in ANY_METHOD),
-            ("WEBSOCKET", "/below/{rest:path}"),
+            *((method, "/below/{rest}") for method in ANY_METHOD),
+            ("WEBSOCKET", "/below/{rest}"),
         ]
     )
     assert list(document["paths"]) == ["/api/a/{name}"]
