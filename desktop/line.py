@@ -1,13 +1,13 @@
 """What the parts of one remote desktop send their requests through."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import results
 from .client import DesktopClient
 from .errors import DesktopUnavailable
 from .geometry import SpaceName
-from .results import Done, Picture
+from .results import Batch, Done, Picture
 from .views import PictureFormat
 
 Json = dict[str, Any]
@@ -61,3 +61,11 @@ class Line:
             body["observe"] = observe
         path = "/desktop/action"
         return results.done(await self.request("POST", path, json=body, timeout=_ACTION_SECONDS))
+
+    async def batch(self, actions: Sequence[Json], observe: bool | Json = False) -> Batch:
+        """Do several actions."""
+        body: Json = {"actions": [*actions], "coordinate_space": self._space}
+        if observe:
+            body["observe"] = observe
+        path = "/desktop/actions"
+        return results.batch(await self.request("POST", path, json=body, timeout=_ACTION_SECONDS))

@@ -4,14 +4,14 @@ For programs without an event loop. Written from ``desktop.line`` by
 ``scripts/make_sync_client.py``: change it there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import results
 from .blocking import BlockingClient
 from .errors import DesktopUnavailable
 from .geometry import SpaceName
-from .results import Done, Picture
+from .results import Batch, Done, Picture
 from .views import PictureFormat
 
 Json = dict[str, Any]
@@ -65,3 +65,11 @@ class Line:
             body["observe"] = observe
         path = "/desktop/action"
         return results.done(self.request("POST", path, json=body, timeout=_ACTION_SECONDS))
+
+    def batch(self, actions: Sequence[Json], observe: bool | Json = False) -> Batch:
+        """Do several actions."""
+        body: Json = {"actions": [*actions], "coordinate_space": self._space}
+        if observe:
+            body["observe"] = observe
+        path = "/desktop/actions"
+        return results.batch(self.request("POST", path, json=body, timeout=_ACTION_SECONDS))

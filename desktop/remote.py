@@ -19,7 +19,7 @@ from .errors import DesktopUnavailable, InvalidAction
 from .geometry import Point, Region, SpaceName
 from .line import Line
 from .remote_session import Applications, Clipboard, EventStream, Lease, Windows
-from .results import Done, Ended, Picture, Recording, Status, Widget
+from .results import Batch, Done, Ended, Picture, Recording, Status, Widget
 from .views import PictureFormat
 
 Json = dict[str, Any]
@@ -282,6 +282,10 @@ class Desktop:
     async def act(self, action: str, observe: bool | Json = False, **fields: Any) -> Done:
         """Do any action of the HTTP API, by its name and fields."""
         return await self._line.act(action, observe, **fields)
+
+    async def batch(self, *actions: Json, observe: bool | Json = False) -> Batch:
+        """Do several actions of the HTTP API in order, up to the first that fails."""
+        return await self._line.batch(actions, observe)
 
     async def wait(self, seconds: float) -> Done:
         """Do nothing for a while, in turn with other actions."""

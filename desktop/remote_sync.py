@@ -18,7 +18,7 @@ from .errors import DesktopUnavailable, InvalidAction
 from .geometry import Point, Region, SpaceName
 from .line_sync import Line
 from .remote_session_sync import Applications, Clipboard, EventStream, Lease, Windows
-from .results import Done, Ended, Picture, Recording, Status, Widget
+from .results import Batch, Done, Ended, Picture, Recording, Status, Widget
 from .views import PictureFormat
 
 Json = dict[str, Any]
@@ -281,6 +281,10 @@ class Desktop:
     def act(self, action: str, observe: bool | Json = False, **fields: Any) -> Done:
         """Do any action of the HTTP API, by its name and fields."""
         return self._line.act(action, observe, **fields)
+
+    def batch(self, *actions: Json, observe: bool | Json = False) -> Batch:
+        """Do several actions of the HTTP API in order, up to the first that fails."""
+        return self._line.batch(actions, observe)
 
     def wait(self, seconds: float) -> Done:
         """Do nothing for a while, in turn with other actions."""

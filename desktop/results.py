@@ -46,6 +46,20 @@ class Done:
 
 
 @dataclass(frozen=True)
+class Batch:
+    """What several actions gave, up to the first that failed."""
+
+    done: tuple[Done, ...]
+    """One for each action that was done."""
+    error: str
+    """Why the next one failed; empty if all were done."""
+    skipped: int
+    """How many were not begun after it."""
+    seen: Done
+    """What was observed at the end, if anybody asked for it."""
+
+
+@dataclass(frozen=True)
 class Ended:
     """How a command ended."""
 
@@ -192,6 +206,19 @@ def done(body: Json) -> Done:
         changed_fraction=body.get("changed_fraction"),
         changed_regions=tuple(Region(*region) for region in body.get("changed_regions", ())),
         picture=_picture(body),
+    )
+
+
+def batch(body: Json) -> Batch:
+    """Read the answer to a batch."""
+    told = body["results"]
+    failed = next((one for one in told if "error" in one), None)
+    good = [one for one in told if "error" not in one and not one.get("skipped")]
+    return Batch(
+        done=tuple(map(done, good)),
+        error="" if failed is None else str(failed["output"]),
+        skipped=int(body["skipped"]),
+        seen=done(body),
     )
 
 

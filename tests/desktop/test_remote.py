@@ -53,6 +53,19 @@ def test_points_may_be_those_of_the_screen() -> None:
     run(scenario, "native")
 
 
+def test_several_actions_go_in_one_request() -> None:
+    async def scenario(desktop: Desktop, service: Service) -> None:
+        move = {"action": "mouse_move", "coordinate": [640, 360]}
+        batch = await desktop.batch(move, {"action": "cursor_position"}, observe=True)
+        assert [done.native_point for done in batch.done] == [Point(960, 540)] * 2
+        assert (batch.error, batch.skipped) == ("", 0)
+        assert batch.seen.picture is not None
+        with pytest.raises(DesktopRefused, match="Unknown action"):
+            await desktop.batch(move, {"action": "dance"})
+
+    run(scenario)
+
+
 def test_the_mouse_does_all_that_a_mouse_does() -> None:
     async def scenario(desktop: Desktop, service: Service) -> None:
         mouse = desktop.mouse

@@ -66,6 +66,17 @@ def test_a_command_that_wrote_much_is_truncated() -> None:
     )
 
 
+def test_a_batch_is_read_up_to_what_failed() -> None:
+    failed = {"output": "Type action failed. No room.", "error": {"message": "…", "detail": "…"}}
+    moved = {"output": "mouse_move action performed", "frame_id": "f-1", "point": [1, 2]}
+    told = {"results": [moved, failed, {"skipped": True}], "skipped": 1, "frame_id": "f-2"}
+    found = results.batch(told)
+    assert [one.point for one in found.done] == [Point(1, 2)]
+    assert (found.error, found.skipped) == ("Type action failed. No room.", 1)
+    assert found.seen.frame_id == "f-2"
+    assert results.batch({**told, "results": [moved], "skipped": 0}).error == ""
+
+
 def test_a_recording_is_read() -> None:
     body = {
         "id": "a",
