@@ -1,7 +1,6 @@
 """The credentials that a control plane accepts, kept in its data directory as digests."""
 
 import json
-import os
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -9,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tools.private import write_private
 from vncbridge.credentials import Credentials, Issued, Session, new_token
 from vncbridge.gate import Principal
 
@@ -29,7 +29,7 @@ def accepted(data: Path, token: str) -> Credentials:
             "sessions": {key: asdict(one) for key, one in sessions.items()},
             "tokens": [asdict(one) for one in issued],
         }
-        _write_private(file, json.dumps(value))
+        write_private(file, json.dumps(value))
 
     keep(sessions, issued)
     credentials = Credentials(instance, time.time, sessions=sessions, issued=issued, kept=keep)
@@ -40,7 +40,7 @@ def accepted(data: Path, token: str) -> Credentials:
 def token_in(file: Path) -> str:
     """Return the access token; made at the first start, so that scripts go on working."""
     if not file.exists():
-        _write_private(file, new_token() + "\n")
+        write_private(file, new_token() + "\n")
     token = file.read_text().strip()
     if not token:
         raise OSError(f"{file} holds no token")
@@ -50,11 +50,3 @@ def token_in(file: Path) -> str:
 def _read(row: dict[str, Any]) -> dict[str, Any]:
     # JSON knows no tuples; a session of an earlier version has no scopes.
     return {**row, "scopes": tuple(row["scopes"])} if "scopes" in row else row
-
-
-def _write_private(file: Path, text: str) -> None:
-    fresh = file.with_suffix(".new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as out:
-        out.write(text)
-    fresh.replace(file)

@@ -14,6 +14,7 @@ from typing import Any
 
 from desktop.errors import DesktopError
 from tools.lock import AlreadyRunning, held
+from tools.private import write_private
 from tools.settings import BadSetting, Settings
 from tools.store.errors import StoreError
 from tools.wiring import Plane, plane
@@ -65,7 +66,7 @@ async def _serve(flags: Mapping[str, Any], token_file: Path | None, as_json: boo
         else:
             say(f"Deskhand is at {found.link}")
             say(f"  model: {found.plane.models.usual()}; Ctrl-C ends it and its desktops")
-        await _until_asked(found.server)
+        await found.server.asked.wait()
 
 
 @asynccontextmanager
@@ -108,10 +109,6 @@ async def _either(event: Any, serving: asyncio.Task[None]) -> None:
         serving.result()
 
 
-async def _until_asked(server: Serving) -> None:
-    await server.asked.wait()
-
-
 @contextlib.contextmanager
 def _bound(settings: Settings, any_port: bool) -> Any:
     wanted = parse_address(settings.listen)
@@ -132,12 +129,10 @@ def _bound(settings: Settings, any_port: bool) -> Any:
 def _announced(data_dir: Path, address: Address, token_file: Path | None) -> Any:
     """Tell client commands where we are, while we are there."""
     file = data_dir / "run" / "plane.json"
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as out:
-        note = {"url": address.url, "pid": os.getpid()}
-        if token_file is not None:
-            note["token_file"] = str(token_file.absolute())
-        json.dump(note, out)
+    note = {"url": address.url, "pid": os.getpid()}
+    if token_file is not None:
+        note["token_file"] = str(token_file.absolute())
+    write_private(file, json.dumps(note))
     try:
         yield
     finally:

@@ -1,10 +1,11 @@
 """Running desktop services, noted on disk so that a later control plane finds them again."""
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from tools.private import write_private
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -49,15 +50,13 @@ class Entries:
     def write_token(self, desktop_id: str, token: str) -> Path:
         """Keep a token where only its owner reads it, and return the path."""
         path = self.token_file(desktop_id)
-        _write_private(path, token + "\n")
+        write_private(path, token + "\n")
         return path
 
     def save(self, entry: Entry) -> None:
         """Write an entry, whole or not at all."""
-        path = self._folder / f"{entry.id}.json"
-        fresh = path.with_suffix(".new")
-        _write_private(fresh, json.dumps(asdict(entry), indent=2) + "\n")
-        fresh.replace(path)
+        text = json.dumps(asdict(entry), indent=2) + "\n"
+        write_private(self._folder / f"{entry.id}.json", text)
 
     def remove(self, desktop_id: str) -> None:
         """Forget an entry and its token; one that is gone is fine."""
@@ -71,12 +70,6 @@ class Entries:
                 yield Entry(**json.loads(path.read_text()))
             except (ValueError, TypeError):
                 self.remove(path.stem)
-
-
-def _write_private(path: Path, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
 
 
 def boot_id() -> str:

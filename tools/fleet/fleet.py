@@ -8,7 +8,7 @@ import secrets
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -187,12 +187,6 @@ class Fleet:
     def known(self, desktop_id: str) -> bool:
         """Return whether a desktop of this id runs."""
         return desktop_id in self._known and is_alive(self._known[desktop_id])
-
-    def assign(self, desktop_id: str, chat_id: str | None) -> None:
-        """Note whose desktop it is."""
-        entry = replace(self._known[desktop_id], chat_id=chat_id)
-        self._known[desktop_id] = entry
-        self._entries.save(entry)
 
     async def list(self) -> tuple[DesktopInfo, ...]:
         """Return all desktops, newest first; those that died are named once more as lost."""

@@ -21,7 +21,6 @@ GLANCE_SECONDS = 5.0
 OCCUPIED = 409
 NOT_DONE = "Not done:"
 """How the result of a call begins that was not made because a person changed the screen."""
-TOOLSET = "computer"
 PATIENCE = 30.0
 """Seconds that the service has beyond what the action and settling take."""
 
@@ -145,7 +144,7 @@ class ComputerTool:
             self._glanced = data, await self._pictures.save(data, "image/jpeg", *GLANCE)
         return self._glanced[1]
 
-    async def _done(self, wanted: DesktopCall, call_id: str) -> "_Done":
+    async def _done(self, wanted: DesktopCall, call_id: str) -> _Done:
         """Do it when no person is in control, unless the screen is another one then."""
         handback = await self._handbacks.missed(self._machine(call_id))
         attempts = count(1)

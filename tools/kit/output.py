@@ -35,7 +35,7 @@ def told(answer: Json) -> Json:
 async def waited(context: ToolContext, process_id: str, seconds: float) -> Json:
     """Return the process's output when it has exited, at the latest after ``seconds``."""
     params = {"wait": "true", "timeout_ms": str(int(seconds * 1000))} if seconds > 0 else {}
-    return _object(
+    return object_of(
         await context.machine.request(
             "GET",
             f"/api/v0/processes/{quote(process_id, safe='')}/output",
@@ -50,7 +50,8 @@ async def snapshot(context: ToolContext, process_id: str) -> Json:
     return await waited(context, process_id, 0)
 
 
-def _object(answer: object) -> Json:
+def object_of(answer: object) -> Json:
+    """Return the machine's answer; MachineUnavailable if it is none of ours."""
     if not isinstance(answer, dict):
         raise MachineUnavailable("the machine's answer is not JSON")
     return answer

@@ -1,8 +1,8 @@
 """The tool that reads text files and lists directories."""
 
 from .arguments import BadArguments, number, text
-from .output import Unreachable
-from .spec import Json, MachineUnavailable, ToolContext, ToolOutcome, ToolSpec
+from .output import Unreachable, object_of
+from .spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 MOST_ENTRIES = 1_000
 
@@ -42,14 +42,14 @@ class ReadFileTool:
         params |= {"offset": str(offset)} if offset else {}
         params |= {"limit": str(limit)} if limit else {}
         try:
-            answer = _object(
+            answer = object_of(
                 await context.machine.request("GET", "/api/v0/read-file-lines", params=params)
             )
             if answer.get("success"):
                 return ToolOutcome({k: v for k, v in answer.items() if k != "success"})
             error_text = str(answer.get("error") or "the file could not be read")
             if "not a file" in error_text:
-                listing = _object(
+                listing = object_of(
                     await context.machine.request(
                         "POST", "/api/v0/list-directory", params={"path": path}, json={}
                     )
@@ -79,9 +79,3 @@ def _listed(listing: Json, offset: int, limit: int) -> ToolOutcome:
             "truncated": len(page) < len(entries),
         }
     )
-
-
-def _object(answer: object) -> Json:
-    if not isinstance(answer, dict):
-        raise MachineUnavailable("the machine's answer is not JSON")
-    return answer

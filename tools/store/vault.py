@@ -1,7 +1,6 @@
 """Values that agents may type and nobody may read: a file of mode 0600, and a mask for texts."""
 
 import json
-import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from desktop.disguise import Disguise
 from desktop.errors import InvalidSecret
+from tools.private import write_private
 
 from .errors import BadSecret, UnknownRow
 
@@ -99,11 +99,8 @@ class Vault:
     def _write(self) -> None:
         if self._path is None:
             return
-        fresh = self._path.with_suffix(".new")
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            json.dump([asdict(secret) for secret in self.listed()], out, ensure_ascii=False)
-        fresh.replace(self._path)
+        secrets = [asdict(secret) for secret in self.listed()]
+        write_private(self._path, json.dumps(secrets, ensure_ascii=False))
 
 
 def _allows(secret: Secret, chats: Collection[str]) -> bool:

@@ -104,7 +104,7 @@ def test_a_quiet_watch_is_kept_alive_and_counted(tmp_path: Path) -> None:
     asyncio.run(scene())
 
 
-def test_what_cannot_be_watched_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingFile):
         Tree(tmp_path / "absent")
     (tmp_path / "in").mkdir()
