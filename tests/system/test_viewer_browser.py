@@ -151,9 +151,22 @@ def test_typing_arrives_only_in_control(stage: Stage) -> None:
             await expect(status_of(page)).to_have_text("You are in control")
             await screen.click()
             await page.keyboard.type("driving again\n")
-            return [first, await stage.typed.readline()]
+            second = await stage.typed.readline()
+            await propose_and_choose(page, "composed")
+            await screen.click()
+            await page.keyboard.press("Enter")
+            return [first, second, await stage.typed.readline()]
 
-    assert stage.play(scenario()) == [b"driving\n", b"driving again\n"]
+    assert stage.play(scenario()) == [b"driving\n", b"driving again\n", b"composed\n"]
+
+
+async def propose_and_choose(page: Page, word: str) -> None:
+    """Type as a phone does, into the field for its keyboard."""
+    await page.locator(".viewer-softkeys").focus()
+    phone = await page.context.new_cdp_session(page)
+    proposed = {"text": word[:-1], "selectionStart": 1, "selectionEnd": 1}
+    await phone.send("Input.imeSetComposition", proposed)
+    await phone.send("Input.insertText", {"text": word})
 
 
 def test_control_is_given_back_by_keys(stage: Stage) -> None:

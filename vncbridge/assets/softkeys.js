@@ -27,17 +27,20 @@ export class SoftKeys {
     this.field.tabIndex = -1;
     this.field.setAttribute("aria-label", "Type on the desktop");
     this.field.value = FILLING;
-    this.field.addEventListener("input", (event) => this.typed(event));
+    this.field.addEventListener("input", (event) => {
+      // A word that a phone still proposes is sent when it is chosen, which is no input.
+      if (!event.isComposing) {
+        this.typed();
+      }
+    });
+    this.field.addEventListener("compositionend", () => this.typed());
   }
 
   show() {
     this.field.focus({ preventScroll: true });
   }
 
-  typed(event) {
-    if (event.isComposing) {
-      return;
-    }
+  typed() {
     const text = this.field.value;
     if (!text.startsWith(FILLING)) {
       this.send(BACKSPACE);
