@@ -1,12 +1,20 @@
 """The routes that tell a desktop what must not be read in recordings; values only come in."""
 
-from fastapi import APIRouter, HTTPException, Response
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
 
-from .disguise import Disguise
+from fastapi import APIRouter, HTTPException, Response
+from pydantic import BaseModel, ConfigDict, WithJsonSchema
+
+from .disguise import LONGEST, SHORTEST, Disguise
 from .errors import InvalidSecret
 
 PREFIX = "/api/v0/desktop"
+
+
+# The disguise judges it, in words of its own.
+Value = Annotated[
+    str, WithJsonSchema({"type": "string", "minLength": SHORTEST, "maxLength": LONGEST})
+]
 
 
 class Secrets(BaseModel):
@@ -14,7 +22,7 @@ class Secrets(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    values: list[str]
+    values: list[Value]
 
 
 def router(disguise: Disguise) -> APIRouter:

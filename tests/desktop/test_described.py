@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from fastapi import APIRouter, FastAPI
 
-from desktop import clipboard_api, launch_api, windows_api
+from desktop import clipboard_api, launch_api, secrets_api, windows_api
 from desktop.geometry import Size
 from desktop.schema import either
 
@@ -50,6 +50,13 @@ def test_the_clipboards_queries_are_told() -> None:
     assert names(write) == ["restore_after", "viewer"]
     assert body(write)["oneOf"] == either("text", "image_png")["oneOf"]
     assert names(described(routes, "/clipboard/restore", "post")) == ["viewer"]
+
+
+def test_secrets_have_a_length() -> None:
+    app = FastAPI()
+    app.include_router(secrets_api.router(NOBODY))
+    told = app.openapi()["components"]["schemas"]["Secrets"]["properties"]["values"]["items"]
+    assert (told["minLength"], told["maxLength"]) == (4, 10_000)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ Json = dict[str, Any]
 
 _TEXT: Json = {"type": "string"}
 _FLAG: Json = {"type": "boolean", "default": False}
-_COUNT: Json = {"type": "integer", "minimum": 0}
+_COUNT: Json = {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}
 
 
 def _said(schema: Json, description: str) -> Json:
@@ -20,7 +20,7 @@ def _answer(media_type: str, description: str) -> Json:
     return {"responses": {"200": {"description": description, "content": content}}}
 
 
-_PATH = _said(_TEXT, "Absolute path.")
+_PATH = _said({**_TEXT, "minLength": 1}, "Absolute path.")
 
 
 def _body(needed: list[str], fields: Json) -> Json:
@@ -73,7 +73,7 @@ LIST["requestBody"]["required"] = False
 SEARCH = _body(
     ["path"],
     {
-        "path": _said(_TEXT, "Absolute directory, or one file."),
+        "path": _said({**_TEXT, "minLength": 1}, "Absolute directory, or one file."),
         "pattern": {
             "type": "string",
             "maxLength": LONGEST_PATTERN,

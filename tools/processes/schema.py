@@ -34,7 +34,7 @@ def _query(fields: Json) -> Json:
 START = _body(
     ["command"],
     {
-        "command": _said(_TEXT, "Run by sh -c, in a session of its own."),
+        "command": _said({**_TEXT, "minLength": 1}, "Run by sh -c, in a session of its own."),
         "workdir": _said(_TEXT, "Default: the configured directory, else the home directory."),
         "env": {"type": "object", "additionalProperties": _TEXT},
         "background": _said(_FLAG, "Recorded and listed; changes nothing."),
@@ -55,24 +55,27 @@ SIGNAL = _body(
     ["signal"],
     {
         "signal": {"type": "string", "enum": list(SIGNALS)},
-        "escalate_after_ms": _said(_COUNT, "Kill what is left then; 0: never."),
+        "escalate_after_ms": _said({"type": "integer"}, "Kill what is left then; up to 0: never."),
     },
 )
 INPUT = _body([], {"data": _TEXT, "close": _said(_FLAG, "This was all of the input.")})
 RESIZE = _body([], _SIZE)
-LIST = _query({"offset": _COUNT, "limit": {"type": "integer", "maximum": 200, "default": 10}})
+_NUMBER: Json = {**_COUNT, "maximum": 10**18 - 1}
+LIST = _query(
+    {"offset": _NUMBER, "limit": _said({**_NUMBER, "default": 10}, "No more than 200 are given.")}
+)
 OUTPUT = _query(
     {
         "wait": _said(_FLAG, "Answer when it has exited."),
         "wait_for": {"type": "string", "enum": ["exit", "output"]},
         "timeout_ms": {**_COUNT, "maximum": LONGEST_WAIT_MS, "default": LONGEST_WAIT_MS},
         "timeout_from_execute": _said(_FLAG, "Wait no longer than the start's timeout_ms."),
-        "cursor": _said(_COUNT, "Give output from this byte on rather than head and tail."),
+        "cursor": _said(_NUMBER, "Give output from this byte on rather than head and tail."),
         "limit": {"type": "integer", "minimum": 1, "maximum": 65_536, "default": 32_768},
     }
 )
 _EVENTS: Json = {"text/event-stream": {"schema": _TEXT}}
-STREAM = _query({"cursor": _said(_COUNT, "Byte to begin at; Last-Event-ID goes before.")}) | {
+STREAM = _query({"cursor": _said(_NUMBER, "Byte to begin at; Last-Event-ID goes before.")}) | {
     "responses": {"200": {"description": "Output, until it has exited.", "content": _EVENTS}}
 }
 

@@ -23,6 +23,13 @@ def test_every_route_tells_what_it_takes(tmp_path: Path) -> None:
     assert not [path for path, extra in told.items() if not extra]
 
 
+def test_what_is_refused_is_not_told_to_be_right() -> None:
+    told = schema.START["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    assert told["command"]["minLength"] == 1
+    offset, limit = (one["schema"] for one in schema.LIST["parameters"])
+    assert (offset["minimum"], limit["minimum"], limit["maximum"]) == (0, 0, 10**18 - 1)
+
+
 def test_a_stream_is_not_told_to_be_json(tmp_path: Path) -> None:
     app = FastAPI()
     app.include_router(router(Registry(FakeSurroundings(tmp_path))))
