@@ -2,11 +2,15 @@
 
 import json
 import time
+from collections import deque
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self, TextIO
 
 from tools.agents.scripted.protocol import Measured
+
+MOST_ENTRIES = 1_000
+LARGEST_FILE = 10 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -24,16 +28,20 @@ class LogEntry:
 
 
 class RequestLog:
-    """A list in memory and, when a path is given, one JSON object a line in a file."""
+    """The newest ones in memory and, when a path is given, one JSON object a line in a file.
+
+    A file that has become large is begun anew when it is opened.
+    """
 
     def __init__(self, path: Path | None) -> None:
-        self.entries: list[LogEntry] = []
+        self.entries: deque[LogEntry] = deque(maxlen=MOST_ENTRIES)
         self._path = path
         self._file: TextIO | None = None
 
     def __enter__(self) -> Self:
         if self._path is not None:
-            self._file = self._path.open("a", encoding="utf-8", buffering=1)
+            large = self._path.exists() and self._path.stat().st_size > LARGEST_FILE
+            self._file = self._path.open("w" if large else "a", encoding="utf-8", buffering=1)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -63,7 +63,7 @@ class ScriptedModelServer:
 
     @property
     def log(self) -> Sequence[LogEntry]:
-        """Every request so far."""
+        """The newest requests, the last one at the end."""
         return self._log.entries
 
     @property

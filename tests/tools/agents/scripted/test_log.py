@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from tools.agents.scripted.log import LogEntry, RequestLog
+from tools.agents.scripted.log import LARGEST_FILE, MOST_ENTRIES, LogEntry, RequestLog
 from tools.agents.scripted.protocol import Measured
 
 ENTRY = LogEntry("demo", 200, 3, (Measured("image/png", 1280, 720),), step=2)
@@ -10,7 +10,18 @@ ENTRY = LogEntry("demo", 200, 3, (Measured("image/png", 1280, 720),), step=2)
 def test_entries_are_kept_in_memory_without_a_file() -> None:
     with RequestLog(None) as log:
         log.add(ENTRY)
-    assert log.entries == [ENTRY]
+    assert list(log.entries) == [ENTRY]
+
+
+def test_neither_memory_nor_file_grows_for_ever(tmp_path: Path) -> None:
+    path = tmp_path / "requests.jsonl"
+    with path.open("wb") as file:
+        file.truncate(LARGEST_FILE + 1)
+    with RequestLog(path) as log:
+        for _ in range(MOST_ENTRIES + 1):
+            log.add(ENTRY)
+    assert len(log.entries) == MOST_ENTRIES
+    assert len(path.read_text().splitlines()) == MOST_ENTRIES + 1
 
 
 def test_each_entry_is_a_line_of_json_in_the_file(tmp_path: Path) -> None:
