@@ -7,6 +7,7 @@ import xcffib
 import xcffib.xproto
 
 from .geometry import Region, Size, whole
+from .xconnection import screen_of
 
 # Both in units of four bytes: as many windows, and a title of which more would help nobody.
 _LONGEST_WORDS = 1024
@@ -45,7 +46,7 @@ class WindowManager:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
         self._core = connection.core
-        screen = connection.get_setup().roots[connection.pref_screen]
+        screen = screen_of(connection)
         self.root: int = screen.root
         self.screen = whole(Size(screen.width_in_pixels, screen.height_in_pixels))
         self._atoms: dict[str, int] = {}

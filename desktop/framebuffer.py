@@ -5,34 +5,29 @@ import select
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
 import xcffib
 import xcffib.damage
-import xcffib.shm
 import xcffib.xfixes
-import xcffib.xproto
-from numpy.typing import NDArray
 
 from .errors import DisplayGone
 from .frames import Damage, Frame, Pointer
 from .geometry import Point, Region, Size, whole
-from .sharedmemory import Segment
+from .grabber import Grabber, pixels_of
 from .snapshots import Snapshots, merged
 from .watching import Feed, Watch
-from .xconnection import LOST, connect
+from .xconnection import LOST, connect, has_extension, screen_of
 
 _HISTORY_SECONDS = 1.0
 # How often the pointer is looked at, which nothing reports: while it moves, and while it rests.
 _POINTER_SECONDS = 0.1
 _POINTER_REST_SECONDS = 0.5
 _POINTER_RESTS_AFTER = 2.0
-_ALL_PLANES = 0xFFFFFFFF
 # A program that paints without pause would otherwise make us ask the server without pause.
 _CALM_SECONDS = 0.004
 
@@ -64,7 +59,7 @@ class Framebuffer:
         self._pointer_moved = 0.0
         self._cursor: Pointer | None = None
         self._connection: Any = None
-        self._segment: Segment | None = None
+        self._grabber: Grabber | None = None
         self._wake_read, self._wake_write = -1, -1
 
     def __enter__(self) -> Self:
@@ -86,8 +81,8 @@ class Framebuffer:
 
     @property
     def shared_memory(self) -> bool:
-        """Whether the server lends its pixels; without it every grab is copied at length."""
-        return self._segment is not None
+        """Whether the server lends its pixels."""
+        return self._grabber is not None and self._grabber.shares_memory
 
     @property
     def counter(self) -> int:
@@ -124,9 +119,8 @@ class Framebuffer:
         with self._lock:
             self._lose()
             self._connection.disconnect()
-            if self._segment is not None:
-                self._grabbed = np.zeros((0, 0, 4), np.uint8)
-                self._segment.close()
+            if self._grabber is not None:
+                self._grabber.close()
             os.close(self._wake_read)
             os.close(self._wake_write)
 
@@ -178,13 +172,12 @@ class Framebuffer:
                 self._wake()
 
     def _prepare(self) -> None:
-        setup = self._connection.get_setup()
-        screen = setup.roots[self._connection.pref_screen]
+        screen = screen_of(self._connection)
         self._root = screen.root
         self._size = Size(screen.width_in_pixels, screen.height_in_pixels)
         self._snapshots = Snapshots(self._size, self._first)
-        self._grabbed = np.zeros((self._size.height, self._size.width, 4), np.uint8)
-        self._share_memory()
+        self._grabber = Grabber(self._connection, self._size)
+        self._grabber.share_memory()
         self._ask_for_damage()
         self._pending = [whole(self._size)]
         self._frame = self._framed(time.monotonic())
@@ -228,34 +221,9 @@ class Framebuffer:
         with suppress(BlockingIOError):
             os.write(self._wake_write, b"!")
 
-    def _has(self, extension: bytes) -> bool:
-        # A request of an extension that the server lacks would end the connection.
-        core = self._connection.core
-        return bool(core.QueryExtension(len(extension), extension).reply().present)
-
-    def _share_memory(self) -> None:
-        if not self._has(b"MIT-SHM"):
-            return
-        segment = Segment(self._size.width * self._size.height * 4)
-        try:
-            extension = self._connection(xcffib.shm.key)
-            self._shared = self._connection.generate_id()
-            extension.Attach(self._shared, segment.identifier, False, is_checked=True).check()
-        except xcffib.ConnectionException:
-            segment.forget()
-            segment.close()
-            raise
-        except xcffib.XcffibException:
-            segment.forget()
-            segment.close()
-            return
-        segment.forget()
-        self._segment = segment
-        self._grabbed = segment.array.reshape(self._size.height, self._size.width, 4)
-
     def _ask_for_damage(self) -> None:
         for name in (b"DAMAGE", b"XFIXES"):
-            if not self._has(name):
+            if not has_extension(self._connection, name):
                 raise DisplayGone(self._display, f"it lacks the extension {name.decode()}")
         self._fixes = self._connection(xcffib.xfixes.key)
         self._damages = self._connection(xcffib.damage.key)
@@ -299,13 +267,13 @@ class Framebuffer:
 
     def _refresh(self) -> None:
         self._collect()
-        if not self._pending:
+        if not self._pending or self._grabber is None:
             return
         now = time.monotonic()
         damage = merged(self._pending)
-        self._grab(self._snapshots.rows(damage))
+        self._grabber.grab(self._snapshots.rows(damage))
         self._pending.clear()
-        changed = self._snapshots.update(self._grabbed, damage)
+        changed = self._snapshots.update(self._grabber.pixels, damage)
         if changed:
             self._frame = self._framed(now)
             for feed in self._feeds:
@@ -315,24 +283,6 @@ class Framebuffer:
         made = self._snapshots
         return Frame(made.pixels, made.counter, now, self._life, made.changed_at)
 
-    def _grab(self, runs: Sequence[tuple[int, int]]) -> None:
-        width = self._size.width
-        for top, bottom in runs:
-            area = (self._root, 0, top, width, bottom - top)
-            if self._segment is None:
-                reply = self._connection.core.GetImage(
-                    xcffib.xproto.ImageFormat.ZPixmap, *area, _ALL_PLANES
-                ).reply()
-                self._grabbed[top:bottom] = _pixels(reply.data.raw, width)
-            else:
-                self._connection(xcffib.shm.key).GetImage(
-                    *area,
-                    _ALL_PLANES,
-                    xcffib.xproto.ImageFormat.ZPixmap,
-                    self._shared,
-                    top * width * 4,
-                ).reply()
-
     def _look_at_pointer(self) -> Pointer:
         where = self._connection.core.QueryPointer(self._root).reply()
         self._drain()
@@ -340,7 +290,7 @@ class Framebuffer:
         known = self._cursor
         if known is None:
             cursor = self._fixes.GetCursorImage().reply()
-            image = _pixels(cursor.cursor_image.raw, max(1, cursor.width))
+            image = pixels_of(cursor.cursor_image.raw, max(1, cursor.width))
             image.flags.writeable = False
             spot = Point(cursor.xhot, cursor.yhot)
             known = Pointer(position, spot, image, cursor.cursor_serial)
@@ -387,7 +337,3 @@ class Framebuffer:
             self._pointer_moved = time.monotonic()
             for feed in self._feeds:
                 feed.moved()
-
-
-def _pixels(raw: bytes, width: int) -> NDArray[np.uint8]:
-    return np.frombuffer(bytearray(raw), np.uint8).reshape(-1, width, 4)

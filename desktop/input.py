@@ -18,7 +18,7 @@ from .geometry import Point
 from .keymap import CAPS_LOCK, LEVEL3_SHIFT, SHIFT, Bindings, Keymap, NoRoom, runs
 from .listener import Listener
 from .strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Pause, Stroke, Tap
-from .xconnection import LOST, connect
+from .xconnection import LOST, connect, screen_of
 
 _KEY_PRESS, _KEY_RELEASE = 2, 3
 _BUTTON_PRESS, _BUTTON_RELEASE = 4, 5
@@ -127,7 +127,7 @@ class XTestHands:
         self._test = self._connection(xcffib.xtest.key)
         self._listener = Listener(self._connection)
         setup = self._connection.get_setup()
-        self._root = setup.roots[self._connection.pref_screen].root
+        self._root = screen_of(self._connection).root
         self._codes = (setup.min_keycode, setup.max_keycode - setup.min_keycode + 1)
         self._viewers = _viewers_keyboard(self._connection)
         self._read_keymap()

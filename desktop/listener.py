@@ -7,6 +7,8 @@ from typing import Any
 import xcffib
 import xcffib.res
 
+from .xconnection import has_extension
+
 _POLL_SECONDS = 0.005
 _STILL_IN_A_ROW = 3
 _LONGEST_SECONDS = 4.0
@@ -20,8 +22,7 @@ class Listener:
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-        name = b"X-Resource"
-        self._known = bool(connection.core.QueryExtension(len(name), name).reply().present)
+        self._known = has_extension(connection, b"X-Resource")
         if self._known:
             self._resources = connection(xcffib.res.key)
 

@@ -12,6 +12,7 @@ import xcffib
 import xcffib.xproto
 
 from .errors import ClipboardFailed
+from .xconnection import screen_of
 
 Kind = Literal["text/plain", "image/png"]
 
@@ -61,7 +62,7 @@ class Selection:
         self._transfers: dict[tuple[int, int], _Transfer] = {}
         self.owned: Content | None = None
         """What we hand over to others; None when somebody else owns the selection."""
-        screen = connection.get_setup().roots[connection.pref_screen]
+        screen = screen_of(connection)
         self._window = connection.generate_id()
         self._core.CreateWindow(
             *(0, self._window, screen.root, -1, -1, 1, 1, 0),

@@ -44,6 +44,16 @@ def connect(display: str, xauthority: Path) -> Connection:
                 os.environ["XAUTHORITY"] = before
 
 
+def screen_of(connection: Connection) -> Any:
+    """The screen that a connection was opened to: its root window, its extent, its visual."""
+    return connection.get_setup().roots[connection.pref_screen]
+
+
+def has_extension(connection: Connection, name: bytes) -> bool:
+    """Whether the server has an extension: a request of one that it lacks ends the connection."""
+    return bool(connection.core.QueryExtension(len(name), name).reply().present)
+
+
 def await_window_manager(display: str, xauthority: Path, timeout: float) -> bool:
     """Return whether a window manager has taken charge of the display in time.
 
@@ -54,7 +64,7 @@ def await_window_manager(display: str, xauthority: Path, timeout: float) -> bool
     connection = connect(display, xauthority)
     try:
         core = connection.core
-        root = connection.get_setup().roots[connection.pref_screen].root
+        root = screen_of(connection).root
         name = b"_NET_SUPPORTING_WM_CHECK"
         check = core.InternAtom(False, len(name), name).reply().atom
         masks = [xcffib.xproto.EventMask.PropertyChange]

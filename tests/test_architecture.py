@@ -70,10 +70,10 @@ ALONE = ("tools.processes", "tools.files")
 
 OWNER: dict[str, set[str]] = {
     "xcffib": {"desktop.focus", "desktop.framebuffer", "desktop.input", "desktop.listener"}
-    | {"desktop.sharedmemory"}
+    | {"desktop.grabber"}
     | {"desktop.ewmh", "desktop.windows", "desktop.windowwatch", "desktop.clipboard"}
     | {"desktop.selection"}
-    | {"desktop.watching", "desktop.xconnection"},
+    | {"desktop.xconnection"},
     "av": {"desktop.pictures", "recording.canvas", "recording.clips", "recording.container"}
     | {"recording.encoder", "recording.exposure", "recording.reel"},
     "PIL": {"desktop.card", "desktop.pictures", "recording.reel", "recording.stills"}
