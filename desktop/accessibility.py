@@ -2,33 +2,24 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from jeepney import DBusAddress, Message, MessageType, Properties, new_method_call
-from jeepney.io.blocking import DBusConnection, open_dbus_connection
-from jeepney.wrappers import DBusErrorResponse
+from jeepney.io.blocking import DBusConnection
 
-from .errors import NoAccessibility
+from .atspi import ACCESSIBLE, COMPONENT, REGISTRY, REPLY_SERIAL, Address, widget_bus
 from .geometry import Region
 from .nodes import Node
 
-_ACCESSIBLE = "org.a11y.atspi.Accessible"
-_COMPONENT = "org.a11y.atspi.Component"
-_BUS = {"object_path": "/org/a11y/bus", "bus_name": "org.a11y.Bus"}
-_ROOT = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+_ROOT = (REGISTRY, "/org/a11y/atspi/accessible/root")
 _SCREEN = 0
-_START_SECONDS = 5.0
 _AT_ONCE = 50
 MOST_NODES = 3000
 DEEPEST = 60
 LONGEST_SECONDS = 5.0
 
 _NOWHERE = Region(0, 0, 0, 0)
-
-Address = tuple[str, str]
-"""Name on the bus and path of an object."""
 
 
 @dataclass
@@ -53,7 +44,7 @@ def widgets(environment: Mapping[str, str]) -> tuple[tuple[Node, ...], bool]:
     Raises:
         NoAccessibility: If there is no such bus.
     """
-    with _accessibility_bus(environment) as bus:
+    with widget_bus(environment) as bus:
         reader = _Reader(bus, time.monotonic() + LONGEST_SECONDS)
         roots = reader.read([_ROOT], top=True)
         level = roots[0].below = reader.read(roots[0].children, top=True)
@@ -116,21 +107,17 @@ class _Reader:
             except TimeoutError:
                 self.complete = False
                 return
-            serial = message.header.fields.get(_REPLY_SERIAL)
+            serial = message.header.fields.get(REPLY_SERIAL)
             if serial in missing:
                 missing.discard(serial)
                 if message.header.message_type is MessageType.method_return:
                     yield serial, message.body
 
 
-_REPLY_SERIAL = 5
-"""Number of the header field REPLY_SERIAL (D-Bus specification, header fields)."""
-
-
 def _questions(address: Address) -> Iterable[tuple[str, Message]]:
     name, path = address
-    accessible = DBusAddress(path, bus_name=name, interface=_ACCESSIBLE)
-    component = DBusAddress(path, bus_name=name, interface=_COMPONENT)
+    accessible = DBusAddress(path, bus_name=name, interface=ACCESSIBLE)
+    component = DBusAddress(path, bus_name=name, interface=COMPONENT)
     yield "name", Properties(accessible).get("Name")
     yield "role", new_method_call(accessible, "GetRoleName")
     yield "states", new_method_call(accessible, "GetState")
@@ -150,32 +137,3 @@ def _note(found: _Found, what: str, body: Any) -> None:
             found.children = [(str(name), str(path)) for name, path in children]
         case "rectangle", ((left, top, width, height),):
             found.rectangle = Region(left, top, left + width, top + height)
-
-
-@contextmanager
-def _accessibility_bus(environment: Mapping[str, str]) -> Iterator[DBusConnection]:
-    session = environment.get("DBUS_SESSION_BUS_ADDRESS")
-    if not session:
-        raise NoAccessibility("this desktop has no message bus")
-    try:
-        with closing(open_dbus_connection(session)) as bus:
-            address = _address(bus)
-        connection = open_dbus_connection(address)
-    except DBusErrorResponse as error:
-        raise NoAccessibility(f"{error.name}; is the package at-spi2-core installed?") from error
-    except (OSError, TimeoutError) as error:
-        raise NoAccessibility(f"the message bus does not answer: {error}") from error
-    with closing(connection):
-        yield connection
-
-
-def _address(bus: DBusConnection) -> str:
-    status = DBusAddress(**_BUS, interface="org.a11y.Status")
-    ask = new_method_call(DBusAddress(**_BUS, interface="org.a11y.Bus"), "GetAddress")
-    reply = bus.send_and_get_reply(ask, timeout=_START_SECONDS)
-    if reply.header.message_type is MessageType.error:
-        raise DBusErrorResponse(reply)
-    # Applications that start from now on build their trees.
-    enable = Properties(status).set("IsEnabled", "b", True)
-    bus.send_and_get_reply(enable, timeout=_START_SECONDS)
-    return str(reply.body[0])

@@ -28,6 +28,8 @@ class Type:
     keysyms: tuple[int, ...]
     delay: float
     """Seconds after each character."""
+    hosts: tuple[str, ...] = ()
+    """Where alone it may be typed: into pages of these, if there are any."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,7 @@ def _type(values: Values) -> Action:
     keysyms, delay = keysyms_of_text(values["text"]), values.get("delay_ms", 0) / 1000
     if len(keysyms) * delay > 100:
         raise InvalidAction("Typing this with that delay would take more than 100 seconds.")
-    return Type(keysyms, delay)
+    return Type(keysyms, delay, values.get("hosts", ()))
 
 
 def _drag(values: Values) -> Action:
@@ -249,7 +251,11 @@ ACTIONS: dict[str, Kind] = {
         failed="Key press failed.",
     ),
     "type": Kind(
-        "Type a text.", _type, needs=_TEXT, takes=("delay_ms",), failed="Type action failed."
+        "Type a text.",
+        _type,
+        needs=_TEXT,
+        takes=("delay_ms", "hosts"),
+        failed="Type action failed.",
     ),
     "key_down": Kind(
         "Press a key or a chord and leave it pressed.",

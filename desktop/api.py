@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
 from .calls import INSTANCE, call_of, caller_of, header
-from .computer import Computer, picture_of
+from .computer import Computer
 from .errors import (
     ActionFailed,
     CallRefused,
@@ -26,7 +26,7 @@ from .once import Once
 from .outcomes import Shot
 from .query import screenshot_request
 from .replies import Reply
-from .requests import action_request, batch_request, decode
+from .requests import action_request, batch_request, decode, picture_of
 from .schema import action_schema, batch_schema, screenshot_parameters
 
 T = TypeVar("T")

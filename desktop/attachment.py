@@ -49,11 +49,13 @@ from .clipboard_api import router as clipboard_router
 from .commands import process_settings
 from .comparing import ComparedScreen
 from .computer import UNKEPT, Computer, Journal
+from .discretion import Discretion
 from .disguise import Disguise
 from .environment import built
 from .errors import InvalidAction
 from .events import Events
 from .eventstream import router as events_router
+from .fieldwatch import FieldWatch
 from .focus import Focus
 from .folder import Folder
 from .footage import Footage
@@ -67,7 +69,8 @@ from .lease_api import router as lease_router
 from .leasing import Leasing
 from .metrics import Tally
 from .metrics_api import router as metrics_router
-from .minutes import of_action, of_turn
+from .minutes import of_turn
+from .notebook import Notebook
 from .once import Once
 from .outcomes import BatchOutcome, Caller, Outcome
 from .pictures import Pictures
@@ -117,6 +120,7 @@ class Parts:
     computer: Computer
     recorder: Recorder
     catalogue: Catalogue
+    notebook: Notebook
     registry: Registry
     windows: Windows
     clipboard: Clipboard
@@ -192,6 +196,8 @@ class Attachment:
         recorder = stack.enter_context(
             Recorder(Footage(screen, self._veil), self._folder.recordings, mask=self._disguise)
         )
+        fields = stack.enter_context(FieldWatch(self.environment))
+        notebook = await stack.enter_async_context(Notebook(recorder.note, fields, self._disguise))
         registry = await stack.enter_async_context(
             Registry(self, process_settings(self._settings, self._folder.path, limited))
         )
@@ -203,10 +209,11 @@ class Attachment:
                 screen,
                 PyAutoGuiHands(screen.size, lambda: recorder.touch()),
                 Pictures(),
-                observer=lambda record: self._note(record, recorder),
+                observer=lambda record: self._note(record, notebook),
                 instance_id=self._instance,
                 floor=self._leasing,
                 windows=focus,
+                discretion=Discretion(fields),
             )
         )
         effects = Handover(
@@ -221,7 +228,9 @@ class Attachment:
         windows = stack.enter_context(Windows(*place))
         clipboard = stack.enter_context(Clipboard(*place))
         stack.enter_context(WindowWatch(*place, Herald(self._leasing, self._events.publish)))
-        return Parts(screen, computer, recorder, catalogue, registry, windows, clipboard, limited)
+        return Parts(
+            screen, computer, recorder, catalogue, notebook, registry, windows, clipboard, limited
+        )
 
     def _application(self, parts: Parts) -> FastAPI:
         app = FastAPI(title="Deskhand desktop", version=version("deskhand"), docs_url=None,
@@ -237,7 +246,9 @@ class Attachment:
             lease_router(self._leasing, lambda: 0, may_force),
             tokens_router(self._credentials),
             secrets_router(self._disguise),
-            recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
+            recording_router(
+                parts.recorder, parts.catalogue, lambda: self._closing, parts.notebook.written
+            ),
             processes_router(parts.registry, self._streams),
             files_router(
                 Path.home,
@@ -292,10 +303,10 @@ class Attachment:
             "version": version("deskhand"),
         }
 
-    def _note(self, record: ActionRecord, recorder: Recorder) -> None:
+    def _note(self, record: ActionRecord, notebook: Notebook) -> None:
         self._acted = record.ended
         self._tally.add(record)
-        recorder.note(of_action(record))
+        notebook.write(record)
 
     def _tell(self, address: Address, parts: Parts) -> None:
         if self._settings.as_json:

@@ -21,15 +21,16 @@ from .actions import (
     output,
     points_of,
 )
+from .discretion import Discretion
 from .errors import ActionFailed, DesktopError, QueueFull, UntypableText
 from .eyes import Eyes, Pictures, Screen, Stages, Windows
 from .floor import Floor, OpenFloor, only_looks
 from .geometry import Point, Size, contains, convert, model_size
 from .outcomes import BatchOutcome, Caller, Outcome, Shot
 from .plan import batches, plan
-from .requests import ActionRequest, BatchRequest
+from .requests import ActionRequest, BatchRequest, picture_of
 from .strokes import Pause, Stroke
-from .views import PictureOptions, View, view
+from .views import View, view
 
 T = TypeVar("T")
 
@@ -93,6 +94,7 @@ class Computer:
         boot: str | None = None,
         floor: Floor | None = None,
         windows: Windows | None = None,
+        discretion: Discretion | None = None,
         queue: int = 32,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -102,6 +104,7 @@ class Computer:
         self._hands = hands
         self._observer = observer
         self._floor = floor or OpenFloor()
+        self._discretion = discretion or Discretion()
         self._queue = queue
         self._clock, self._sleep = clock, sleep
         self._turns = asyncio.Lock()
@@ -168,7 +171,7 @@ class Computer:
                 if request.observe is None:
                     outcome = await act()
                     note.frames = ("", outcome.frame_id)
-                    return outcome
+                    return self._discretion.told(request, outcome, note.started)
                 picture = picture_of(request, self.size)
                 outcome, seen = await self._eyes.watched(
                     act, request.observe, picture, stages, clicks=_clicks(request)
@@ -176,7 +179,8 @@ class Computer:
                 self._floor.look()
                 note.changed_fraction = seen.changes.fraction
                 note.frames = (seen.frame_before, seen.frame_id)
-                return replace(outcome, observation=seen)
+                outcome = replace(outcome, observation=seen)
+                return self._discretion.told(request, outcome, note.started)
 
     async def batch(
         self, batch: BatchRequest, caller: Caller, journal: Journal = UNKEPT
@@ -252,8 +256,7 @@ class Computer:
     def _recorded(
         self, request: ActionRequest, caller: Caller, stages: Stages
     ) -> Iterator["_Note"]:
-        note = _Note()
-        started = self._clock()
+        note = _Note(self._clock())
         try:
             yield note
         except DesktopError as error:
@@ -273,7 +276,7 @@ class Computer:
                     model_point=self._model(native_point),
                     native_point=native_point,
                     text=request.text,
-                    started=started,
+                    started=note.started,
                     ended=self.last_activity,
                     changed_fraction=note.changed_fraction,
                     error=note.error,
@@ -292,7 +295,7 @@ class Computer:
                 with self._recorded(request, caller, own) as note:
                     outcome = await self._perform(request, caller, own)
                     note.frames = ("", outcome.frame_id)
-                    results.append(outcome)
+                    results.append(self._discretion.told(request, outcome, note.started))
             except ActionFailed as error:
                 results.append(error)
                 break
@@ -302,6 +305,7 @@ class Computer:
 
     async def _perform(self, request: ActionRequest, caller: Caller, stages: Stages) -> Outcome:
         with stages.stage("act"):
+            await self._discretion.admit(request.action)
             try:
                 await self._strokes(request, caller)
                 position = await self._position(request)
@@ -383,6 +387,7 @@ class Computer:
 
 @dataclass
 class _Note:
+    started: float
     changed_fraction: float | None = None
     frames: tuple[str, str] = ("", "")
     error: str | None = None
@@ -390,11 +395,3 @@ class _Note:
 
 def _clicks(request: ActionRequest) -> bool:
     return isinstance(request.action, Click)
-
-
-def picture_of(request: ActionRequest, native: Size) -> View:
-    """The picture a request asks for: its own, or the one of its observation."""
-    if isinstance(request.action, Screenshot):
-        return view(request.action.options, request.space, native, request.action.region)
-    options = request.observe.options if request.observe else PictureOptions()
-    return view(options, request.space, native)

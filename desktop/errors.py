@@ -9,6 +9,7 @@ DesktopError
 ├── NotInControl        only the one in control may do this (409)
 ├── CallRefused         the tool call was made before, and must not be made again (409)
 ├── ActionFailed        the action was begun and went wrong (500)
+│   └── ForeignHost     a text is kept from the page that has the keyboard (409)
 ├── UnknownWindow       there is no such window (404)
 ├── NothingSuch         no such application or file (404)
 ├── ClipboardFailed     its owner does not hand it over, or took it (504)
@@ -25,6 +26,8 @@ DesktopError
 │   └── NotOnDesktop     no such file, window, application, recording (404)
 └── DesktopUnavailable  the client's side: the service cannot be reached
 """
+
+from collections.abc import Sequence
 
 
 class DesktopError(Exception):
@@ -127,6 +130,9 @@ class NotInControl(DesktopError):
 class ActionFailed(DesktopError):
     """The action was begun, and the display or its driver did not go along."""
 
+    status, code = 500, ""
+    """How it is answered, and the word for it for programs."""
+
     def __init__(self, message: str, detail: str) -> None:
         super().__init__(message, detail)
         self.message = message
@@ -134,6 +140,20 @@ class ActionFailed(DesktopError):
 
     def __str__(self) -> str:
         return f"{self.message} {self.detail}".strip()
+
+
+class ForeignHost(ActionFailed):
+    """A text may be typed into pages of some hosts only; nothing was typed."""
+
+    status, code = 409, "foreign_host"
+
+    def __init__(self, hosts: Sequence[str], host: str) -> None:
+        found = f"{host} has the keyboard" if host else "no page is known to have the keyboard"
+        only = ", ".join(hosts)
+        super().__init__(
+            "The text was not typed.",
+            f"It is for pages of {only} only, and {found}: click the field there first.",
+        )
 
 
 class UntypableText(DesktopError):

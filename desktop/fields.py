@@ -7,6 +7,7 @@ from typing import Any
 
 from .errors import InvalidAction
 from .geometry import Point, Region
+from .hosts import LONGEST, is_domain
 
 Json = dict[str, Any]
 
@@ -14,6 +15,7 @@ UNREADABLE = "Failed to decode request body."
 LONGEST_TEXT = 100_000
 LONGEST_PATH = 10_000
 LONGEST_DURATION = 100.0
+MOST_HOSTS = 16
 MOST_NOTCHES = 1_000
 DIRECTIONS = ("up", "down", "left", "right")
 # Far outside of any screen, and still within what every JSON reader takes exactly.
@@ -104,6 +106,15 @@ def items(name: str, value: Any, least: int, most: int) -> list[Any]:
 def texts(name: str, value: Any) -> tuple[str, ...]:
     """Read a short list of texts."""
     return tuple(text(name, item) for item in items(name, value, 0, 16))
+
+
+def domains(name: str, value: Any) -> tuple[str, ...]:
+    """Read one or more hosts or domains."""
+    found = tuple(text(name, item) for item in items(name, value, 1, MOST_HOSTS))
+    for one in found:
+        if not is_domain(one):
+            raise InvalidAction(f'"{name}" must be hosts or domains, as mail.example.')
+    return found
 
 
 def point(name: str, value: Any) -> Point:
@@ -207,6 +218,17 @@ FIELDS: dict[str, Field] = {
             "description": "Pause after each character, for slow applications.",
         },
         within(0, 1000),
+    ),
+    "hosts": Field(
+        {
+            "type": "array",
+            "items": {"type": "string", "maxLength": LONGEST},
+            "minItems": 1,
+            "maxItems": MOST_HOSTS,
+            "description": "Type only if a page of one of these hosts or domains has the keyboard; "
+            "otherwise, also if that cannot be told, 409 with code foreign_host.",
+        },
+        domains,
     ),
     "scroll_direction": Field({"type": "string", "enum": list(DIRECTIONS)}, direction),
     "scroll_amount": Field(

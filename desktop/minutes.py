@@ -4,16 +4,21 @@ from recording.steps import Step
 
 from .actions import ActionRecord
 from .lease import Turn
+from .passwords import counted
 
 
-def of_action(record: ActionRecord) -> Step:
-    """Return an agent's action as a step, its times on the monotonic clock."""
+def of_action(record: ActionRecord, hidden: bool = False) -> Step:
+    """Return an agent's action as a step, its times on the monotonic clock.
+
+    ``hidden`` if its text went into a password field: then only its length is told.
+    """
+    text = record.text or ""
     return Step(
         tool_call_id=record.tool_call_id or "",
         chat_id=record.chat_id or "",
         tool="computer",
         action=record.action,
-        text=record.text or "",
+        text=counted(record.action, text) if hidden else text,
         model_point=record.model_point,
         native_point=record.native_point,
         started=record.started,

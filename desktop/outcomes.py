@@ -80,6 +80,8 @@ class Outcome:
     clamped: bool = False
     shot: Shot | None = None
     observation: Observation | None = None
+    told_text: str | None = None
+    """What is told in the place of a text that went into a password field."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,8 @@ def _result_json(outcome: Outcome) -> Json:
         body["native_point"] = list(outcome.native_point)
         body["model_point"] = list(convert(outcome.native_point, native, model_size(native)))
         body["clamped"] = outcome.clamped
+    if outcome.told_text is not None:
+        body["told_text"] = outcome.told_text
     if outcome.shot is not None:
         body |= shot_json(outcome.shot)
     return body

@@ -1,12 +1,12 @@
 """Answers one request: does what it asks for once, or tells again what became of it."""
 
 from .actions import Screenshot
-from .computer import Computer, picture_of
+from .computer import Computer
 from .errors import ActionFailed, CallRefused
 from .journal import Answer, Call, Json
 from .once import Once, Progress
 from .outcomes import SKIPPED, BatchOutcome, Caller, Outcome, batch_json, outcome_json, shot_json
-from .requests import ActionRequest, BatchRequest
+from .requests import ActionRequest, BatchRequest, picture_of
 from .views import View, view
 
 # Fields of what failed or was not begun.
@@ -43,8 +43,8 @@ class Reply:
             else:
                 outcome = await self._computer.act(self._asked, self._caller, written)
         except ActionFailed as error:
-            told = {"message": error.message, "detail": error.detail}
-            answer = (500, {name: text for name, text in told.items() if text})
+            told = {"message": error.message, "detail": error.detail, "code": error.code}
+            answer = (error.status, {name: text for name, text in told.items() if text})
             progress.ended(answer)
             return answer
         written.ended(outcome)

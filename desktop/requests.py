@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
-from .actions import ACTIONS, Action, Values, picture_options, points_of
+from .actions import ACTIONS, Action, Screenshot, Values, picture_options, points_of
 from .errors import InvalidAction
 from .fields import FIELDS, UNREADABLE, Json, flag, items, region, text, within, wrong
 from .geometry import Point, Size, Space, SpaceName, convert_region, space
 from .settle import SettleRule
-from .views import PictureOptions
+from .views import PictureOptions, View, view
 
 SPACES: tuple[SpaceName, ...] = ("model", "native", "normalized_1000")
 SMALLEST_PICTURE = 16
@@ -129,6 +129,14 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
         if needed not in values or (name != "type" and values[needed] == ""):
             raise InvalidAction(f'Missing "{needed}" for {name} action.')
     return ActionRequest(name, kind.build(values), in_space, values.get("text"), observe)
+
+
+def picture_of(request: ActionRequest, native: Size) -> View:
+    """The picture a request asks for: its own, or the one of its observation."""
+    if isinstance(request.action, Screenshot):
+        return view(request.action.options, request.space, native, request.action.region)
+    options = request.observe.options if request.observe else PictureOptions()
+    return view(options, request.space, native)
 
 
 def space_of(data: Json, native: Size) -> Space:

@@ -58,6 +58,7 @@ from .card import load_font
 from .clipboard_api import router as clipboard_router
 from .commands import process_settings
 from .computer import Computer
+from .discretion import Discretion
 from .disguise import Disguise
 from .display import Display
 from .downloads import Downloads
@@ -65,6 +66,7 @@ from .environment import built
 from .errors import InvalidSecret
 from .events import Events
 from .eventstream import router as events_router
+from .fieldwatch import FieldWatch
 from .focus import Focus
 from .folder import Folder
 from .footage import Footage
@@ -79,7 +81,8 @@ from .lease_api import router as lease_router
 from .leasing import Leasing
 from .metrics import Tally
 from .metrics_api import router as metrics_router
-from .minutes import of_action, of_turn
+from .minutes import of_turn
+from .notebook import Notebook
 from .once import Once
 from .pictures import Pictures, load_codecs
 from .readiness import AwakenedUpstream, awakened
@@ -106,6 +109,7 @@ class Parts:
     computer: Computer
     recorder: Recorder
     catalogue: Catalogue
+    notebook: Notebook
     registry: Registry
     limited: Choice
 
@@ -212,6 +216,8 @@ class Service:
         recorder = stack.enter_context(
             Recorder(Footage(screen, self._veil), self._folder.recordings, mask=self._disguise)
         )
+        fields = stack.enter_context(FieldWatch(self.environment))
+        notebook = await stack.enter_async_context(Notebook(recorder.note, fields, self._disguise))
         stack.enter_context(self._askpass)
         registry = await stack.enter_async_context(
             Registry(
@@ -225,10 +231,11 @@ class Service:
                 screen,
                 hands,
                 Pictures(),
-                observer=lambda record: self._note(record, recorder),
+                observer=lambda record: self._note(record, notebook),
                 instance_id=self._instance,
                 floor=self._leasing,
                 windows=focus,
+                discretion=Discretion(fields),
             )
         )
         effects = Handover(
@@ -240,7 +247,7 @@ class Service:
             touch=lambda: recorder.note_activity("human"),
         )
         stack.enter_context(self._leasing.running(effects))
-        return Parts(display, computer, recorder, catalogue, registry, limited)
+        return Parts(display, computer, recorder, catalogue, notebook, registry, limited)
 
     def environment(self) -> dict[str, str]:
         """The whole environment that a command starts from."""
@@ -274,7 +281,9 @@ class Service:
             tokens_router(self._credentials),
             lease_router(self._leasing, lambda: self._watchers.count, may_force),
             secrets_router(self._disguise),
-            recording_router(parts.recorder, parts.catalogue, lambda: self._closing),
+            recording_router(
+                parts.recorder, parts.catalogue, lambda: self._closing, parts.notebook.written
+            ),
             relay_router(upstream, lambda: self._closing, self._watchers, desktop=self._instance),
             processes_router(parts.registry, self._streams),
             files_router(
@@ -340,10 +349,10 @@ class Service:
         except InvalidSecret as error:
             raise InvalidCredential(str(error)) from error
 
-    def _note(self, record: ActionRecord, recorder: Recorder) -> None:
+    def _note(self, record: ActionRecord, notebook: Notebook) -> None:
         self._acted = record.ended
         self._tally.add(record)
-        recorder.note(of_action(record))
+        notebook.write(record)
 
     def _tell(self, address: Address, parts: Parts) -> None:
         name = parts.display.newest.xserver.display

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
@@ -62,9 +62,21 @@ class StepReport(BaseModel):
     error: str | None = Field(default=None, max_length=10_000)
 
 
-def router(recorder: Recorder, catalogue: Catalogue, closing: Callable[[], bool]) -> APIRouter:
-    """The routes; once ``closing`` says so, nothing is started or stopped any more."""
-    routes = _Routes(recorder, catalogue, closing)
+async def _written() -> None:
+    """Where steps are noted at once."""
+
+
+def router(
+    recorder: Recorder,
+    catalogue: Catalogue,
+    closing: Callable[[], bool],
+    written: Callable[[], Awaitable[None]] = _written,
+) -> APIRouter:
+    """The routes; once ``closing`` says so, nothing is started or stopped any more.
+
+    ``written`` waits until the steps are noted that were done before it is called.
+    """
+    routes = _Routes(recorder, catalogue, closing, written)
     api = APIRouter(prefix=PREFIX, tags=["recording"])
     told: dict[str, Any] = {"methods": ["POST"], "openapi_extra": _ASKED}
     api.add_api_route("/recording/start", routes.start, **told)
@@ -94,11 +106,16 @@ def router(recorder: Recorder, catalogue: Catalogue, closing: Callable[[], bool]
 
 class _Routes:
     def __init__(
-        self, recorder: Recorder, catalogue: Catalogue, closing: Callable[[], bool]
+        self,
+        recorder: Recorder,
+        catalogue: Catalogue,
+        closing: Callable[[], bool],
+        written: Callable[[], Awaitable[None]],
     ) -> None:
         self._recorder = recorder
         self._catalogue = catalogue
         self._closing = closing
+        self._written = written
         # Whoever looks at old films must not take the processor from the desktop.
         self._cutting = asyncio.Semaphore(CUT_AT_ONCE)
 
@@ -112,6 +129,7 @@ class _Routes:
         """End a recording; the answer has the places of its files, or on request the files."""
         recording_id, _ = await self._asked(request)
         failed = "Failed to stop recording."
+        await self._written()
         stored = await _answer(failed, self._recorder.stop, recording_id)
         if "multipart/mixed" in request.headers.get("accept", ""):
             body = await _answer(failed, _files, stored)

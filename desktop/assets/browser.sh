@@ -4,8 +4,12 @@
 # Chromium binds a socket some 50 characters below TMPDIR, and a socket's path has 107 at most.
 [ ${#TMPDIR} -le 55 ] || export TMPDIR=/tmp
 
-# Pages build their trees for whoever has asked for one; it costs time, so for nobody else.
-[ ! -e '@FOLDER@/run/accessibility' ] || set -- --force-renderer-accessibility "$@"
+# Pages tell which of their fields has the keyboard, so that no password is noted; of all else
+# only to whoever has asked for a tree, since that costs time.
+export ACCESSIBILITY_ENABLED=1
+fields=form-controls
+[ ! -e '@FOLDER@/run/accessibility' ] || fields=complete
+set -- --force-renderer-accessibility=$fields "$@"
 
 exec chromium \
     --user-data-dir='@FOLDER@/browser' \

@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from desktop.errors import ForeignHost
 from desktop.frames import Damage, Frame, Pointer
 from desktop.geometry import Point, Region, Size
 from desktop.strokes import Move, Stroke
@@ -196,3 +197,28 @@ class FakePictures:
         rendered = Rendered(frame.counter, size, region, pointer, format, quality)
         self.asked.append(rendered)
         return f"{format} {size.width}x{size.height} of {frame.counter}".encode()
+
+
+class FakeFields:
+    """Says what it is told about the field that has the keyboard."""
+
+    def __init__(self, *, heard: bool = True, password: bool = False, host: str = "") -> None:
+        self.heard = heard
+        self.password = password
+        self.host = host
+        self.asked_since: list[float] = []
+
+    def hear(self) -> bool:
+        return self.heard
+
+    def password_since(self, at: float) -> bool:
+        self.asked_since.append(at)
+        return self.password
+
+    def judged(self, start: float, end: float) -> bool:
+        assert start < end
+        return self.password_since(start)
+
+    def admit(self, hosts: Sequence[str]) -> None:
+        if self.host not in hosts:
+            raise ForeignHost(hosts, self.host)

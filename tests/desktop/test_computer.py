@@ -7,12 +7,18 @@ from typing import Any
 import pytest
 
 from desktop.actions import ActionRecord
-from desktop.computer import Computer, picture_of
+from desktop.computer import Computer
 from desktop.errors import ActionFailed, DisplayGone, QueueFull, UntypableText
 from desktop.frames import Damage
-from desktop.geometry import Point, Region, Size
+from desktop.geometry import Point, Region
 from desktop.outcomes import Caller, Outcome
-from desktop.requests import ActionRequest, BatchRequest, action_request, batch_request
+from desktop.requests import (
+    ActionRequest,
+    BatchRequest,
+    action_request,
+    batch_request,
+    picture_of,
+)
 from desktop.strokes import ButtonDown, ButtonUp, KeyDown, Move, Stroke, Tap
 from tests.desktop.fakes import NATIVE, FakeClock, FakeHands, FakePictures, FakeScreen
 
@@ -401,8 +407,3 @@ def test_closing_lets_go_of_everything_and_twice_is_fine() -> None:
         assert made.hands.releases == 1
 
     run(scenario())
-
-
-def test_a_request_without_options_of_its_own_has_the_usual_picture() -> None:
-    wanted = picture_of(asked("left_click", coordinate=[1, 1]), NATIVE)
-    assert (wanted.size, wanted.region, wanted.options.format) == (Size(1280, 720), None, "png")

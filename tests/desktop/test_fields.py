@@ -28,6 +28,7 @@ def read(name: str, value: Any) -> Any:
         ("duration", 100, 100.0),
         ("duration_ms", 250, 0.25),
         ("delay_ms", 1000, 1000),
+        ("hosts", ["a.example", "b"], ("a.example", "b")),
         ("scroll_amount", 0, 0),
         ("scroll_pixels", 400, 400),
         ("scroll_direction", "left", "left"),

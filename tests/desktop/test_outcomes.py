@@ -112,3 +112,9 @@ def test_an_etag_names_all_that_changes_the_bytes() -> None:
     tags |= {etag("b-1", VIEW, pointer(serial=2)), etag("b-2", VIEW, None)}
     assert len(tags) == 9
     assert etag("b-1", VIEW, pointer()) == etag("b-1", VIEW, pointer())
+
+
+def test_an_answer_tells_what_is_told_of_a_text_only_where_it_is_hidden() -> None:
+    assert outcome_json(replace(OUTCOME, told_text="7 characters"), "i")["told_text"] == (
+        "7 characters"
+    )

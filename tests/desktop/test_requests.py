@@ -9,7 +9,7 @@ from desktop.actions import ACTIONS, Click, Wait
 from desktop.errors import InvalidAction
 from desktop.fields import FIELDS, UNREADABLE
 from desktop.geometry import Point, Region, Size
-from desktop.requests import Observe, action_request, batch_request, decode
+from desktop.requests import Observe, action_request, batch_request, decode, picture_of
 from desktop.settle import SettleRule
 from desktop.views import PictureOptions
 
@@ -227,3 +227,22 @@ def test_any_request_is_read_or_refused(action: str, fields: dict[str, Any]) -> 
     except InvalidAction:
         return
     assert request.name == action
+
+
+def test_a_picture_is_taken_as_the_request_or_its_observation_wants_it() -> None:
+    usual = picture_of(action_request(CLICK, NATIVE), NATIVE)
+    assert (usual.size, usual.region, usual.options.format) == (Size(1280, 720), None, "png")
+    own = {"action": "zoom", "region": [0, 0, 64, 36], "format": "webp"}
+    wanted = picture_of(action_request(own, NATIVE), NATIVE)
+    assert (wanted.region is not None, wanted.options.format) == (True, "webp")
+    seen = {**CLICK, "observe": {"format": "jpeg"}}
+    assert picture_of(action_request(seen, NATIVE), NATIVE).options.format == "jpeg"
+
+
+def test_a_text_may_name_the_hosts_of_the_pages_that_it_is_for() -> None:
+    typing = {"action": "type", "text": "x"}
+    assert action_request(typing, NATIVE).action.hosts == ()  # type: ignore[union-attr]
+    bound = action_request({**typing, "hosts": ["mail.example", "localhost"]}, NATIVE)
+    assert bound.action.hosts == ("mail.example", "localhost")  # type: ignore[union-attr]
+    for wrong in ([], "mail.example", ["https://mail.example"], [7], ["a"] * 17):
+        refused({**typing, "hosts": wrong})

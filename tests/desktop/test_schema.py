@@ -18,6 +18,7 @@ EXAMPLES: dict[str, Any] = {
     "duration": 1,
     "duration_ms": 5,
     "delay_ms": 5,
+    "hosts": ["mail.example"],
     "scroll_direction": "up",
     "scroll_amount": 2,
     "scroll_pixels": 100,

@@ -1,6 +1,8 @@
-"""The accessibility tree of a real browser, and clicks by its refs."""
+"""What a real browser tells of its widgets: the tree, clicks by its refs, password fields."""
 
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -13,6 +15,37 @@ PATH = "/api/v0/desktop/accessibility"
 PAGE = (
     "data:text/html,<title>before</title><button onclick=document.title='after'>Press me</button>"
 )
+
+RECORDING = "9c5b94b1-35ad-49bb-b118-8e8fc24abf80"
+FORM = (
+    b"<title>Sign in</title><input autofocus aria-label=User><input type=password aria-label=Pass>"
+)
+NAMES = ("User", "Pass")
+
+
+class SignIn(BaseHTTPRequestHandler):
+    """Serves one form, whatever is asked for."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(FORM)))
+        self.end_headers()
+        self.wfile.write(FORM)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def form() -> Iterator[str]:
+    """The address of a page with a text field and a password field."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), SignIn) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        serving.join()
 
 
 def every(nodes: list[Json]) -> Iterator[Json]:
@@ -33,8 +66,44 @@ def button(tree: Json, name: str) -> Any:
     return next((n for n in found if n.get("rectangle")), None)
 
 
-def test_a_button_of_a_page_is_found_and_clicked_by_its_ref(desktop: Service) -> None:
+def focused(desktop: Service) -> Any:
+    """Role of the field of the page that has the keyboard."""
+    fields = (n for n in every(desktop.get(PATH)["applications"]) if n.get("name") in NAMES)
+    return next((n["role"] for n in fields if "focused" in n.get("states", ())), None)
+
+
+def test_what_is_typed_into_a_password_field_is_recorded_as_a_count(
+    desktop: Service, form: str
+) -> None:
+    desktop.post("/api/v0/desktop/recording/start", {"recording_id": RECORDING})
+    desktop.post("/api/v0/processes/start", {"command": f"browser {form} > /dev/null 2>&1 &"})
+    until(lambda: desktop.get("/api/v0/desktop/windows")["windows"], "the browser's window")
+    # So the browser runs as before anybody has asked for a tree.
     assert "note" in desktop.get(PATH)
+    until(lambda: focused(desktop) == "entry", "the keyboard in the text field")
+    only_elsewhere = {"action": "type", "text": "elsewhere", "hosts": ["mail.example"]}
+    refused = desktop.post("/api/v0/desktop/action", only_elsewhere, 409)
+    assert refused["code"] == "foreign_host"
+    assert "127.0.0.1 has the keyboard" in refused["detail"]
+    assert "told_text" not in desktop.act(action="type", text="ada", hosts=["127.0.0.1"])
+    # What has the keyboard a moment later could be where the text went.
+    desktop.act(action="wait", duration=1)
+    desktop.act(action="key", text="Tab")
+    until(lambda: focused(desktop) == "password text", "the keyboard in the password field")
+    typed = desktop.act(action="type", text="hunter2", observe={"screenshot": False})
+    assert typed["told_text"] == "7 characters"
+    desktop.act(action="key", text="h i")
+    desktop.post("/api/v0/desktop/recording/stop", {"recording_id": RECORDING})
+    told = desktop.get(f"/api/v0/desktop/recordings/{RECORDING}")
+    texts = [step["text"] for step in told["steps"] if step["action"] in ("type", "key")]
+    assert texts == ["elsewhere", "ada", "Tab", "7 characters", "2 keys"]
+    assert "hunter2" not in str(told)
+    shown = desktop.http.get(f"/api/v0/desktop/recordings/{RECORDING}/steps.vtt").text
+    assert "type 7 characters" in shown
+    assert "hunter2" not in shown
+
+
+def test_a_button_of_a_page_is_found_and_clicked_by_its_ref(desktop: Service) -> None:
     command = f'browser "{PAGE}" > /dev/null 2>&1 &'
     desktop.post("/api/v0/processes/start", {"command": command})
     until(lambda: button(desktop.get(PATH), "Press me"), "the page's button")
