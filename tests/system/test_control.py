@@ -149,7 +149,7 @@ def test_an_agent_waits_for_a_person_and_is_told_at_the_end(plane: Service) -> N
         assert friend.get(lease).status_code == 403
         assert friend.get("/api/v0/chats").status_code == 403
     plane.post(lease, RELEASE)
-    ended = plane.tool("wait_agent", chat_id=chat)
+    ended = plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)
     assert ended["outcome"] == "done"
     assert "Ann was in control of this desktop" in str(plane.get(f"{path}/messages"))
 

@@ -100,7 +100,7 @@ def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_told(plane: Ser
         expect(give_back).to_be_visible()
         until(lambda: at_a_step(plane.get(path)), "its next step")
         give_back.click()
-        assert plane.tool("wait_agent", chat_id=chat)["outcome"] == "done"
+        assert plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)["outcome"] == "done"
     assert "Ann was in control of this desktop" in str(plane.get(f"{path}/messages"))
 
 
