@@ -112,13 +112,23 @@ def _add_cancels(routes: APIRouter, registry: Registry) -> None:
 
     async def canceled(call: Identity | None) -> Json:
         found = await registry.cancel(call) if call is not None else None
-        if found is None:
-            return {"received": False, "started": False, "canceled": False}
-        if isinstance(found, tuple):
-            status, body = found
-            return {"received": True, "started": True, "status_code": status, "body": body}
-        state = _state(found) | _times(registry, found)
-        return {"received": True, "started": True} | state | _snapshot(found)
+        match found:
+            case None:
+                return {"received": False, "started": False, "canceled": False}
+            case Record():
+                answer = _answered(200, {"id": found.id, "started": True})
+                return answer | _state(found) | _times(registry, found) | _snapshot(found)
+            case ProcessError():
+                refusal = _refusal(found)
+                return _answered(refusal.status_code, refusal.detail) | {"started": False}
+            case (status, body):
+                return _answered(status, body)
+
+
+def _answered(status: int, body: Any) -> Json:
+    """Tell what a call was answered, by both names that a status has in the reference."""
+    told = {"status": status, "status_code": status, "content_type": "application/json"}
+    return {"received": True, "started": True, "canceled": False, "body": body} | told
 
 
 def _add_input(routes: APIRouter, registry: Registry) -> None:

@@ -191,11 +191,11 @@ class Registry:
             self._later(request.escalate_after_ms / 1000, lambda: self._kill(record))
         await asyncio.to_thread(groups.send, outsiders, number)
 
-    async def cancel(self, call: Identity) -> Record | Answer | None:
+    async def cancel(self, call: Identity) -> Record | Answer | ProcessError | None:
         """Keep a tool call from beginning; wait for one that has, kill what it started.
 
-        Returns the process that it started, or its answer if it was no start, None if it never
-        began or failed to.
+        Returns the process that it started, else its answer, why it was refused, or None if it
+        never began.
 
         Raises:
             CallRefused: If an earlier service may have run it.
@@ -205,11 +205,13 @@ class Registry:
             return task
         try:
             result = await asyncio.shield(task)
-            if not isinstance(result, str):
-                return cast(Answer, result)
-            record = self.find(result, Chat(call.chat))
-        except ProcessError:
-            return None
+        except ProcessError as error:
+            return error
+        if not isinstance(result, str):
+            return cast(Answer, result)
+        record = self._records.get(result)
+        if record is None:
+            return 200, {"id": result, "started": True}
         if record.running:
             record.canceled = True
             await self.signal(record, SignalRequest("kill"))

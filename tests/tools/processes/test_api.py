@@ -91,6 +91,18 @@ def test_a_repeated_call_is_told_of_its_process_even_when_that_is_forgotten(
     assert start(service, "true", chat, tool_call_id="forgotten") == process_id
     answer = service.request("GET", f"/api/v0/processes/{process_id}/output")
     assert answer.status_code == 404
+    headers = {"Deskhand-Chat-Id": chat}
+    canceled = service.request("POST", "/api/v0/tool-calls/forgotten/cancel", headers=headers)
+    assert canceled.json()["body"] == {"id": process_id, "started": True}
+
+
+def test_the_cancel_of_a_start_that_failed_tells_its_answer(service: Service) -> None:
+    headers = {"Deskhand-Chat-Id": str(uuid4()), "Deskhand-Tool-Call-Id": "failed"}
+    body = {"command": "true", "workdir": "/nonexistent"}
+    failed = service.request("POST", "/api/v0/processes/start", headers=headers, json=body)
+    canceled = service.request("POST", "/api/v0/tool-calls/failed/cancel", headers=headers).json()
+    assert (canceled["received"], canceled["started"], canceled["canceled"]) == (True, False, False)
+    assert (canceled["status"], canceled["body"]) == (failed.status_code, failed.json())
 
 
 def test_a_cancel_needs_a_chat(service: Service) -> None:
@@ -116,7 +128,9 @@ def test_a_process_tells_how_long_it_ran_and_that_it_is_over_its_time(service: S
     assert (late["timed_out"], "duration_ms" in late) == (True, False)
     service.clock.ahead += 5
     headers = {"Deskhand-Chat-Id": chat}
-    service.request("POST", "/api/v0/tool-calls/long/cancel", headers=headers)
+    answer = service.request("POST", "/api/v0/tool-calls/long/cancel", headers=headers).json()
+    assert (answer["status"], answer["content_type"]) == (200, "application/json")
+    assert answer["body"] == {"id": process_id, "started": True}
     service.clock.ahead += 50
     ended = output(service, process_id)
     assert (ended["canceled"], ended["timed_out"]) == (True, False)

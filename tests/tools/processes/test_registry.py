@@ -396,7 +396,7 @@ def test_a_failed_start_of_a_call_is_told_again(tmp_path: Path) -> None:
         for _ in range(2):
             with pytest.raises(StartFailed):
                 await started(registry, "true", A, Identity(A.id, "c"), workdir="/absent")
-        assert await registry.cancel(Identity(A.id, "c")) is None
+        assert isinstance(await registry.cancel(Identity(A.id, "c")), StartFailed)
 
     play(tmp_path, scenario)
 
