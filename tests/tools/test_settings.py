@@ -1,9 +1,11 @@
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from tools.settings import BadSetting, load
+from tools.settings import PREFIX, BadSetting, Settings, load
 
+DOCUMENTED = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
 HOME = Path("/home/somebody/.local/share/deskhand")
 
 
@@ -61,6 +63,11 @@ def test_lists_in_the_file_become_tuples() -> None:
 def test_a_mistake_names_its_place(environment: dict[str, str], file: str, said: str) -> None:
     with pytest.raises(BadSetting, match=said):
         load({}, environment, file, HOME)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
+def test_each_setting_is_in_the_documentation(name: str) -> None:
+    assert f"| `{name}` | `{PREFIX}{name.upper()}` |" in DOCUMENTED
 
 
 @pytest.mark.parametrize("store", ["", "s3://films", "s3://films/some/place"])
