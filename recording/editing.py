@@ -1,10 +1,9 @@
-"""Pieces, pictures and chapters of videos that somebody else keeps."""
+"""Pieces and pictures of videos that somebody else keeps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from . import clips, steps, stills
+from . import clips, stills
 
 
 class Editor:
@@ -17,7 +16,3 @@ class Editor:
     def still(self, video: Path, at: float) -> bytes:
         """Return a small JPEG of a moment; raises ``UnreadableFilm``."""
         return stills.jpeg(stills.shrunk(clips.picture(video, at)))
-
-    def chapters(self, told: Sequence[Mapping[str, Any]], until: float) -> str:
-        """Return steps, as recordings tell of them, as chapters of a video of that length."""
-        return steps.retold(told, until)

@@ -53,7 +53,7 @@ MAY_USE: dict[str, set[str]] = {
     "tools.plane.elsewhere": {"recording.ranges"},
     "tools.plane.films": {"recording.errors"},
     "tools.plane.files_api": {"recording.media"},
-    "tools.plane.recordings_api": {"recording.media"},
+    "tools.plane.recordings_api": {"recording.media", "recording.steps"},
     "tools.store.vault": {"desktop.disguise", "desktop.errors"},
     "tools.wiring": EDGE | {"desktop.folder"},
     "tools.plane.*": EDGE | {"desktop.client", "desktop.errors"},

@@ -16,9 +16,3 @@ def test_a_kept_video_gives_clips_and_pictures(tmp_path: Path) -> None:
     assert Editor().still(video, 1.0).startswith(b"\xff\xd8")
     with pytest.raises(UnreadableFilm):
         Editor().still(tmp_path / "no", 1.0)
-
-
-def test_steps_are_chapters() -> None:
-    step = {"tool": "execute", "video_start": 1.0, "video_end": 1.5}
-    text = Editor().chapters([step], 2.0)
-    assert text == "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\nexecute\n"

@@ -177,7 +177,10 @@ def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
             name="recording.mp4",
             media_type="video/mp4",
             sha256="",
-            metadata={"video_s": 6.0},
+            metadata={
+                "video_s": 6.0,
+                "steps": [{"title": "Look", "video_start": 0.5, "video_end": 1.0}],
+            },
         )
         chat = shown.chats.add(mode="computer_use", outcome="done", recording_file_ids=(file.id,))
         pressed = replace(step(2, 4.5), action="key", arguments={"text": "Return"})

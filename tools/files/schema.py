@@ -20,7 +20,7 @@ def _answer(media_type: str, description: str) -> Json:
     return {"responses": {"200": {"description": description, "content": content}}}
 
 
-_PATH = _said({**_TEXT, "minLength": 1}, "Absolute path.")
+_PATH = _said({**_TEXT, "pattern": "^/"}, "Absolute path.")
 
 
 def _body(needed: list[str], fields: Json) -> Json:
@@ -73,7 +73,7 @@ LIST["requestBody"]["required"] = False
 SEARCH = _body(
     ["path"],
     {
-        "path": _said({**_TEXT, "minLength": 1}, "Absolute directory, or one file."),
+        "path": _said({**_TEXT, "pattern": "^/"}, "Absolute directory, or one file."),
         "pattern": {
             "type": "string",
             "maxLength": LONGEST_PATTERN,

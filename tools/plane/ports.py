@@ -200,6 +200,3 @@ class Editor(Protocol):
 
     def still(self, video: Path, at: float) -> bytes:
         """Return a small JPEG of a moment."""
-
-    def chapters(self, told: Sequence[Json], until: float) -> str:
-        """Return the steps of a video of that length as WebVTT."""

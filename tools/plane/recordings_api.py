@@ -1,6 +1,5 @@
 """The routes of a run's recordings as one film, like those of a desktop service."""
 
-import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated
@@ -9,6 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from recording.media import answered, answers, said
+from recording.steps import retold
 from tools.agents.views import ChatView
 from tools.store.errors import UnknownRow
 
@@ -119,7 +119,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         """Send the steps as chapters of the film, or of one of its files."""
         _, found = await _film(chats, files, chat_id)
         shown = found if part is None else _reel(found, part).alone()
-        text = await asyncio.to_thread(editor().chapters, shown.steps(), shown.seconds)
+        text = retold(shown.steps(), shown.seconds)
         return said(request, text.encode(), "text/vtt; charset=utf-8")
 
     return made

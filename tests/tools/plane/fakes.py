@@ -235,10 +235,6 @@ class FakeEditor:
         self._maybe_fail()
         return f"{video.read_text()} at {at:g}".encode()
 
-    def chapters(self, told: Sequence[Json], until: float) -> str:
-        cues = [f"{s['tool_call_id']} {s['video_start']:g}-{s['video_end']:g}" for s in told]
-        return f"WEBVTT\n\n00:00.000 --> 00:01.000\n{' '.join((*cues, f'until {until:g}'))}\n"
-
     def _maybe_fail(self) -> None:
         if self.failure is not None:
             raise self.failure

@@ -13,7 +13,13 @@ ROOT = "/api/v0/recordings"
 
 
 def described(started_at: float, name: str) -> dict[str, Any]:
-    step = {"index": 0, "tool_call_id": name, "video_start": 1.0, "video_end": 2.0}
+    step = {
+        "index": 0,
+        "tool_call_id": name,
+        "title": f"Look at {name}",
+        "video_start": 1.0,
+        "video_end": 2.0,
+    }
     return {
         "id": "c",
         "started_at": started_at,
@@ -170,8 +176,12 @@ def test_chapters_are_of_the_film_or_of_one_file(tmp_path: Path) -> None:
             whole = await client.get(address)
             second = await client.get(address, params={"part": 2})
         assert whole.headers["content-type"] == "text/vtt; charset=utf-8"
-        assert whole.text.endswith("\ncall-0 1-2 call-1 5-6 until 8\n")
-        assert second.text.endswith("\ncall-1 1-2 until 4\n")
+        assert whole.text == (
+            "WEBVTT\n\n"
+            "1\n00:00:01.000 --> 00:00:05.000\nLook at call-0\n\n"
+            "2\n00:00:05.000 --> 00:00:08.000\nLook at call-1\n"
+        )
+        assert second.text == "WEBVTT\n\n1\n00:00:01.000 --> 00:00:04.000\nLook at call-1\n"
 
     asyncio.run(scenario())
 
