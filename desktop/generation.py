@@ -12,6 +12,7 @@ from .geometry import Size
 from .input import XTestHands
 from .pulse import Pulse
 from .session import DesktopSession, SessionFiles
+from .settings import Program
 from .spawn import Spawner
 from .windows import Windows
 from .windowwatch import WindowWatch
@@ -33,6 +34,8 @@ class Setting:
     """Called, from any thread, with the kind and the data of an event."""
     layout: str = ""
     """Of the keyboard; empty for the X server's own."""
+    program: Program = "Xvnc"
+    glx: bool = False
 
 
 class Generation:
@@ -77,7 +80,10 @@ class Generation:
         with ExitStack() as stack:
             self.xserver = stack.enter_context(
                 XServer(
-                    given.folder, given.size, given.environment, given.spawner, on_death=self._lost
+                    *(given.folder, given.size, given.environment, given.spawner),
+                    on_death=self._lost,
+                    program=given.program,
+                    glx=given.glx,
                 )
             )
             # Closed late: what else is closed may wait for a server that answers nobody.

@@ -203,7 +203,7 @@ class Service:
             *(path, settings.size, self._environment, spawner, self._loaded.files),
             lambda: recorder.touch(),
             Herald(self._leasing, self._events.publish),
-            settings.layout,
+            *(settings.layout, settings.xserver, settings.glx),
         )
         display = stack.enter_context(Display(Generations(setting), self._events.publish))
         screen, hands = StandInScreen(display, settings.size), StandInHands(display)
@@ -327,6 +327,7 @@ class Service:
             "xserver": {
                 "running": life.xserver.pid is not None,
                 "pid": life.xserver.pid,
+                "live_view": life.xserver.has_live_view,
                 **parts.display.status(),
             },
             "session": life.session.status(),

@@ -6,9 +6,11 @@ import zoneinfo
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from .geometry import Size
 
+Program = Literal["Xvnc", "Xvfb"]
 DEFAULT_SIZE = Size(1920, 1080)
 LARGEST_SIDE = 7680
 
@@ -23,6 +25,10 @@ class DesktopSettings:
     folder: Path | None = None
     user: str | None = None
     size: Size = DEFAULT_SIZE
+    xserver: Program = "Xvnc"
+    """``Xvfb`` has no live view."""
+    glx: bool = False
+    """Whether applications may draw with OpenGL; it takes memory and time to start."""
     layout: str = ""
     """Of the keyboard, as ``de`` or ``us(intl)``; empty for the X server's own."""
     timezone: str = ""
@@ -67,6 +73,10 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--user", help="user to work as (root only; default: one of our own)")
     parser.add_argument("--size", type=_size, default=DEFAULT_SIZE, metavar="WxH",
                         help="size of the display (default: 1920x1080)")  # fmt: skip
+    parser.add_argument("--xserver", choices=("Xvnc", "Xvfb"), default="Xvnc",
+                        help="program that makes the display; Xvfb has no live view "
+                        "(default: %(default)s)")  # fmt: skip
+    parser.add_argument("--glx", action="store_true", help="let applications draw with OpenGL")
     parser.add_argument("--layout", type=_layout, metavar="NAME",
                         default=argparse.SUPPRESS,
                         help="layout of the keyboard, as de or us(intl)")  # fmt: skip
@@ -102,8 +112,11 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--linger", type=float, metavar="SECONDS",
                         help="end after this long without a call")  # fmt: skip
     found = vars(parser.parse_args(arguments))
-    if "layout" in found and found["attach"] is not None:
-        parser.error("--layout is for a display of our own, not for one to --attach to")
+    ours = {name: found.get(name) for name in ("layout", "glx")}
+    ours["xserver"] = found["xserver"] != "Xvnc"
+    chosen = [name for name, given in ours.items() if given]
+    if chosen and found["attach"] is not None:
+        parser.error(f"--{chosen[0]} is for a display of our own, not for one to --attach to")
     found["allowed_hosts"] = tuple(found["allowed_hosts"])
     found["inherit_env"] = tuple(found["inherit_env"])
     found["environment"] = tuple(found["environment"])

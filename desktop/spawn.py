@@ -19,6 +19,7 @@ from typing import Self
 from .errors import MissingProgram
 
 PACKAGES = {
+    "Xvfb": "xvfb",
     "Xvnc": "tigervnc-standalone-server",
     "chromium": "chromium",
     "dbus-daemon": "dbus-daemon",

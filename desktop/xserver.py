@@ -1,4 +1,7 @@
-"""The X server of one desktop: Xvnc on a free display, with a cookie and a private RFB socket."""
+"""The X server of one desktop: Xvnc on a free display, with a cookie and a private RFB socket.
+
+Xvfb will do as well, without the socket and so without a live view.
+"""
 
 import os
 import secrets
@@ -15,6 +18,7 @@ from typing import Self
 
 from .errors import DisplayNotReady
 from .geometry import Size
+from .settings import Program
 from .spawn import Child, Order, Spawner
 
 _SOCKETS = Path("/tmp/.X11-unix")  # noqa: S108 - where every X client looks
@@ -26,7 +30,7 @@ _STARTING_SECONDS = 10.0
 
 
 class XServer:
-    """Runs Xvnc while it is open.
+    """Runs Xvnc, or another program that is named, while it is open.
 
     ``folder`` must be private (0700): the cookie, the RFB socket and the log are made in it.
     ``died`` is set, and ``on_death`` called in the spawn thread, when the server ends by itself.
@@ -40,6 +44,7 @@ class XServer:
         spawner: Spawner,
         *,
         on_death: Callable[[], None] | None = None,
+        program: Program = "Xvnc",
         glx: bool = False,
     ) -> None:
         self.size = size
@@ -50,6 +55,7 @@ class XServer:
         self._environment = environment
         self._spawner = spawner
         self._on_death = on_death
+        self._program = program
         self._glx = glx
         self._cookie = b""
         self._child: Child | None = None
@@ -78,6 +84,11 @@ class XServer:
         """Process id, while it runs."""
         return self._child.pid if self._child is not None and self._child.running else None
 
+    @property
+    def has_live_view(self) -> bool:
+        """Whether it serves RFB."""
+        return self._program == "Xvnc"
+
     def open(self, timeout: float = 10.0) -> None:
         """Start the server and wait until X and RFB answer."""
         self.launch()
@@ -87,7 +98,7 @@ class XServer:
         """Start the server without waiting for it.
 
         Raises:
-            MissingProgram: If Xvnc is not installed.
+            MissingProgram: If it is not installed.
         """
         _make_socket_folder()
         clear_stale()
@@ -119,7 +130,8 @@ class XServer:
         try:
             self._number = self._read_number(started + timeout)
             _dial_x(self._number, self._cookie, started + timeout).close()
-            _greet_rfb(self.rfb_socket, started + timeout)
+            if self.has_live_view:
+                _greet_rfb(self.rfb_socket, started + timeout)
         except (OSError, ValueError) as error:
             tail = self._child.log_tail() if self._child is not None else ""
             self.close()
@@ -139,7 +151,9 @@ class XServer:
         return _dial_x(self._number, self._cookie, time.monotonic() + timeout)
 
     def greets(self, timeout: float) -> bool:
-        """Return whether RFB answers in so many seconds."""
+        """Return whether RFB answers in so many seconds; a server without it always does."""
+        if not self.has_live_view:
+            return True
         try:
             _greet_rfb(self.rfb_socket, time.monotonic() + timeout)
         except OSError:
@@ -162,12 +176,18 @@ class XServer:
         self.rfb_socket.unlink(missing_ok=True)
 
     def _command(self, number_pipe: int) -> list[str]:
+        width, height = self.size
         return [
-            "Xvnc",
-            *("-displayfd", str(number_pipe)),
-            *("-geometry", f"{self.size.width}x{self.size.height}", "-depth", "24", "-dpi", "96"),
+            self._program,
+            *("-displayfd", str(number_pipe), "-dpi", "96"),
             *("-auth", str(self.xauthority), "-nolisten", "tcp", "-noreset"),
             *(() if self._glx else ("-extension", "GLX")),
+            *(self._for_vnc() if self.has_live_view else ("-screen", "0", f"{width}x{height}x24")),
+        ]
+
+    def _for_vnc(self) -> list[str]:
+        return [
+            *("-geometry", f"{self.size.width}x{self.size.height}", "-depth", "24"),
             *("-rfbport", "-1", "-rfbunixpath", str(self.rfb_socket), "-rfbunixmode", "0600"),
             *("-SecurityTypes", "None", "-AlwaysShared", "-AcceptSetDesktopSize=0"),
             # Five aborted viewers would lock everybody out: behind a socket all are one host.

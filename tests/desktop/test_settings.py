@@ -17,13 +17,14 @@ def test_defaults_are_usable() -> None:
 def test_everything_can_be_set() -> None:
     line = (
         "--listen unix:/x --token-file /t --json --folder /f --user u --size 800x600"
-        " --layout us(intl) --timezone Europe/Berlin --locale de_DE"
+        " --xserver Xvfb --glx --layout us(intl) --timezone Europe/Berlin --locale de_DE"
         " --allow-host a --allow-host b --inherit-env E --env A=b=c --env D='' --workdir /w"
         " --linger 9"
     )
     settings = parse(shlex.split(line))
     assert settings.token_file == Path("/t")
     assert settings.size == Size(800, 600)
+    assert (settings.xserver, settings.glx) == ("Xvfb", True)
     assert settings.layout == "us(intl)"
     assert settings.timezone == "Europe/Berlin"
     assert settings.locale == "de_DE.UTF-8"
@@ -83,9 +84,10 @@ def test_a_locale_is_a_utf8_one_however_it_is_written(name: str) -> None:
     assert parse(["--locale", name]).locale == "de_DE.UTF-8"
 
 
-def test_the_layout_of_somebodys_own_screen_is_left_alone(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize("option", ["--layout=de", "--glx", "--xserver=Xvfb"])
+def test_somebodys_own_screen_is_left_as_it_is(
+    option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        parse(["--attach", ":5", "--layout", "de"])
-    assert "--layout" in capsys.readouterr().err
+        parse(["--attach", ":5", option])
+    assert option.partition("=")[0] in capsys.readouterr().err

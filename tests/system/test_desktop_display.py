@@ -94,6 +94,29 @@ def test_aborted_viewers_lock_nobody_out(tmp_path: Path) -> None:
                 assert viewer.recv(12) == b"RFB 003.008\n"
 
 
+def test_a_server_without_a_live_view_will_do(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    environment = {"PATH": "/usr/bin:/bin"}
+    with (
+        Spawner() as spawner,
+        XServer(tmp_path, SIZE, environment, spawner, program="Xvfb") as server,
+    ):
+        assert not server.rfb_socket.exists()
+        assert server.greets(PATIENCE)
+        with (
+            Framebuffer(server.display, server.xauthority) as screen,
+            XTestHands(server.display, server.xauthority) as hands,
+        ):
+            assert screen.size == SIZE
+            hands.perform([Move(Point(7, 8))])
+            assert hands.position() == Point(7, 8)
+        stranger = tmp_path / "stranger"
+        write_cookie(stranger)
+        with pytest.raises(DisplayGone):
+            Framebuffer(server.display, stranger).open()
+    assert not x_socket(server).exists()
+
+
 def test_a_server_that_ends_at_once_is_reported_with_its_log(tmp_path: Path) -> None:
     broken = tmp_path / "bin" / "Xvnc"
     broken.parent.mkdir()

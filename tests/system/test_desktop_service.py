@@ -9,6 +9,8 @@ from uuid import uuid4
 import psutil
 import pytest
 from PIL import Image
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from tests.system.services import DESKHAND, Service, descendants_of, service, until
 
@@ -45,9 +47,9 @@ def test_bad_actions_change_nothing_and_say_what_is_wrong(desktop: Service) -> N
     ):
         assert text in desktop.post("/api/v0/desktop/action", body, 400)["message"]
     # A body that is taken for UTF-16 or UTF-32, which the service must be able to load still.
-    for body in (b"{", b"\0{", b"{\0", b"\0\0\0{", b"{\0\0\0", b"\xff\xfe{"):
+    for raw in (b"{", b"\0{", b"{\0", b"\0\0\0{", b"{\0\0\0", b"\xff\xfe{"):
         answer = desktop.http.post(
-            "/api/v0/desktop/action", content=body, headers={"Content-Type": "application/json"}
+            "/api/v0/desktop/action", content=raw, headers={"Content-Type": "application/json"}
         )
         assert answer.status_code == 400
     assert last_act(desktop) == pytest.approx(acted, abs=0.005)
@@ -212,9 +214,19 @@ def start_and_fail(*arguments: str, path: str | None = None) -> str:
     return ended.stderr
 
 
-def test_the_token_can_be_given_in_a_file(tmp_path: Path) -> None:
+def test_token_and_display_can_be_others(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("dh_given\n")
-    with service(tmp_path / "errors.log", "desktop", "--token-file", str(token)) as found:
+    chosen = ("--token-file", str(token), "--xserver", "Xvfb", "--glx")
+    with service(tmp_path / "errors.log", "desktop", *chosen) as found:
         assert found.token == "dh_given"
-        assert json.loads(json.dumps(found.get("/api/v0/desktop")))["display"]
+        assert found.get("/api/v0/desktop")["xserver"]["live_view"] is False
+        assert "GLX" in run(found, "xdpyinfo -queryExtensions")
+        assert found.http.get("/api/v0/desktop/screenshot").content.startswith(b"\x89PNG")
+        with pytest.raises(InvalidStatus) as refused:
+            connect(
+                found.url.replace("http", "ws") + "/api/v0/desktop/vnc",
+                additional_headers={"Authorization": f"Bearer {found.token}"},
+                proxy=None,
+            )
+        assert refused.value.response.status_code == 500
