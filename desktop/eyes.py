@@ -3,12 +3,11 @@
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
-from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, TypeVar
 
 from .changes import changes
 from .frames import Damage, Frame, Pointer
@@ -38,18 +37,9 @@ class DamageWatch(Protocol):
     def close(self) -> None:
         """Stop watching."""
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
 
 class Screen(Protocol):
-    """What is seen. All but ``watch`` block for some milliseconds; any thread may call."""
+    """What is seen. Blocks, for as long as the server hangs if it does; any thread may call."""
 
     @property
     def size(self) -> Size:
@@ -62,7 +52,7 @@ class Screen(Protocol):
         """The mouse pointer, which is not part of a frame."""
 
     def watch(self) -> DamageWatch:
-        """Watch what is painted from now on; call it on the event loop."""
+        """Watch what is painted from now on."""
 
 
 class Windows(Protocol):
@@ -176,7 +166,7 @@ class Eyes:
 
         ``clicks``: acting ends with a click at the pointer.
         """
-        with self._screen.watch() as watch:
+        async with self._watching() as watch:
             before, named, window, margins = await self._see(self._look)
             recent = [damage for damage in watch.recent() if damage.time >= self._stirred]
             result = await act()
@@ -195,6 +185,20 @@ class Eyes:
             focused_before=window,
             frame_before=named,
         )
+
+    @asynccontextmanager
+    async def _watching(self) -> AsyncIterator[DamageWatch]:
+        """Open a watch, and close it, where a display that hangs holds nobody else up."""
+        opening = self._thread.submit(self._screen.watch)
+        try:
+            watch = await asyncio.wrap_future(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(_close)
+            raise
+        try:
+            yield watch
+        finally:
+            await asyncio.shield(self._see(watch.close))
 
     def _look(self) -> tuple[Frame, str, Focused | None, tuple[Region, ...]]:
         frame = self._screen.frame()
@@ -273,3 +277,8 @@ class Eyes:
 
     async def _see(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def _close(opened: Future[DamageWatch]) -> None:
+    if not opened.cancelled() and opened.exception() is None:
+        opened.result().close()

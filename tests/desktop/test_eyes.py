@@ -1,4 +1,5 @@
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
@@ -12,7 +13,7 @@ from desktop.outcomes import Focused, Observation
 from desktop.requests import Observe
 from desktop.settle import SettleRule
 from desktop.views import PictureOptions, View
-from tests.desktop.fakes import FakeClock, FakePictures, FakeScreen, pointer
+from tests.desktop.fakes import FakeClock, FakePictures, FakeScreen, FakeWatch, pointer
 
 SPOT = Region(100, 100, 110, 120)
 VIEW = View(Size(1280, 720), None, PictureOptions())
@@ -211,6 +212,42 @@ def test_the_watch_is_closed_although_acting_failed() -> None:
         with pytest.raises(ValueError, match="acting"):
             asyncio.run(s.watched(act=fail))
         assert [watch.closed for watch in s.screen.watches] == [True]
+
+
+class Hanging(FakeScreen):
+    """A display that answers when it is let go."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(clock)
+        self.asked, self.answers = threading.Event(), threading.Event()
+
+    def watch(self) -> FakeWatch:
+        self.asked.set()
+        assert self.answers.wait(20)
+        return super().watch()
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_display_that_hangs_holds_nobody_else_up(leaves: bool) -> None:
+    async def scenario() -> list[bool]:
+        looking = asyncio.create_task(eyes.watched(s.nothing, OBSERVE, VIEW, s.stages))
+        assert await asyncio.to_thread(hanging.asked.wait, 20)
+        if leaves:
+            looking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await looking
+            hanging.answers.set()
+        else:
+            hanging.answers.set()
+            await looking
+        await eyes.frame_id()
+        return [watch.closed for watch in hanging.watches]
+
+    with scene() as s:
+        hanging = Hanging(s.clock)
+        eyes = Eyes(hanging, s.pictures, "boot", s.clock)
+        assert asyncio.run(asyncio.wait_for(scenario(), 20)) == [True]
+        eyes.close()
 
 
 def test_a_lost_display_is_told_before_anything_is_done() -> None:
