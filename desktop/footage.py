@@ -76,6 +76,9 @@ class FootageFeed:
             self._pointed = None
             self._feed.close()
             self._feed = self._subscribed()
+            if self._closed:
+                self._feed.close()
+                return None
             self._hidden = False
             return self._card(f"private, {self._veil.seconds:.0f} s")
         count = self._veil.count

@@ -25,6 +25,7 @@ class Screen:
         self.gone = False
         self.feeds: list[Feed] = []
         self.looked: Callable[[], None] = lambda: None
+        self.subscribing: Callable[[], None] = lambda: None
 
     def paint(self, colour: tuple[int, ...]) -> None:
         self.colour = colour
@@ -35,9 +36,13 @@ class Screen:
     def subscribe(self) -> Feed:
         if self.gone:
             raise DisplayGone(":9")
-        feed = Feed(self.frame, pointer, Region(0, 0, *SIZE), self.feeds.remove)
+        self.subscribing()
+        feed = Feed(self.frame, pointer, Region(0, 0, *SIZE), self.forget)
         self.feeds.append(feed)
         return feed
+
+    def forget(self, feed: Feed) -> None:
+        self.feeds = [one for one in self.feeds if one is not feed]
 
     def frame(self) -> Frame:
         if self.gone:
@@ -66,6 +71,17 @@ def test_what_is_on_the_screen_is_taken() -> None:
     screen.paint(MAGENTA)
     assert shows(feed.take(1.0), MAGENTA)
     feed.close()
+    assert screen.feeds == []
+
+
+def test_a_feed_that_is_closed_as_the_screen_is_shown_again_leaves_nothing_behind() -> None:
+    screen, veil = Screen(), Veil()
+    feed = Footage(screen, veil).subscribe()
+    veil.draw(True)
+    assert feed.take(1.0) is not None
+    veil.draw(False)
+    screen.subscribing = feed.close
+    assert feed.take(1.0) is None
     assert screen.feeds == []
 
 
