@@ -70,8 +70,7 @@ async def _job(
     child: Json = {}
     shown = 0
     # One stream tells of parent and child; it is opened before their state is read.
-    async with client.stream("GET", "/api/v0/events") as events:
-        lines = events.aiter_lines()
+    async with client.lines("/api/v0/events") as lines:
         while True:
             parent = await client.request("GET", f"/api/v0/chats/{parent_id}")
             if parent["children"]:
@@ -89,7 +88,7 @@ async def _job(
 
 
 async def _next_event(lines: Any) -> None:
-    async for line in lines:
+    while (line := await lines.next()) is not None:
         if line.startswith("data:"):
             return
 

@@ -1,7 +1,8 @@
 """`deskhand run`: one task, its progress in the terminal."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -142,30 +143,32 @@ async def _answered(
 
 
 async def _goes_on(client: DesktopClient, chat_id: str) -> None:
-    async for _ in _events(client, chat_id):
-        chat = await client.request("GET", f"/api/v0/chats/{chat_id}")
-        if chat["state"] != "requires_action":
-            return
+    async with aclosing(_events(client, chat_id)) as events:
+        async for _ in events:
+            chat = await client.request("GET", f"/api/v0/chats/{chat_id}")
+            if chat["state"] != "requires_action":
+                return
 
 
 async def _show(client: DesktopClient, chat_id: str, quiet: Any) -> None:
     shown = 0
     try:
-        async for _ in _events(client, chat_id):
-            chat = await client.request("GET", f"/api/v0/chats/{chat_id}")
-            ended = [step for step in chat["steps"] if step.get("ended_at")]
-            for step in ended[shown:]:
-                quiet(_step_line(step))
-            shown = len(ended)
+        async with aclosing(_events(client, chat_id)) as events:
+            async for _ in events:
+                chat = await client.request("GET", f"/api/v0/chats/{chat_id}")
+                ended = [step for step in chat["steps"] if step.get("ended_at")]
+                for step in ended[shown:]:
+                    quiet(_step_line(step))
+                shown = len(ended)
     except (DesktopRefused, DesktopUnavailable) as error:
         # The result does not depend on showing the way to it.
         quiet(f"  (progress is not shown: {error})")
 
 
-async def _events(client: DesktopClient, chat_id: str) -> AsyncIterator[str]:
+async def _events(client: DesktopClient, chat_id: str) -> AsyncGenerator[str, None]:
     path = f"/api/v0/chats/{chat_id}/events"
-    async with client.stream("GET", path) as response:
-        async for line in response.aiter_lines():
+    async with client.lines(path) as lines:
+        while (line := await lines.next()) is not None:
             if line.startswith("data:"):
                 yield line
 
