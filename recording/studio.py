@@ -67,7 +67,7 @@ class Studio:
         self._exposure: Exposure | None = None
         self._openings: list[_Opening] = []
         self._reels: dict[str, Reel] = {}
-        self._labels: dict[str, str] = {}
+        self._begun: dict[str, _Opening] = {}
         self._synced = float("-inf")
 
     @property
@@ -98,14 +98,15 @@ class Studio:
             DiskFull: If there is too little room to begin.
             RecordingFailed: If the encoder or the file cannot be opened.
         """
+        take = 0
         if recording_id not in self.active:
             self._require_room()
+            earlier = self._catalogue.parts(recording_id)
+            take = 1 + max((part.take for part in earlier), default=0)
         if not self._table.start(recording_id, now):
             return
-        self._labels[recording_id] = label
-        earlier = self._catalogue.parts(recording_id)
-        take = 1 + max((part.take for part in earlier), default=0)
-        self._openings.append(_Opening(recording_id, label, take, 0))
+        self._begun[recording_id] = _Opening(recording_id, label, take, 0)
+        self._openings.append(self._begun[recording_id])
         self._join(now)
 
     def stop(self, recording_id: str, now: float, reason: EndReason) -> None:
@@ -125,8 +126,9 @@ class Studio:
         self._end(names, now, reason)
 
     def forget(self, recording_id: str) -> None:
-        """The recording was deleted."""
+        """The recording was deleted, or could not begin."""
         self._table.forget(recording_id)
+        self._begun.pop(recording_id, None)
 
     def note(self, step: Step, now: float) -> None:
         """A step of all recordings; the resting ones go on with it."""
@@ -221,9 +223,7 @@ class Studio:
                 self._broke(name, error)
 
     def _acted(self, now: float) -> None:
-        for name in self._table.activity(now):
-            take = self._catalogue.take(name)[-1].take
-            self._openings.append(_Opening(name, self._labels[name], take, 0))
+        self._openings += [self._begun[name] for name in self._table.activity(now)]
         self._join(now)
 
     def _join(self, now: float) -> None:
@@ -247,7 +247,7 @@ class Studio:
             try:
                 self._reels[opening.recording_id] = self._reel(opening, coded.at)
             except (OSError, RecordingFailed) as error:
-                self._table.forget(opening.recording_id)
+                self.forget(opening.recording_id)
                 logger.error("recording %s cannot be written: %s", opening.recording_id, error)
         self._rest_exposure()
 

@@ -533,3 +533,16 @@ def test_a_step_from_a_clock_that_is_ahead_says_nothing_of_what_is_to_come(scene
         scene.wait(0.1)
         scene.show(EVERYTHING)
     assert scene.studio.fps == 5
+
+
+def test_resting_recordings_go_on_although_somebody_removed_the_files_of_one(scene: Scene) -> None:
+    scene.start(A)
+    scene.start(B)
+    scene.wait(700.0)
+    assert scene.studio.active == ()
+    shutil.rmtree(scene.catalogue.folder / A)
+    scene.studio.touch(scene.now)
+    assert scene.studio.active == (A, B)
+    scene.show(EVERYTHING)
+    assert len(scene.stop(A)) > 0
+    assert len(scene.stop(B)) > 0
