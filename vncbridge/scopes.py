@@ -130,6 +130,8 @@ def _seen_from_outside(path: str, desktop: str) -> str:
     if path == "/":
         return f"/desktops/{desktop}"
     own, prefix = "/api/v0/desktop", f"/api/v0/desktops/{desktop}/desktop"
+    if path == "/metrics":
+        return prefix
     if path == own or path.startswith(own + "/"):
         return prefix + path.removeprefix(own)
     return path

@@ -119,6 +119,7 @@ def test_a_token_to_watch_sees_and_does_nothing(desktop: Service) -> None:
         assert client.get("/api/v0/desktop/screenshot").status_code == 200
         assert client.get("/api/v0/desktop/lease").status_code == 200
         assert client.get("/").status_code == 200
+        assert client.get("/metrics").status_code == 200
         for method, path, body in (
             ("POST", "/api/v0/desktop/action", {"action": "screenshot"}),
             ("POST", "/api/v0/desktop/lease", {"action": "take", "name": "Eve"}),

@@ -66,6 +66,8 @@ def test_what_a_request_needs(path: str, reads: bool, wanted: Need | None) -> No
         ("/api/v0/desktop", Need("desktop", "me", "view")),
         ("/api/v0/desktop/vnc", Need("desktop", "me", "view")),
         ("/", Need("desktop", "me", "view")),
+        ("/metrics", Need("desktop", "me", "view")),
+        ("/docs", None),
         ("/api/v0/processes/start", None),
     ],
 )
