@@ -7,7 +7,7 @@ from typing import Any
 
 from desktop.client import DesktopClient
 from desktop.errors import DesktopRefused, DesktopUnavailable
-from tools.kit.spec import MachineRefused, MachineUnavailable
+from tools.kit.spec import MachineRefused, MachineUnavailable, NoMachine
 
 from .errors import UnknownDesktop
 
@@ -92,7 +92,9 @@ class DesktopMachine:
             )
         except DesktopRefused as error:
             raise MachineRefused(error.status, error.message, error.detail, error.code) from error
-        except (DesktopUnavailable, UnknownDesktop) as error:
+        except UnknownDesktop as error:
+            raise NoMachine(str(error)) from error
+        except DesktopUnavailable as error:
             raise MachineUnavailable(str(error)) from error
         if self._tool_call_id and isinstance(answer, dict) and "instance_id" in answer:
             self._sightings.note(self._tool_call_id, str(answer["instance_id"]))
@@ -104,7 +106,9 @@ class DesktopMachine:
             return await self._client().download(path, to)
         except DesktopRefused as error:
             raise MachineRefused(error.status, error.message, error.detail, error.code) from error
-        except (DesktopUnavailable, UnknownDesktop) as error:
+        except UnknownDesktop as error:
+            raise NoMachine(str(error)) from error
+        except DesktopUnavailable as error:
             raise MachineUnavailable(str(error)) from error
 
     def _headers(self) -> dict[str, str]:

@@ -32,10 +32,9 @@ def _read(text: str) -> float:
 
 
 def shown(seconds: float) -> str:
-    """Write a duration: ``1.5s``, ``10m``, ``1h30m``."""
+    """Write a duration as Go does: ``1.5s``, ``10m0s``, ``1h30m0s``."""
     if seconds < 60:
         return f"{seconds:g}s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    parts = ((hours, "h"), (minutes, "m"), (rest, "s"))
-    return "".join(f"{count}{unit}" for count, unit in parts if count)
+    return f"{hours}h{minutes}m{rest}s" if hours else f"{minutes}m{rest}s"

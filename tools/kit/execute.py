@@ -14,6 +14,7 @@ from .spec import (
     Json,
     MachineRefused,
     MachineUnavailable,
+    NoMachine,
     ToolContext,
     ToolOutcome,
     ToolSpec,
@@ -112,19 +113,18 @@ class ExecuteTool:
         began = self._clock()
         try:
             started = await self._start(run, context, began)
+        except NoMachine as error:
+            return ToolOutcome(error=str(error))
         except MachineUnavailable as error:
-            return ToolOutcome(
-                error=f"{error} It is not known whether the command was started: "
-                "look with process_list before running it again."
-            )
+            return ToolOutcome(self._unknown(error))
         except MachineRefused as error:
             return ToolOutcome(_not_started(error, run))
         process_id = str(started["id"])
         if run.background:
             result = _backgrounded(process_id)
         else:
-            age = max(float(started.get("age_ms") or 0), 0.0) / 1000
-            result = await self._watched(run, context, process_id, began - age)
+            began -= max(float(started.get("age_ms") or 0), 0.0) / 1000
+            result = await self._watched(run, context, process_id, began)
             if took := int((self._clock() - began) * 1000):
                 result["wall_duration_ms"] = took
         if run.note:
@@ -132,37 +132,46 @@ class ExecuteTool:
         return ToolOutcome(result)
 
     async def interrupted(self, arguments: Json, context: ToolContext) -> ToolOutcome | None:
-        """Keep the command from starting, or stop it; None if what became of it is not known."""
+        """Keep the command from starting, or stop it; None if it is not for us to tell."""
         if not context.tool_call_id:
             return None
         try:
             run = self._read(arguments)
-            return await self._stopped(run, context)
-        except (BadArguments, MachineRefused, MachineUnavailable):
+            call_id = quote(context.tool_call_id, safe="")
+            await context.machine.request(
+                "POST", f"/api/v0/tool-calls/{call_id}/cancel", timeout=INTERRUPT_TIMEOUT
+            )
+            return ToolOutcome(await self._stopped(run, context))
+        except (BadArguments, NoMachine):
             return None
+        except MachineRefused as error:
+            # A machine without that route knows nothing of calls.
+            return None if error.status == 404 else ToolOutcome(self._unknown(error))
+        except MachineUnavailable as error:
+            return ToolOutcome(self._unknown(error))
 
-    async def _stopped(self, run: _Run, context: ToolContext) -> ToolOutcome:
-        call_id = quote(context.tool_call_id, safe="")
-        await context.machine.request(
-            "POST", f"/api/v0/tool-calls/{call_id}/cancel", timeout=INTERRUPT_TIMEOUT
-        )
+    async def _stopped(self, run: _Run, context: ToolContext) -> Json:
         try:
             # Finds what the call started; where that has not come yet, keeps it from coming.
             started = await _post(context, self._order(run, context), INTERRUPT_TIMEOUT)
         except MachineRefused as error:
-            if error.code != "tool_call_canceled":
-                raise
-            return ToolOutcome(error="The user interrupted this call before it began: not run.")
+            if error.code == "tool_call_canceled":
+                return _failed("The user interrupted this call before it began: not run.")
+            return _not_started(error, run)
         process_id = str(started["id"])
-        if run.background:
-            return ToolOutcome(_backgrounded(process_id))
-        answer = await waited(context, process_id, INTERRUPT_TIMEOUT)
+        seconds = 0.0 if run.background else INTERRUPT_TIMEOUT
+        try:
+            answer = await waited(context, process_id, seconds)
+        except Unreachable as error:
+            return self._unknown(error) | {"background_process_id": process_id}
+        if answer.get("running") and run.background:
+            return _backgrounded(process_id)
         result = told(answer)
         if answer.get("canceled"):
             took = int(answer.get("duration_ms") or 0)
             result |= {"success": False, "wall_duration_ms": took}
             result["error"] = f"canceled by the user after {shown(took / 1000)}"
-        return ToolOutcome(result)
+        return result
 
     def _read(self, arguments: Json) -> _Run:
         command = text(arguments, "command")
@@ -222,7 +231,7 @@ class ExecuteTool:
             try:
                 answer = await snapshot(context, process_id)
             except Unreachable as error:
-                return self._lost(process_id, lost or error)
+                return self._lost(run, process_id, lost, error)
         if not answer.get("running"):
             return told(answer)
         return self._unfinished(run, process_id, answer, lost)
@@ -246,14 +255,18 @@ class ExecuteTool:
             f"{self._output_tool} with process_id {process_id} to wait for it.",
         }
 
-    def _lost(self, process_id: str, error: Exception) -> Json:
-        return {
-            "success": False,
-            "exit_code": -1,
-            "background_process_id": process_id,
-            "error": f"{error}: the process was started, what became of it is not known; "
-            f"use {self._output_tool} with process_id {process_id}",
-        }
+    def _lost(self, run: _Run, process_id: str, lost: Exception | None, error: Exception) -> Json:
+        why = lost or f"timed out after {shown(run.timeout)}, and then {error}"
+        return _failed(
+            f"{why}: the process was started, what became of it is not known; "
+            f"use {self._output_tool} with process_id {process_id}"
+        ) | {"background_process_id": process_id}
+
+    def _unknown(self, error: Exception) -> Json:
+        return _failed(
+            f"outcome unknown: {error}. The command may have started: look with process_list "
+            f"and {self._output_tool} before running it again."
+        )
 
 
 async def _post(context: ToolContext, body: Json, timeout: float = SNAPSHOT_TIMEOUT) -> Json:
@@ -263,6 +276,10 @@ async def _post(context: ToolContext, body: Json, timeout: float = SNAPSHOT_TIME
     if not isinstance(answer, dict) or "id" not in answer:
         raise MachineUnavailable("the machine's answer to the start cannot be read")
     return answer
+
+
+def _failed(error: str) -> Json:
+    return {"success": False, "exit_code": -1, "error": error}
 
 
 def _backgrounded(process_id: str) -> Json:
@@ -282,7 +299,7 @@ def _not_started(error: MachineRefused, run: _Run) -> Json:
             " Commands need a POSIX shell, as they are run by sh -c: install one, or put the "
             "directory that holds sh into PATH."
         )
-    return {"success": False, "exit_code": -1, "error": said}
+    return _failed(said)
 
 
 def _dump_note(command: str) -> str:

@@ -66,7 +66,11 @@ class MachineRefused(Exception):
 
 
 class MachineUnavailable(Exception):
-    """The machine cannot be reached."""
+    """The machine cannot be reached; what was asked of it may have been heard."""
+
+
+class NoMachine(MachineUnavailable):
+    """There is none, so that nothing was asked of it."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def test_what_is_no_duration_is_refused(text: str | float) -> None:
 
 def test_durations_are_shown_as_they_are_written() -> None:
     assert [shown(s) for s in (0, 1.5, 59, 60, 90, 3600, 5400)] == [
-        *("0s", "1.5s", "59s", "1m", "1m30s", "1h", "1h30m")
+        *("0s", "1.5s", "59s", "1m0s", "1m30s", "1h0m0s", "1h30m0s")
     ]
 
 

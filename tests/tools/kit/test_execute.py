@@ -1,9 +1,11 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from tests.tools.kit.machine import Asked, FakeMachine
 from tools.kit.execute import ExecuteTool
-from tools.kit.spec import MachineRefused, MachineUnavailable, ToolOutcome
+from tools.kit.spec import MachineRefused, MachineUnavailable, NoMachine, ToolOutcome
 
 Json = dict[str, Any]
 LOST = MachineUnavailable("connection lost")
@@ -77,10 +79,26 @@ def test_a_lost_start_is_sent_again_with_the_same_id_and_its_age() -> None:
 def test_without_an_id_a_lost_start_is_not_sent_again() -> None:
     machine = FakeMachine()
     machine.answer("/start", LOST)
-    outcome = execute(machine, {"command": "make"}, call_id="")
-    assert outcome.error
-    assert "process_list" in outcome.error
+    value = execute(machine, {"command": "make"}, call_id="").value
+    assert value["success"] is False
+    assert "outcome unknown: connection lost" in value["error"]
+    assert "process_list and process_output" in value["error"]
     assert len(machine.to("/start")) == 1
+
+
+def test_without_a_machine_nothing_is_doubtful() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", NoMachine("no desktop"))
+    assert execute(machine, {"command": "make"}) == ToolOutcome(error="no desktop")
+
+
+def test_a_look_that_fails_after_the_timeout_says_both() -> None:
+    machine, clock = FakeMachine(), FakeClock()
+    machine.answer("/start", STARTED | {"age_ms": 600_000})
+    machine.answer("/output", LOST)
+    value = execute(machine, {"command": "make", "timeout": "10m"}, clock).value
+    assert "timed out after 10m0s, and then connection lost" in value["error"]
+    assert (value["background_process_id"], value["wall_duration_ms"]) == ("p", 600_000)
 
 
 def test_an_answer_to_the_start_that_cannot_be_read_is_as_good_as_lost() -> None:
@@ -168,16 +186,50 @@ def test_an_interrupted_command_that_had_ended_gives_its_result() -> None:
     assert outcome == ToolOutcome({"success": True, "exit_code": 0, "output": "ok"})
 
 
-def test_an_interrupted_call_starts_nothing_anew() -> None:
+@pytest.mark.parametrize(
+    ("cancel", "start", "asked", "said"),
+    [
+        (LOST, STARTED, ["cancel"], "outcome unknown: connection lost"),
+        (MachineRefused(409, "busy"), STARTED, ["cancel"], "outcome unknown: busy"),
+        ({}, MachineRefused(409, "it may have run."), ["cancel", "start"], "may have run"),
+        ({}, LOST, ["cancel", "start"], "outcome unknown: connection lost"),
+        ({}, STARTED, ["cancel", "start", "output"], "outcome unknown: connection lost"),
+    ],
+)
+def test_an_interrupted_call_starts_nothing_anew_and_says_what_is_not_known(
+    cancel: Any, start: Any, asked: list[str], said: str
+) -> None:
     machine = FakeMachine()
-    machine.answer("/cancel", LOST)
+    machine.answer("/cancel", cancel)
+    machine.answer("/start", start)
+    machine.answer("/output", LOST)
+    outcome = interrupted(machine, {"command": "make"})
+    assert outcome is not None
+    assert outcome.value["success"] is False
+    assert said in outcome.value["error"]
+    assert ("background_process_id" in outcome.value) is ("output" in asked)
+    assert [one.path.rpartition("/")[2] for one in machine.asked] == asked
+
+
+@pytest.mark.parametrize("error", [MachineRefused(404, "Not Found"), NoMachine("no desktop")])
+def test_a_machine_that_knows_no_calls_is_asked_no_more(error: Exception) -> None:
+    machine = FakeMachine()
+    machine.answer("/cancel", error)
     assert interrupted(machine, {"command": "make"}) is None
+
+
+def test_an_interrupted_background_command_that_was_stopped_is_told_so() -> None:
+    machine = FakeMachine()
     machine.answer("/cancel", {"received": True})
-    machine.answer("/start", MachineRefused(409, "restarted: it may have run."))
-    assert interrupted(machine, {"command": "make"}) is None
-    assert [asked.path.rpartition("/")[2] for asked in machine.asked] == [
-        *("cancel", "cancel", "start")
-    ]
+    machine.answer("/start", STARTED)
+    stopped = {"running": False, "canceled": True, "exit_code": 137, "duration_ms": 60_000}
+    machine.answer("/output", stopped | {"output": "serving"})
+    outcome = interrupted(machine, {"command": "make dev &"})
+    assert outcome is not None
+    assert outcome.value["output"] == "serving"
+    assert outcome.value["error"] == "canceled by the user after 1m0s"
+    assert "backgrounded" not in outcome.value
+    assert "wait" not in machine.to("/output")[0].params
 
 
 def test_an_interrupted_call_that_was_wrong_or_nameless_asks_the_machine_for_nothing() -> None:

@@ -15,7 +15,7 @@ from tools.kit.process_list import ProcessListTool
 from tools.kit.process_output import ProcessOutputTool
 from tools.kit.process_signal import ProcessSignalTool
 from tools.kit.read_file import ReadFileTool
-from tools.kit.spec import MachineRefused, MachineUnavailable, Tool, ToolOutcome
+from tools.kit.spec import MachineRefused, MachineUnavailable, NoMachine, Tool, ToolOutcome
 from tools.kit.write_file import WriteFileTool
 
 Json = dict[str, Any]
@@ -71,7 +71,7 @@ def _start_answer(setup: Json) -> Any:
             return _refused(said.removeprefix("409 "))
         return MachineRefused(500, "Failed to start process.", said.removeprefix("exec: "))
     if "resolver_error" in setup:
-        return MachineUnavailable(setup["resolver_error"])
+        return NoMachine(setup["resolver_error"])
     answer = setup.get("start_response") or setup.get("agent_start") or {"id": "proc-1"}
     return {"started": True} | answer
 

@@ -107,8 +107,8 @@ def test_a_lost_answer_never_runs_a_command_twice(call: Call, lose: int, tmp_pat
     value = call(ExecuteTool(), lose=1, command=f"echo run >> {log}; echo done")
     assert value["output"] == "done\n"
     if lose == 2:
-        with pytest.raises(AssertionError, match="not known"):
-            call(ExecuteTool(), lose=2, command=f"echo again >> {log}")
+        doubtful = call(ExecuteTool(), lose=2, command=f"echo again >> {log}")
+        assert "outcome unknown" in doubtful["error"]
     assert log.read_text().count("run\n") == 1
 
 
@@ -166,7 +166,7 @@ def test_an_interrupted_command_is_stopped_or_kept_from_starting(
         assert outcome.value["output"] == "begun\n"
         assert log.read_text() == "run\n"
     else:
-        assert "not run" in str(outcome.error)
+        assert "not run" in outcome.value["error"]
         assert not log.exists()
 
 
