@@ -26,7 +26,7 @@ Json = dict[str, Any]
 NOT_WAITABLE = "target chat is not a subagent of the current chat"
 NOT_BELOW = "target chat is not a descendant of current chat"
 # What changes nothing about whether a chat is at rest.
-_IDLE_NEWS = ("text", "step", "message")
+_IDLE_NEWS = ("text", "step", "message", "queue", "files")
 
 
 class ChildChats:
@@ -178,9 +178,10 @@ class ChildChats:
                 return
             await self._recordings.ensure(chat_id)
             async for event in news:
-                if event.kind in _IDLE_NEWS:
+                if event.kind in _IDLE_NEWS or event.data.get("state") in BUSY:
                     continue
-                if event.kind == "deleted" or (await self._child(chat_id)).at_rest:
+                # A message may have come since, so that it works again.
+                if event.kind == "deleted" or (await self._book.view(chat_id)).state not in BUSY:
                     return
 
     async def _check(self, caller_id: str, chat_ids: Sequence[str], refusal: str) -> None:
