@@ -37,7 +37,10 @@ _SIGNALS = (
     "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''",
 )
 _STARTED = f"type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{NAME}'"
+_BUS = "org.freedesktop.DBus"
 _LOST = (OSError, TimeoutError, DBusErrorResponse)
+_NONSENSE = (IndexError, TypeError, ValueError)
+"""What comes of reading words of an application that are not of the agreed form."""
 
 
 class FieldWatch:
@@ -132,7 +135,7 @@ class FieldWatch:
 
     def _host(self, widgets: Sequence[Address]) -> str:
         pages: list[str] = []
-        with suppress(NoAccessibility, *_LOST), widget_bus(self._environment()) as bus:
+        with suppress(NoAccessibility, *_LOST, *_NONSENSE), widget_bus(self._environment()) as bus:
             pages = [page for widget in widgets if (page := page_of(bus, widget))]
         return host_of(pages[0]) if len(pages) == 1 else ""
 
@@ -164,7 +167,8 @@ class FieldWatch:
                 bus.send(message_bus.AddMatch(rule))
             self._hears = True
             for message in self._messages(bus):
-                self._heed(bus, message)
+                with suppress(*_NONSENSE):
+                    self._heed(bus, message)
 
     def _started(self, session: DBusConnection) -> bool:
         """Wait until there is a bus of the widgets; whether there is one before the end."""
@@ -200,7 +204,7 @@ class FieldWatch:
                 asked = (app, again) if again else None
             elif _is(message, "Deactivate"):
                 stays.deactivated(app, now)
-            elif _is(message, "NameOwnerChanged"):
+            elif _is(message, "NameOwnerChanged") and app == _BUS:
                 stays.gone(str(body[0]), now)
             self._changed.notify_all()
         if asked:

@@ -1,12 +1,18 @@
 """What a real browser tells of its widgets: the tree, clicks by its refs, password fields."""
 
+import os
+import pwd
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from multiprocessing import get_context
 from typing import Any
 
 import pytest
+from jeepney import DBusAddress, new_signal
 
+from desktop.atspi import widget_bus
 from tests.system.services import Json, Service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.slow]
@@ -72,6 +78,24 @@ def focused(desktop: Service) -> Any:
     return next((n["role"] for n in fields if "focused" in n.get("states", ())), None)
 
 
+def talk_nonsense(desktop: Service) -> None:
+    """Say as an application what none does."""
+    asked = {"command": "echo $DBUS_SESSION_BUS_ADDRESS"}
+    process = desktop.post("/api/v0/processes/start", asked)["id"]
+    said = desktop.get(f"/api/v0/processes/{process}/output?wait=true")["output"]
+    user = pwd.getpwnam(desktop.get("/api/v0/desktop")["user"]).pw_uid
+    # The buses answer nobody but the user whose they are, not even root.
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        pool.submit(signal_nonsense, said.strip(), user).result()
+
+
+def signal_nonsense(session: str, user: int) -> None:
+    os.setuid(user)
+    events = DBusAddress("/odd", interface="org.a11y.atspi.Event.Object")
+    with widget_bus({"DBUS_SESSION_BUS_ADDRESS": session}) as bus:
+        bus.send(new_signal(events, "StateChanged", "s", ("focused",)))
+
+
 def test_what_is_typed_into_a_password_field_is_recorded_as_a_count(
     desktop: Service, form: str
 ) -> None:
@@ -86,6 +110,7 @@ def test_what_is_typed_into_a_password_field_is_recorded_as_a_count(
     assert refused["code"] == "foreign_host"
     assert "127.0.0.1 has the keyboard" in refused["detail"]
     assert "told_text" not in desktop.act(action="type", text="ada", hosts=["127.0.0.1"])
+    talk_nonsense(desktop)
     # What has the keyboard a moment later could be where the text went.
     desktop.act(action="wait", duration=1)
     desktop.act(action="key", text="Tab")
