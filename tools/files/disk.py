@@ -149,8 +149,12 @@ class Replacement:
             name = f".{self._name[:50]}.tmp.{secrets.token_hex(4)}"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
             descriptor = os.open(name, flags, 0o666, dir_fd=self._folder)
-            self._temporary = name
+            on_failure.callback(os.unlink, name, dir_fd=self._folder)
             self._file = os.fdopen(descriptor, "wb", buffering=0)
+            on_failure.callback(self._file.close)
+            if old is not None and not self._writable():
+                raise Forbidden(str(self._path))
+            self._temporary = name
             on_failure.pop_all()
         return self
 
@@ -205,6 +209,10 @@ class Replacement:
         if self._file is None or self._file.closed:
             raise FileError(f"{str(self._path)!r}: the replacement is not open")
         return self._file
+
+    def _writable(self) -> bool:
+        # A rename asks only whether the directory may be written to.
+        return os.access(self._name, os.W_OK, dir_fd=self._folder, effective_ids=True)
 
     def _old(self) -> os.stat_result | None:
         with suppress(FileNotFoundError):

@@ -178,6 +178,9 @@ def test_an_update_of_another_content(service: Service, place: Path) -> None:
 
 def test_what_permissions_forbid_is_403_and_leaves_nothing_behind(place: Path) -> None:
     (place / "file").chmod(0)
+    read_only = place / "read-only"
+    read_only.write_text("one\n")
+    read_only.chmod(0o444)
     inside = place / "folder" / "inside"
     inside.write_text("one\n")
     (place / "folder").chmod(0o500)
@@ -186,6 +189,8 @@ def test_what_permissions_forbid_is_403_and_leaves_nothing_behind(place: Path) -
         ("GET", "read-file", {"path": place / "file"}, None),
         ("POST", "edit-files", {}, edits(place / "file")),
         ("POST", "edit-files", {}, edits(inside)),
+        ("POST", "edit-files", {}, edits(read_only)),
+        ("POST", "write-file", {"path": read_only}, {}),
         ("POST", "write-file", {"path": inside}, {}),
         ("POST", "write-file", {"path": place / "folder" / "new"}, {}),
         ("POST", "write-file", {"path": place / "folder" / "deep" / "new"}, {}),
@@ -214,4 +219,5 @@ def test_what_permissions_forbid_is_403_and_leaves_nothing_behind(place: Path) -
     assert (lines["status"], lines["body"]["success"]) == (200, False)
     assert "permission denied" in lines["body"]["error"]
     assert [path.name for path in (place / "folder").iterdir()] == ["inside"]
-    assert inside.read_text() == "one\n"
+    assert (inside.read_text(), read_only.read_text()) == ("one\n", "one\n")
+    assert not [path.name for path in place.iterdir() if ".tmp." in path.name]

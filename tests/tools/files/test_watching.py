@@ -2,6 +2,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -115,19 +116,18 @@ def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
         Tree(tmp_path, most=1)
 
 
-def test_a_folder_that_may_not_be_read_is_passed_over(tmp_path: Path) -> None:
+def test_a_folder_that_may_not_be_read_is_passed_over() -> None:
     """Run without root's rights, which could read it."""
     script = (
         "import os, sys; from pathlib import Path; from tools.files.watching import Tree\n"
         "if os.geteuid() == 0: os.setuid(65534)\n"
         "Tree(Path(sys.argv[1])).close()"
     )
-    folder = tmp_path / "open"
-    (folder / "closed").mkdir(parents=True)
-    (folder / "closed").chmod(0)
-    for path in (tmp_path, *tmp_path.parents[:3]):
-        path.chmod(path.stat().st_mode | 0o055)
-    subprocess.run([sys.executable, "-c", script, str(folder)], check=True, cwd=ROOT)
+    # Not below pytest's own folder, which each run of pytest closes to others.
+    with tempfile.TemporaryDirectory(prefix="watched-") as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / "closed").mkdir(mode=0)
+        subprocess.run([sys.executable, "-c", script, folder], check=True, cwd=ROOT)
 
 
 def test_all_watches_end_with_the_service(tmp_path: Path) -> None:
