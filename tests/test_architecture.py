@@ -54,7 +54,7 @@ MAY_USE: dict[str, set[str]] = {
     "tools.plane.films": {"recording.errors"},
     "tools.plane.files_api": {"recording.media"},
     "tools.plane.recordings_api": {"recording.media", "recording.steps"},
-    "tools.store.vault": {"desktop.disguise", "desktop.errors"},
+    "tools.store.vault": {"desktop.disguise", "desktop.errors", "desktop.hosts"},
     "tools.wiring": EDGE | {"desktop.folder"},
     "tools.plane.*": EDGE | {"desktop.client", "desktop.errors"},
     "tools.demo.*": {"vncbridge.serving"},

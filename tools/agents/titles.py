@@ -31,6 +31,15 @@ def chat_title(title: str | None, prompt: str | None) -> str:
     return wanted[:LONGEST] or NEW
 
 
+def withheld(action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of an action of the computer until it is known where its text went."""
+    text = arguments.get("text")
+    if action != "type" or not isinstance(text, str):
+        return dict(arguments)
+    characters = "1 character" if len(text) == 1 else f"{len(text)} characters"
+    return {**arguments, "text": characters}
+
+
 def step_title(tool: str, arguments: Mapping[str, Any]) -> str:
     """Return a line for a list of steps."""
     for name in _TELLING:

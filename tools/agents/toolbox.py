@@ -31,7 +31,7 @@ from .lazy_machine import LazyMachine
 from .ports import DesktopMachine
 from .recordings import TurnRecording
 from .states import State
-from .titles import step_title
+from .titles import step_title, withheld
 from .transcript import result_to_json
 from .views import StepView
 
@@ -62,6 +62,8 @@ class _Ran:
     result: ToolResult
     timings: Json = field(default_factory=dict)
     details: Json = field(default_factory=dict)
+    told: Json | None = None
+    """What is told of the arguments in the end, if that was not known at the beginning."""
 
 
 class ChatToolbox:
@@ -115,11 +117,11 @@ class ChatToolbox:
             known = await self._stopped(call)
             cut = self._hidden(known or ToolOutcome(error="interrupted before it gave a result"))
             ran = _Ran(cut, _result(call, cut))
-            await self._end(step, ran, "interrupted")
+            await self._end(call, step, ran, "interrupted")
             if known is None:
                 raise
             raise CallInterrupted(ran.result) from cancelled
-        ended = await self._end(step, ran, "failed" if ran.outcome.is_error else "done")
+        ended = await self._end(call, step, ran, "failed" if ran.outcome.is_error else "done")
         if self._recording is not None and call.toolset is None:
             await self._recording.note(_note(ended))
             await self._illustrate(self._recording, step)
@@ -173,7 +175,17 @@ class ChatToolbox:
             "native_point": done.native_point,
             "changed_fraction": done.changed_fraction,
         }
-        return _Ran(ToolOutcome(error=error), told, dict(done.timings), details)
+        shown = self._told(call, done)
+        return _Ran(ToolOutcome(error=error), told, dict(done.timings), details, shown)
+
+    def _told(self, call: ToolCall, done: ComputerOutcome) -> Json | None:
+        if done.error is not None:
+            return None
+        arguments: Json = hidden(call.arguments, self._book.hide)
+        if done.told_text is None or arguments != call.arguments:
+            # The mask of a known secret tells less than a count.
+            return arguments
+        return {**arguments, "text": done.told_text}
 
     async def _use(self, call: ToolCall) -> ToolOutcome:
         tool = self._tools.get(call.name)
@@ -195,6 +207,8 @@ class ChatToolbox:
 
     async def _begin(self, call: ToolCall) -> str:
         arguments: Json = hidden(call.arguments, self._book.hide)
+        if call.toolset and arguments == call.arguments:
+            arguments = withheld(call.name, arguments)
 
         async def work(session: AsyncSession) -> StepView:
             now = self._book.now()
@@ -216,7 +230,7 @@ class ChatToolbox:
         self._book.hub.publish("step", self._chat_id, view.to_json())
         return view.id
 
-    async def _end(self, step_id: str, ran: _Ran, status: str) -> StepView:
+    async def _end(self, call: ToolCall, step_id: str, ran: _Ran, status: str) -> StepView:
         pictures = [b.file_id for b in ran.result.content if isinstance(b, Picture)]
 
         async def work(session: AsyncSession) -> StepView:
@@ -229,6 +243,8 @@ class ChatToolbox:
                 ran.timings,
                 ran.details,
                 pictures[-1] if pictures else None,
+                None if ran.told is None else step_title(call.name, ran.told),
+                ran.told,
             )
             moves.touch(await chats.get(session, self._chat_id), now)
             return steps.view(await steps.end(session, step_id, ended))

@@ -42,6 +42,8 @@ class ComputerOutcome:
     """Where it acted, in the pixels of the picture."""
     native_point: tuple[int, int] | None = None
     changed_fraction: float | None = None
+    told_text: str | None = None
+    """What is told in the place of a text that went into a password field."""
     timings: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds by stage."""
 
@@ -123,6 +125,7 @@ class ComputerTool:
             _point(reply.get("point")),
             _point(reply.get("native_point")),
             reply.get("changed_fraction"),
+            reply.get("told_text"),
             reply.get("timings", {}),
         )
 

@@ -21,6 +21,9 @@ class Secrets(Protocol):
     def value(self, name: str, chats: Collection[str]) -> str:
         """The value. Raises an error that says no more than the name."""
 
+    def domains(self, name: str, chats: Collection[str]) -> Sequence[str]:
+        """On whose pages alone it may be typed; none: anywhere."""
+
 
 class TypeSecretTool:
     """Types a secret into what has the keyboard. ``above`` are the chats above the caller."""
@@ -46,7 +49,10 @@ class TypeSecretTool:
             told = f"you have {', '.join(names)}" if names else "you have none"
             return ToolOutcome(error=f"there is no secret of that name for you; {told}")
         value = self._secrets.value(name, chats)
-        typing = {"action": "type", "text": value, "observe": {"screenshot": False}}
+        typing: Json = {"action": "type", "text": value, "observe": {"screenshot": False}}
+        if domains := self._secrets.domains(name, chats):
+            # The desktop looks whose page has the keyboard, and refuses where it cannot tell.
+            typing["hosts"] = list(domains)
         try:
             await context.machine.request("POST", SECRETS, json={"values": [value]})
             await context.machine.request("POST", ACTION, json=typing, timeout=PATIENCE)
@@ -59,7 +65,7 @@ TYPE_SECRET = ToolSpec(
     "type_secret",
     "Type a secret that a person entrusted to you, such as a password, into the field that has "
     "the keyboard: click the field first. You name it and never see it. A wrong name is answered "
-    "with the names that you have.",
+    "with the names that you have. Some are for the pages of some sites only.",
     {
         "type": "object",
         "properties": {"name": {"type": "string", "description": "Which secret."}},

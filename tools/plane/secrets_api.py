@@ -14,12 +14,19 @@ from .errors import BadBody
 
 SHORTEST, LONGEST = 4, 10_000
 MOST_CHATS = 1000
+MOST_DOMAINS = 16
 BODY = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
         "value": {**SAID, "minLength": SHORTEST, "maxLength": LONGEST},
         "chats": {"type": ["array", "null"], "items": {"type": "string"}, "maxItems": MOST_CHATS},
+        "domains": {
+            "type": ["array", "null"],
+            "items": {"type": "string", "examples": ["mail.example"]},
+            "minItems": 1,
+            "maxItems": MOST_DOMAINS,
+        },
     },
     "required": ["value"],
 }
@@ -51,12 +58,16 @@ def router(secrets: Secrets) -> APIRouter:
     async def put(name: str, request: Request) -> JSONResponse:
         """Give agents a secret that they can type and cannot read.
 
-        ``chats`` may type it, and those below them; without it all chats may. From now on the
-        value is masked in steps, results, recordings and logs.
+        ``chats`` may type it, and those below them; without it all chats may. With ``domains``
+        it may be typed only into pages of these, and is refused where the page cannot be told.
+        From now on the value is masked in steps, results, recordings and logs.
         """
         body = json_object(await request.body())
-        only(body, "value", "chats")
-        secret = Secret(name, needed_text(body, "value", longest=LONGEST), _chats(body))
+        only(body, "value", "chats", "domains")
+        value = needed_text(body, "value", longest=LONGEST)
+        chats = _several(body, "chats", "chats' ids", MOST_CHATS)
+        domains = _several(body, "domains", "domains", MOST_DOMAINS)
+        secret = Secret(name, value, chats, domains)
         secrets.put(secret)
         return JSONResponse(_told(secret))
 
@@ -69,16 +80,19 @@ def router(secrets: Secrets) -> APIRouter:
     return made
 
 
-def _chats(body: Json) -> tuple[str, ...] | None:
-    wanted = body.get("chats")
+def _several(body: Json, name: str, what: str, most: int) -> tuple[str, ...] | None:
+    wanted = body.get(name)
     if wanted is None:
         return None
     if not isinstance(wanted, list) or not all(isinstance(one, str) for one in wanted):
-        raise BadBody("chats must be a list of chats' ids.")
-    if len(wanted) > MOST_CHATS:
-        raise BadBody(f"chats has {len(wanted)} ids of {MOST_CHATS}.")
+        raise BadBody(f"{name} must be a list of {what}.")
+    if len(wanted) > most:
+        raise BadBody(f"{name} has {len(wanted)} entries of {most}.")
     return tuple(wanted)
 
 
 def _told(secret: Secret) -> Json:
-    return {"name": secret.name, "chats": None if secret.chats is None else list(secret.chats)}
+    given = {"chats": secret.chats, "domains": secret.domains}
+    return {"name": secret.name} | {
+        name: None if several is None else list(several) for name, several in given.items()
+    }

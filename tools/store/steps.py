@@ -27,6 +27,9 @@ class Ended:
     timings: Json = field(default_factory=dict)
     details: Json = field(default_factory=dict)
     screenshot_file_id: str | None = None
+    title: str | None = None
+    arguments: Json | None = None
+    """Both only where more may be told than at the beginning, or less."""
 
 
 async def begin(
@@ -94,6 +97,8 @@ async def end(session: AsyncSession, step_id: str, ended: Ended) -> Step:
     step.timings = ended.timings
     step.details = ended.details
     step.screenshot_file_id = ended.screenshot_file_id
+    if ended.title is not None and ended.arguments is not None:
+        step.title, step.arguments = ended.title, ended.arguments
     await session.flush()
     return step
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from desktop.disguise import Disguise
 from desktop.errors import InvalidSecret
+from desktop.hosts import is_domain
 from tools.private import write_private
 
 from .errors import BadSecret, UnknownRow
@@ -17,11 +18,15 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 @dataclass(frozen=True)
 class Secret:
-    """One value. ``chats`` may type it, and those below them; None: all chats."""
+    """One value. ``chats`` may type it, and those below them; None: all chats.
+
+    With ``domains`` it may be typed into pages of these alone, and of hosts within them.
+    """
 
     name: str
     value: str
     chats: tuple[str, ...] | None = None
+    domains: tuple[str, ...] | None = None
 
 
 class Vault:
@@ -54,6 +59,10 @@ class Vault:
         """
         if NAME.fullmatch(secret.name) is None:
             raise BadSecret("a name has 1 to 64 letters, digits, dots, dashes and underscores")
+        if secret.domains is not None and not (
+            secret.domains and all(map(is_domain, secret.domains))
+        ):
+            raise BadSecret("domains are hosts' names in small letters, as mail.example")
         self._take([*(one for one in self.listed() if one.name != secret.name), secret])
         self._write()
 
@@ -78,14 +87,21 @@ class Vault:
         Raises:
             UnknownRow: If it has none of that name, whether or not others have.
         """
-        found = self._secrets.get(name)
-        if found is None or not _allows(found, chats):
-            raise UnknownRow("secret", name)
-        return found.value
+        return self._found(name, chats).value
+
+    def domains(self, name: str, chats: Collection[str]) -> Sequence[str]:
+        """On whose pages alone such a chat may type it; none: anywhere. Raises as ``value``."""
+        return self._found(name, chats).domains or ()
 
     def hide(self, text: str) -> str:
         """The text with every known value masked."""
         return self._disguise(text)
+
+    def _found(self, name: str, chats: Collection[str]) -> Secret:
+        found = self._secrets.get(name)
+        if found is None or not _allows(found, chats):
+            raise UnknownRow("secret", name)
+        return found
 
     def _take(self, secrets: Sequence[Secret]) -> None:
         disguise = Disguise()
@@ -110,6 +126,10 @@ def _allows(secret: Secret, chats: Collection[str]) -> bool:
 def _read(path: Path) -> list[Secret]:
     rows = json.loads(path.read_text(encoding="utf-8"))
     return [
-        Secret(row["name"], row["value"], None if row["chats"] is None else tuple(row["chats"]))
+        Secret(row["name"], row["value"], _several(row["chats"]), _several(row.get("domains")))
         for row in rows
     ]
+
+
+def _several(values: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)

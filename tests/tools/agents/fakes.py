@@ -106,6 +106,8 @@ class FakeDesktop:
     frames: int = 0
     screen: bytes | None = None
     """What a screenshot shows."""
+    told_text: str | None = None
+    """What is told of a text that is typed, if it goes into a password field."""
     film_size: int | None = None
     """What it says of its films; by default the truth."""
     on_action: Callable[[], Awaitable[None]] | None = None
@@ -189,6 +191,7 @@ class FakeDesktop:
             "native_point": [15, 30],
             "changed_fraction": 0.5,
             "timings": {"act_ms": 1.0},
+            **({"told_text": self.told_text} if self.told_text else {}),
         }
 
 

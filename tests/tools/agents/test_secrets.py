@@ -2,8 +2,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.tools.agents.fakes import (
     LIMIT,
+    FakeDesktop,
     FakeMachines,
     ScriptedModel,
     act,
@@ -71,6 +74,31 @@ def test_a_known_value_is_masked_in_all_that_is_kept_of_a_call(tmp_path: Path) -
             (desktop,) = p.machines.desktops.values()
             assert desktop.posted("desktop/secrets")[0] == {"values": [HORSE]}
             assert "horse" not in str(desktop.posted("/steps"))
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("told_text", "kept", "title"),
+    [("7 characters", "7 characters", "type: 7 characters"), (None, "hunter2", "type: hunter2")],
+)
+def test_a_step_that_types_has_its_text_once_that_is_known_to_be_no_password(
+    tmp_path: Path, told_text: str | None, kept: str, title: str
+) -> None:
+    async def scenario() -> None:
+        machines = FakeMachines({"desktop-1": FakeDesktop(told_text=told_text)})
+        model = ScriptedModel([[act("type", text="hunter2")], [report("Done")]])
+        async with plane(tmp_path, {"child": model}, machines=machines) as p:
+            with p.chats.events(None) as news:
+                chat = await p.chats.create(prompt="Go", mode="computer_use")
+                heard: list[Any] = []
+                async with asyncio.timeout(LIMIT):
+                    while (await p.chats.get(chat.id)).state != "waiting":
+                        heard.append(await anext(news))
+            (step, *_) = await p.chats.steps(chat.id)
+            assert (step.arguments, step.title) == ({"text": kept}, title)
+            told = [one.data["title"] for one in heard if one.kind == "step"]
+            assert told[:2] == ["type: 7 characters", title]
 
     asyncio.run(scenario())
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tools.agents.titles import chat_title, step_title
+from tools.agents.titles import chat_title, step_title, withheld
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,19 @@ def test_a_step_is_called_by_what_tells_most(
     tool: str, arguments: dict[str, object], expected: str
 ) -> None:
     assert step_title(tool, arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments", "expected"),
+    [
+        ("type", {"text": "hunter2", "x": 1}, {"text": "7 characters", "x": 1}),
+        ("type", {"text": "h"}, {"text": "1 character"}),
+        ("type", {"text": 7}, {"text": 7}),
+        ("key", {"text": "Return"}, {"text": "Return"}),
+        ("left_click", {"coordinate": [1, 2]}, {"coordinate": [1, 2]}),
+    ],
+)
+def test_of_a_text_only_its_length_is_told_before_it_is_known_where_it_went(
+    action: str, arguments: dict[str, object], expected: dict[str, object]
+) -> None:
+    assert withheld(action, arguments) == expected

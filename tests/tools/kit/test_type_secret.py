@@ -32,11 +32,23 @@ def test_a_secret_is_hidden_first_then_typed_and_never_told() -> None:
     assert (hidden.path, hidden.json) == ("/api/v0/desktop/secrets", {"values": [HORSE]})
     assert acted.path == "/api/v0/desktop/action"
     assert (acted.json["action"], acted.json["text"]) == ("type", HORSE)
+    assert "hosts" not in acted.json
 
 
 def test_a_secret_of_the_chat_above_may_be_typed() -> None:
     assert not typed(machine(), {"name": "mail"}, ("parent",)).is_error
     assert not typed(machine(), {"name": "mail"}, (CALLER,)).is_error
+
+
+def test_a_secret_for_some_domains_is_typed_only_where_the_desktop_finds_them() -> None:
+    made, vault = machine(), Vault()
+    vault.put(Secret("mail", HORSE, None, ("mail.example",)))
+    tool = TypeSecretTool(vault)
+    assert not asyncio.run(tool.call({"name": "mail"}, made.context())).is_error
+    assert made.to("/action")[0].json["hosts"] == ["mail.example"]
+    refusal = "The text was not typed. It is for pages of mail.example only."
+    made.answer("/action", MachineRefused(409, refusal))
+    assert asyncio.run(tool.call({"name": "mail"}, made.context())).error == refusal
 
 
 def test_a_name_that_was_not_given_types_nothing() -> None:

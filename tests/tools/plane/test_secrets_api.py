@@ -15,11 +15,13 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
     async def scenario() -> None:
         vault = Vault()
         async with plane(tmp_path, pages=[router(vault)]).client() as client:
+            nobodys = {"chats": None, "domains": None}
             put = await client.put(f"{SECRETS}/mail", json={"value": "correct horse"})
-            assert (put.status_code, put.json()) == (200, {"name": "mail", "chats": None})
-            some = {"value": "battery staple", "chats": ["a", "b"]}
+            assert (put.status_code, put.json()) == (200, {"name": "mail", **nobodys})
+            given = {"chats": ["a", "b"], "domains": ["bank.example", "localhost"]}
+            some = {"value": "battery staple", **given}
             put = await client.put(f"{SECRETS}/bank", json=some)
-            assert put.json() == {"name": "bank", "chats": ["a", "b"]}
+            assert put.json() == {"name": "bank", **given}
             listed = await client.get(SECRETS)
             assert [one["name"] for one in listed.json()["secrets"]] == ["bank", "mail"]
             assert "horse" not in listed.text + put.text
@@ -39,8 +41,20 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
         ("mail", {"value": "abc"}, "This secret cannot be kept."),
         ("a b", {"value": "correct horse"}, "This secret cannot be kept."),
         ("mail", {"value": "correct horse", "chats": "a"}, "chats must be a list of chats' ids."),
-        ("mail", {"value": "correct horse", "chats": ["a"] * 1001}, "chats has 1001 ids of 1000."),
-        ("mail", {"value": "correct horse", "domains": []}, "Unknown field: domains."),
+        (
+            "mail",
+            {"value": "correct horse", "chats": ["a"] * 1001},
+            "chats has 1001 entries of 1000.",
+        ),
+        ("mail", {"value": "correct horse", "domains": []}, "This secret cannot be kept."),
+        ("mail", {"value": "correct horse", "domains": ["a/b"]}, "This secret cannot be kept."),
+        ("mail", {"value": "correct horse", "domains": "a"}, "domains must be a list of domains."),
+        (
+            "mail",
+            {"value": "correct horse", "domains": ["a"] * 17},
+            "domains has 17 entries of 16.",
+        ),
+        ("mail", {"value": "correct horse", "domain": "a"}, "Unknown field: domain."),
     ],
 )
 def test_what_cannot_be_kept_is_refused_without_its_value(

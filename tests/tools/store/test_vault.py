@@ -21,6 +21,22 @@ def test_a_secret_is_given_to_its_chats_and_to_nobody_else() -> None:
             vault.value(name, chats)
 
 
+def test_a_secret_may_be_for_the_pages_of_some_domains() -> None:
+    vault = Vault()
+    vault.put(Secret("mail", HORSE, ("a",), ("mail.example", "localhost")))
+    vault.put(Secret("bank", "battery staple"))
+    assert vault.domains("mail", ["a"]) == ("mail.example", "localhost")
+    assert vault.domains("bank", ["a"]) == ()
+    with pytest.raises(UnknownRow):
+        vault.domains("mail", ["b"])
+
+
+def test_a_file_of_an_earlier_version_binds_nothing_to_domains(tmp_path: Path) -> None:
+    path = tmp_path / "secrets.json"
+    path.write_text('[{"name": "mail", "value": "correct horse", "chats": null}]')
+    assert Vault(path).listed() == [Secret("mail", HORSE)]
+
+
 def test_known_values_are_masked_until_they_are_taken_back() -> None:
     vault = Vault()
     assert vault.hide(HORSE) == HORSE
@@ -40,7 +56,7 @@ def test_secrets_outlive_a_restart_in_a_file_of_their_owner(tmp_path: Path) -> N
     first = Vault(path)
     assert not path.exists()
     first.put(Secret("mail", HORSE, ("a",)))
-    first.put(Secret("bank", "Käse ✓"))
+    first.put(Secret("bank", "Käse ✓", None, ("bank.example",)))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert Vault(path).listed() == first.listed()
     assert Vault(path).hide("Käse ✓") == "••••"
@@ -48,7 +64,8 @@ def test_secrets_outlive_a_restart_in_a_file_of_their_owner(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "secret",
-    [Secret("", HORSE), Secret("a b", HORSE), Secret("../x", HORSE), Secret("pin", "123")],
+    [Secret("", HORSE), Secret("a b", HORSE), Secret("../x", HORSE), Secret("pin", "123")]
+    + [Secret("mail", HORSE, None, domains) for domains in ((), ("",), ("ok", "https://a/"))],
 )
 def test_what_cannot_be_kept_or_hidden_is_refused(secret: Secret, tmp_path: Path) -> None:
     vault = Vault(tmp_path / "secrets.json")
