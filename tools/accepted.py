@@ -1,6 +1,7 @@
 """The credentials that a control plane accepts, kept in its data directory as digests."""
 
 import json
+import logging
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -12,16 +13,25 @@ from tools.private import write_private
 from vncbridge.credentials import Credentials, Issued, Session, new_token
 from vncbridge.gate import Principal
 
+log = logging.getLogger(__name__)
+
 OWNER = "owner"
 
 
 def accepted(data: Path, token: str) -> Credentials:
-    """Return what is accepted; sessions, tokens and the instance outlive a restart."""
+    """Return what is accepted; sessions, tokens and the instance outlive a restart.
+
+    A file that cannot be read signs everybody out: they can sign in again.
+    """
     file = data / "sessions.json"
-    kept = json.loads(file.read_text()) if file.exists() else {}
-    instance = kept.get("instance") or secrets.token_hex(8)
-    sessions = {key: Session(**_read(one)) for key, one in kept.get("sessions", {}).items()}
-    issued = [Issued(**_read(one)) for one in kept.get("tokens", [])]
+    try:
+        kept = json.loads(file.read_text()) if file.exists() else {}
+        instance = kept.get("instance") or secrets.token_hex(8)
+        sessions = {key: Session(**_read(one)) for key, one in kept.get("sessions", {}).items()}
+        issued = [Issued(**_read(one)) for one in kept.get("tokens", [])]
+    except (ValueError, TypeError, AttributeError) as error:
+        log.warning("%s cannot be read, everybody has to sign in again: %s", file, error)
+        instance, sessions, issued = secrets.token_hex(8), {}, []
 
     def keep(sessions: Mapping[str, Session], issued: Sequence[Issued]) -> None:
         value = {

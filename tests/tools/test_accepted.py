@@ -35,3 +35,15 @@ def test_sessions_and_tokens_outlive_a_restart_as_digests(tmp_path: Path) -> Non
     assert after.issued == (one,)
     assert after.by_token(secret) == after.by_cookie(cookie) == Principal("ci", ("run:c1:view",))
     assert after.by_token("dh_owner") == Principal("owner")
+
+
+@pytest.mark.parametrize("text", ["", '{"instance": ', "[]", '{"sessions": {"a": {"colour": 1}}}'])
+def test_a_file_that_cannot_be_read_signs_out_and_keeps_nobody_from_starting(
+    text: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "sessions.json"
+    file.write_text(text)
+    found = accepted(tmp_path, "dh_owner")
+    assert found.by_token("dh_owner") == Principal("owner")
+    # What is written anew is read again.
+    assert accepted(tmp_path, "dh_owner").cookie_name == found.cookie_name

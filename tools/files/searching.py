@@ -141,6 +141,8 @@ def search(
                 break
     finally:
         timer.cancel()
+        # Killing must be over before the child's number can be somebody else's.
+        timer.join()
         engine.kill()
         complaint = engine.close()
     if complaint and not count and not expired:
