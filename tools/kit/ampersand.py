@@ -22,7 +22,7 @@ def in_background(command: str) -> str | None:
     An ampersand that is quoted, escaped, part of a comment, of a here-document, of ``&&``, ``|&``
     or of a redirection is none.
     """
-    command = _trimmed(command)
+    command = _trimmed(command).lstrip(_BLANKS)
     if not command.endswith("&") or command.endswith(("&&", "|&", ">&", "<&")):
         return None
     return _trimmed(command[:-1]) if _is_plain(command, len(command) - 1) else None

@@ -17,6 +17,7 @@ from .errors import (
     InputClosed,
     NoTerminal,
     NotRunning,
+    OutcomeUnknown,
     ProcessError,
     StartFailed,
     TooManyStreams,
@@ -120,7 +121,8 @@ def _add_cancels(routes: APIRouter, registry: Registry) -> None:
                 return answer | _state(found) | _times(registry, found) | _snapshot(found)
             case ProcessError():
                 refusal = _refusal(found)
-                return _answered(refusal.status_code, refusal.detail) | {"started": False}
+                begun = {"started": isinstance(found, OutcomeUnknown)}
+                return _answered(refusal.status_code, refusal.detail) | begun
             case (status, body):
                 return _answered(status, body)
 

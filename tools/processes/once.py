@@ -49,13 +49,21 @@ class Once:
             return cast(T, _repeated(past, digest)), False
         self._check_age(call, now)
         task, fresh = self._table.run(key, digest, now, lambda: self._noted(key, digest, act))
+        if fresh:
+            return cast(T, await asyncio.shield(task)), True
+        return cast(T, await self.outcome(task)), False
+
+    async def outcome(self, task: asyncio.Task[Any]) -> Any:
+        """Return what came of a call that another request began.
+
+        Raises:
+            OutcomeUnknown: If it broke off.
+        """
         try:
-            return cast(T, await asyncio.shield(task)), fresh
+            return await asyncio.shield(task)
         except ProcessError:
             raise
         except Exception as error:
-            if fresh:
-                raise
             raise OutcomeUnknown from error
 
     def begin(self, act: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:

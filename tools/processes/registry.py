@@ -204,7 +204,7 @@ class Registry:
         if task is None or isinstance(task, tuple):
             return task
         try:
-            result = await asyncio.shield(task)
+            result = await self.once.outcome(task)
         except ProcessError as error:
             return error
         if not isinstance(result, str):

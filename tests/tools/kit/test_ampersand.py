@@ -11,6 +11,7 @@ from tools.kit.ampersand import in_background
         ("cmd &", "cmd"),
         ("cmd&", "cmd"),
         ("cmd &  \n", "cmd"),
+        (" \n cmd  &", "cmd"),
         ("a && b &", "a && b"),
         ("nohup a > log 2>&1 &", "nohup a > log 2>&1"),
         ("cmd & &", "cmd &"),
@@ -81,6 +82,7 @@ def test_other_ampersands_are_left_to_the_shell(command: str) -> None:
 def test_what_is_taken_off_is_the_ampersand_only(command: str) -> None:
     plain = in_background(command)
     if plain is not None:
+        command = command.lstrip()
         left_out = command.removeprefix(plain)
         assert command.startswith(plain)
         assert set(left_out) <= set("& \\\n")

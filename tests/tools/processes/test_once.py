@@ -56,6 +56,10 @@ def test_what_broke_off_has_an_unknown_outcome() -> None:
         with pytest.raises(OutcomeUnknown) as refused:
             await once.run(CALL, "d", act)
         assert_contains(str(refused.value), expect["message_contains"])
+        task = once.cancel(CALL)
+        assert isinstance(task, asyncio.Task)
+        with pytest.raises(OutcomeUnknown):
+            await once.outcome(task)
 
     play(scenario)
     assert len(acts) == expect["runs"]
