@@ -124,11 +124,14 @@ def _allows(secret: Secret, chats: Collection[str]) -> bool:
 
 
 def _read(path: Path) -> list[Secret]:
-    rows = json.loads(path.read_text(encoding="utf-8"))
-    return [
-        Secret(row["name"], row["value"], _several(row["chats"]), _several(row.get("domains")))
-        for row in rows
-    ]
+    try:
+        return [
+            Secret(row["name"], row["value"], _several(row["chats"]), _several(row.get("domains")))
+            for row in json.loads(path.read_text(encoding="utf-8"))
+        ]
+    except (ValueError, TypeError, KeyError) as error:
+        # Never begun anew: what nobody masks any more would be shown.
+        raise BadSecret(f"{path} cannot be read; mend it, or move it away") from error
 
 
 def _several(values: Sequence[str] | None) -> tuple[str, ...] | None:

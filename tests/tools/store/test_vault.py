@@ -37,6 +37,15 @@ def test_a_file_of_an_earlier_version_binds_nothing_to_domains(tmp_path: Path) -
     assert Vault(path).listed() == [Secret("mail", HORSE)]
 
 
+@pytest.mark.parametrize("text", ["", "[{", "3", '[{"name": "mail"}]', '["mail"]'])
+def test_a_file_that_cannot_be_read_is_told_and_not_replaced(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "secrets.json"
+    file.write_text(text)
+    with pytest.raises(BadSecret, match="cannot be read"):
+        Vault(file)
+    assert file.read_text() == text
+
+
 def test_known_values_are_masked_until_they_are_taken_back() -> None:
     vault = Vault()
     assert vault.hide(HORSE) == HORSE
