@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter
 
 from .accessibility import widgets
-from .errors import NoAccessibility, Occupied
+from .answers import answered
 from .floor import Floor
 from .geometry import Region, Size
 from .nodes import compact, pointed
@@ -65,20 +65,12 @@ def router(shown: Widgets, floor: Floor) -> APIRouter:
 
         An action takes a `ref` of the newest tree instead of a `coordinate`.
         """
-        async with turns:
-            try:
+        with answered():
+            async with turns:
                 floor.look()
                 told = await asyncio.to_thread(shown.read)
                 # A person may have taken the screen in private meanwhile.
                 floor.look()
                 return told
-            except Occupied as error:
-                message = "Somebody else acts on this desktop."
-                said = {"message": message, "detail": str(error), "code": error.code}
-                raise HTTPException(409, said) from error
-            except NoAccessibility as error:
-                message = "There is no accessibility tree here."
-                said = {"message": message, "detail": str(error)}
-                raise HTTPException(501, said) from error
 
     return routes

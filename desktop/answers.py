@@ -1,4 +1,4 @@
-"""How the errors of routes about clipboard, windows and applications are answered."""
+"""How the errors of a desktop's routes are answered."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,14 +7,31 @@ from fastapi import HTTPException
 
 from .errors import (
     ActionFailed,
+    CallRefused,
     ClipboardFailed,
+    DesktopError,
     DisplayGone,
     DisplayNotReady,
     InvalidAction,
+    NoAccessibility,
     NothingSuch,
     Occupied,
+    QueueFull,
     UnknownWindow,
 )
+
+_AGAIN = (429, 503)
+"""Statuses of what may work a second later."""
+_NO_DISPLAY = (503, "The display is not available.")
+_SAID: dict[type[DesktopError], tuple[int, str]] = {
+    UnknownWindow: (404, "Unknown window."),
+    QueueFull: (429, "Too many actions are waiting."),
+    NoAccessibility: (501, "There is no accessibility tree here."),
+    DisplayGone: _NO_DISPLAY,
+    DisplayNotReady: _NO_DISPLAY,
+    ClipboardFailed: (504, "The clipboard does not answer."),
+}
+"""Status and message; the error's own words are the detail."""
 
 
 @contextmanager
@@ -26,21 +43,19 @@ def answered() -> Iterator[None]:
         raise refusal(400, error.message, error.detail) from error
     except NothingSuch as error:
         raise refusal(404, error.message, error.detail) from error
+    except CallRefused as error:
+        raise refusal(409, error.message, error.detail, error.code) from error
     except ActionFailed as error:
-        raise refusal(500, error.message, error.detail) from error
-    except UnknownWindow as error:
-        raise refusal(404, "Unknown window.", str(error)) from error
+        raise refusal(error.status, error.message, error.detail, error.code) from error
     except Occupied as error:
         taken = "Somebody else acts on this desktop."
         raise refusal(409, taken, str(error), error.code) from error
-    except ClipboardFailed as error:
-        raise refusal(504, "The clipboard does not answer.", str(error)) from error
-    except (DisplayGone, DisplayNotReady) as error:
-        raise refusal(503, "The display is not available.", str(error)) from error
+    except tuple(_SAID) as error:
+        raise refusal(*_SAID[type(error)], str(error)) from error
 
 
 def refusal(status: int, message: str, detail: str = "", code: str = "") -> HTTPException:
     """Return the answer that says no."""
     told = {"message": message, "detail": detail, "code": code}
-    headers = {"Retry-After": "1"} if status == 503 else None
+    headers = {"Retry-After": "1"} if status in _AGAIN else None
     return HTTPException(status, {name: text for name, text in told.items() if text}, headers)
