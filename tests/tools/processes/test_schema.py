@@ -26,6 +26,7 @@ def test_every_route_tells_what_it_takes(tmp_path: Path) -> None:
 def test_what_is_refused_is_not_told_to_be_right() -> None:
     told = schema.START["requestBody"]["content"]["application/json"]["schema"]["properties"]
     assert told["command"]["minLength"] == 1
+    assert "500" in schema.START["responses"]
     offset, limit = (one["schema"] for one in schema.LIST["parameters"])
     assert (offset["minimum"], limit["minimum"], limit["maximum"]) == (0, 0, 10**18 - 1)
 
