@@ -34,6 +34,7 @@ T = TypeVar("T")
 PREFIX = "/api/v0/desktop"
 # Nobody reads it: the one who asked has gone.
 _CLIENT_CLOSED_REQUEST = 499
+_ENDING = ("Desktop API is shutting down.", "what was going on has been let go of")
 
 
 def router(
@@ -41,12 +42,15 @@ def router(
     status: Callable[[], Json],
     once: Once,
     refs: Callable[[Json], Json] = lambda body: body,
+    closing: asyncio.Event | None = None,
 ) -> APIRouter:
     """Return the routes of one computer.
 
     ``status`` gives the body of the status route, ``once`` keeps calls from being done twice,
-    ``refs`` puts points in the place of a body's refs.
+    ``refs`` puts points in the place of a body's refs. Set ``closing`` when the end is asked for:
+    whoever waits is told so.
     """
+    ending = closing or asyncio.Event()
     routes = APIRouter(prefix=PREFIX, tags=["desktop"])
 
     @routes.get("")
@@ -80,7 +84,7 @@ def router(
             reply = Reply(
                 computer, action_request(refs(body), computer.size), caller_of(request.headers)
             )
-            return await _done_once(request, body, reply, once)
+            return await _done_once(request, body, reply, once, ending)
 
     @routes.post("/actions", openapi_extra=_body(batch_schema()), responses=_ERRORS)
     async def actions(request: Request) -> Response:
@@ -90,7 +94,7 @@ def router(
             reply = Reply(
                 computer, batch_request(refs(body), computer.size), caller_of(request.headers)
             )
-            return await _done_once(request, body, reply, once)
+            return await _done_once(request, body, reply, once, ending)
 
     return routes
 
@@ -122,27 +126,37 @@ def _refusal(status: int, message: str, detail: str, code: str = "") -> HTTPExce
     return HTTPException(status, body, headers)
 
 
-async def _done_once(request: Request, body: Json, reply: Reply, once: Once) -> Response:
+async def _done_once(
+    request: Request, body: Json, reply: Reply, once: Once, ending: asyncio.Event
+) -> Response:
     call = call_of(request.headers, request.url.path, body)
+    if ending.is_set():
+        raise _refusal(503, *_ENDING)
     status, answer = await _while_connected(
-        request, reply.once(once, call, header(request.headers, INSTANCE))
+        request, reply.once(once, call, header(request.headers, INSTANCE)), ending
     )
     return JSONResponse(answer, status)
 
 
-async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Await work, and cancel it when the one who asked for it goes away."""
+async def _while_connected(
+    request: Request, work: Coroutine[Any, Any, T], ending: asyncio.Event
+) -> T:
+    """Await work, and cancel it when the one who asked for it goes away, or the service ends."""
     working = asyncio.create_task(work, name="action")
     leaving = asyncio.create_task(_left(request), name="disconnect")
+    closing = asyncio.create_task(ending.wait(), name="ending")
+    tasks = (working, leaving, closing)
     try:
-        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise HTTPException(_CLIENT_CLOSED_REQUEST, "The client went away.")
-        return working.result()
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        if closing.done():
+            raise _refusal(503, *_ENDING)
+        raise HTTPException(_CLIENT_CLOSED_REQUEST, "The client went away.")
     finally:
-        working.cancel()
-        leaving.cancel()
-        await asyncio.gather(working, leaving, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _left(request: Request) -> None:

@@ -148,7 +148,7 @@ class Attachment:
         self._started = time.monotonic()
         self._acted: float | None = None
         self._disguise = Disguise()
-        self._closing = False
+        self._closing = asyncio.Event()
         self._events = Events(instance)
         self._streams = Streams()
         self._watches = Watches()
@@ -237,7 +237,10 @@ class Attachment:
                       redoc_url=None, redirect_slashes=False)  # fmt: skip
         shown = Widgets(self.environment, parts.screen.size, self._folder.path / "run")
         for routes in (
-            desktop_router(parts.computer, lambda: self._status(parts), self._once, shown.pointed),
+            desktop_router(
+                *(parts.computer, lambda: self._status(parts), self._once, shown.pointed),
+                closing=self._closing,
+            ),
             accessibility_router(shown, self._leasing),
             events_router(self._events),
             windows_router(lambda: parts.windows, parts.screen.size, self._leasing),
@@ -247,7 +250,7 @@ class Attachment:
             tokens_router(self._credentials),
             secrets_router(self._disguise),
             recording_router(
-                parts.recorder, parts.catalogue, lambda: self._closing, parts.notebook.written
+                parts.recorder, parts.catalogue, self._closing.is_set, parts.notebook.written
             ),
             processes_router(parts.registry, self._streams),
             files_router(
@@ -327,7 +330,7 @@ class Attachment:
                 _print(f"Token for programs: {self._token}")
 
     def _close(self) -> None:
-        self._closing = True
+        self._closing.set()
         self._streams.end()
         self._watches.end()
         self._events.close()

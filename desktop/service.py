@@ -152,7 +152,7 @@ class Service:
         self._process = process
         self._started = time.monotonic()
         self._acted: float | None = None
-        self._closing = False
+        self._closing = asyncio.Event()
         self._display: Display[Generation] | None = None
         self._events = Events(instance)
         self._paths = PathStore()
@@ -266,7 +266,8 @@ class Service:
         upstream = AwakenedUpstream(rfb, parts.display)
         shown = Widgets(self.environment, self._settings.size, self._folder.path / "run")
         acting = desktop_router(
-            parts.computer, lambda: self._status(parts), self._once, shown.pointed
+            *(parts.computer, lambda: self._status(parts), self._once, shown.pointed),
+            closing=self._closing,
         )
         app.include_router(acting, dependencies=[Depends(awakened(parts.display))])
         for routes in (
@@ -282,9 +283,9 @@ class Service:
             lease_router(self._leasing, lambda: self._watchers.count, may_force),
             secrets_router(self._disguise),
             recording_router(
-                parts.recorder, parts.catalogue, lambda: self._closing, parts.notebook.written
+                parts.recorder, parts.catalogue, self._closing.is_set, parts.notebook.written
             ),
-            relay_router(upstream, lambda: self._closing, self._watchers, desktop=self._instance),
+            relay_router(upstream, self._closing.is_set, self._watchers, desktop=self._instance),
             processes_router(parts.registry, self._streams),
             files_router(
                 lambda: self._folder.path / "home",
@@ -377,7 +378,7 @@ class Service:
                 _print(f"Token for programs: {self._token}")
 
     def _close(self) -> None:
-        self._closing = True
+        self._closing.set()
         self._streams.end()
         self._watches.end()
         self._events.close()

@@ -40,7 +40,13 @@ class Service:
         )
         self.once = Once(calls)
         self.app = FastAPI()
-        self.app.include_router(router(self.computer, lambda: {"display": ":7"}, self.once))
+        self.closing = asyncio.Event()
+        self.app.include_router(
+            router(
+                *(self.computer, lambda: {"display": ":7"}, self.once),
+                closing=self.closing,
+            )
+        )
         self.app.add_exception_handler(HTTPException, _error)
 
     async def _sleep(self, seconds: float) -> None:

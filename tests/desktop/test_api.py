@@ -331,6 +331,21 @@ def test_everything_is_let_go_when_the_caller_leaves() -> None:
     run(scenario)
 
 
+def test_whoever_waits_when_the_service_ends_is_told_so() -> None:
+    async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
+        hold = {"action": "hold_key", "text": "a", "duration": 100}
+        holding = asyncio.create_task(client.post(f"{URL}/action", json=hold))
+        await service.sleeping.wait()
+        service.closing.set()
+        for answer in (await holding, await client.post(f"{URL}/action", json=CLICK)):
+            assert answer.status_code == 503
+            assert answer.json()["message"] == "Desktop API is shutting down."
+        assert service.hands.releases == 1
+        assert service.hands.done == [KeyDown(ord("a"))]
+
+    run(scenario)
+
+
 def test_openapi_describes_every_action() -> None:
     service = Service()
     document = service.app.openapi()

@@ -48,6 +48,7 @@ likely: dict[str, st.SearchStrategy[Any]] = {
     "quality": st.integers(0, 101),
     "cursor": st.booleans(),
     "since": st.just("boot-0"),
+    "hosts": st.just(["example.com"]),
     "observe": st.booleans() | st.just({"settle": {"max_ms": 50}}) | st.just({"screenshot": False}),
 }
 names = st.sampled_from(sorted(ACTIONS))
