@@ -286,7 +286,7 @@ _ASKED: dict[str, Any] = {
                     "required": ["recording_id"],
                     "properties": {
                         "recording_id": {"type": "string", "format": "uuid"},
-                        "label": {"type": "string", "maxLength": LONGEST_LABEL},
+                        "label": {"type": ["string", "null"], "maxLength": LONGEST_LABEL},
                     },
                 }
             }

@@ -505,5 +505,8 @@ def test_the_document_tells_of_what_type_answers_are(tmp_path: Path) -> None:
         assert list(paths[f"{one}/steps.vtt"]["get"]["responses"]["200"]["content"]) == ["text/vtt"]
         stopped = paths[f"{DESKTOP}/recording/stop"]["post"]["responses"]["200"]["content"]
         assert set(stopped) == {"application/json", "multipart/mixed"}
+        started = paths[f"{DESKTOP}/recording/start"]["post"]["requestBody"]["content"]
+        label = started["application/json"]["schema"]["properties"]["label"]
+        assert label["type"] == ["string", "null"]
 
     run(tmp_path, scenario)
