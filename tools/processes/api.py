@@ -89,7 +89,7 @@ def _add_control(routes: APIRouter, registry: Registry) -> None:
     async def signal(process_id: str, request: Request) -> Json:
         """Signal a process with everything that it started; does not wait for its end."""
         chat = chat_of(request.headers)
-        # Judged first: the answer to nonsense must not tell whose process it is.
+        registry.check(process_id, chat)
         asked = signal_request(await request.body())
         record = registry.find(process_id, chat)
         await registry.signal(record, asked)

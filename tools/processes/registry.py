@@ -145,10 +145,16 @@ class Registry:
         Raises:
             UnknownProcess: Also if it is another chat's: that one exists is nobody's business.
         """
-        record = self._records.get(process_id)
-        if record is None or (chat and record.chat and record.chat.id != chat.id):
+        self.check(process_id, chat)
+        if process_id not in self._records:
             raise UnknownProcess(process_id)
-        return record
+        return self._records[process_id]
+
+    def check(self, process_id: str, chat: Chat | None) -> None:
+        """Raise UnknownProcess if it is another chat's."""
+        record = self._records.get(process_id)
+        if record and chat and record.chat and record.chat.id != chat.id:
+            raise UnknownProcess(process_id)
 
     def listing(self, chat: Chat | None, offset: int = 0, limit: int = 10) -> Listing:
         """Return running ones first, then the newest; with a chat, only that chat's own."""

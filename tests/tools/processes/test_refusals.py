@@ -144,12 +144,13 @@ def test_an_unknown_process_and_another_chats_are_the_same(
         ({"signal": "KILL"}, "Unsupported signal 'KILL': it is one of terminate, kill, interrupt."),
     ],
 )
-def test_a_signal_that_is_none_is_refused_whosever_the_process_is(
+def test_a_signal_that_is_none_is_refused_before_anything_but_another_chats_process(
     service: Service, living: str, exited: str, body: object, message: str
 ) -> None:
-    for process_id, chat in ((living, CHAT), (living, OTHER), (exited, CHAT), ("unknown", CHAT)):
-        path = f"processes/{process_id}/signal"
-        refused(call(service, "POST", path, body, Deskhand_Chat_Id=chat), 400, message)
+    for process_id in (living, exited, "unknown"):
+        refused(call(service, "POST", f"processes/{process_id}/signal", body), 400, message)
+    answer = call(service, "POST", f"processes/{living}/signal", body, Deskhand_Chat_Id=OTHER)
+    assert refused(answer, 404, UNKNOWN)
 
 
 def test_what_needs_a_running_process(service: Service, exited: str) -> None:
