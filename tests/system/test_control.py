@@ -12,7 +12,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from desktop.framebuffer import Framebuffer
-from tests.system.services import Json, Service, until
+from tests.system.services import PATIENCE, Json, Service, until
 from tests.system.watching import end_of, greeted, played, stream, ticket
 from tests.vncbridge.rfb_words import encodings, key, pointer
 
@@ -142,7 +142,7 @@ def test_an_agent_waits_for_a_person_and_is_told_at_the_end(plane: Service) -> N
     plane.post(lease, TAKE)
     until(lambda: waits(plane.get(path)), "its first step")
     link = plane.post("/api/v0/tokens", {"scopes": [f"run:{chat}:view"]}, status=201)
-    with httpx2.Client(base_url=plane.url) as friend:
+    with httpx2.Client(base_url=plane.url, timeout=PATIENCE) as friend:
         assert friend.post("/api/v0/login", json={"code": link["token"]}).status_code == 200
         assert friend.get(f"/runs/{chat}").status_code == 200
         assert friend.get(f"/api/v0/runs/{chat}").status_code == 200

@@ -88,7 +88,7 @@ def test_strangers_are_turned_away_at_every_route(
         assert set(closed.values()) == {403}, closed
         both = statuses(service, browser, {"Origin": "http://evil.example", **FOREIGN})
         assert set(both.values()) == {421}, both
-    with httpx2.Client(base_url=service.url) as stranger:
+    with httpx2.Client(base_url=service.url, timeout=PATIENCE) as stranger:
         unknown = statuses(service, stranger, {})
         wrong = {r: s for r, s in unknown.items() if r.split()[1] not in OPEN and s != 401}
         assert not wrong

@@ -96,7 +96,7 @@ def test_sigterm_ends_it_with_a_clean_return() -> None:
             server = Serving(app, ready.set, lambda: told.append("closing"))
             task = asyncio.create_task(server.run_until_asked(bound))
             await asyncio.wait_for(ready.wait(), 20)
-            async with httpx2.AsyncClient() as client:
+            async with httpx2.AsyncClient(timeout=20) as client:
                 answer = await client.get(address.url)
                 assert answer.json() == "hello"
                 assert parsedate_to_datetime(answer.headers["date"]).tzinfo is not None

@@ -59,7 +59,7 @@ def served(scenario: Callable[[httpx2.AsyncClient, str], Awaitable[None]]) -> No
             try:
                 async with (
                     asyncio.timeout(LIMIT),
-                    httpx2.AsyncClient(base_url=address.url) as client,
+                    httpx2.AsyncClient(base_url=address.url, timeout=LIMIT) as client,
                 ):
                     await scenario(client, address.url.replace("http", "ws", 1))
             finally:

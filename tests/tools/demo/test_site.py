@@ -26,7 +26,10 @@ def test_the_page_and_its_parts_are_served() -> None:
 
 def test_what_the_page_reports_is_found() -> None:
     async def scenario() -> None:
-        async with demo_site() as (url, findings), httpx2.AsyncClient(base_url=url) as client:
+        async with (
+            demo_site() as (url, findings),
+            httpx2.AsyncClient(base_url=url, timeout=20) as client,
+        ):
             told = findings.changed
             hit = {"x": 3, "y": 2, "target": "top left", "hit": True}
             assert (await client.post("/clicks", json=hit)).status_code == 204

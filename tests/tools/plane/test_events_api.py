@@ -143,7 +143,9 @@ def test_a_quiet_stream_shows_that_it_lives() -> None:
         async with (
             asyncio.timeout(LIMIT),
             serving(app, bound),
-            httpx2.AsyncClient(base_url=f"http://{address}", trust_env=False) as client,
+            httpx2.AsyncClient(
+                base_url=f"http://{address}", trust_env=False, timeout=LIMIT
+            ) as client,
             client.stream("GET", "/api/v0/events") as reply,
         ):
             lines = reply.aiter_lines()
@@ -164,7 +166,9 @@ def test_there_are_only_so_many_streams_at_once(tmp_path: Path) -> None:
         async with (
             asyncio.timeout(LIMIT),
             serving(app, bound),
-            httpx2.AsyncClient(base_url=f"http://{address}", trust_env=False) as client,
+            httpx2.AsyncClient(
+                base_url=f"http://{address}", trust_env=False, timeout=LIMIT
+            ) as client,
         ):
             async with (
                 client.stream("GET", "/api/v0/events") as first,
