@@ -18,15 +18,13 @@ from .actions import (
     MouseMove,
     Screenshot,
     Wait,
-    output,
-    points_of,
 )
 from .discretion import Discretion
 from .errors import ActionFailed, DesktopError, QueueFull, UntypableText
 from .eyes import Eyes, Pictures, Screen, Stages, Windows
 from .floor import Floor, OpenFloor, only_looks
-from .geometry import Point, Size, contains, convert, model_size
-from .outcomes import BatchOutcome, Caller, Outcome, Shot
+from .geometry import Point, Size, convert, model_size
+from .outcomes import BatchOutcome, Caller, Outcome, Shot, outcome_of
 from .plan import batches, plan
 from .requests import ActionRequest, BatchRequest, picture_of
 from .strokes import Pause, Stroke
@@ -267,13 +265,14 @@ class Computer:
             raise
         finally:
             self.last_activity = self._clock()
-            native_point = self._native(request)
+            native = self.size
+            native_point = request.native_point(native)
             self._observer(
                 ActionRecord(
                     tool_call_id=caller.tool_call_id,
                     chat_id=caller.chat_id,
                     action=request.name,
-                    model_point=self._model(native_point),
+                    model_point=native_point and convert(native_point, native, model_size(native)),
                     native_point=native_point,
                     text=request.text,
                     started=note.started,
@@ -317,7 +316,8 @@ class Computer:
         if isinstance(request.action, Screenshot) and request.observe is None:
             shot = await self._eyes.picture(picture_of(request, self.size), stages)
             self._floor.look()
-        return self._outcome(request, position, shot, await self._eyes.frame_id(), stages)
+        shown = await self._eyes.frame_id()
+        return outcome_of(request, self.size, position, shown, shot, stages.taken)
 
     async def _strokes(self, request: ActionRequest, caller: Caller) -> None:
         action = request.action
@@ -340,46 +340,7 @@ class Computer:
     async def _position(self, request: ActionRequest) -> Point | None:
         if isinstance(request.action, CursorPosition):
             return await self._do(self._hands.position)
-        return self._native(request)
-
-    def _native(self, request: ActionRequest) -> Point | None:
-        if request.point is None:
-            return None
-        return convert(request.point, request.space.size, self.size)
-
-    def _model(self, native_point: Point | None) -> Point | None:
-        if native_point is None:
-            return None
-        return convert(native_point, self.size, model_size(self.size))
-
-    def _outcome(
-        self,
-        request: ActionRequest,
-        native_point: Point | None,
-        shot: Shot | None,
-        shown: str,
-        stages: Stages,
-    ) -> Outcome:
-        space = request.space.size
-        point = request.point
-        if point is not None:
-            point = convert(point, space, space)
-        elif native_point is not None:
-            point = convert(native_point, self.size, space)
-        words = output(request.name)
-        if isinstance(request.action, CursorPosition) and point is not None:
-            words = f"x={point.x},y={point.y}"
-        return Outcome(
-            output=words,
-            space=request.space,
-            native=self.size,
-            frame_id=shown,
-            timings=stages.taken,
-            point=point,
-            native_point=native_point,
-            clamped=not all(contains(space, at) for at in points_of(request.action)),
-            shot=shot,
-        )
+        return request.native_point(self.size)
 
     async def _do(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .actions import CursorPosition, output, points_of
 from .changes import Changes
 from .errors import ActionFailed
 from .frames import Frame, Pointer
-from .geometry import Point, Region, Size, Space, convert, convert_region, model_size
+from .geometry import Point, Region, Size, Space, contains, convert, convert_region, model_size
+from .requests import ActionRequest
 from .settle import Verdict
 from .views import PictureFormat, View
 
@@ -110,6 +112,36 @@ def etag(shown: str, view: View, pointer: Pointer | None) -> str:
     drawn = None if pointer is None else (pointer.position, pointer.serial)
     described = repr((view.size, view.region, view.options.format, view.options.quality, drawn))
     return f"{shown}-{hashlib.blake2s(described.encode(), digest_size=8).hexdigest()}"
+
+
+def outcome_of(
+    request: ActionRequest,
+    native: Size,
+    native_point: Point | None,
+    shown: str,
+    shot: Shot | None,
+    timings: Mapping[str, float],
+) -> Outcome:
+    """What a successful action gave, whose point, or the pointer, is at ``native_point``."""
+    size, point = request.space.size, request.point
+    if point is not None:
+        point = convert(point, size, size)
+    elif native_point is not None:
+        point = convert(native_point, native, size)
+    words = output(request.name)
+    if isinstance(request.action, CursorPosition) and point is not None:
+        words = f"x={point.x},y={point.y}"
+    return Outcome(
+        output=words,
+        space=request.space,
+        native=native,
+        frame_id=shown,
+        timings=timings,
+        point=point,
+        native_point=native_point,
+        clamped=not all(contains(size, at) for at in points_of(request.action)),
+        shot=shot,
+    )
 
 
 def outcome_json(outcome: Outcome, instance_id: str) -> Json:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast
 from .actions import ACTIONS, Action, Screenshot, Values, picture_options, points_of
 from .errors import InvalidAction
 from .fields import FIELDS, UNREADABLE, Json, flag, items, region, text, within, wrong
-from .geometry import Point, Size, Space, SpaceName, convert_region, space
+from .geometry import Point, Size, Space, SpaceName, convert, convert_region, space
 from .settle import SettleRule
 from .views import PictureOptions, View, view
 
@@ -48,6 +48,10 @@ class ActionRequest:
         """Where the action happens, or ends."""
         points = points_of(self.action)
         return points[-1] if points else None
+
+    def native_point(self, native: Size) -> Point | None:
+        """The same in the pixels of a screen of that size."""
+        return self.point and convert(self.point, self.space.size, native)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,8 @@
 import base64
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from desktop.changes import Changes
 from desktop.errors import ActionFailed
@@ -14,7 +17,9 @@ from desktop.outcomes import (
     etag,
     frame_id,
     outcome_json,
+    outcome_of,
 )
+from desktop.requests import action_request
 from desktop.views import PictureOptions, View
 from tests.desktop.fakes import NATIVE, frame, pointer
 
@@ -24,6 +29,34 @@ OUTCOME = Outcome("done", MODEL, NATIVE, "b-1", {"act": 1.23456})
 NOTES = Focused(7, "Notes")
 SEEN = Observation("b-2", "quiet", Changes(0.25, (Region(0, 0, 150, 150),)), SHOT, None, NOTES)
 VIEW = View(Size(1280, 720), None, PictureOptions())
+
+
+@pytest.mark.parametrize(
+    ("asked", "position", "point", "words", "clamped"),
+    [
+        ({"action": "wait"}, None, None, "wait action performed", False),
+        ({"action": "cursor_position"}, (1919, 1079), (1279, 719), "x=1279,y=719", False),
+        (
+            {"action": "left_click", "coordinate": [9999, 5]},
+            (1919, 8),
+            (1279, 5),
+            "left_click action performed",
+            True,
+        ),
+    ],
+)
+def test_what_was_done_is_told_in_the_pixels_of_its_request(
+    asked: dict[str, Any],
+    position: tuple[int, int] | None,
+    point: tuple[int, int] | None,
+    words: str,
+    clamped: bool,
+) -> None:
+    request = action_request(asked, NATIVE)
+    native_point = position and Point(*position)
+    found = outcome_of(request, NATIVE, native_point, "b-1", None, {})
+    assert (found.point, found.native_point) == (point, position)
+    assert (found.output, found.clamped, found.frame_id) == (words, clamped, "b-1")
 
 
 def test_a_plain_answer_has_no_fields_that_do_not_apply() -> None:

@@ -61,6 +61,12 @@ def test_the_corner_is_a_coordinate_like_any_other() -> None:
     assert request.name == "left_click"
 
 
+def test_a_point_is_known_on_the_screen_too() -> None:
+    moved = action_request({"action": "mouse_move", "coordinate": [640, 360]}, NATIVE)
+    assert moved.native_point(NATIVE) == Point(960, 540)
+    assert action_request({"action": "wait"}, NATIVE).native_point(NATIVE) is None
+
+
 def test_an_action_without_a_point_has_none() -> None:
     request = action_request({"action": "wait", "duration_ms": None}, NATIVE)
     assert request.action == Wait(1.0)
