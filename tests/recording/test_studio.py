@@ -539,7 +539,7 @@ def test_resting_recordings_go_on_although_somebody_removed_the_files_of_one(sce
     scene.start(A)
     scene.start(B)
     scene.wait(700.0)
-    assert scene.studio.active == ()
+    assert not scene.studio.active
     shutil.rmtree(scene.catalogue.folder / A)
     scene.studio.touch(scene.now)
     assert scene.studio.active == (A, B)
