@@ -31,6 +31,10 @@ class Bench:
             service.wait()
 
 
+def sleeping() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["sleep", "1000"])
+
+
 @contextlib.asynccontextmanager
 async def bench(folder: Path, *ids: str) -> AsyncIterator[Bench]:
     app = FastAPI()
@@ -38,7 +42,7 @@ async def bench(folder: Path, *ids: str) -> AsyncIterator[Bench]:
     bound, address = local_socket()
     entries = Entries(folder / "entries")
     entries.prepare()
-    services = {name: subprocess.Popen(["sleep", "1000"]) for name in ids}
+    services = {name: sleeping() for name in ids}
     for name, service in services.items():
         token = str(entries.write_token(name, "secret"))
         found = replace(entry(service.pid), id=name, address=f"http://{address}", token_file=token)
