@@ -100,12 +100,15 @@ class FieldWatch:
         return self._hears
 
     def password_since(self, at: float) -> bool:
-        """Whether a password field had the keyboard at that time or later, as far as is known."""
+        """Whether a password field had the keyboard at that time or later.
+
+        Widgets that have not said yet what they are count too.
+        """
         with self._changed:
-            return self._stays.password_between(at, self._clock())
+            return not self._stays.known or self._stays.password_between(at, self._clock())
 
     def judged(self, start: float, end: float) -> bool:
-        """Whether one had it between two times; widgets that do not say what they are count too.
+        """Whether one had it between two times, once all widgets have said what they are.
 
         Blocks for `PATIENCE` seconds at most.
         """
