@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .errors import CannotListen
 from .heads import BoundedHeads
+from .parting import Parting
 from .protocol import StreamProtocol
 
 CLOSING_SECONDS = 2
@@ -164,7 +165,7 @@ class Serving(uvicorn.Server):
     ) -> None:
         super().__init__(
             uvicorn.Config(
-                Dated(app),
+                Dated(Parting(app, lambda: self.should_exit)),
                 date_header=False,
                 http=BoundedHeads,
                 ws=StreamProtocol,
