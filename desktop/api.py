@@ -1,24 +1,15 @@
 """The desktop's HTTP routes: status, screenshot, actions."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
+from .answers import answered, refusal
 from .calls import INSTANCE, call_of, caller_of, header
 from .computer import Computer
-from .errors import (
-    ActionFailed,
-    CallRefused,
-    DisplayGone,
-    DisplayNotReady,
-    InvalidAction,
-    Occupied,
-    QueueFull,
-)
 from .etags import etags
 from .fields import Json
 from .geometry import Space
@@ -67,7 +58,7 @@ def router(
     )
     async def screenshot(request: Request) -> Response:
         """A picture of the screen; 304 where the caller has it already."""
-        with _answered():
+        with answered():
             wanted = screenshot_request(request.query_params.multi_items(), computer.size)
             known = etags(",".join(request.headers.getlist("if-none-match")))
             shot = await computer.picture(picture_of(wanted, computer.size), known)
@@ -79,7 +70,7 @@ def router(
 
         A repeated `Deskhand-Tool-Call-Id` is answered from what was recorded, never done again.
         """
-        with _answered():
+        with answered():
             body = decode(await request.body())
             reply = Reply(
                 computer, action_request(refs(body), computer.size), caller_of(request.headers)
@@ -89,7 +80,7 @@ def router(
     @routes.post("/actions", openapi_extra=_body(batch_schema()), responses=_ERRORS)
     async def actions(request: Request) -> Response:
         """Do several things in order, up to the first that fails; look once at the end."""
-        with _answered():
+        with answered():
             body = decode(await request.body())
             reply = Reply(
                 computer, batch_request(refs(body), computer.size), caller_of(request.headers)
@@ -99,39 +90,12 @@ def router(
     return routes
 
 
-@contextmanager
-def _answered() -> Iterator[None]:
-    try:
-        yield
-    except InvalidAction as error:
-        raise _refusal(400, error.message, error.detail) from error
-    except QueueFull as error:
-        raise _refusal(429, "Too many actions are waiting.", str(error)) from error
-    except Occupied as error:
-        raise _refusal(
-            409, "Somebody else acts on this desktop.", str(error), error.code
-        ) from error
-    except CallRefused as error:
-        raise _refusal(409, error.message, error.detail, error.code) from error
-    except ActionFailed as error:
-        raise _refusal(500, error.message, error.detail) from error
-    except (DisplayGone, DisplayNotReady) as error:
-        raise _refusal(503, "The display is not available.", str(error)) from error
-
-
-def _refusal(status: int, message: str, detail: str, code: str = "") -> HTTPException:
-    told = {"message": message, "detail": detail, "code": code}
-    body = {name: text for name, text in told.items() if text}
-    headers = {"Retry-After": "1"} if status in (429, 503) else None
-    return HTTPException(status, body, headers)
-
-
 async def _done_once(
     request: Request, body: Json, reply: Reply, once: Once, ending: asyncio.Event
 ) -> Response:
     call = call_of(request.headers, request.url.path, body)
     if ending.is_set():
-        raise _refusal(503, *_ENDING)
+        raise refusal(503, *_ENDING)
     status, answer = await _while_connected(
         request, reply.once(once, call, header(request.headers, INSTANCE)), ending
     )
@@ -151,7 +115,7 @@ async def _while_connected(
         if working.done():
             return working.result()
         if closing.done():
-            raise _refusal(503, *_ENDING)
+            raise refusal(503, *_ENDING)
         raise HTTPException(_CLIENT_CLOSED_REQUEST, "The client went away.")
     finally:
         for task in tasks:
