@@ -193,8 +193,11 @@ def _settle(value: Any, in_space: Space, native: Size) -> SettleRule | None:
     }
     ignored = value.get("ignore")
     regions = [] if ignored is None else items("ignore", ignored, 0, MOST_IGNORED)
+    quiet = milliseconds.get("quiet_ms", 100) / 1000
     return SettleRule(
-        quiet=milliseconds.get("quiet_ms", 100) / 1000,
+        quiet=quiet,
+        # Who wants to see a longer rest does not take a shorter one for no change at all.
+        grace=max(SettleRule.grace, quiet),
         longest=milliseconds.get("max_ms", 3000) / 1000,
         ignore=tuple(
             convert_region(region("ignore", item), in_space.size, native) for item in regions

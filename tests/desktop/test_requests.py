@@ -178,6 +178,12 @@ def test_observing_can_be_said_in_detail() -> None:
     assert request.observe == Observe(False, rule, PictureOptions("webp"))
 
 
+def test_a_longer_rest_that_is_asked_for_is_waited_for_where_nothing_changes_too() -> None:
+    request = action_request({**CLICK, "observe": {"settle": {"quiet_ms": 700}}}, NATIVE)
+    assert request.observe is not None
+    assert request.observe.settle == SettleRule(quiet=0.7, grace=0.7)
+
+
 def test_settling_can_be_left_out() -> None:
     request = action_request({**CLICK, "observe": {"settle": False}}, NATIVE)
     assert request.observe is not None

@@ -4,13 +4,15 @@ from typing import Any
 
 import pytest
 
-from tests.system.services import Service
+from tests.system.services import SLOWNESS, Service
 
 pytestmark = pytest.mark.x11
 
 
 def observed(desktop: Service, **action: Any) -> dict[str, Any]:
-    return desktop.act(**action, observe={"cursor": False})
+    # On a machine whose cores are taken, what belongs together is painted further apart.
+    settle = {"quiet_ms": round(100 * SLOWNESS), "max_ms": round(3000 * SLOWNESS)}
+    return desktop.act(**action, observe={"cursor": False, "settle": settle})
 
 
 def assert_stays(desktop: Service, seen: dict[str, Any]) -> None:

@@ -98,6 +98,8 @@ def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_told(plane: Ser
         page.get_by_label("Your name").press("Enter")
         give_back = page.get_by_role("button", name="Give back")
         expect(give_back).to_be_visible()
+        # However far the agent has come by now, it will look at its screen once more.
+        plane.tool("message_agent", chat_id=chat, message="show it again")
         until(lambda: at_a_step(plane.get(path)), "its next step")
         give_back.click()
         assert plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)["outcome"] == "done"
