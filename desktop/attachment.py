@@ -10,9 +10,7 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
-from fastapi import FastAPI, HTTPException
-from starlette.routing import WebSocketRoute
-from starlette.types import Receive, Scope, Send
+from fastapi import FastAPI
 
 from recording.api import router as recording_router
 from recording.catalogue import Catalogue
@@ -27,21 +25,21 @@ from tools.processes.hierarchy import Choice
 from tools.processes.registry import Registry
 from tools.processes.streams import Streams
 from vncbridge.accesslog import AccessLog
-from vncbridge.border import install, refuse_websocket
+from vncbridge.border import install
 from vncbridge.credentials import Credentials
 from vncbridge.docs import router as docs_router
-from vncbridge.gate import Gate, Principal, Refusal
+from vncbridge.gate import Gate, Principal
 from vncbridge.idleness import Idleness
 from vncbridge.logs import logged
 from vncbridge.serving import Address, Serving
 from vncbridge.tokens_api import tokens_router
+from vncbridge.unseen import router as unseen_router
 from vncbridge.viewer import router as pages_router
 
 from .accessibility_api import Widgets
 from .accessibility_api import router as accessibility_router
 from .account import Account
 from .actions import ActionRecord
-from .api import PREFIX
 from .api import router as desktop_router
 from .applications import Applications
 from .clipboard import Clipboard
@@ -86,11 +84,7 @@ from .windows_api import router as windows_router
 from .windowwatch import WindowWatch
 
 _OF_THE_SESSION = ("DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS")
-_NO_VNC = Refusal(
-    409,
-    "This desktop has no live view.",
-    "It is attached to a screen that exists already, and takes screenshots only.",
-)
+_UNSEEN = "It is attached to a screen that exists already, and takes screenshots only."
 
 
 class AttachedComputer(Computer):
@@ -261,15 +255,10 @@ class Attachment:
             ),
             docs_router(),
             metrics_router(lambda: self._status(parts), self._tally),
+            unseen_router(_UNSEEN),
             pages_router(),
         ):
             app.include_router(routes)
-        app.router.routes.append(WebSocketRoute(f"{PREFIX}/vnc", _NoLiveView()))
-
-        @app.get(f"{PREFIX}/vnc", tags=["desktop"])
-        async def vnc() -> None:
-            """Always 409: an attached screen has no live view."""
-            raise HTTPException(409, {"message": _NO_VNC.message, "detail": _NO_VNC.detail})
 
         @app.get("/healthz", include_in_schema=False)
         async def healthz() -> dict[str, str]:
@@ -344,11 +333,6 @@ def _check(request: ActionRequest) -> None:
             f"An attached screen's keyboard and mouse lack {named}.",
             "PyAutoGUI types ASCII only.",
         )
-
-
-class _NoLiveView:
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await refuse_websocket(scope, receive, send, _NO_VNC)
 
 
 def _print(line: str) -> None:

@@ -46,6 +46,7 @@ from vncbridge.relay import router as relay_router
 from vncbridge.seats import Watchers
 from vncbridge.serving import Address, Serving
 from vncbridge.tokens_api import tickets_router, tokens_router
+from vncbridge.unseen import router as unseen_router
 from vncbridge.viewer import router as pages_router
 
 from .accessibility_api import Widgets
@@ -262,8 +263,6 @@ class Service:
     def _application(self, parts: Parts) -> FastAPI:
         app = FastAPI(title="Deskhand desktop", version=VERSION, docs_url=None,
                       redoc_url=None, redirect_slashes=False)  # fmt: skip
-        rfb = UnixUpstream(parts.display.newest.xserver.rfb_socket)
-        upstream = AwakenedUpstream(rfb, parts.display)
         shown = Widgets(self.environment, self._settings.size, self._folder.path / "run")
         acting = desktop_router(
             *(parts.computer, lambda: self._status(parts), self._once, shown.pointed),
@@ -285,7 +284,7 @@ class Service:
             recording_router(
                 parts.recorder, parts.catalogue, self._closing.is_set, parts.notebook.written
             ),
-            relay_router(upstream, self._closing.is_set, self._watchers, desktop=self._instance),
+            self._watched(parts),
             processes_router(parts.registry, self._streams),
             files_router(
                 lambda: self._folder.path / "home",
@@ -315,6 +314,13 @@ class Service:
         gate = Gate(frozenset(self._settings.allowed_hosts), desktop=self._instance)
         install(app, gate, self._credentials)
         return app
+
+    def _watched(self, parts: Parts) -> APIRouter:
+        xserver = parts.display.newest.xserver
+        if not xserver.has_live_view:
+            return unseen_router("Its X server is Xvfb, which shows it to nobody.")
+        upstream = AwakenedUpstream(UnixUpstream(xserver.rfb_socket), parts.display)
+        return relay_router(upstream, self._closing.is_set, self._watchers, desktop=self._instance)
 
     def _status(self, parts: Parts) -> dict[str, Any]:
         size, life = self._settings.size, parts.display.newest

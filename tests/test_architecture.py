@@ -17,6 +17,7 @@ EDGE = {"vncbridge.border", "vncbridge.credentials", "vncbridge.errors", "vncbri
     "vncbridge.scopes",
     "vncbridge.tokens_api",
     "vncbridge.serving",
+    "vncbridge.unseen",
     "vncbridge.viewer",
     "vncbridge.pump",
 }

@@ -229,4 +229,5 @@ def test_token_and_display_can_be_others(tmp_path: Path) -> None:
                 additional_headers={"Authorization": f"Bearer {found.token}"},
                 proxy=None,
             )
-        assert refused.value.response.status_code == 500
+        assert refused.value.response.status_code == 409
+        assert b"no live view" in refused.value.response.body
