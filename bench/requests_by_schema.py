@@ -1,7 +1,7 @@
 """Makes up requests for a service from its OpenAPI document: mostly right, and sometimes not."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
@@ -23,6 +23,7 @@ _SIMPLE: dict[str, Callable[[Json], st.SearchStrategy[Any]]] = {
     "number": lambda one: st.floats(one.get("minimum", -9), min(one.get("maximum", 99), 99)),
     "boolean": lambda one: st.booleans(),
     "string": lambda one: st.text(max_size=9),
+    "null": lambda one: st.none(),
 }
 _SHORT = st.sampled_from([0, 1, 0.02])
 _WHERE = st.sampled_from(["/no/such/place", "/tmp", "here", "", "\0", "/" + "x" * 300])
@@ -63,6 +64,8 @@ class Operation:
     parameters: tuple[Json, ...]
     bodies: Json
     """Schemas by media type."""
+    document: Json = field(repr=False)
+    """What references in the schemas are looked up in."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ def operations(document: Json) -> list[Operation]:
             path,
             tuple(described.get("parameters", ())),
             described.get("requestBody", {}).get("content", {}),
+            document,
         )
         for path, methods in document["paths"].items()
         if not path.endswith(LEFT_OUT)
@@ -92,8 +96,9 @@ def operations(document: Json) -> list[Operation]:
 
 
 @st.composite
-def requests(draw: st.DrawFn, operation: Operation, document: Json) -> Asked:
+def requests(draw: st.DrawFn, operation: Operation) -> Asked:
     """Draw a request for an operation; every tenth value is anything at all."""
+    document = operation.document
     path, query = operation.path, []
     for parameter in operation.parameters:
         name = parameter["name"]
@@ -135,9 +140,8 @@ def _of(schema: Json, document: Json) -> st.SearchStrategy[Any]:
         return st.sampled_from(schema["enum"])
     if "properties" in schema:
         return _object(schema, document)
-    for several in ("oneOf", "anyOf"):
-        if several in schema:
-            return st.one_of([_of(one, document) for one in schema[several]])
+    if choices := _choices(schema):
+        return st.one_of([_of(one, document) for one in choices])
     simple = _SIMPLE.get(schema.get("type", ""))
     if simple is not None:
         return simple(schema)
@@ -146,6 +150,13 @@ def _of(schema: Json, document: Json) -> st.SearchStrategy[Any]:
     least = schema.get("minItems", 0)
     items = value_of("", schema.get("items", {}), document)
     return st.lists(items, min_size=least, max_size=max(least, min(schema.get("maxItems", 3), 3)))
+
+
+def _choices(schema: Json) -> list[Json]:
+    kinds = schema.get("type")
+    if isinstance(kinds, list):
+        return [{**schema, "type": kind} for kind in kinds]
+    return [*schema.get("oneOf", ()), *schema.get("anyOf", ())]
 
 
 @st.composite

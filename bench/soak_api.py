@@ -50,7 +50,7 @@ def soak(http: httpx2.Client, each: int, number: int) -> int:
         @given(st.data())
         def answered(data: Any) -> None:
             nonlocal counted
-            asked = data.draw(requests(operation, document))
+            asked = data.draw(requests(operation))
             answer = ask(http, asked)
             counted += 1
             assert answer.status_code != 500, f"{asked}: {answer.text}"

@@ -205,8 +205,8 @@ def test_made_up_actions_are_done_or_refused_and_let_go(desktop: Service, presse
     (asked,) = [one for one in operations(document) if one.path == ACTION]
     done: set[str] = set()
 
-    @settings(FEW, max_examples=60)
-    @given(requests(asked, document))
+    @settings(FEW, max_examples=80)
+    @given(requests(asked))
     def answered(request: Asked) -> None:
         answer = ask(desktop.http, request)
         assert answer.status_code in (200, 400), f"{request}: {answer.text}"
@@ -218,7 +218,7 @@ def test_made_up_actions_are_done_or_refused_and_let_go(desktop: Service, presse
         assert not pressed(), request
 
     answered()
-    assert len(done) > 5, done
+    assert len(done) > 2, done
 
 
 def test_no_made_up_request_is_an_error_of_ours(desktop: Service) -> None:
@@ -226,7 +226,7 @@ def test_no_made_up_request_is_an_error_of_ours(desktop: Service) -> None:
     for operation in operations(document):
 
         @settings(FEW, max_examples=2)
-        @given(requests(operation, document))
+        @given(requests(operation))
         def answered(request: Asked) -> None:
             answer = ask(desktop.http, request)
             assert answer.status_code != 500, f"{request}: {answer.text}"
