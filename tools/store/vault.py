@@ -40,7 +40,8 @@ class Vault:
         self._secrets: dict[str, Secret] = {}
         self._disguise = Disguise()
         if path is not None and path.exists():
-            self._take(_read(path))
+            known = _read(path)
+            self._take(known, _hiding(known))
 
     @property
     def values(self) -> Sequence[str]:
@@ -63,8 +64,7 @@ class Vault:
             secret.domains and all(map(is_domain, secret.domains))
         ):
             raise BadSecret("domains are hosts' names in small letters, as mail.example")
-        self._take([*(one for one in self.listed() if one.name != secret.name), secret])
-        self._write()
+        self._keep([*(one for one in self.listed() if one.name != secret.name), secret])
 
     def remove(self, name: str) -> None:
         """Forget a secret; what was written stays masked.
@@ -74,8 +74,7 @@ class Vault:
         """
         if name not in self._secrets:
             raise UnknownRow("secret", name)
-        self._take([one for one in self.listed() if one.name != name])
-        self._write()
+        self._keep([one for one in self.listed() if one.name != name])
 
     def given(self, chats: Collection[str]) -> Sequence[str]:
         """The names of those that a chat may type; ``chats`` are itself and those above it."""
@@ -103,20 +102,26 @@ class Vault:
             raise UnknownRow("secret", name)
         return found
 
-    def _take(self, secrets: Sequence[Secret]) -> None:
-        disguise = Disguise()
-        try:
-            disguise.add([secret.value for secret in secrets])
-        except InvalidSecret as error:
-            raise BadSecret(str(error)) from error
+    def _keep(self, secrets: Sequence[Secret]) -> None:
+        """Write them, then know them: what cannot be written changes nothing."""
+        disguise = _hiding(secrets)
+        if self._path is not None:
+            rows = [asdict(secret) for secret in sorted(secrets, key=lambda one: one.name)]
+            write_private(self._path, json.dumps(rows, ensure_ascii=False))
+        self._take(secrets, disguise)
+
+    def _take(self, secrets: Sequence[Secret], disguise: Disguise) -> None:
         self._secrets = {secret.name: secret for secret in secrets}
         self._disguise = disguise
 
-    def _write(self) -> None:
-        if self._path is None:
-            return
-        secrets = [asdict(secret) for secret in self.listed()]
-        write_private(self._path, json.dumps(secrets, ensure_ascii=False))
+
+def _hiding(secrets: Sequence[Secret]) -> Disguise:
+    disguise = Disguise()
+    try:
+        disguise.add([secret.value for secret in secrets])
+    except InvalidSecret as error:
+        raise BadSecret(str(error)) from error
+    return disguise
 
 
 def _allows(secret: Secret, chats: Collection[str]) -> bool:

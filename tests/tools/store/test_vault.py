@@ -83,3 +83,16 @@ def test_what_cannot_be_kept_or_hidden_is_refused(secret: Secret, tmp_path: Path
     assert secret.value not in str(refused.value)
     assert vault.listed() == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_written_is_neither_kept_nor_taken_back(tmp_path: Path) -> None:
+    path = tmp_path / "secrets.json"
+    vault = Vault(path)
+    vault.put(Secret("mail", HORSE))
+    (tmp_path / "secrets.json.new").mkdir()
+    with pytest.raises(IsADirectoryError):
+        vault.put(Secret("bank", "battery staple"))
+    with pytest.raises(IsADirectoryError):
+        vault.remove("mail")
+    assert vault.listed() == Vault(path).listed() == [Secret("mail", HORSE)]
+    assert vault.hide(f"{HORSE}, battery staple") == "••••, battery staple"
