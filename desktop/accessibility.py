@@ -1,5 +1,6 @@
 """The widgets of all applications, asked over AT-SPI's own message bus."""
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,8 @@ from typing import Any
 from jeepney import DBusAddress, Message, MessageType, Properties, new_method_call
 from jeepney.io.blocking import DBusConnection
 
-from .atspi import ACCESSIBLE, COMPONENT, REGISTRY, REPLY_SERIAL, Address, widget_bus
+from .atspi import ACCESSIBLE, COMPONENT, REGISTRY, REPLY_SERIAL, Address, next_message, widget_bus
+from .errors import NoAccessibility
 from .geometry import Region
 from .nodes import Node
 
@@ -20,6 +22,12 @@ DEEPEST = 60
 LONGEST_SECONDS = 5.0
 
 _NOWHERE = Region(0, 0, 0, 0)
+
+_NAME = re.compile(r":[\w-]+(\.[\w-]+)+|[A-Za-z_-][\w-]*(\.[A-Za-z_-][\w-]*)+", re.ASCII)
+_PATH = re.compile(r"/|(/\w+)+", re.ASCII)
+"""D-Bus specification, valid names: the bus hangs up on whoever uses others."""
+_LONGEST_NAME = 255
+_RESERVED = "/org/freedesktop/DBus/Local"
 
 
 @dataclass
@@ -45,14 +53,28 @@ def widgets(environment: Mapping[str, str]) -> tuple[tuple[Node, ...], bool]:
         NoAccessibility: If there is no such bus.
     """
     with widget_bus(environment) as bus:
-        reader = _Reader(bus, time.monotonic() + LONGEST_SECONDS)
+        return widgets_on(bus)
+
+
+def widgets_on(bus: DBusConnection) -> tuple[tuple[Node, ...], bool]:
+    """Return the tree of every application on a bus, and whether it is all of it. Blocks.
+
+    An application may say anything: what makes no sense is left out.
+
+    Raises:
+        NoAccessibility: If the bus is lost.
+    """
+    reader = _Reader(bus, time.monotonic() + LONGEST_SECONDS)
+    try:
         roots = reader.read([_ROOT], top=True)
         level = roots[0].below = reader.read(roots[0].children, top=True)
         for _ in range(DEEPEST):
             level = reader.descend(level)
             if not level:
                 break
-        return tuple(found.node() for found in roots[0].below), reader.complete and not level
+    except OSError as error:
+        raise NoAccessibility(f"the message bus was lost: {error}") from error
+    return tuple(found.node() for found in roots[0].below), reader.complete and not level
 
 
 class _Reader:
@@ -103,10 +125,13 @@ class _Reader:
         missing = set(waiting)
         while missing:
             try:
-                message = self._bus.receive(timeout=max(0.0, self._deadline - time.monotonic()))
+                message = next_message(self._bus, max(0.0, self._deadline - time.monotonic()))
             except TimeoutError:
                 self.complete = False
                 return
+            if message is None:
+                # Nobody knows whose answer it was, which is waited for to the end.
+                continue
             serial = message.header.fields.get(REPLY_SERIAL)
             if serial in missing:
                 missing.discard(serial)
@@ -134,6 +159,14 @@ def _note(found: _Found, what: str, body: Any) -> None:
         case "states", ([int(low), int(high)],):
             found.states = low | high << 32
         case "children", (list(children),):
-            found.children = [(str(name), str(path)) for name, path in children]
-        case "rectangle", ((left, top, width, height),):
+            found.children = [one for one in children if _is_address(one)]
+        case "rectangle", ((int(left), int(top), int(width), int(height)),):
             found.rectangle = Region(left, top, left + width, top + height)
+
+
+def _is_address(said: Any) -> bool:
+    match said:
+        case (str(name), str(path)):
+            named = len(name) <= _LONGEST_NAME and _NAME.fullmatch(name)
+            return bool(named and _PATH.fullmatch(path) and path != _RESERVED)
+    return False

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 
-from jeepney import DBusAddress, MessageType, Properties, new_method_call
+from jeepney import DBusAddress, Message, MessageType, Properties, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 from jeepney.wrappers import DBusErrorResponse
 
@@ -23,6 +23,8 @@ _PLACE = {"object_path": "/org/a11y/bus", "bus_name": NAME}
 
 Address = tuple[str, str]
 """Name on the bus and path of an object."""
+NONSENSE = (IndexError, TypeError, ValueError)
+"""What comes of reading words of an application that are not of the agreed form."""
 
 
 def session_bus(environment: Mapping[str, str]) -> DBusConnection:
@@ -48,6 +50,21 @@ def widget_bus(environment: Mapping[str, str]) -> Iterator[DBusConnection]:
         address = _address(session)
     with closing(_connected(address)) as connection:
         yield connection
+
+
+def next_message(bus: DBusConnection, timeout: float) -> Message | None:
+    """Return what an application says next; None if that cannot be read.
+
+    Raises:
+        TimeoutError: If nothing is said in time.
+        OSError: If the bus is lost.
+    """
+    try:
+        return bus.receive(timeout=timeout)
+    except NONSENSE:
+        # jeepney has taken it out of its buffer, and would take as much for the next message.
+        bus.parser.next_msg_size = None
+        return None
 
 
 def _connected(address: str) -> DBusConnection:

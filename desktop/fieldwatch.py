@@ -17,7 +17,17 @@ from jeepney import DBusAddress, HeaderFields, Message, MessageType, message_bus
 from jeepney.io.blocking import DBusConnection
 from jeepney.wrappers import DBusErrorResponse
 
-from .atspi import NAME, REGISTRY, REPLY_SERIAL, START_SECONDS, Address, session_bus, widget_bus
+from .atspi import (
+    NAME,
+    NONSENSE,
+    REGISTRY,
+    REPLY_SERIAL,
+    START_SECONDS,
+    Address,
+    next_message,
+    session_bus,
+    widget_bus,
+)
 from .errors import ForeignHost, NoAccessibility
 from .hosts import belongs, host_of
 from .passwords import Stays
@@ -39,8 +49,6 @@ _SIGNALS = (
 _STARTED = f"type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{NAME}'"
 _BUS = "org.freedesktop.DBus"
 _LOST = (OSError, TimeoutError, DBusErrorResponse)
-_NONSENSE = (IndexError, TypeError, ValueError)
-"""What comes of reading words of an application that are not of the agreed form."""
 
 
 class FieldWatch:
@@ -138,13 +146,13 @@ class FieldWatch:
 
     def _host(self, widgets: Sequence[Address]) -> str:
         pages: list[str] = []
-        with suppress(NoAccessibility, *_LOST, *_NONSENSE), widget_bus(self._environment()) as bus:
+        with suppress(NoAccessibility, *_LOST, *NONSENSE), widget_bus(self._environment()) as bus:
             pages = [page for widget in widgets if (page := page_of(bus, widget))]
         return host_of(pages[0]) if len(pages) == 1 else ""
 
     def _run(self) -> None:
         while not self._closing:
-            with suppress(NoAccessibility, *_LOST):
+            with suppress(NoAccessibility, *_LOST, *NONSENSE):
                 self._listen()
             self._hears = False
             with self._changed:
@@ -170,7 +178,7 @@ class FieldWatch:
                 bus.send(message_bus.AddMatch(rule))
             self._hears = True
             for message in self._messages(bus):
-                with suppress(*_NONSENSE):
+                with suppress(*NONSENSE):
                     self._heed(bus, message)
 
     def _started(self, session: DBusConnection) -> bool:
@@ -185,7 +193,9 @@ class FieldWatch:
         while not self._closing:
             with suppress(TimeoutError):
                 while True:
-                    yield bus.receive(timeout=0)
+                    message = next_message(bus, 0)
+                    if message is not None:
+                        yield message
             if self._wake_read in select.select([bus.sock, self._wake_read], [], [])[0]:
                 os.read(self._wake_read, 64)
 
