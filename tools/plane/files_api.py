@@ -1,10 +1,13 @@
 """The routes of stored files."""
 
-from collections.abc import AsyncIterator
-from typing import Annotated
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping
+from typing import Annotated, BinaryIO
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from recording.media import answers
 from tools.agents.views import FileView
@@ -66,15 +69,34 @@ async def sent(
     headers = _headers(file, download=download, cache=cache)
     if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
-    path, media_type = files.path(file.id), content_type(file.media_type)
-    if path.is_file():
-        beyond = only_readable(request, path.stat().st_size, headers["ETag"])
-        return beyond or FileResponse(path, headers=headers, media_type=media_type)
+    media_type = content_type(file.media_type)
 
     def read(start: int, end: int) -> AsyncIterator[bytes]:
         return files.stream(file.id, start, end)
 
-    return await answered(request, file.size, headers, media_type, read)
+    try:
+        opened = await asyncio.to_thread(files.path(file.id).open, "rb")
+    except FileNotFoundError:
+        return await answered(request, file.size, headers, media_type, read)
+    beyond = only_readable(request, os.fstat(opened.fileno()).st_size, headers["ETag"])
+    if beyond is None:
+        return _OpenedResponse(opened, headers, media_type)
+    opened.close()
+    return beyond
+
+
+class _OpenedResponse(FileResponse):
+    """The bytes of an open file, whoever moves or removes it meanwhile; it is closed at the end."""
+
+    def __init__(self, opened: BinaryIO, headers: Mapping[str, str], media_type: str) -> None:
+        path, stat = f"/proc/self/fd/{opened.fileno()}", os.fstat(opened.fileno())
+        super().__init__(path, headers=headers, media_type=media_type, stat_result=stat)
+        self._opened = opened
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them."""
+        with self._opened:
+            await super().__call__(scope, receive, send)
 
 
 def _headers(file: FileView, *, download: bool, cache: str) -> dict[str, str]:

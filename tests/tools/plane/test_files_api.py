@@ -3,8 +3,11 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from fastapi import Request
+from starlette.types import Message
 
 from tests.tools.plane.fakes import SHA, file_view, plane
+from tools.plane.files_api import sent
 
 FILES = "/api/v0/files"
 
@@ -238,5 +241,28 @@ def test_a_range_that_is_none_is_ignored(tmp_path: Path, asked: str) -> None:
         async with made.client() as client:
             reply = await client.get(f"{FILES}/{file.id}", headers={"Range": asked})
         assert (reply.status_code, reply.content) == (200, b"0123456789")
+
+    asyncio.run(scenario())
+
+
+def test_a_file_that_is_moved_away_while_it_is_answered_is_sent_whole(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        file = made.files.add(b"0123456789", media_type="video/mp4")
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+        told: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            told.append(message)
+
+        async def stays() -> Message:
+            await asyncio.Event().wait()
+            return {"type": "http.disconnect"}
+
+        answer = await sent(made.files, file, Request(scope), download=False)
+        made.files.path(file.id).unlink()
+        await answer(scope, stays, keep)
+        assert told[0]["status"] == 200
+        assert b"".join(message["body"] for message in told[1:]) == b"0123456789"
 
     asyncio.run(scenario())
