@@ -1,6 +1,7 @@
 """Tells of files that have arrived in the downloads folder, by inotify(7)."""
 
 import ctypes
+import logging
 import os
 import select
 import struct
@@ -9,6 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+logger = logging.getLogger(__name__)
 
 _CLOSE_WRITE, _MOVED_TO = 0x8, 0x80
 _ONLY_FOLDERS = 0x01000000
@@ -43,8 +46,11 @@ class Downloads:
     def open(self) -> None:
         """Make the folder if it is missing, and watch it from now on.
 
+        A user has so many watches and no more (inotify(7), /proc interfaces): where others took
+        them all, the log says so and nothing is told.
+
         Raises:
-            OSError: If it cannot be watched.
+            OSError: If the folder cannot be made.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         kernel = ctypes.CDLL(None, use_errno=True)
@@ -52,8 +58,8 @@ class Downloads:
         mask = _CLOSE_WRITE | _MOVED_TO | _ONLY_FOLDERS
         place = os.fsencode(self._folder)
         if self._source < 0 or kernel.inotify_add_watch(self._source, place, mask) < 0:
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number), str(self._folder))
+            logger.warning("downloads are not told: %s", os.strerror(ctypes.get_errno()))
+            return
         self._wake_read, self._wake_write = os.pipe()
         self._thread.start()
 
