@@ -97,7 +97,7 @@ def test_ascii_is_typed_exactly_and_the_rest_refused_by_name(
         attached.post("/api/v0/desktop/actions", batch, 400)
         done = attached.act(action="type", text=f"{ASCII}\n", observe=True)
         assert done["changed_fraction"] == 0.0  # nothing is echoed
-        until(lambda: written.read_bytes().endswith(b"\r"), "what was typed")
+        until(lambda: written.exists() and written.read_bytes().endswith(b"\r"), "what was typed")
     assert written.read_bytes() == f"{ASCII}\r".encode()
 
 

@@ -56,7 +56,7 @@ def terminal(running: Display) -> Iterator[Terminal]:
     ready, out = running.folder / "ready", running.folder / "out"
     os.mkfifo(ready)
     order = Order(
-        ("xterm", "-geometry", "80x24+0+0", "-e", f"echo > {ready}; exec cat > {out}"),
+        ("xterm", "-geometry", "80x24+0+0", "-e", f"exec > {out}; echo > {ready}; exec cat"),
         running.environment,
         running.folder / "logs" / "xterm.log",
     )

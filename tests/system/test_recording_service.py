@@ -343,7 +343,7 @@ def test_what_a_killed_service_recorded_is_found_by_the_next(
         start(desktop)
         stir(desktop)
         written = folder / "recordings" / A / "1.mp4"
-        until(lambda: written.stat().st_size > 3000, "something on the disk")
+        until(lambda: written.exists() and written.stat().st_size > 3000, "something on the disk")
         keeper = psutil.Process(desktop.process.pid)
         (keeper.children()[0] if whom == "service" else keeper).kill()
         desktop.process.wait(20)
