@@ -14,9 +14,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tools.processes.headtail import HeadTailBuffer
-from tools.processes.registry import ProcessSettings, Registry
-from tools.processes.requests import OutputRequest, StartRequest
+from deskhand.tools.processes.headtail import HeadTailBuffer
+from deskhand.tools.processes.registry import ProcessSettings, Registry
+from deskhand.tools.processes.requests import OutputRequest, StartRequest
 
 TICK = 0.001
 GIB = 1 << 30

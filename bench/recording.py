@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from bench.recording_scenes import ANIMATION, Activity, Stage, legibility
 from bench.recording_ways import GRABS, Take, Way, ours, record
 from bench.tables import RESULTS, save
-from desktop.geometry import Point, Size
-from desktop.input import XTestHands
-from desktop.spawn import Spawner
-from desktop.strokes import Move
-from desktop.xserver import XServer
+from deskhand.desktop.geometry import Point, Size
+from deskhand.desktop.input import XTestHands
+from deskhand.desktop.spawn import Spawner
+from deskhand.desktop.strokes import Move
+from deskhand.desktop.xserver import XServer
 
 OURS = "ours"
 ALL = {OURS: ours(1), "ours, 5 at once": ours(5), **GRABS}

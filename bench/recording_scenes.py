@@ -10,12 +10,12 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from desktop.framebuffer import Framebuffer
-from desktop.geometry import Point
-from desktop.input import XTestHands
-from desktop.spawn import Order, Spawner
-from desktop.strokes import Move, Tap
-from desktop.xserver import XServer
+from deskhand.desktop.framebuffer import Framebuffer
+from deskhand.desktop.geometry import Point
+from deskhand.desktop.input import XTestHands
+from deskhand.desktop.spawn import Order, Spawner
+from deskhand.desktop.strokes import Move, Tap
+from deskhand.desktop.xserver import XServer
 
 RETURN = 0xFF0D
 

@@ -20,13 +20,13 @@ from pathlib import Path
 import psutil
 
 from bench.recording_scenes import Stage
-from desktop.footage import Footage
-from desktop.framebuffer import Framebuffer
-from recording.catalogue import Catalogue
-from recording.container import outermost
-from recording.recorder import Recorder
-from recording.settings import RecordingSettings
-from recording.timeline import TimeMap
+from deskhand.desktop.footage import Footage
+from deskhand.desktop.framebuffer import Framebuffer
+from deskhand.recording.catalogue import Catalogue
+from deskhand.recording.container import outermost
+from deskhand.recording.recorder import Recorder
+from deskhand.recording.settings import RecordingSettings
+from deskhand.recording.timeline import TimeMap
 
 NAME = "{}1111111-2222-3333-4444-555555555555"
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import psutil
 from fastapi import FastAPI
 
-from vncbridge.relay import UnixUpstream, router
-from vncbridge.seats import Watchers
-from vncbridge.serving import Address, Serving, listening
+from deskhand.vncbridge.relay import UnixUpstream, router
+from deskhand.vncbridge.seats import Watchers
+from deskhand.vncbridge.serving import Address, Serving, listening
 
 BLOCK = bytes(range(256)) * 1024
 OPENING = (

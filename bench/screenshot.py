@@ -22,12 +22,12 @@ from PIL import Image, ImageDraw, ImageFont
 from xcffib import xproto
 
 from bench.tables import save
-from desktop.framebuffer import Framebuffer
-from desktop.geometry import Size
-from desktop.pictures import Pictures
-from desktop.spawn import Spawner
-from desktop.xconnection import connect
-from desktop.xserver import XServer
+from deskhand.desktop.framebuffer import Framebuffer
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.pictures import Pictures
+from deskhand.desktop.spawn import Spawner
+from deskhand.desktop.xconnection import connect
+from deskhand.desktop.xserver import XServer
 
 NATIVE, MODEL = Size(1920, 1080), Size(1280, 720)
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf"

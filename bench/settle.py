@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from PIL import Image
 
-from desktop.remote_sync import Desktop
-from desktop.results import Done
+from deskhand.desktop.remote_sync import Desktop
+from deskhand.desktop.results import Done
 
 from .tables import save
 

@@ -22,11 +22,11 @@ import psutil
 
 from bench.tables import save
 from bench.traces import Traces, traces
-from desktop.environment import built
-from desktop.generation import Generation, Setting
-from desktop.geometry import Size
-from desktop.session import SessionFiles
-from desktop.spawn import Spawner
+from deskhand.desktop.environment import built
+from deskhand.desktop.generation import Generation, Setting
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.session import SessionFiles
+from deskhand.desktop.spawn import Spawner
 
 DESKHAND = str(Path(sys.executable).with_name("deskhand"))
 REPORT_EVERY = 100

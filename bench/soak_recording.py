@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from bench.tables import save
-from recording.budget import LADDER
-from recording.catalogue import Catalogue
-from recording.container import Film
-from recording.encoder import Encoder
-from recording.mover import move
-from recording.settings import RecordingSettings
-from recording.shots import Shot
-from recording.studio import Studio
+from deskhand.recording.budget import LADDER
+from deskhand.recording.catalogue import Catalogue
+from deskhand.recording.container import Film
+from deskhand.recording.encoder import Encoder
+from deskhand.recording.mover import move
+from deskhand.recording.settings import RecordingSettings
+from deskhand.recording.shots import Shot
+from deskhand.recording.studio import Studio
 from tests.recording.fakes import decoded
 
 Facts = dict[str, Any]

@@ -12,29 +12,29 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from recording.api import router as recording_router
-from recording.catalogue import Catalogue
-from recording.recorder import Recorder
-from tools.files.api import router as files_router
-from tools.files.roots import Roots
-from tools.files.watching import Watches
-from tools.processes.api import once
-from tools.processes.api import router as processes_router
-from tools.processes.cgroups import opened as opened_cgroup
-from tools.processes.hierarchy import Choice
-from tools.processes.registry import Registry
-from tools.processes.streams import Streams
-from vncbridge.accesslog import AccessLog
-from vncbridge.border import install
-from vncbridge.credentials import Credentials
-from vncbridge.docs import router as docs_router
-from vncbridge.gate import Gate, Principal
-from vncbridge.idleness import Idleness
-from vncbridge.logs import logged
-from vncbridge.serving import Address, Serving
-from vncbridge.tokens_api import tokens_router
-from vncbridge.unseen import router as unseen_router
-from vncbridge.viewer import router as pages_router
+from deskhand.recording.api import router as recording_router
+from deskhand.recording.catalogue import Catalogue
+from deskhand.recording.recorder import Recorder
+from deskhand.tools.files.api import router as files_router
+from deskhand.tools.files.roots import Roots
+from deskhand.tools.files.watching import Watches
+from deskhand.tools.processes.api import once
+from deskhand.tools.processes.api import router as processes_router
+from deskhand.tools.processes.cgroups import opened as opened_cgroup
+from deskhand.tools.processes.hierarchy import Choice
+from deskhand.tools.processes.registry import Registry
+from deskhand.tools.processes.streams import Streams
+from deskhand.vncbridge.accesslog import AccessLog
+from deskhand.vncbridge.border import install
+from deskhand.vncbridge.credentials import Credentials
+from deskhand.vncbridge.docs import router as docs_router
+from deskhand.vncbridge.gate import Gate, Principal
+from deskhand.vncbridge.idleness import Idleness
+from deskhand.vncbridge.logs import logged
+from deskhand.vncbridge.serving import Address, Serving
+from deskhand.vncbridge.tokens_api import tokens_router
+from deskhand.vncbridge.unseen import router as unseen_router
+from deskhand.vncbridge.viewer import router as pages_router
 
 from .accessibility_api import Widgets
 from .accessibility_api import router as accessibility_router

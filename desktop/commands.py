@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tools.processes.hierarchy import Choice
-from tools.processes.registry import ProcessSettings
-from tools.processes.spawn import Limits
+from deskhand.tools.processes.hierarchy import Choice
+from deskhand.tools.processes.registry import ProcessSettings
+from deskhand.tools.processes.spawn import Limits
 
 from .settings import DesktopSettings
 

@@ -10,15 +10,7 @@ from functools import partial
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
-from .actions import (
-    ACTIONS,
-    ActionRecord,
-    Click,
-    CursorPosition,
-    MouseMove,
-    Screenshot,
-    Wait,
-)
+from .actions import ACTIONS, ActionRecord, Click, CursorPosition, MouseMove, Screenshot, Wait
 from .discretion import Discretion
 from .errors import ActionFailed, DesktopError, QueueFull, UntypableText
 from .eyes import Eyes, Pictures, Screen, Stages, Windows

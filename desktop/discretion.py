@@ -13,7 +13,7 @@ from .requests import ActionRequest
 
 
 class Fields(Protocol):
-    """What is known of fields; `desktop.fieldwatch.FieldWatch` outside of tests."""
+    """What is known of fields; `deskhand.desktop.fieldwatch.FieldWatch` outside of tests."""
 
     def password_since(self, at: float) -> bool:
         """Whether a password field had the keyboard at that time or later."""

@@ -9,7 +9,7 @@ from .requests import ActionRequest, BatchRequest
 
 
 class Floor(Protocol):
-    """What grants it; `desktop.leasing.Leasing` outside of tests."""
+    """What grants it; `deskhand.desktop.leasing.Leasing` outside of tests."""
 
     def acting(self, chat: str) -> AbstractContextManager[None]:
         """Let an agent act while the body runs; empty for one that names no chat.

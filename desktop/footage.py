@@ -3,8 +3,8 @@
 import time
 from typing import Protocol
 
-from recording.errors import FeedEnded
-from recording.shots import Overlay, Shot
+from deskhand.recording.errors import FeedEnded
+from deskhand.recording.shots import Overlay, Shot
 
 from .card import card
 from .errors import DisplayGone, DisplayNotReady

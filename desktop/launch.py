@@ -13,5 +13,5 @@ def service_command(*arguments: str) -> list[str]:
     keeper = Path(__file__).with_name("keeper.py")
     return [
         *(sys.executable, "-S", "-E", str(keeper)),
-        *(sys.executable, "-P", "-m", "desktop", *arguments),
+        *(sys.executable, "-P", "-m", "deskhand.desktop", *arguments),
     ]

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping
 
-from tools.processes.chat import chat_of
-from tools.processes.errors import ProcessError
-from tools.processes.registry import Registry
-from tools.processes.requests import start_request
+from deskhand.tools.processes.chat import chat_of
+from deskhand.tools.processes.errors import ProcessError
+from deskhand.tools.processes.registry import Registry
+from deskhand.tools.processes.requests import start_request
 
 from .errors import ActionFailed, InvalidAction
 

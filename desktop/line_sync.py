@@ -1,6 +1,6 @@
 """What the parts of one remote desktop send their requests through.
 
-For programs without an event loop. Written from ``desktop.line`` by
+For programs without an event loop. Written from ``deskhand.desktop.line`` by
 ``scripts/make_sync_client.py``: change it there.
 """
 

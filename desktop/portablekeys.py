@@ -2,19 +2,7 @@
 
 from collections.abc import Iterable
 
-from .actions import (
-    BACK,
-    FORWARD,
-    Action,
-    Click,
-    Drag,
-    HoldKey,
-    Key,
-    KeyDown,
-    KeyUp,
-    Scroll,
-    Type,
-)
+from .actions import BACK, FORWARD, Action, Click, Drag, HoldKey, Key, KeyDown, KeyUp, Scroll, Type
 from .keysyms import KEYSYMS
 
 _NAMES = {

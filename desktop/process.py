@@ -10,8 +10,8 @@ import sys
 from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 
-from vncbridge.errors import CannotListen
-from vncbridge.serving import listening, parse_address
+from deskhand.vncbridge.errors import CannotListen
+from deskhand.vncbridge.serving import listening, parse_address
 
 from . import service
 from .account import become, claimed, end_with_parent
@@ -96,7 +96,7 @@ def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
         connect(os.environ.get("DISPLAY", ""), authority).disconnect()
         # It looks for its display while it is loaded, and speaks on our standard output.
         with redirect_stdout(sys.stderr):
-            attachment = importlib.import_module("desktop.attachment")
+            attachment = importlib.import_module("deskhand.desktop.attachment")
         desk = attachment.Attachment(settings, folder, account, instance, token)
         asyncio.run(desk.run(bound, address))
     return 0

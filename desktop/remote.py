@@ -1,6 +1,6 @@
 """A desktop from the outside, in the shape that Playwright made familiar.
 
-``desktop.remote_sync`` is the same without ``await``, written from this file by
+``deskhand.desktop.remote_sync`` is the same without ``await``, written from this file by
 ``scripts/make_sync_client.py``.
 """
 

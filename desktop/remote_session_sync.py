@@ -1,6 +1,6 @@
 """What a remote desktop has beside its pixels: clipboard, windows, applications, lease, events.
 
-For programs without an event loop. Written from ``desktop.remote_session`` by
+For programs without an event loop. Written from ``deskhand.desktop.remote_session`` by
 ``scripts/make_sync_client.py``: change it there.
 """
 

@@ -1,6 +1,6 @@
 """A desktop from the outside, in the shape that Playwright made familiar.
 
-For programs without an event loop. Written from ``desktop.remote`` by
+For programs without an event loop. Written from ``deskhand.desktop.remote`` by
 ``scripts/make_sync_client.py``: change it there.
 """
 

@@ -13,41 +13,41 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, Response
 
-from recording.api import router as recording_router
-from recording.catalogue import Catalogue
-from recording.recorder import Recorder
-from tools.files.api import router as files_router
-from tools.files.roots import Roots
-from tools.files.watching import Watches
-from tools.git.api import router as git_router
-from tools.git.askpass import Askpass
-from tools.git.attribution import Attribution
-from tools.git.attribution_api import router as attribution_router
-from tools.git.credentials import Credentials as GitCredentials
-from tools.git.errors import InvalidCredential
-from tools.git.paths import PathStore
-from tools.git.repositories import Git
-from tools.git.watcher import Watcher
-from tools.processes.api import once, touched
-from tools.processes.api import router as processes_router
-from tools.processes.cgroups import opened as opened_cgroup
-from tools.processes.hierarchy import Choice
-from tools.processes.registry import Registry
-from tools.processes.streams import Streams
-from vncbridge.accesslog import AccessLog
-from vncbridge.border import install
-from vncbridge.credentials import Credentials, new_token
-from vncbridge.docs import router as docs_router
-from vncbridge.gate import Gate, Principal
-from vncbridge.idleness import Idleness
-from vncbridge.logs import logged
-from vncbridge.relay import UnixUpstream
-from vncbridge.relay import router as relay_router
-from vncbridge.seats import Watchers
-from vncbridge.serving import Address, Serving
-from vncbridge.tokens_api import tickets_router, tokens_router
-from vncbridge.unseen import router as unseen_router
-from vncbridge.viewer import router as pages_router
+from deskhand.recording.api import router as recording_router
+from deskhand.recording.catalogue import Catalogue
+from deskhand.recording.recorder import Recorder
+from deskhand.tools.files.api import router as files_router
+from deskhand.tools.files.roots import Roots
+from deskhand.tools.files.watching import Watches
+from deskhand.tools.git.api import router as git_router
+from deskhand.tools.git.askpass import Askpass
+from deskhand.tools.git.attribution import Attribution
+from deskhand.tools.git.attribution_api import router as attribution_router
+from deskhand.tools.git.credentials import Credentials as GitCredentials
+from deskhand.tools.git.errors import InvalidCredential
+from deskhand.tools.git.paths import PathStore
+from deskhand.tools.git.repositories import Git
+from deskhand.tools.git.watcher import Watcher
+from deskhand.tools.processes.api import once, touched
+from deskhand.tools.processes.api import router as processes_router
+from deskhand.tools.processes.cgroups import opened as opened_cgroup
+from deskhand.tools.processes.hierarchy import Choice
+from deskhand.tools.processes.registry import Registry
+from deskhand.tools.processes.streams import Streams
+from deskhand.vncbridge.accesslog import AccessLog
+from deskhand.vncbridge.border import install
+from deskhand.vncbridge.credentials import Credentials, new_token
+from deskhand.vncbridge.docs import router as docs_router
+from deskhand.vncbridge.gate import Gate, Principal
+from deskhand.vncbridge.idleness import Idleness
+from deskhand.vncbridge.logs import logged
+from deskhand.vncbridge.relay import UnixUpstream
+from deskhand.vncbridge.relay import router as relay_router
+from deskhand.vncbridge.seats import Watchers
+from deskhand.vncbridge.serving import Address, Serving
+from deskhand.vncbridge.tokens_api import tickets_router, tokens_router
+from deskhand.vncbridge.unseen import router as unseen_router
+from deskhand.vncbridge.viewer import router as pages_router
 
 from .accessibility_api import Widgets
 from .accessibility_api import router as accessibility_router

@@ -10,16 +10,14 @@ from typing import Any
 
 from anthropic import AsyncAnthropic
 
-from desktop.errors import DesktopRefused
-from desktop.remote import Desktop
-from desktop.results import Done
+from deskhand import AsyncDesktop, DesktopRefused, Done
 
 TOOLSET: Any = {"type": "computer_toolset_20260801"}
 MOST_TURNS = 50
 CLICKS = ("left_click", "right_click", "middle_click", "double_click", "triple_click", "scroll")
 
 
-async def perform(desktop: Desktop, name: str, given: dict[str, Any]) -> Done:
+async def perform(desktop: AsyncDesktop, name: str, given: dict[str, Any]) -> Done:
     """Do one call of the model: names and fields are those of Deskhand's own actions."""
     fields = dict(given)
     if name == "key":
@@ -30,7 +28,7 @@ async def perform(desktop: Desktop, name: str, given: dict[str, Any]) -> Done:
     return await desktop.act(name, not looks, **fields)
 
 
-async def result_of(desktop: Desktop, call: Any) -> dict[str, Any]:
+async def result_of(desktop: AsyncDesktop, call: Any) -> dict[str, Any]:
     """Answer one call with what became of it: words, and a picture of the screen at rest."""
     result = {"type": "tool_result", "tool_use_id": call.id, "toolset_name": call.toolset_name}
     try:
@@ -48,7 +46,7 @@ async def result_of(desktop: Desktop, call: Any) -> dict[str, Any]:
 async def main(task: str, model: str) -> str:
     """Work on the task until the model calls no more; return what it said last."""
     messages: list[Any] = [{"role": "user", "content": task}]
-    async with AsyncAnthropic() as client, Desktop.launch() as desktop:
+    async with AsyncAnthropic() as client, AsyncDesktop.launch() as desktop:
         for _ in range(MOST_TURNS):
             reply = await client.messages.create(
                 model=model, max_tokens=4096, tools=[TOOLSET], messages=messages

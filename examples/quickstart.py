@@ -1,28 +1,27 @@
-"""A desktop of one's own: see it, act on it, film it.
+"""A desktop of one's own: see it, act on it, record it.
 
 Usage: python examples/quickstart.py [FOLDER]
 """
 
-import asyncio
 import sys
 from pathlib import Path
 
-from desktop.remote import Desktop
+from deskhand import Desktop
 
 
-async def main(folder: Path) -> None:
-    """Open a terminal, type into it, and keep the picture and the film."""
-    async with Desktop.launch() as desktop:
-        film = await desktop.recording.start(label="quickstart")
-        await desktop.run("terminal > /dev/null 2>&1 &")
-        await desktop.act("wait", observe=True, duration=1)
-        seen = await desktop.keyboard.type("echo Grüße, 世界\n", observe=True)
-        await desktop.screenshot(path=folder / "quickstart.png")
-        stored = await desktop.recording.stop(film)
-        await desktop.recording.download(film, folder / "quickstart.mp4")
+def main(folder: Path) -> None:
+    """Open a terminal, type into it, and keep the screenshot and the video."""
+    with Desktop.launch() as desktop:
+        recording = desktop.recording.start(label="quickstart")
+        desktop.run("terminal > /dev/null 2>&1 &")
+        desktop.act("wait", observe=True, duration=1)
+        seen = desktop.keyboard.type("echo Grüße, 世界\n", observe=True)
+        desktop.screenshot(path=folder / "quickstart.png")
+        stored = desktop.recording.stop(recording)
+        desktop.recording.download(recording, folder / "quickstart.mp4")
     sys.stdout.write(f"{seen.changed_fraction:.2%} of the screen changed; ")
     sys.stdout.write(f"{stored.video_s:.1f} s of video are in {folder}\n")
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))

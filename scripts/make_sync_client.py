@@ -28,7 +28,7 @@ _CHANGES = (
 )
 _TITLE = '''"""{first}
 
-For programs without an event loop. Written from ``desktop.{name}`` by
+For programs without an event loop. Written from ``deskhand.desktop.{name}`` by
 ``scripts/make_sync_client.py``: change it there.
 """
 '''

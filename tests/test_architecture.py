@@ -147,10 +147,12 @@ def imports(name: str, path: Path) -> Iterator[str]:
     parts = name.split(".") + (["__init__"] if path.name == "__init__.py" else [])
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from (alias.name.removeprefix("deskhand.") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = [*parts[: -node.level]] if node.level else []
             module = ".".join([*base, node.module] if node.module else base)
+            assert node.level or module.partition(".")[0] not in PACKAGES, f"bare {module}"
+            module = module.removeprefix("deskhand.")
             inner = [f"{module}.{alias.name}" for alias in node.names]
             found = [one for one in inner if one in MODULES]
             yield from found or [module]

@@ -9,9 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tools.private import write_private
-from vncbridge.credentials import Credentials, Issued, Session, new_token
-from vncbridge.gate import Principal
+from deskhand.vncbridge.credentials import Credentials, Issued, Session, new_token
+from deskhand.vncbridge.gate import Principal
+
+from .private import write_private
 
 log = logging.getLogger(__name__)
 

@@ -50,7 +50,7 @@ def _where(url: str | None, data_dir: Path | None, desktop_id: str | None) -> An
 
 def _module(name: str) -> Any:
     # A provider's SDK alone takes two seconds to import: `deskhand version` must not.
-    return importlib.import_module(f"tools.commands.{name}")
+    return importlib.import_module(f"deskhand.tools.commands.{name}")
 
 
 @app.command()

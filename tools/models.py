@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from tools.agents.errors import NoModel
-from tools.agents.providers.port import Model, Role
+from deskhand.tools.agents.errors import NoModel
+from deskhand.tools.agents.providers.port import Model, Role
 
 SCRIPTED = "scripted:"
 PROVIDER_DEFAULT = "claude-opus-5-5"

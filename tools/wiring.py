@@ -15,47 +15,48 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request
 
-from desktop.folder import open_root, run_root
-from tools.accepted import accepted, token_in
-from tools.agents.chats import Chats
-from tools.agents.errors import ChatError
-from tools.agents.ports import ChatSettings
-from tools.agents.scripted.server import ScriptedModelServer
-from tools.fleet.entries import Entries
-from tools.fleet.fleet import Fleet
-from tools.fleet.machines import FleetMachines
-from tools.kit.edit_files import EditFilesTool
-from tools.kit.execute import ExecuteTool
-from tools.kit.process_list import ProcessListTool
-from tools.kit.process_output import ProcessOutputTool
-from tools.kit.process_signal import ProcessSignalTool
-from tools.kit.read_file import ReadFileTool
-from tools.kit.search_files import SearchFilesTool
-from tools.kit.spec import Tool
-from tools.kit.write_file import WriteFileTool
-from tools.models import Account, Models
-from tools.plane.app import create_app
-from tools.plane.pages import router as pages_router
-from tools.plane.ports import Editor
-from tools.plane.secrets_api import router as secrets_router
-from tools.plane.status_api import About
-from tools.settings import Settings
-from tools.store.bucket import Bucket
-from tools.store.database import Store
-from tools.store.errors import StoreError
-from tools.store.file_store import FileStore
-from tools.store.kin import Kin
-from tools.store.library import Library
-from tools.store.outbox import Outbox
-from tools.store.stored_files import StoredFiles
-from tools.store.vault import Vault
-from vncbridge.accesslog import AccessLog
-from vncbridge.border import install
-from vncbridge.credentials import Credentials
-from vncbridge.gate import Gate
-from vncbridge.logs import logged
-from vncbridge.serving import Address
-from vncbridge.tokens_api import tickets_router, tokens_router
+from deskhand.desktop.folder import open_root, run_root
+from deskhand.tools.agents.chats import Chats
+from deskhand.tools.agents.errors import ChatError
+from deskhand.tools.agents.ports import ChatSettings
+from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from deskhand.tools.fleet.entries import Entries
+from deskhand.tools.fleet.fleet import Fleet
+from deskhand.tools.fleet.machines import FleetMachines
+from deskhand.tools.kit.edit_files import EditFilesTool
+from deskhand.tools.kit.execute import ExecuteTool
+from deskhand.tools.kit.process_list import ProcessListTool
+from deskhand.tools.kit.process_output import ProcessOutputTool
+from deskhand.tools.kit.process_signal import ProcessSignalTool
+from deskhand.tools.kit.read_file import ReadFileTool
+from deskhand.tools.kit.search_files import SearchFilesTool
+from deskhand.tools.kit.spec import Tool
+from deskhand.tools.kit.write_file import WriteFileTool
+from deskhand.tools.plane.app import create_app
+from deskhand.tools.plane.pages import router as pages_router
+from deskhand.tools.plane.ports import Editor
+from deskhand.tools.plane.secrets_api import router as secrets_router
+from deskhand.tools.plane.status_api import About
+from deskhand.tools.store.bucket import Bucket
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.errors import StoreError
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.kin import Kin
+from deskhand.tools.store.library import Library
+from deskhand.tools.store.outbox import Outbox
+from deskhand.tools.store.stored_files import StoredFiles
+from deskhand.tools.store.vault import Vault
+from deskhand.vncbridge.accesslog import AccessLog
+from deskhand.vncbridge.border import install
+from deskhand.vncbridge.credentials import Credentials
+from deskhand.vncbridge.gate import Gate
+from deskhand.vncbridge.logs import logged
+from deskhand.vncbridge.serving import Address
+from deskhand.vncbridge.tokens_api import tickets_router, tokens_router
+
+from .accepted import accepted, token_in
+from .models import Account, Models
+from .settings import Settings
 
 log = logging.getLogger(__name__)
 TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
@@ -205,7 +206,7 @@ def _models(
 
 def _provider() -> type[Account]:
     # The SDK takes two seconds to import: it is loaded beside the start, not before it.
-    module = importlib.import_module("tools.agents.providers.anthropic")
+    module = importlib.import_module("deskhand.tools.agents.providers.anthropic")
     found: type[Account] = module.AnthropicModel
     return found
 
@@ -213,7 +214,7 @@ def _provider() -> type[Account]:
 @cache
 def _editor() -> Editor:
     # It brings a video library, which most control planes do without for hours.
-    found: Editor = importlib.import_module("recording.editing").Editor()
+    found: Editor = importlib.import_module("deskhand.recording.editing").Editor()
     return found
 
 

@@ -21,8 +21,8 @@ from structlog.processors import JSONRenderer, TimeStamper, format_exc_info
 from structlog.stdlib import ProcessorFormatter, add_log_level, add_logger_name
 
 ACCESS = "deskhand.access"
-OURS = ("desktop", "recording", "tools", "vncbridge")
-"""From others only warnings are kept."""
+OURS = "deskhand"
+"""Logger of the package; of other libraries only warnings are kept."""
 LARGEST_FILE = 10 * 1024 * 1024
 OLD_FILES = 2
 
@@ -48,7 +48,7 @@ def logged(folder: Path, hide: Callable[[str], str] = str) -> Iterator[None]:
     with ExitStack() as stack:
         access = stack.enter_context(_file(folder / "access.jsonl", logging.Formatter()))
         service = stack.enter_context(_file(folder / "service.jsonl", _lines(hide)))
-        for name in (ACCESS, *OURS):
+        for name in (ACCESS, OURS):
             stack.enter_context(_talkative(logging.getLogger(name)))
         stack.enter_context(_heard(logging.getLogger(ACCESS), access))
         for handler in (service, logging.lastResort):

@@ -10,10 +10,10 @@ import uvicorn
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse
 
-from desktop.actions import ActionRecord
-from desktop.api import router
-from desktop.computer import Computer
-from desktop.once import Once
+from deskhand.desktop.actions import ActionRecord
+from deskhand.desktop.api import router
+from deskhand.desktop.computer import Computer
+from deskhand.desktop.once import Once
 from tests.desktop.fakes import FakeClock, FakeHands, FakePictures, FakeScreen
 
 

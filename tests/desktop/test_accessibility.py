@@ -18,11 +18,11 @@ from jeepney import (
 from jeepney.io.blocking import DBusConnection
 from jeepney.low_level import Parser
 
-from desktop.accessibility import widgets_on
-from desktop.atspi import next_message
-from desktop.errors import NoAccessibility
-from desktop.geometry import Region
-from desktop.nodes import Node
+from deskhand.desktop.accessibility import widgets_on
+from deskhand.desktop.atspi import next_message
+from deskhand.desktop.errors import NoAccessibility
+from deskhand.desktop.geometry import Region
+from deskhand.desktop.nodes import Node
 
 Answer = tuple[str, Any]
 Answers = Mapping[str, Answer]

@@ -7,10 +7,10 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from desktop.accessibility_api import Widgets, router
-from desktop.errors import HumanInControl
-from desktop.floor import OpenFloor
-from desktop.geometry import Size
+from deskhand.desktop.accessibility_api import Widgets, router
+from deskhand.desktop.errors import HumanInControl
+from deskhand.desktop.floor import OpenFloor
+from deskhand.desktop.geometry import Size
 
 
 class Private(OpenFloor):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.account import claimed
-from desktop.errors import AccountUnavailable
+from deskhand.desktop.account import claimed
+from deskhand.desktop.errors import AccountUnavailable
 
 AS_ROOT = os.geteuid() == 0
 NOBODY = "no-such-user-here"
@@ -52,7 +52,7 @@ def test_becoming_somebody_is_for_good() -> None:
     script = (
         "import os\n"
         "from pathlib import Path\n"
-        "from desktop.account import Account, become\n"
+        "from deskhand.desktop.account import Account, become\n"
         "become(Account('nobody', 65534, 65534, 'user'))\n"
         "print(os.getresuid(), os.getresgid(), os.getgroups())\n"
         "status = Path('/proc/self/status').read_text()\n"

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from desktop.actions import (
+from deskhand.desktop.actions import (
     ACTIONS,
     ButtonDown,
     ButtonUp,
@@ -22,12 +22,12 @@ from desktop.actions import (
     picture_options,
     points_of,
 )
-from desktop.errors import InvalidAction
-from desktop.fields import FIELDS
-from desktop.geometry import Point, Region
-from desktop.keys import chord
-from desktop.keysyms import KEYSYMS
-from desktop.views import PictureOptions
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import FIELDS
+from deskhand.desktop.geometry import Point, Region
+from deskhand.desktop.keys import chord
+from deskhand.desktop.keysyms import KEYSYMS
+from deskhand.desktop.views import PictureOptions
 
 AT = Point(5, 6)
 CTRL, SHIFT = KEYSYMS["Control_L"], KEYSYMS["Shift_L"]

@@ -10,10 +10,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from desktop.errors import DisplayGone, UntypableText
-from desktop.frames import Damage
-from desktop.geometry import Region
-from desktop.strokes import KeyDown, Move
+from deskhand.desktop.errors import DisplayGone, UntypableText
+from deskhand.desktop.frames import Damage
+from deskhand.desktop.geometry import Region
+from deskhand.desktop.strokes import KeyDown, Move
 from tests.desktop.fakes import pointer
 from tests.desktop.serving import Service, serving
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.backoff import LONGEST_SECONDS, REMEMBERED_SECONDS, pause, recent
+from deskhand.desktop.backoff import LONGEST_SECONDS, REMEMBERED_SECONDS, pause, recent
 
 moments = st.lists(st.floats(0, 1000), max_size=30)
 

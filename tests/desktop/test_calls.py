@@ -1,8 +1,8 @@
 import pytest
 
-from desktop.calls import call_of, caller_of, header
-from desktop.errors import InvalidAction
-from desktop.outcomes import Caller
+from deskhand.desktop.calls import call_of, caller_of, header
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.outcomes import Caller
 
 
 def test_our_header_goes_before_the_references() -> None:

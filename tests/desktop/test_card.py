@@ -1,6 +1,6 @@
 import numpy as np
 
-from desktop.card import BACKGROUND, card
+from deskhand.desktop.card import BACKGROUND, card
 
 
 def test_a_card_shows_words_in_the_middle_of_the_screens_pixels() -> None:

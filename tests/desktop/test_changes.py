@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from desktop.changes import MOST_REGIONS, changes
-from desktop.frames import Frame
-from desktop.geometry import Region, Size, whole
+from deskhand.desktop.changes import MOST_REGIONS, changes
+from deskhand.desktop.frames import Frame
+from deskhand.desktop.geometry import Region, Size, whole
 from tests.desktop.fakes import SMALL, frame
 
 PIXELS = SMALL.width * SMALL.height

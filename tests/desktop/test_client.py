@@ -10,8 +10,8 @@ from fastapi import FastAPI, HTTPException, Request, Response, WebSocket, WebSoc
 from fastapi.responses import StreamingResponse
 from websockets.exceptions import ConnectionClosed
 
-from desktop.client import DesktopClient
-from desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from tests.desktop.serving import Service, serving
 
 LIMIT = 20

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from desktop.clipboard_api import content_of
-from desktop.errors import InvalidAction
+from deskhand.desktop.clipboard_api import content_of
+from deskhand.desktop.errors import InvalidAction
 
 
 @pytest.mark.parametrize("image", ["ü", "a", "=", "AAAA"])

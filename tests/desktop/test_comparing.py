@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from desktop.comparing import ComparedScreen, arrow
-from desktop.errors import DisplayGone
-from desktop.geometry import Point, Region, Size
+from deskhand.desktop.comparing import ComparedScreen, arrow
+from deskhand.desktop.errors import DisplayGone
+from deskhand.desktop.geometry import Point, Region, Size
 
 LIMIT = 20.0
 SIZE = Size(64, 48)

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from desktop.actions import ActionRecord
-from desktop.computer import Computer
-from desktop.errors import ActionFailed, DisplayGone, QueueFull, UntypableText
-from desktop.frames import Damage
-from desktop.geometry import Point, Region
-from desktop.outcomes import Caller, Outcome
-from desktop.requests import (
+from deskhand.desktop.actions import ActionRecord
+from deskhand.desktop.computer import Computer
+from deskhand.desktop.errors import ActionFailed, DisplayGone, QueueFull, UntypableText
+from deskhand.desktop.frames import Damage
+from deskhand.desktop.geometry import Point, Region
+from deskhand.desktop.outcomes import Caller, Outcome
+from deskhand.desktop.requests import (
     ActionRequest,
     BatchRequest,
     action_request,
     batch_request,
     picture_of,
 )
-from desktop.strokes import ButtonDown, ButtonUp, KeyDown, Move, Stroke, Tap
+from deskhand.desktop.strokes import ButtonDown, ButtonUp, KeyDown, Move, Stroke, Tap
 from tests.desktop.fakes import NATIVE, FakeClock, FakeHands, FakePictures, FakeScreen
 
 LIMIT = 20

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from fastapi import APIRouter, FastAPI
 
-from desktop import clipboard_api, launch_api, secrets_api, windows_api
-from desktop.geometry import Size
-from desktop.schema import either
+from deskhand.desktop import clipboard_api, launch_api, secrets_api, windows_api
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.schema import either
 
 NOBODY: Any = None
 PREFIX = "/api/v0/desktop"

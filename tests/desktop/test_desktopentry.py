@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.desktopentry import Entry, entry
+from deskhand.desktop.desktopentry import Entry, entry
 
 BROWSER = """\
 # a comment

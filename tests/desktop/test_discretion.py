@@ -3,19 +3,12 @@ from typing import Any
 
 import pytest
 
-from desktop.computer import Computer
-from desktop.discretion import Discretion, NoFields
-from desktop.errors import ActionFailed, ForeignHost
-from desktop.outcomes import Caller, Outcome
-from desktop.requests import action_request, batch_request
-from tests.desktop.fakes import (
-    NATIVE,
-    FakeClock,
-    FakeFields,
-    FakeHands,
-    FakePictures,
-    FakeScreen,
-)
+from deskhand.desktop.computer import Computer
+from deskhand.desktop.discretion import Discretion, NoFields
+from deskhand.desktop.errors import ActionFailed, ForeignHost
+from deskhand.desktop.outcomes import Caller, Outcome
+from deskhand.desktop.requests import action_request, batch_request
+from tests.desktop.fakes import NATIVE, FakeClock, FakeFields, FakeHands, FakePictures, FakeScreen
 
 CALLER = Caller("call", "chat")
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.disguise import LONGEST, MASK, MOST, Disguise
-from desktop.errors import InvalidSecret
+from deskhand.desktop.disguise import LONGEST, MASK, MOST, Disguise
+from deskhand.desktop.errors import InvalidSecret
 
 SECRETS = st.lists(st.text("abcä.*\n", min_size=4, max_size=8), max_size=5)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from desktop.display import Display
-from desktop.errors import DisplayGone, DisplayNotReady
+from deskhand.desktop.display import Display
+from deskhand.desktop.errors import DisplayGone, DisplayNotReady
 
 LIMIT = 20
 

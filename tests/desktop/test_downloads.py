@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from desktop.downloads import Downloads
+from deskhand.desktop.downloads import Downloads
 
 LONGEST = 60.0
 

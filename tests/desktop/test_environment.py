@@ -2,7 +2,7 @@ from pathlib import PurePath
 
 import pytest
 
-from desktop.environment import built, utf8_locale
+from deskhand.desktop.environment import built, utf8_locale
 
 FOLDER = PurePath("/var/lib/deskhand/desktops/abc")
 

@@ -2,7 +2,7 @@ import pickle
 
 import pytest
 
-from desktop.errors import (
+from deskhand.desktop.errors import (
     AccountUnavailable,
     ActionFailed,
     CallRefused,

@@ -1,6 +1,6 @@
 import pytest
 
-from desktop.etags import etags
+from deskhand.desktop.etags import etags
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 
 import pytest
 
-from desktop.events import LOST, Event, Events
+from deskhand.desktop.events import LOST, Event, Events
 
 LIMIT = 20
 

@@ -9,8 +9,8 @@ from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.events import Event, Events
-from desktop.eventstream import event_bytes, number_of, router
+from deskhand.desktop.events import Event, Events
+from deskhand.desktop.eventstream import event_bytes, number_of, router
 from tests.desktop.serving import serving
 
 UNUSED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

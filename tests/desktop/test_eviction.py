@@ -2,7 +2,7 @@ import os
 import subprocess
 import sys
 
-from desktop.eviction import evict, tenants
+from deskhand.desktop.eviction import evict, tenants
 
 STRANGER = 3_000_000 + os.getpid()
 """No user of this machine's, nor of another run of this test."""

@@ -5,14 +5,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from desktop.errors import DisplayGone
-from desktop.eyes import Eyes, Stages
-from desktop.frames import Damage, Frame
-from desktop.geometry import Point, Region, Size
-from desktop.outcomes import Focused, Observation
-from desktop.requests import Observe
-from desktop.settle import SettleRule
-from desktop.views import PictureOptions, View
+from deskhand.desktop.errors import DisplayGone
+from deskhand.desktop.eyes import Eyes, Stages
+from deskhand.desktop.frames import Damage, Frame
+from deskhand.desktop.geometry import Point, Region, Size
+from deskhand.desktop.outcomes import Focused, Observation
+from deskhand.desktop.requests import Observe
+from deskhand.desktop.settle import SettleRule
+from deskhand.desktop.views import PictureOptions, View
 from tests.desktop.fakes import FakeClock, FakePictures, FakeScreen, FakeWatch, pointer
 
 SPOT = Region(100, 100, 110, 120)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.errors import InvalidAction
-from desktop.fields import FIELDS, LONGEST_TEXT, UNREADABLE, flag, items
-from desktop.geometry import Point, Region
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import FIELDS, LONGEST_TEXT, UNREADABLE, flag, items
+from deskhand.desktop.geometry import Point, Region
 
 
 def read(name: str, value: Any) -> Any:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.account import Account
-from desktop.folder import Folder, open_root, run_root
+from deskhand.desktop.account import Account
+from deskhand.desktop.folder import Folder, open_root, run_root
 
 ME = Account("me", os.getuid(), os.getgid(), "shared")
 

@@ -3,13 +3,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from desktop.errors import DisplayGone
-from desktop.footage import Footage
-from desktop.frames import Frame, Pointer
-from desktop.geometry import Point, Region, Size
-from desktop.veil import Veil
-from desktop.watching import Feed
-from recording.errors import FeedEnded
+from deskhand.desktop.errors import DisplayGone
+from deskhand.desktop.footage import Footage
+from deskhand.desktop.frames import Frame, Pointer
+from deskhand.desktop.geometry import Point, Region, Size
+from deskhand.desktop.veil import Veil
+from deskhand.desktop.watching import Feed
+from deskhand.recording.errors import FeedEnded
 
 SIZE = Size(64, 36)
 MAGENTA = (255, 0, 255, 0)

@@ -8,12 +8,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from desktop.actions import ACTIONS
-from desktop.errors import InvalidAction
-from desktop.fields import FIELDS
-from desktop.outcomes import Caller, batch_json, outcome_json
-from desktop.requests import action_request, batch_request, decode
-from desktop.strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Stroke
+from deskhand.desktop.actions import ACTIONS
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import FIELDS
+from deskhand.desktop.outcomes import Caller, batch_json, outcome_json
+from deskhand.desktop.requests import action_request, batch_request, decode
+from deskhand.desktop.strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Stroke
 from tests.desktop.fakes import NATIVE
 from tests.desktop.test_computer import desk
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.geometry import (
+from deskhand.desktop.geometry import (
     Point,
     Region,
     Size,

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from desktop.events import Event, Events
-from desktop.handover import Herald
+from deskhand.desktop.events import Event, Events
+from deskhand.desktop.handover import Herald
 
 TOLD = {"id": 7, "title": "a letter"}
 

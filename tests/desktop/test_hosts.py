@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.hosts import belongs, host_of, is_domain
+from deskhand.desktop.hosts import belongs, host_of, is_domain
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.errors import CallRefused
-from desktop.journal import (
+from deskhand.desktop.errors import CallRefused
+from deskhand.desktop.journal import (
     KEPT_COUNT,
     KEPT_SECONDS,
     Call,

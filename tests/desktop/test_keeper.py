@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.keeper import GRACE_SECONDS, LONGEST_SECONDS, Patience, exit_code
+from deskhand.desktop.keeper import GRACE_SECONDS, LONGEST_SECONDS, Patience, exit_code
 
 KEEPER = Path(__file__).parents[2] / "desktop" / "keeper.py"
 PATIENCE = 20.0 + LONGEST_SECONDS

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.keymap import LEVEL3_SHIFT, SHIFT, Bindings, Key, Keymap, NoRoom, runs
+from deskhand.desktop.keymap import LEVEL3_SHIFT, SHIFT, Bindings, Key, Keymap, NoRoom, runs
 
 PLAY, MAIL = 0x1008FF14, 0x1008FF19
 KANJI = 0x01006F22

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.errors import InvalidAction
-from desktop.keys import (
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.keys import (
     MODIFIERS,
     Chord,
     chord,
@@ -14,7 +14,7 @@ from desktop.keys import (
     keysym_of_name,
     keysyms_of_text,
 )
-from desktop.keysyms import KEYSYMS
+from deskhand.desktop.keysyms import KEYSYMS
 
 CTRL, ALT, SHIFT, SUPER = (KEYSYMS[f"{name}_L"] for name in ("Control", "Alt", "Shift", "Super"))
 

@@ -1,6 +1,6 @@
 import unicodedata
 
-from desktop.keysyms import KEYSYMS, NAMES
+from deskhand.desktop.keysyms import KEYSYMS, NAMES
 
 
 def test_well_known_keysyms_have_their_numbers() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.errors import HeldByChat, HumanInControl, NotInControl
-from desktop.lease import ABSENT_PERSON, ASKING, IDLE_CHAT, IDLE_PERSON, Lease, Person
+from deskhand.desktop.errors import HeldByChat, HumanInControl, NotInControl
+from deskhand.desktop.lease import ABSENT_PERSON, ASKING, IDLE_CHAT, IDLE_PERSON, Lease, Person
 
 ANN = Person("Ann", "a")
 BOB = Person("Bob", "b")

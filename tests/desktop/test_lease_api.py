@@ -6,14 +6,14 @@ import httpx2
 from fastapi import FastAPI
 from websockets.asyncio.client import connect
 
-from desktop.floor import key_of
-from desktop.handover import Handover
-from desktop.lease import Person
-from desktop.lease_api import PATH, may_force, router
-from desktop.leasing import Leasing
-from desktop.veil import Veil
+from deskhand.desktop.floor import key_of
+from deskhand.desktop.handover import Handover
+from deskhand.desktop.lease import Person
+from deskhand.desktop.lease_api import PATH, may_force, router
+from deskhand.desktop.leasing import Leasing
+from deskhand.desktop.veil import Veil
+from deskhand.vncbridge.gate import Principal
 from tests.vncbridge.fakes import LIMIT, Service
-from vncbridge.gate import Principal
 
 CHAT = {"Deskhand-Chat-Id": "one"}
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from desktop.errors import HeldByChat, HumanInControl, NotInControl
-from desktop.handover import Handover, deeds
-from desktop.lease import IDLE_CHAT, Person, Turn
-from desktop.leasing import MOST_WINDOWS, Leasing
-from desktop.veil import Veil
+from deskhand.desktop.errors import HeldByChat, HumanInControl, NotInControl
+from deskhand.desktop.handover import Handover, deeds
+from deskhand.desktop.lease import IDLE_CHAT, Person, Turn
+from deskhand.desktop.leasing import MOST_WINDOWS, Leasing
+from deskhand.desktop.veil import Veil
 
 ANN = Person("Ann", "a")
 LIMIT = 20.0

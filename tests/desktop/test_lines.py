@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from desktop.lines import Lines
+from deskhand.desktop.lines import Lines
 
 
 class Source:

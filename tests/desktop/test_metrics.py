@@ -4,8 +4,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.actions import ActionRecord
-from desktop.metrics import Metric, Sample, Tally, exposition, of_process, of_status
+from deskhand.desktop.actions import ActionRecord
+from deskhand.desktop.metrics import Metric, Sample, Tally, exposition, of_process, of_status
 
 STATUS: dict[str, Any] = {
     "version": "1.2",

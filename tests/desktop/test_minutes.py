@@ -1,9 +1,9 @@
 import pytest
 
-from desktop.actions import ActionRecord
-from desktop.geometry import Point
-from desktop.lease import Turn
-from desktop.minutes import of_action, of_turn
+from deskhand.desktop.actions import ActionRecord
+from deskhand.desktop.geometry import Point
+from deskhand.desktop.lease import Turn
+from deskhand.desktop.minutes import of_action, of_turn
 
 
 def acted(**different: object) -> ActionRecord:

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from desktop.errors import InvalidAction
-from desktop.geometry import Region, Size
-from desktop.nodes import Node, compact, pointed
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.geometry import Region, Size
+from deskhand.desktop.nodes import Node, compact, pointed
 
 SCREEN = Size(1920, 1080)
 SENSITIVE = 1 << 24

@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
-from desktop.disguise import MASK, Disguise
-from desktop.notebook import Notebook
-from recording.steps import Step
+from deskhand.desktop.disguise import MASK, Disguise
+from deskhand.desktop.notebook import Notebook
+from deskhand.recording.steps import Step
 from tests.desktop.fakes import FakeFields
 from tests.desktop.test_minutes import acted
 

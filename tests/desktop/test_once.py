@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from desktop.errors import CallRefused, DisplayGone, QueueFull
-from desktop.journal import Answer, Call
-from desktop.once import Once, Progress
+from deskhand.desktop.errors import CallRefused, DisplayGone, QueueFull
+from deskhand.desktop.journal import Answer, Call
+from deskhand.desktop.once import Once, Progress
 
 CALL = Call(("chat", "call"), "digest")
 OTHER = Call(("chat", "call"), "other")

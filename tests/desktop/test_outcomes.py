@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from desktop.changes import Changes
-from desktop.errors import ActionFailed
-from desktop.geometry import Point, Region, Size, space
-from desktop.outcomes import (
+from deskhand.desktop.changes import Changes
+from deskhand.desktop.errors import ActionFailed
+from deskhand.desktop.geometry import Point, Region, Size, space
+from deskhand.desktop.outcomes import (
     BatchOutcome,
     Focused,
     Observation,
@@ -19,8 +19,8 @@ from desktop.outcomes import (
     outcome_json,
     outcome_of,
 )
-from desktop.requests import action_request
-from desktop.views import PictureOptions, View
+from deskhand.desktop.requests import action_request
+from deskhand.desktop.views import PictureOptions, View
 from tests.desktop.fakes import NATIVE, frame, pointer
 
 MODEL = space("model", NATIVE)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.passwords import TYPING, Stays, counted
+from deskhand.desktop.passwords import TYPING, Stays, counted
 
 BROWSER, EDITOR = ":1.2", ":1.3"
 NAME, SECRET = "/name", "/secret"

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
 
-from desktop.frames import Frame, Pointer
-from desktop.geometry import Point, Region, Size, whole
-from desktop.pictures import Pictures, cut
-from desktop.snapshots import Snapshots
-from desktop.views import PictureFormat
+from deskhand.desktop.frames import Frame, Pointer
+from deskhand.desktop.geometry import Point, Region, Size, whole
+from deskhand.desktop.pictures import Pictures, cut
+from deskhand.desktop.snapshots import Snapshots
+from deskhand.desktop.views import PictureFormat
 
 NATIVE, MODEL = Size(480, 270), Size(320, 180)
 

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.geometry import Point, Size
-from desktop.keysyms import KEYSYMS
-from desktop.plan import batches, plan
-from desktop.requests import action_request
-from desktop.strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Pause, Stroke, Tap
+from deskhand.desktop.geometry import Point, Size
+from deskhand.desktop.keysyms import KEYSYMS
+from deskhand.desktop.plan import batches, plan
+from deskhand.desktop.requests import action_request
+from deskhand.desktop.strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Pause, Stroke, Tap
 
 NATIVE = Size(1920, 1080)
 HERE = Point(0, 0)

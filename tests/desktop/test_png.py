@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
 
-from desktop.geometry import Size
-from desktop.png import Band, assemble, band, joined_adler, plain_rows, up_rows
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.png import Band, assemble, band, joined_adler, plain_rows, up_rows
 
 
 def noise(height: int, width: int) -> NDArray[np.uint8]:

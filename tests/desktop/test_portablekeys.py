@@ -1,6 +1,6 @@
 import pytest
 
-from desktop.actions import (
+from deskhand.desktop.actions import (
     BACK,
     LEFT,
     ButtonDown,
@@ -14,10 +14,10 @@ from desktop.actions import (
     Type,
     Wait,
 )
-from desktop.geometry import Point
-from desktop.keys import chord, chords, keysyms_of_text
-from desktop.keysyms import KEYSYMS
-from desktop.portablekeys import key_name, unreachable
+from deskhand.desktop.geometry import Point
+from deskhand.desktop.keys import chord, chords, keysyms_of_text
+from deskhand.desktop.keysyms import KEYSYMS
+from deskhand.desktop.portablekeys import key_name, unreachable
 
 AT = Point(1, 1)
 

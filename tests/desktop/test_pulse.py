@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from desktop.pulse import Patience, Pulse
+from deskhand.desktop.pulse import Patience, Pulse
 
 SOON = Patience(every=0.01, silence=0.05, last=0.0)
 REPLY, EVENT = b"\x01" + bytes(31), b"\x22" + bytes(31)

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.actions import Screenshot
-from desktop.errors import InvalidAction
-from desktop.geometry import Region, Size
-from desktop.query import PARAMETERS, screenshot_request
-from desktop.schema import screenshot_parameters
-from desktop.views import PictureOptions
+from deskhand.desktop.actions import Screenshot
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.geometry import Region, Size
+from deskhand.desktop.query import PARAMETERS, screenshot_request
+from deskhand.desktop.schema import screenshot_parameters
+from deskhand.desktop.views import PictureOptions
 
 NATIVE = Size(1920, 1080)
 

@@ -1,8 +1,8 @@
 import json
 from dataclasses import replace
 
-from desktop.geometry import Size
-from desktop.ready import Ready
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.ready import Ready
 
 READY = Ready("http://127.0.0.1:1", "dh_token", 7, ":1", Size(1920, 1080), "user", "1.0")
 

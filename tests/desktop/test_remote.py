@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from fastapi import FastAPI, Request
 
-from desktop.errors import DesktopRefused, DesktopUnavailable, InvalidAction
-from desktop.geometry import Point, Region, Size, SpaceName
-from desktop.remote import Desktop
-from desktop.remote_sync import Desktop as BlockingDesktop
-from desktop.strokes import ButtonDown, KeyDown, Move, Tap
+from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable, InvalidAction
+from deskhand.desktop.geometry import Point, Region, Size, SpaceName
+from deskhand.desktop.remote import Desktop
+from deskhand.desktop.remote_sync import Desktop as BlockingDesktop
+from deskhand.desktop.strokes import ButtonDown, KeyDown, Move, Tap
 from tests.desktop.serving import Service, serving
 
 Scenario = Callable[[Desktop, Service], Awaitable[None]]

@@ -10,9 +10,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from desktop.errors import UntypableText
-from desktop.geometry import Region
-from desktop.strokes import ButtonDown, KeyDown
+from deskhand.desktop.errors import UntypableText
+from deskhand.desktop.geometry import Region
+from deskhand.desktop.strokes import ButtonDown, KeyDown
 from tests.desktop.serving import Service, serving
 
 LIMIT = 20

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.actions import ACTIONS, Click, Wait
-from desktop.errors import InvalidAction
-from desktop.fields import FIELDS, UNREADABLE
-from desktop.geometry import Point, Region, Size
-from desktop.requests import Observe, action_request, batch_request, decode, picture_of
-from desktop.settle import SettleRule
-from desktop.views import PictureOptions
+from deskhand.desktop.actions import ACTIONS, Click, Wait
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import FIELDS, UNREADABLE
+from deskhand.desktop.geometry import Point, Region, Size
+from deskhand.desktop.requests import Observe, action_request, batch_request, decode, picture_of
+from deskhand.desktop.settle import SettleRule
+from deskhand.desktop.views import PictureOptions
 
 NATIVE = Size(1920, 1080)
 CLICK: dict[str, Any] = {"action": "left_click", "coordinate": [0, 0]}

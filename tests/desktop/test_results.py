@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from desktop import results
-from desktop.geometry import Point, Region, Size
+from deskhand.desktop import results
+from deskhand.desktop.geometry import Point, Region, Size
 
 HEADERS = {"deskhand-picture-size": "1280x720", "deskhand-frame-id": "boot-7"}
 

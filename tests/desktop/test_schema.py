@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from desktop.actions import ACTIONS
-from desktop.errors import InvalidAction
-from desktop.geometry import Size
-from desktop.requests import action_request, batch_request
-from desktop.schema import action_schema, batch_schema, screenshot_parameters
+from deskhand.desktop.actions import ACTIONS
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.requests import action_request, batch_request
+from deskhand.desktop.schema import action_schema, batch_schema, screenshot_parameters
 
 NATIVE = Size(1920, 1080)
 EXAMPLES: dict[str, Any] = {

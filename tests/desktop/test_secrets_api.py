@@ -3,8 +3,8 @@ import asyncio
 import httpx2
 from fastapi import FastAPI
 
-from desktop.disguise import MASK, Disguise
-from desktop.secrets_api import router
+from deskhand.desktop.disguise import MASK, Disguise
+from deskhand.desktop.secrets_api import router
 
 SECRETS = "/api/v0/desktop/secrets"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from desktop.errors import DisplayGone
-from desktop.session import DesktopSession, SessionFiles
-from desktop.spawn import Spawner
+from deskhand.desktop.errors import DisplayGone
+from deskhand.desktop.session import DesktopSession, SessionFiles
+from deskhand.desktop.spawn import Spawner
 
 STAY = "exec sleep 600"
 ANNOUNCE = """

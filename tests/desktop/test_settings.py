@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.geometry import Size
-from desktop.settings import parse
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.settings import parse
 
 
 def test_defaults_are_usable() -> None:

@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.frames import Damage
-from desktop.geometry import Point, Region
-from desktop.settle import Settle, SettleRule, around, joined, restless, touching
+from deskhand.desktop.frames import Damage
+from deskhand.desktop.geometry import Point, Region
+from deskhand.desktop.settle import Settle, SettleRule, around, joined, restless, touching
 
 WINDOW = Region(100, 100, 500, 400)
 CARET = Region(200, 200, 202, 220)

@@ -2,7 +2,7 @@ import gc
 
 import pytest
 
-from desktop.sharedmemory import Segment
+from deskhand.desktop.sharedmemory import Segment
 
 
 def test_a_segment_is_zeroed_memory_that_can_be_written() -> None:

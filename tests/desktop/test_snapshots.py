@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from desktop.frames import Frame
-from desktop.geometry import Region, Size, whole
-from desktop.snapshots import BAND_ROWS, Snapshots, merged, same, suspects, words
+from deskhand.desktop.frames import Frame
+from deskhand.desktop.geometry import Region, Size, whole
+from deskhand.desktop.snapshots import BAND_ROWS, Snapshots, merged, same, suspects, words
 
 SIZE = Size(32, 100)
 EVERYTHING = (whole(SIZE),)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.errors import MissingProgram
-from desktop.spawn import Child, Order, Spawner, find_program
+from deskhand.desktop.errors import MissingProgram
+from deskhand.desktop.spawn import Child, Order, Spawner, find_program
 
 LIMIT = 20.0
 ENVIRONMENT = {"PATH": os.environ["PATH"], "GREETING": "hello"}
@@ -78,7 +78,7 @@ def test_children_die_with_the_process_that_spawned_them(tmp_path: Path) -> None
     program = (
         "import os, sys, signal\n"
         "from pathlib import Path\n"
-        "from desktop.spawn import Order, Spawner\n"
+        "from deskhand.desktop.spawn import Order, Spawner\n"
         "spawner = Spawner(); spawner.open()\n"
         "ready = sys.argv[1] + '.ready'; os.mkfifo(ready)\n"
         "command = ('sh', '-c', f'echo > {ready}; exec sleep 600')\n"

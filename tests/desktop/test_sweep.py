@@ -5,8 +5,8 @@ from pathlib import Path
 
 import psutil
 
-from desktop.folder import Folder
-from desktop.sweep import LOCKS, MARK, alive, sweep
+from deskhand.desktop.folder import Folder
+from deskhand.desktop.sweep import LOCKS, MARK, alive, sweep
 
 
 def desk(root: Path, name: str) -> Folder:

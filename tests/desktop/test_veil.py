@@ -1,6 +1,6 @@
 import threading
 
-from desktop.veil import Veil
+from deskhand.desktop.veil import Veil
 
 LIMIT = 20.0
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.geometry import Region, Size, space
-from desktop.views import PictureOptions, View, fitted, view
+from deskhand.desktop.geometry import Region, Size, space
+from deskhand.desktop.views import PictureOptions, View, fitted, view
 
 SCREEN = Size(1920, 1080)
 OPTIONS = PictureOptions()

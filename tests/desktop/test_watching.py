@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from desktop.errors import DisplayGone
-from desktop.frames import Damage, Frame, Pointer
-from desktop.geometry import Point, Region
-from desktop.watching import Feed, Watch
+from deskhand.desktop.errors import DisplayGone
+from deskhand.desktop.frames import Damage, Frame, Pointer
+from deskhand.desktop.geometry import Point, Region
+from deskhand.desktop.watching import Feed, Watch
 
 LIMIT = 20.0
 WHOLE = Region(0, 0, 9, 9)

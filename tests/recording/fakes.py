@@ -9,8 +9,8 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from recording.errors import FeedEnded
-from recording.shots import Rectangle, Shot
+from deskhand.recording.errors import FeedEnded
+from deskhand.recording.shots import Rectangle, Shot
 
 WAIT = 20.0
 """Seconds after which a test that waits has failed."""

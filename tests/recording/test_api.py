@@ -9,10 +9,10 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from recording.api import router
-from recording.catalogue import Catalogue
-from recording.recorder import Recorder
-from recording.settings import RecordingSettings
+from deskhand.recording.api import router
+from deskhand.recording.catalogue import Catalogue
+from deskhand.recording.recorder import Recorder
+from deskhand.recording.settings import RecordingSettings
 from tests.recording.fakes import WAIT, FakeSource, decoded, marked
 
 A, B, C, D, E, F = (f"{digit}1111111-2222-3333-4444-555555555555" for digit in "abcdef")

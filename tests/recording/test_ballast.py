@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from recording.ballast import BALLAST, ENOUGH, Ballast
+from deskhand.recording.ballast import BALLAST, ENOUGH, Ballast
 
 
 def test_room_is_held_until_it_is_dropped(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recording.boxes import (
+from deskhand.recording.boxes import (
     Chapter,
     boxed,
     chapter_list,

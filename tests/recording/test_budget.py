@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recording.budget import FULL, INDEX_HEAD, LADDER, NEXT_PART, Budget, together
+from deskhand.recording.budget import FULL, INDEX_HEAD, LADDER, NEXT_PART, Budget, together
 
 CAP = 104_857_600
 

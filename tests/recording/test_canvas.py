@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recording.canvas import Canvas, tiles
-from recording.shots import Overlay, Rectangle
+from deskhand.recording.canvas import Canvas, tiles
+from deskhand.recording.shots import Overlay, Rectangle
 
 WIDTH = 96
 SEED = 7

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from recording import container, parts
-from recording.budget import LADDER
-from recording.catalogue import Catalogue, checked
-from recording.encoder import Encoder
-from recording.errors import InvalidRecordingId, NoSuchMoment, UnknownRecording
-from recording.parts import Part
-from recording.reel import Reel
-from recording.steps import Step
-from recording.timeline import TimeMap
+from deskhand.recording import container, parts
+from deskhand.recording.budget import LADDER
+from deskhand.recording.catalogue import Catalogue, checked
+from deskhand.recording.encoder import Encoder
+from deskhand.recording.errors import InvalidRecordingId, NoSuchMoment, UnknownRecording
+from deskhand.recording.parts import Part
+from deskhand.recording.reel import Reel
+from deskhand.recording.steps import Step
+from deskhand.recording.timeline import TimeMap
 from tests.recording.fakes import decoded, marked
 
 A = "a1111111-2222-3333-4444-555555555555"

@@ -1,4 +1,4 @@
-from recording.change import MOST_PLACES, REMEMBERED, Toggling
+from deskhand.recording.change import MOST_PLACES, REMEMBERED, Toggling
 
 CLOCK = (1800, 0, 1860, 20)
 BUTTON = (100, 100, 180, 130)

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recording import clips
-from recording.budget import LADDER
-from recording.clips import Stretch
-from recording.container import Film
-from recording.encoder import Encoder
-from recording.errors import RecordingFailed, UnreadableFilm
+from deskhand.recording import clips
+from deskhand.recording.budget import LADDER
+from deskhand.recording.clips import Stretch
+from deskhand.recording.container import Film
+from deskhand.recording.encoder import Encoder
+from deskhand.recording.errors import RecordingFailed, UnreadableFilm
 from tests.recording.fakes import decoded, key_times, marked
 
 

@@ -7,12 +7,12 @@ import av
 import numpy as np
 import pytest
 
-from recording import container
-from recording.boxes import Box
-from recording.budget import LADDER
-from recording.container import Film
-from recording.encoder import Encoder
-from recording.errors import RecordingFailed, UnreadableFilm
+from deskhand.recording import container
+from deskhand.recording.boxes import Box
+from deskhand.recording.budget import LADDER
+from deskhand.recording.container import Film
+from deskhand.recording.encoder import Encoder
+from deskhand.recording.errors import RecordingFailed, UnreadableFilm
 from tests.recording.fakes import decoded, marked
 
 
@@ -153,11 +153,11 @@ FILLING = """
 import resource, signal, sys
 from pathlib import Path
 import numpy as np
-from recording.boxes import Box
-from recording.budget import LADDER
-from recording.container import Film
-from recording.encoder import Encoder
-from recording.errors import DiskFull, RecordingFailed
+from deskhand.recording.boxes import Box
+from deskhand.recording.budget import LADDER
+from deskhand.recording.container import Film
+from deskhand.recording.encoder import Encoder
+from deskhand.recording.errors import DiskFull, RecordingFailed
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 random = np.random.default_rng(1)

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from recording.editing import Editor
-from recording.errors import UnreadableFilm
+from deskhand.recording.editing import Editor
+from deskhand.recording.errors import UnreadableFilm
 from tests.recording.fakes import decoded
 from tests.recording.test_clips import film
 

@@ -5,9 +5,9 @@ import av
 import numpy as np
 import pytest
 
-from recording.budget import LADDER
-from recording.encoder import Encoder, headers
-from recording.errors import RecordingFailed
+from deskhand.recording.budget import LADDER
+from deskhand.recording.encoder import Encoder, headers
+from deskhand.recording.errors import RecordingFailed
 from tests.recording.fakes import Picture, marked, plain
 
 BITS = 8_000_000

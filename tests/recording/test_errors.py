@@ -1,6 +1,6 @@
 import pytest
 
-from recording import errors
+from deskhand.recording import errors
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@ from collections.abc import Iterator
 import av
 import pytest
 
-from recording.encoder import headers
-from recording.errors import RecordingFailed
-from recording.exposure import Exposure
-from recording.settings import RecordingSettings
-from recording.shots import Shot
-from recording.timeline import TimeMap
+from deskhand.recording.encoder import headers
+from deskhand.recording.errors import RecordingFailed
+from deskhand.recording.exposure import Exposure
+from deskhand.recording.settings import RecordingSettings
+from deskhand.recording.shots import Shot
+from deskhand.recording.timeline import TimeMap
 from tests.recording.fakes import marked, number_of
 
 

@@ -3,8 +3,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from recording.errors import RecorderClosed, UnknownRecording
-from recording.mailbox import END, Mailbox
+from deskhand.recording.errors import RecorderClosed, UnknownRecording
+from deskhand.recording.mailbox import END, Mailbox
 from tests.recording.fakes import WAIT
 
 

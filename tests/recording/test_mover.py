@@ -9,14 +9,14 @@ from pathlib import Path
 import av
 import pytest
 
-from recording import container, parts
-from recording.budget import LADDER
-from recording.container import Film
-from recording.encoder import Encoder
-from recording.errors import UnreadableFilm
-from recording.mover import Mover, move, remember
-from recording.parts import Part
-from recording.steps import Step
+from deskhand.recording import container, parts
+from deskhand.recording.budget import LADDER
+from deskhand.recording.container import Film
+from deskhand.recording.encoder import Encoder
+from deskhand.recording.errors import UnreadableFilm
+from deskhand.recording.mover import Mover, move, remember
+from deskhand.recording.parts import Part
+from deskhand.recording.steps import Step
 from tests.recording.fakes import WAIT, decoded, marked
 
 A = "a1111111-2222-3333-4444-555555555555"

@@ -1,7 +1,7 @@
 from email.parser import BytesParser
 from pathlib import Path
 
-from recording.multipart import CHUNK, Mixed, piece
+from deskhand.recording.multipart import CHUNK, Mixed, piece
 
 
 def test_a_body_is_understood_and_has_the_length_it_says(tmp_path: Path) -> None:

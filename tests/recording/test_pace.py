@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recording.pace import Pace
+from deskhand.recording.pace import Pace
 
 TIMES = st.lists(st.floats(0.0, 60.0), max_size=40).map(sorted)
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recording import parts
-from recording.parts import Part
-from recording.steps import Step
-from recording.timeline import TimeMap
+from deskhand.recording import parts
+from deskhand.recording.parts import Part
+from deskhand.recording.steps import Step
+from deskhand.recording.timeline import TimeMap
 
 PART = Part(recording_id="r", index=1, take=1, label="child", started_at=1000.0)
 STEP = Step(tool_call_id="t", action="type", text="hé", started=1.0, ended=2.0)

@@ -3,8 +3,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recording.presence import PAUSE, TITLE, TOOL, Presence
-from recording.steps import Step
+from deskhand.recording.presence import PAUSE, TITLE, TOOL, Presence
+from deskhand.recording.steps import Step
 
 
 def stretch(started: float, ended: float) -> Step:

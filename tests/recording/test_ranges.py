@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recording.ranges import Span, Unsatisfiable, has_already, still_valid, wanted
+from deskhand.recording.ranges import Span, Unsatisfiable, has_already, still_valid, wanted
 
 
 @pytest.mark.parametrize(

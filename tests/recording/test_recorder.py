@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recording.catalogue import Catalogue
-from recording.container import outermost
-from recording.errors import (
+from deskhand.recording.catalogue import Catalogue
+from deskhand.recording.container import outermost
+from deskhand.recording.errors import (
     FeedEnded,
     InvalidRecordingId,
     RecorderClosed,
@@ -16,9 +16,9 @@ from recording.errors import (
     TooManyRecordings,
     UnknownRecording,
 )
-from recording.recorder import Recorder
-from recording.settings import RecordingSettings
-from recording.steps import Step
+from deskhand.recording.recorder import Recorder
+from deskhand.recording.settings import RecordingSettings
+from deskhand.recording.steps import Step
 from tests.recording.fakes import WAIT, FakeFeed, FakeSource, decoded, marked
 
 A, B, C, D, E, F = (f"{digit}1111111-2222-3333-4444-555555555555" for digit in "abcdef")

@@ -1,4 +1,4 @@
-from recording.settings import RecordingSettings
+from deskhand.recording.settings import RecordingSettings
 
 
 def test_every_default_is_usable_and_as_promised() -> None:

@@ -1,4 +1,4 @@
-from recording.shots import MOST_PLACES, joined
+from deskhand.recording.shots import MOST_PLACES, joined
 
 A, B = (0, 0, 8, 8), (8, 0, 16, 8)
 

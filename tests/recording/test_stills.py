@@ -3,7 +3,7 @@ from io import BytesIO
 import numpy as np
 from PIL import Image
 
-from recording.stills import jpeg, shrunk
+from deskhand.recording.stills import jpeg, shrunk
 from tests.recording.fakes import plain
 
 

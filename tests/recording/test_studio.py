@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recording import container, parts
-from recording.catalogue import Catalogue
-from recording.errors import DiskFull, TooManyRecordings, UnknownRecording
-from recording.settings import RecordingSettings
-from recording.shots import Rectangle, Shot
-from recording.steps import Step
-from recording.studio import Studio
+from deskhand.recording import container, parts
+from deskhand.recording.catalogue import Catalogue
+from deskhand.recording.errors import DiskFull, TooManyRecordings, UnknownRecording
+from deskhand.recording.settings import RecordingSettings
+from deskhand.recording.shots import Rectangle, Shot
+from deskhand.recording.steps import Step
+from deskhand.recording.studio import Studio
 from tests.recording.fakes import Picture, decoded, key_times, marked
 
 A, B, C, D, E, F = (f"{digit}1111111-2222-3333-4444-555555555555" for digit in "abcdef")

@@ -1,7 +1,7 @@
 import pytest
 
-from recording.errors import TooManyRecordings, UnknownRecording
-from recording.table import State, Table
+from deskhand.recording.errors import TooManyRecordings, UnknownRecording
+from deskhand.recording.table import State, Table
 
 
 def table() -> Table:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recording.thumbnail import Contest, fitted, telling
+from deskhand.recording.thumbnail import Contest, fitted, telling
 from tests.recording.fakes import plain
 
 

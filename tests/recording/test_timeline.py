@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recording.settings import Squeeze
-from recording.timeline import Timeline, TimeMap
+from deskhand.recording.settings import Squeeze
+from deskhand.recording.timeline import Timeline, TimeMap
 
 RULES = Squeeze()
 

@@ -1,8 +1,8 @@
 import queue
 
-from recording.clocks import SystemClock
-from recording.shots import Shot
-from recording.viewfinder import Viewfinder
+from deskhand.recording.clocks import SystemClock
+from deskhand.recording.shots import Shot
+from deskhand.recording.viewfinder import Viewfinder
 from tests.recording.fakes import WAIT, FakeFeed, plain
 
 LONG = 1_000_000.0

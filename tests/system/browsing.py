@@ -7,9 +7,9 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from desktop.geometry import Size
-from desktop.spawn import Order, Spawner
-from desktop.xserver import XServer
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.spawn import Order, Spawner
+from deskhand.desktop.xserver import XServer
 from tests.system.services import PATIENCE
 
 MOSTLY_MAGENTA = """() => {

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import xcffib.xproto
 
-from desktop.environment import built
-from desktop.framebuffer import Framebuffer
-from desktop.frames import Frame
-from desktop.geometry import Region, Size
-from desktop.spawn import Spawner
-from desktop.xconnection import connect
-from desktop.xserver import XServer
+from deskhand.desktop.environment import built
+from deskhand.desktop.framebuffer import Framebuffer
+from deskhand.desktop.frames import Frame
+from deskhand.desktop.geometry import Region, Size
+from deskhand.desktop.spawn import Spawner
+from deskhand.desktop.xconnection import connect
+from deskhand.desktop.xserver import XServer
 
 PATIENCE = 20.0 * float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
 """One generous limit for everything that is waited for, in seconds."""

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from desktop.errors import DesktopOccupied, DesktopUnavailable, NotOnDesktop
-from desktop.geometry import Size
-from desktop.remote import Desktop
-from desktop.remote_sync import Desktop as BlockingDesktop
+from deskhand.desktop.errors import DesktopOccupied, DesktopUnavailable, NotOnDesktop
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.remote import Desktop
+from deskhand.desktop.remote_sync import Desktop as BlockingDesktop
 from tests.system.services import PATIENCE, descendants_of, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.slow]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from desktop.selection import Content, Selection
-from desktop.xconnection import connect
+from deskhand.desktop.selection import Content, Selection
+from deskhand.desktop.xconnection import connect
 from tests.system.listening import listening, next_of
 from tests.system.services import Service, service, until
 from tests.system.typing_places import text_area

@@ -8,15 +8,15 @@ import numpy as np
 import psutil
 import pytest
 
-from desktop.errors import DisplayGone, DisplayNotReady, MissingProgram
-from desktop.framebuffer import Framebuffer
-from desktop.geometry import Point, Region, whole
-from desktop.input import XTestHands
-from desktop.pictures import cut
-from desktop.pulse import Patience, Pulse
-from desktop.spawn import Spawner
-from desktop.strokes import Move
-from desktop.xserver import XServer, write_cookie
+from deskhand.desktop.errors import DisplayGone, DisplayNotReady, MissingProgram
+from deskhand.desktop.framebuffer import Framebuffer
+from deskhand.desktop.geometry import Point, Region, whole
+from deskhand.desktop.input import XTestHands
+from deskhand.desktop.pictures import cut
+from deskhand.desktop.pulse import Patience, Pulse
+from deskhand.desktop.spawn import Spawner
+from deskhand.desktop.strokes import Move
+from deskhand.desktop.xserver import XServer, write_cookie
 from tests.system.displays import PATIENCE, SIZE, Window, colour_at, display, framebuffer
 
 pytestmark = pytest.mark.x11

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.focus import Focus
+from deskhand.desktop.focus import Focus
 from tests.system.displays import display
 from tests.system.services import Service, until
 

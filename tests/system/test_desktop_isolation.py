@@ -54,7 +54,7 @@ def out_of_sight(closed: Path, log: Path) -> AbstractContextManager[Service]:
     (closed / "libraries").symlink_to(sysconfig.get_path("purelib"))
     path = f"{closed / 'ours'}:{closed / 'libraries'}"
     keeper = (sys.executable, "-S", "-E", str(closed / "ours" / "desktop" / "keeper.py"))
-    command = (*keeper, sys.executable, "-S", "-P", "-m", "desktop")
+    command = (*keeper, sys.executable, "-S", "-P", "-m", "deskhand.desktop")
     return service(log, program=command, environment={"PYTHONPATH": path})
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from bench.traces import Traces, traces
-from desktop.environment import built
-from desktop.generation import Generation, Setting
-from desktop.geometry import Size
-from desktop.session import SessionFiles
-from desktop.spawn import Spawner
-from desktop.sweep import sweep
+from deskhand.desktop.environment import built
+from deskhand.desktop.generation import Generation, Setting
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.session import SessionFiles
+from deskhand.desktop.spawn import Spawner
+from deskhand.desktop.sweep import sweep
 
 pytestmark = pytest.mark.x11
 

@@ -13,17 +13,17 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from bench.requests_by_schema import Asked, operations, requests
 from bench.soak_api import ask
-from desktop import xconnection
-from desktop.lease import IDLE_PERSON
-from desktop.lease_api import PATH as LEASE
-from desktop.leasing import Leasing
+from deskhand.desktop import xconnection
+from deskhand.desktop.lease import IDLE_PERSON
+from deskhand.desktop.lease_api import PATH as LEASE
+from deskhand.desktop.leasing import Leasing
+from deskhand.vncbridge import relay
+from deskhand.vncbridge.seats import Watchers
 from tests.system.displays import display
 from tests.system.services import Service, client, until
 from tests.system.watching import effects, greeted, played, stream, ticket
 from tests.vncbridge import fakes
 from tests.vncbridge.rfb_words import encodings, key, pointer
-from vncbridge import relay
-from vncbridge.seats import Watchers
 
 pytestmark = pytest.mark.x11
 

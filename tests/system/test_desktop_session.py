@@ -11,14 +11,14 @@ import numpy as np
 import psutil
 import pytest
 
-from desktop.errors import MissingProgram
-from desktop.framebuffer import Framebuffer
-from desktop.frames import Frame
-from desktop.geometry import Point, Region
-from desktop.input import XTestHands
-from desktop.session import DesktopSession, SessionFiles
-from desktop.spawn import Order
-from desktop.strokes import ButtonDown, ButtonUp, Move
+from deskhand.desktop.errors import MissingProgram
+from deskhand.desktop.framebuffer import Framebuffer
+from deskhand.desktop.frames import Frame
+from deskhand.desktop.geometry import Point, Region
+from deskhand.desktop.input import XTestHands
+from deskhand.desktop.session import DesktopSession, SessionFiles
+from deskhand.desktop.spawn import Order
+from deskhand.desktop.strokes import ButtonDown, ButtonUp, Move
 from tests.system.displays import PATIENCE, SIZE, Display, colour_at, display, framebuffer
 
 pytestmark = pytest.mark.x11

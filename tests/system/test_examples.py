@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.tools.agents.scripted.library import parse_script
+from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import PATIENCE
-from tools.agents.scripted.library import parse_script
-from tools.agents.scripted.server import ScriptedModelServer
 
 pytestmark = [pytest.mark.x11, pytest.mark.slow]
 

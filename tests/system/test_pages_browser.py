@@ -12,22 +12,14 @@ import numpy as np
 import pytest
 from playwright.async_api import Page, expect
 
-from desktop.client import DesktopClient
+from deskhand.desktop.client import DesktopClient
+from deskhand.tools.agents.views import StepView
+from deskhand.tools.plane import pages
+from deskhand.vncbridge import relay
+from deskhand.vncbridge.seats import Watchers
 from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
-from tests.tools.plane.fakes import (
-    LIMIT,
-    TOKEN,
-    FakeDesktop,
-    Plane,
-    local_socket,
-    plane,
-    serving,
-)
+from tests.tools.plane.fakes import LIMIT, TOKEN, FakeDesktop, Plane, local_socket, plane, serving
 from tests.vncbridge.fakes import Service, short_folder
-from tools.agents.views import StepView
-from tools.plane import pages
-from vncbridge import relay
-from vncbridge.seats import Watchers
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 

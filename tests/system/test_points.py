@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from desktop.client import DesktopClient
+from deskhand.desktop.client import DesktopClient
+from deskhand.tools.demo.site import Findings, demo_site
 from tests.system.services import PATIENCE, service
-from tools.demo.site import Findings, demo_site
 
 pytestmark = [pytest.mark.x11, pytest.mark.slow]
 

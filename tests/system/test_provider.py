@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import DESKHAND, PATIENCE
-from tools.agents.scripted.server import ScriptedModelServer
 
 pytestmark = [pytest.mark.x11, pytest.mark.slow]
 

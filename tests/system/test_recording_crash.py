@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from recording.catalogue import Catalogue
-from recording.mover import move
+from deskhand.recording.catalogue import Catalogue
+from deskhand.recording.mover import move
 from tests.recording.fakes import decoded
 
 A = "a1111111-2222-3333-4444-555555555555"
@@ -23,9 +23,9 @@ A = "a1111111-2222-3333-4444-555555555555"
 CHILD = """
 import sys, time
 from pathlib import Path
-from recording.recorder import Recorder
-from recording.settings import RecordingSettings
-from recording.steps import Step
+from deskhand.recording.recorder import Recorder
+from deskhand.recording.settings import RecordingSettings
+from deskhand.recording.steps import Step
 from tests.recording.fakes import FakeSource, marked
 
 source = FakeSource(marked(0))
@@ -140,8 +140,8 @@ FILLING = """
 import resource, signal, sys, time
 from pathlib import Path
 import numpy as np
-from recording.recorder import Recorder
-from recording.settings import RecordingSettings
+from deskhand.recording.recorder import Recorder
+from deskhand.recording.settings import RecordingSettings
 from tests.recording.fakes import FakeSource
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

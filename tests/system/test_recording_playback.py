@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from recording import container
-from recording.budget import LADDER
-from recording.catalogue import Catalogue
-from recording.container import Film
-from recording.encoder import Encoder
-from recording.mover import move
-from recording.settings import RecordingSettings
-from recording.shots import Shot
-from recording.steps import Step
-from recording.studio import Studio
+from deskhand.recording import container
+from deskhand.recording.budget import LADDER
+from deskhand.recording.catalogue import Catalogue
+from deskhand.recording.container import Film
+from deskhand.recording.encoder import Encoder
+from deskhand.recording.mover import move
+from deskhand.recording.settings import RecordingSettings
+from deskhand.recording.shots import Shot
+from deskhand.recording.steps import Step
+from deskhand.recording.studio import Studio
 from tests.recording.fakes import marked
 
 A = "a1111111-2222-3333-4444-555555555555"

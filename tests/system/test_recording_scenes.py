@@ -14,16 +14,16 @@ from typing import Any
 import av
 import pytest
 
-from desktop.footage import Footage, FootageFeed
-from desktop.geometry import Point, Region
-from desktop.input import XTestHands
-from desktop.spawn import Order
-from desktop.strokes import Move, Tap
-from recording.catalogue import Catalogue
-from recording.clocks import SystemClock
-from recording.recorder import Recorder
-from recording.settings import RecordingSettings
-from recording.shots import Shot
+from deskhand.desktop.footage import Footage, FootageFeed
+from deskhand.desktop.geometry import Point, Region
+from deskhand.desktop.input import XTestHands
+from deskhand.desktop.spawn import Order
+from deskhand.desktop.strokes import Move, Tap
+from deskhand.recording.catalogue import Catalogue
+from deskhand.recording.clocks import SystemClock
+from deskhand.recording.recorder import Recorder
+from deskhand.recording.settings import RecordingSettings
+from deskhand.recording.shots import Shot
 from tests.system.displays import Display, Window, display, framebuffer
 from tests.system.services import until
 

@@ -13,16 +13,16 @@ import pytest
 from fastapi import APIRouter
 from playwright.async_api import Browser, FrameLocator, Locator, Page, expect
 
-from desktop.lease_api import router as lease_router
-from desktop.leasing import Leasing
-from desktop.xserver import XServer
+from deskhand.desktop.lease_api import router as lease_router
+from deskhand.desktop.leasing import Leasing
+from deskhand.desktop.xserver import XServer
+from deskhand.vncbridge import relay, viewer
+from deskhand.vncbridge.seats import Watchers
 from tests.system import services
 from tests.system.browsing import MOSTLY_MAGENTA, chromium, page_of, terminal
 from tests.system.services import PATIENCE, until
 from tests.system.watching import effects
 from tests.vncbridge.fakes import Service, short_folder
-from vncbridge import relay, viewer
-from vncbridge.seats import Watchers
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from desktop.handover import Handover
-from desktop.veil import Veil
+from deskhand.desktop.handover import Handover
+from deskhand.desktop.veil import Veil
+from deskhand.vncbridge.seats import Watchers
 from tests.system.services import PATIENCE, Service
 from tests.vncbridge.rfb_words import HELLO
-from vncbridge.seats import Watchers
 
 T = TypeVar("T")
 

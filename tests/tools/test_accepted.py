@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.accepted import accepted, token_in
-from vncbridge.gate import Principal
+from deskhand.tools.accepted import accepted, token_in
+from deskhand.vncbridge.gate import Principal
 
 
 def test_the_token_is_made_once_and_is_private(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.lock import AlreadyRunning, held
+from deskhand.tools.lock import AlreadyRunning, held
 
 
 def test_the_second_holder_is_told_who_the_first_is(tmp_path: Path) -> None:
@@ -21,7 +21,7 @@ def test_it_can_be_held_again_afterwards(tmp_path: Path) -> None:
 
 def test_it_ends_with_its_process_even_when_that_is_killed(tmp_path: Path) -> None:
     script = (
-        "import sys, pathlib; from tools.lock import held\n"
+        "import sys, pathlib; from deskhand.tools.lock import held\n"
         "with held(pathlib.Path(sys.argv[1])):\n"
         "    print('held', flush=True); sys.stdin.read()"
     )

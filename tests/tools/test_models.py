@@ -3,9 +3,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tools.agents.errors import NoModel
-from tools.agents.providers.port import Prompt, Reply
-from tools.models import Account, Models
+from deskhand.tools.agents.errors import NoModel
+from deskhand.tools.agents.providers.port import Prompt, Reply
+from deskhand.tools.models import Account, Models
 
 
 class SilentModel:

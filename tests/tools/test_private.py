@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.private import write_private
+from deskhand.tools.private import write_private
 
 
 def test_only_the_owner_reads_it_whoever_could_before(tmp_path: Path) -> None:

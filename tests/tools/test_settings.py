@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.settings import PREFIX, BadSetting, Settings, load
+from deskhand.tools.settings import PREFIX, BadSetting, Settings, load
 
 DOCUMENTED = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
 HOME = Path("/home/somebody/.local/share/deskhand")

@@ -20,10 +20,10 @@ from pathlib import Path
 from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from deskhand.vncbridge import viewer
+from deskhand.vncbridge.rfb import ClientStream
 from tests.system.browsing import browser_page, terminal
 from tests.vncbridge.fakes import Service, short_folder
-from vncbridge import viewer
-from vncbridge.rfb import ClientStream
 
 FOLDER = Path(__file__).parent.parent / "data" / "rfb"
 NOVNC = """async (address) => {

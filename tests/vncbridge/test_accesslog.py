@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from vncbridge.accesslog import AccessLog
-from vncbridge.gate import Principal
-from vncbridge.logs import logged
+from deskhand.vncbridge.accesslog import AccessLog
+from deskhand.vncbridge.gate import Principal
+from deskhand.vncbridge.logs import logged
 
 CHAT, PARENT = str(uuid4()), str(uuid4())
 

@@ -8,10 +8,10 @@ from pydantic import BaseModel
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from vncbridge.border import install
-from vncbridge.credentials import Credentials
-from vncbridge.gate import Gate, Principal
-from vncbridge.serving import Address, Serving, listening
+from deskhand.vncbridge.border import install
+from deskhand.vncbridge.credentials import Credentials
+from deskhand.vncbridge.gate import Gate, Principal
+from deskhand.vncbridge.serving import Address, Serving, listening
 
 TOKEN = "dh_test"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 
-from vncbridge.credentials import MOST_TICKETS, Credentials, Session, new_token
-from vncbridge.gate import Principal
+from deskhand.vncbridge.credentials import MOST_TICKETS, Credentials, Session, new_token
+from deskhand.vncbridge.gate import Principal
 
 
 class Clock:

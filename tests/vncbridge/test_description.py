@@ -1,6 +1,6 @@
 from typing import Any
 
-from vncbridge.description import complete
+from deskhand.vncbridge.description import complete
 
 OK = {"200": {"description": "Fine."}}
 

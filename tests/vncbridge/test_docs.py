@@ -3,7 +3,7 @@ import re
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from vncbridge.docs import router
+from deskhand.vncbridge.docs import router
 
 
 def test_every_route_is_listed_and_nothing_is_asked_of_any_other_place() -> None:

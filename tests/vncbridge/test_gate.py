@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vncbridge.gate import (
+from deskhand.vncbridge.gate import (
     LARGEST_JSON,
     LARGEST_UPLOAD,
     Approach,

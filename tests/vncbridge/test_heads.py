@@ -4,8 +4,8 @@ from contextlib import suppress
 
 from fastapi import FastAPI, Request
 
-from vncbridge.heads import LONGEST_HEAD
-from vncbridge.serving import Address, Serving, listening
+from deskhand.vncbridge.heads import LONGEST_HEAD
+from deskhand.vncbridge.serving import Address, Serving, listening
 
 LIMIT = 20.0
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -2,7 +2,7 @@ import asyncio
 
 from starlette.types import Message, Receive, Scope, Send
 
-from vncbridge.idleness import Idleness
+from deskhand.vncbridge.idleness import Idleness
 
 
 class Clock:

@@ -3,7 +3,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from vncbridge.inventory import ANY_METHOD, tell_all
+from deskhand.vncbridge.inventory import ANY_METHOD, tell_all
 
 
 class Anything:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from deskhand.vncbridge.errors import UpstreamUnavailable
+from deskhand.vncbridge.line import Line
 from tests.vncbridge.fakes import LIMIT, Behaviour, rfb_server, short_folder
-from vncbridge.errors import UpstreamUnavailable
-from vncbridge.line import Line
 
 MiB = 1024 * 1024
 

@@ -10,11 +10,11 @@ from uuid import uuid4
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from vncbridge.accesslog import AccessLog
-from vncbridge.logs import about, logged, only_about
+from deskhand.vncbridge.accesslog import AccessLog
+from deskhand.vncbridge.logs import about, logged, only_about
 
 CHAT, PARENT = str(uuid4()), str(uuid4())
-ours = logging.getLogger("desktop.display")
+ours = logging.getLogger("deskhand.desktop.display")
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_a_line_says_when_who_and_how_grave(folder: Path) -> None:
     assert line == {
         "event": "the display is started again: it died",
         "level": "warning",
-        "logger": "desktop.display",
+        "logger": "deskhand.desktop.display",
     }
 
 

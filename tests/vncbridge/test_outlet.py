@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from starlette.websockets import WebSocket
 
-from vncbridge.outlet import Farewell, Outlet, StreamEnded
-from vncbridge.protocol import EXTENSION
+from deskhand.vncbridge.outlet import Farewell, Outlet, StreamEnded
+from deskhand.vncbridge.protocol import EXTENSION
 
 Message = MutableMapping[str, Any]
 

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from vncbridge.parting import Parting
+from deskhand.vncbridge.parting import Parting
 
 START: Message = {"type": "http.response.start", "status": 200, "headers": []}
 

@@ -8,8 +8,8 @@ from starlette.websockets import WebSocket
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from deskhand.vncbridge.protocol import EXTENSION
 from tests.vncbridge.fakes import LIMIT, Service
-from vncbridge.protocol import EXTENSION
 
 
 def test_the_application_is_told_how_much_waits_and_may_drop_the_peer() -> None:

@@ -9,8 +9,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
+from deskhand.vncbridge.pump import pump
 from tests.vncbridge.fakes import LIMIT, Service
-from vncbridge.pump import pump
 
 
 class Through:

@@ -10,13 +10,13 @@ from starlette.websockets import WebSocket
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from deskhand.vncbridge.errors import BridgeError
+from deskhand.vncbridge.line import Line
+from deskhand.vncbridge.outlet import Outlet
+from deskhand.vncbridge.relay import UnixUpstream, relay, router
+from deskhand.vncbridge.seats import Watchers, visitor
 from tests.vncbridge.fakes import LIMIT, Behaviour, Service, rfb_server, short_folder
 from tests.vncbridge.rfb_words import HELLO, SHARED_HELLO, fence, key
-from vncbridge.errors import BridgeError
-from vncbridge.line import Line
-from vncbridge.outlet import Outlet
-from vncbridge.relay import UnixUpstream, relay, router
-from vncbridge.seats import Watchers, visitor
 
 MiB = 1024 * 1024
 

@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deskhand.vncbridge.errors import ProtocolBroken
+from deskhand.vncbridge.rfb import LONGEST_CUT_TEXT, SHAPES, ClientStream, Held, Kind, Message
 from tests.vncbridge.rfb_words import (
     CONTINUOUS,
     HELLO,
@@ -18,8 +20,6 @@ from tests.vncbridge.rfb_words import (
     qemu,
     resize,
 )
-from vncbridge.errors import ProtocolBroken
-from vncbridge.rfb import LONGEST_CUT_TEXT, SHAPES, ClientStream, Held, Kind, Message
 
 SESSION = [
     (Kind.PIXEL_FORMAT, PIXEL_FORMAT),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vncbridge.rfb import ClientStream, Held, Message
+from deskhand.vncbridge.rfb import ClientStream, Held, Message
 
 FOLDER = Path(__file__).parent.parent / "data" / "rfb"
 SESSIONS = json.loads((FOLDER / "index.json").read_text())

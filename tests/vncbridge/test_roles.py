@@ -1,7 +1,7 @@
 import pytest
 
-from vncbridge.rfb import Kind, Message
-from vncbridge.roles import asks_for_control, lowest, passes
+from deskhand.vncbridge.rfb import Kind, Message
+from deskhand.vncbridge.roles import asks_for_control, lowest, passes
 
 EVERYBODY = {
     *(Kind.VERSION, Kind.SECURITY, Kind.INIT, Kind.PIXEL_FORMAT, Kind.ENCODINGS),

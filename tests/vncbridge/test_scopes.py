@@ -1,6 +1,6 @@
 import pytest
 
-from vncbridge.scopes import Need, allows, chats_of, desktop_role, need, valid
+from deskhand.vncbridge.scopes import Need, allows, chats_of, desktop_role, need, valid
 
 D = "/api/v0/desktops/d1/desktop"
 

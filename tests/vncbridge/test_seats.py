@@ -1,8 +1,8 @@
 import pytest
 
+from deskhand.vncbridge.gate import Principal
+from deskhand.vncbridge.seats import NoLease, Visitor, Watchers, visitor
 from tests.vncbridge.rfb_words import HELLO, REQUEST, SHARED_HELLO, key, pointer
-from vncbridge.gate import Principal
-from vncbridge.seats import NoLease, Visitor, Watchers, visitor
 
 ANN = Visitor("control", "Ann", "viewer:a", asks=True)
 PROGRAM = Visitor("control", "vnc", "connection:7", asks=False)

@@ -10,8 +10,8 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from vncbridge.errors import CannotListen
-from vncbridge.serving import Address, Serving, listening, parse_address
+from deskhand.vncbridge.errors import CannotListen
+from deskhand.vncbridge.serving import Address, Serving, listening, parse_address
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from vncbridge.gate import Principal
-from vncbridge.protocol import EXTENSION
-from vncbridge.tenure import Tenures
+from deskhand.vncbridge.gate import Principal
+from deskhand.vncbridge.protocol import EXTENSION
+from deskhand.vncbridge.tenure import Tenures
 
 LIMIT = 20.0
 SOCKET: Scope = {"type": "websocket"}

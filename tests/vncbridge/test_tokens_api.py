@@ -10,11 +10,11 @@ from starlette.websockets import WebSocket
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from vncbridge.border import install
-from vncbridge.credentials import Credentials
-from vncbridge.gate import Gate, Principal
-from vncbridge.serving import Address, Serving, listening
-from vncbridge.tokens_api import tickets_router, tokens_router
+from deskhand.vncbridge.border import install
+from deskhand.vncbridge.credentials import Credentials
+from deskhand.vncbridge.gate import Gate, Principal
+from deskhand.vncbridge.serving import Address, Serving, listening
+from deskhand.vncbridge.tokens_api import tickets_router, tokens_router
 
 OWNER = {"Authorization": "Bearer dh_owner"}
 LIMIT = 20.0

@@ -5,8 +5,8 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from deskhand.vncbridge.unseen import router
 from tests.vncbridge.fakes import Service
-from vncbridge.unseen import router
 
 
 def test_who_wants_to_watch_is_told_that_there_is_nothing_to_see() -> None:

@@ -4,7 +4,7 @@ import pytest
 from fastapi import FastAPI, Request, Response
 from starlette.testclient import TestClient
 
-from vncbridge.viewer import FOLDER, Assets, router
+from deskhand.vncbridge.viewer import FOLDER, Assets, router
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from tools.store.files import About
-from tools.store.stored_files import StoredFiles
+from deskhand.tools.store.files import About
+from deskhand.tools.store.stored_files import StoredFiles
 
 from .book import Book
 from .errors import BadRequest

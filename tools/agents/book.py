@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tools.store import chats, messages, turns
-from tools.store.database import Store
-from tools.store.schema import Chat
+from deskhand.tools.store import chats, messages, turns
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.schema import Chat
 
 from . import moves
 from .conversation import Message, Text

@@ -8,19 +8,19 @@ from typing import Any, Self
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tools.kit.computer import ComputerTool
-from tools.kit.handback import Handbacks
-from tools.kit.handing_over import REQUEST_HUMAN, AttachFileTool, RequestHumanTool
-from tools.kit.spec import Tool, ToolOutcome, ToolSpec
-from tools.kit.subagents import subagent_tools
-from tools.kit.type_secret import TYPE_SECRET, TypeSecretTool
-from tools.store import chats, files, messages, steps
-from tools.store.database import Store
-from tools.store.errors import UnknownRow
-from tools.store.retention import DAY, Limits
-from tools.store.schema import Step
-from tools.store.stored_files import StoredFiles
-from tools.store.vault import Vault
+from deskhand.tools.kit.computer import ComputerTool
+from deskhand.tools.kit.handback import Handbacks
+from deskhand.tools.kit.handing_over import REQUEST_HUMAN, AttachFileTool, RequestHumanTool
+from deskhand.tools.kit.spec import Tool, ToolOutcome, ToolSpec
+from deskhand.tools.kit.subagents import subagent_tools
+from deskhand.tools.kit.type_secret import TYPE_SECRET, TypeSecretTool
+from deskhand.tools.store import chats, files, messages, steps
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.errors import UnknownRow
+from deskhand.tools.store.retention import DAY, Limits
+from deskhand.tools.store.schema import Step
+from deskhand.tools.store.stored_files import StoredFiles
+from deskhand.tools.store.vault import Vault
 
 from .attachments import Attachments
 from .book import Book, NewChat

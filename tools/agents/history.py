@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from tools.agents.conversation import Block, Message, Picture, Text, ToolCall, ToolResult
+from .conversation import Block, Message, Picture, Text, ToolCall, ToolResult
 
 KEPT_PICTURES = 3
 BATCH = 3

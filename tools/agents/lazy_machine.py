@@ -23,7 +23,7 @@ class LazyMachine:
         params: Mapping[str, str] | None = None,
         timeout: float = 30.0,
     ) -> Any:
-        """Send one request, as ``tools.kit.spec.Machine`` says."""
+        """Send one request, as ``deskhand.tools.kit.spec.Machine`` says."""
         machine = (await self._find()).for_call(self._tool_call_id)
         return await machine.request(
             method, path, json=json, content=content, params=params, timeout=timeout

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from tools.agents import history
-from tools.agents.budget import Budget
-from tools.agents.conversation import Message, Text, ToolCall, ToolResult
-from tools.agents.interruption import CallInterrupted
-from tools.agents.providers.errors import ModelError
-from tools.agents.providers.port import Model, Prompt, Reply, Usage
-from tools.agents.report import (
+from deskhand.tools.agents.providers.errors import ModelError
+from deskhand.tools.agents.providers.port import Model, Prompt, Reply, Usage
+from deskhand.tools.kit.spec import ToolSpec
+
+from . import history
+from .budget import Budget
+from .conversation import Message, Text, ToolCall, ToolResult
+from .interruption import CallInterrupted
+from .report import (
     REPORT,
     REPORT_SPEC,
     BadReport,
@@ -23,8 +25,7 @@ from tools.agents.report import (
     read_report,
     text_of,
 )
-from tools.agents.watchdog import STUCK, Watchdog
-from tools.kit.spec import ToolSpec
+from .watchdog import STUCK, Watchdog
 
 log = logging.getLogger(__name__)
 

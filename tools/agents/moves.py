@@ -2,8 +2,8 @@
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tools.store import messages, turns
-from tools.store.schema import Chat
+from deskhand.tools.store import messages, turns
+from deskhand.tools.store.schema import Chat
 
 from .conversation import Message
 from .errors import QueueFull

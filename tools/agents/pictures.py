@@ -2,8 +2,8 @@
 
 import time
 
-from tools.store.files import About
-from tools.store.stored_files import StoredFiles
+from deskhand.tools.store.files import About
+from deskhand.tools.store.stored_files import StoredFiles
 
 from .conversation import Picture
 from .ports import Now

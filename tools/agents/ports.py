@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from tools.kit.spec import Machine
-
-from .providers.port import Model, Role
+from deskhand.tools.agents.providers.port import Model, Role
+from deskhand.tools.kit.spec import Machine
 
 
 class DesktopMachine(Machine, Protocol):

@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.agents.views import FileView
-from tools.kit.spec import MachineRefused, MachineUnavailable
-from tools.store.errors import StoreError
-from tools.store.files import About
-from tools.store.stored_files import StoredFiles
+from deskhand.tools.kit.spec import MachineRefused, MachineUnavailable
+from deskhand.tools.store.errors import StoreError
+from deskhand.tools.store.files import About
+from deskhand.tools.store.stored_files import StoredFiles
 
 from .ports import DesktopMachine
+from .views import FileView
 
 Json = dict[str, Any]
 API = "/api/v0/desktop"

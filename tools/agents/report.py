@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-from tools.agents.conversation import Json, Said, Text
-from tools.kit.spec import ToolSpec
+from deskhand.tools.kit.spec import ToolSpec
+
+from .conversation import Json, Said, Text
 
 Outcome = Literal["done", "partly", "blocked", "failed"]
 Source = Literal["report", "assumed"]

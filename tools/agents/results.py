@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tools.store import chats, files, steps, turns
-from tools.store.schema import Step, Turn
+from deskhand.tools.store import chats, files, steps, turns
+from deskhand.tools.store.schema import Step, Turn
 
 from .states import BUSY
 from .views import ChatView, FileView

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tools.kit.subagents import Order
-from tools.store import chats
-from tools.store.database import Store
+from deskhand.tools.kit.subagents import Order
+from deskhand.tools.store import chats
+from deskhand.tools.store.database import Store
 
 from .book import Book, NewChat
 from .errors import BadRequest

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tools.kit.computer import ComputerOutcome
-from tools.kit.spec import (
+from deskhand.tools.kit.computer import ComputerOutcome
+from deskhand.tools.kit.spec import (
     Interruptible,
     MachineRefused,
     MachineUnavailable,
@@ -19,8 +19,8 @@ from tools.kit.spec import (
     ToolOutcome,
     ToolSpec,
 )
-from tools.store import chats, steps
-from tools.store.errors import StoreError
+from deskhand.tools.store import chats, steps
+from deskhand.tools.store.errors import StoreError
 
 from . import moves
 from .book import Book

@@ -2,13 +2,13 @@
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tools.store import chats, messages, steps, turns
+from deskhand.tools.agents.providers.port import Usage
+from deskhand.tools.store import chats, messages, steps, turns
 
 from . import moves
 from .book import Book
 from .conversation import Message, ToolResult, message_from_json, message_to_json
 from .history import interrupted, open_calls
-from .providers.port import Usage
 
 
 class StoredTranscript:

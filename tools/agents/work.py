@@ -7,9 +7,10 @@ from typing import Any, Literal, Protocol, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tools.kit.spec import MachineRefused, MachineUnavailable, Tool
-from tools.store import chats, steps, turns
-from tools.store.schema import Chat, Turn
+from deskhand.tools.agents.providers.port import Role
+from deskhand.tools.kit.spec import MachineRefused, MachineUnavailable, Tool
+from deskhand.tools.store import chats, steps, turns
+from deskhand.tools.store.schema import Chat, Turn
 
 from .book import Book
 from .budget import Budget
@@ -18,7 +19,6 @@ from .errors import ChatError, NoDesktop
 from .loop import LoopSettings, TurnEnd, run_turn
 from .ports import DesktopMachine, Models
 from .prompts import Mode, system_prompt
-from .providers.port import Role
 from .recordings import Recorded, Recordings, TurnRecording
 from .states import BUSY, Event, State
 from .toolbox import ChatToolbox, Computer

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tools.store import chats, steps
-from tools.store.schema import Chat
+from deskhand.tools.store import chats, steps
+from deskhand.tools.store.schema import Chat
 
 from .book import Book
 from .desks import Desks

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from desktop.results import Done
+from deskhand.desktop.results import Done
 
 from .console import complain, say, say_json
 from .desks import DONE, Where, carried_out, opened

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from desktop.client import DesktopClient
-from tools.settings import Settings
+from deskhand.desktop.client import DesktopClient
+from deskhand.tools.settings import Settings
 
 from .planes import located, token_of
 from .up import running

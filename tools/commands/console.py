@@ -11,7 +11,7 @@ from typing import Any
 
 import platformdirs
 
-from tools.settings import Settings, load
+from deskhand.tools.settings import Settings, load
 
 CONFIG_FILE = Path("deskhand.toml")
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from desktop.client import DesktopClient
-from tools.demo.site import Findings, demo_site
-from tools.settings import Settings
+from deskhand.desktop.client import DesktopClient
+from deskhand.tools.demo.site import Findings, demo_site
+from deskhand.tools.settings import Settings
 
 from .console import complain, default_data_dir, say, say_json
 from .console import settings as read_settings

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from desktop.client import DesktopClient
-from desktop.errors import DesktopError, DesktopRefused
-from desktop.remote import Desktop
-from tools.settings import BadSetting
+from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.errors import DesktopError, DesktopRefused
+from deskhand.desktop.remote import Desktop
+from deskhand.tools.settings import BadSetting
 
 from .console import complain
 from .console import settings as read_settings

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from tools.settings import BadSetting, Settings
+from deskhand.tools.settings import BadSetting, Settings
 
 from .console import BadDataDir, check_data_dir, complain, say, say_json
 from .console import settings as read_settings

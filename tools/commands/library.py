@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.lock import AlreadyRunning, held
-from tools.settings import BadSetting
-from tools.store.bucket import Bucket
-from tools.store.database import Store
-from tools.store.errors import StoreError
-from tools.store.file_store import FileStore
-from tools.store.library import Library, Rebuilt
-from tools.store.outbox import Outbox
+from deskhand.tools.lock import AlreadyRunning, held
+from deskhand.tools.settings import BadSetting
+from deskhand.tools.store.bucket import Bucket
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.errors import StoreError
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.library import Library, Rebuilt
+from deskhand.tools.store.outbox import Outbox
 
 from .console import BadDataDir, check_data_dir, complain, say, say_json
 from .console import settings as read_settings

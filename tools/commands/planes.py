@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.settings import Settings
+from deskhand.tools.settings import Settings
 
 Json = dict[str, Any]
 

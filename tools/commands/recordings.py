@@ -5,8 +5,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from desktop.errors import DesktopRefused
-from desktop.results import Recording
+from deskhand.desktop.errors import DesktopRefused
+from deskhand.desktop.results import Recording
 
 from .console import complain, say, say_json
 from .desks import Desk, Where, carried_out, opened

@@ -6,8 +6,8 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from desktop.client import DesktopClient
-from desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 
 from .client import Found, connected
 from .console import complain, say, say_json, typed_line

@@ -12,14 +12,14 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
-from desktop.errors import DesktopError
-from tools.lock import AlreadyRunning, held
-from tools.private import write_private
-from tools.settings import BadSetting, Settings
-from tools.store.errors import StoreError
-from tools.wiring import Plane, plane
-from vncbridge.errors import CannotListen
-from vncbridge.serving import Address, Serving, listening, parse_address
+from deskhand.desktop.errors import DesktopError
+from deskhand.tools.lock import AlreadyRunning, held
+from deskhand.tools.private import write_private
+from deskhand.tools.settings import BadSetting, Settings
+from deskhand.tools.store.errors import StoreError
+from deskhand.tools.wiring import Plane, plane
+from deskhand.vncbridge.errors import CannotListen
+from deskhand.vncbridge.serving import Address, Serving, listening, parse_address
 
 from .console import BadDataDir, check_data_dir, complain, say, say_json
 from .console import settings as read_settings

@@ -4,9 +4,9 @@ import asyncio
 import os
 from pathlib import Path
 
-from desktop.client import DesktopClient
-from desktop.errors import DesktopRefused, DesktopUnavailable
-from tools.settings import BadSetting
+from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.tools.settings import BadSetting
 
 from .console import complain, say
 from .console import settings as read_settings

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tools.private import write_private
+from deskhand.tools.private import write_private
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from desktop.client import DesktopClient
-from desktop.errors import DesktopRefused, DesktopUnavailable
-from tools.kit.spec import MachineRefused, MachineUnavailable, NoMachine
+from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.tools.kit.spec import MachineRefused, MachineUnavailable, NoMachine
 
 from .errors import UnknownDesktop
 

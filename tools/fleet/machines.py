@@ -2,8 +2,8 @@
 
 import contextlib
 
-from desktop.errors import DesktopRefused, DesktopUnavailable
-from tools.agents.errors import NoDesktop
+from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.tools.agents.errors import NoDesktop
 
 from .errors import DesktopNotStarted, UnknownDesktop
 from .fleet import Fleet

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from tools.processes.chat import Chat
+from deskhand.tools.processes.chat import Chat
 
 from .credentials import Credentials
 from .paths import PathStore

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Protocol
 
-from tools.agents.conversation import Picture, Text, ToolCall, ToolResult
-from tools.kit.computer_calls import SETTLE_MS, BadCall, DesktopCall, desktop_call
-from tools.kit.handback import Handback, Handbacks
-from tools.kit.spec import Machine, MachineRefused, MachineUnavailable
+from deskhand.tools.agents.conversation import Picture, Text, ToolCall, ToolResult
+
+from .computer_calls import SETTLE_MS, BadCall, DesktopCall, desktop_call
+from .handback import Handback, Handbacks
+from .spec import Machine, MachineRefused, MachineUnavailable
 
 Json = dict[str, Any]
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tools.kit.spec import Machine, MachineRefused
+from .spec import Machine, MachineRefused
 
 Json = dict[str, Any]
 

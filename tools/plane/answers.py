@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from desktop.errors import DesktopRefused, DesktopUnavailable
-from tools.agents import errors as agents
-from tools.fleet.errors import DesktopNotStarted, UnknownDesktop
-from tools.store.errors import (
+from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.tools.agents import errors as agents
+from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
+from deskhand.tools.store.errors import (
     BadSecret,
     BucketUnavailable,
     BytesMissing,

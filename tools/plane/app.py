@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
-from vncbridge.docs import router as docs
+from deskhand.vncbridge.docs import router as docs
 
 from . import (
     chats_api,

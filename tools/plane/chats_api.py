@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from tools.agents.views import ChatView
+from deskhand.tools.agents.views import ChatView
 
 from .bodies import Json, flag, json_object, needed_text, only, text
 from .errors import BadBody, NoDesktop

@@ -5,7 +5,7 @@ import contextlib
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from tools.fleet.errors import UnknownDesktop
+from deskhand.tools.fleet.errors import UnknownDesktop
 
 from .bodies import Json, json_object, only, text
 from .chats_api import body_of

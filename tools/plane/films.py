@@ -6,9 +6,9 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from recording.errors import RecordingError
-from tools.agents.views import FileView
-from tools.store.errors import UnknownRow
+from deskhand.recording.errors import RecordingError
+from deskhand.tools.agents.views import FileView
+from deskhand.tools.store.errors import UnknownRow
 
 from .errors import NotCut
 from .ports import Editor, Files

@@ -10,11 +10,11 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from desktop.errors import DesktopRefused, DesktopUnavailable
-from vncbridge.border import refuse_websocket
-from vncbridge.gate import Refusal
-from vncbridge.pump import pump
-from vncbridge.scopes import desktop_role
+from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.vncbridge.border import refuse_websocket
+from deskhand.vncbridge.gate import Refusal
+from deskhand.vncbridge.pump import pump
+from deskhand.vncbridge.scopes import desktop_role
 
 from .answers import FAMILIES, answer
 from .callers import principal_name, principal_scopes

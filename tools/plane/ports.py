@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import httpx2
 from websockets.asyncio.client import ClientConnection
 
-from tools.agents.views import ChatView, FileView, MessageView, Page, StepView
-from tools.kit.spec import ToolOutcome, ToolSpec
+from deskhand.tools.agents.views import ChatView, FileView, MessageView, Page, StepView
+from deskhand.tools.kit.spec import ToolOutcome, ToolSpec
 
 from .eventstream import Event
 
@@ -101,7 +101,7 @@ class Events(Protocol):
 
 
 class Chats(Protocol):
-    """The chats and their tools; ``tools.agents.chats.Chats`` outside of tests."""
+    """The chats and their tools; ``deskhand.tools.agents.chats.Chats`` outside of tests."""
 
     async def create(
         self,
@@ -190,7 +190,7 @@ class Files(Protocol):
 
 
 class Editor(Protocol):
-    """Works on videos; ``recording.editing.Editor`` outside of tests.
+    """Works on videos; ``deskhand.recording.editing.Editor`` outside of tests.
 
     All calls block, and raise ``RecordingError`` where a video cannot be read.
     """

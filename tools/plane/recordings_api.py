@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from recording.media import answered, answers, said
-from recording.steps import retold
-from tools.agents.views import ChatView
-from tools.store.errors import UnknownRow
+from deskhand.recording.media import answered, answers, said
+from deskhand.recording.steps import retold
+from deskhand.tools.agents.views import ChatView
+from deskhand.tools.store.errors import UnknownRow
 
 from .bodies import Json
 from .files_api import Download, sent

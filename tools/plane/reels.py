@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from tools.agents.views import FileView
+from deskhand.tools.agents.views import FileView
 
 from .errors import NoSuchMoment
 from .videos import Json, positions, span

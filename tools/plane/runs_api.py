@@ -6,8 +6,8 @@ from contextlib import suppress
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
-from tools.agents.views import ChatView, FileView
-from tools.store.errors import UnknownRow
+from deskhand.tools.agents.views import ChatView, FileView
+from deskhand.tools.store.errors import UnknownRow
 
 from .bodies import Json
 from .chats_api import Limit, whole

@@ -6,7 +6,7 @@ from typing import Protocol
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from tools.store.vault import Secret
+from deskhand.tools.store.vault import Secret
 
 from .bodies import Json, json_object, needed_text, only
 from .chats_api import SAID, body_of
@@ -33,7 +33,7 @@ BODY = {
 
 
 class Secrets(Protocol):
-    """What is entrusted; ``tools.store.vault.Vault`` outside of tests."""
+    """What is entrusted; ``deskhand.tools.store.vault.Vault`` outside of tests."""
 
     def listed(self) -> Sequence[Secret]:
         """All of them, by name."""

@@ -5,7 +5,7 @@ import uuid
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from tools.kit.spec import ToolOutcome
+from deskhand.tools.kit.spec import ToolOutcome
 
 from .bodies import Json, json_object
 from .callers import CHAT, chat_id, principal_name, tool_call_id

@@ -24,7 +24,7 @@ PATIENCE_SECONDS = 30.0
 
 
 class Depot(Protocol):
-    """Where files go; ``tools.store.bucket.Bucket`` outside of tests."""
+    """Where files go; ``deskhand.tools.store.bucket.Bucket`` outside of tests."""
 
     async def put(self, name: str, source: Path) -> None:
         """Store a file under that name, in place of what is there."""

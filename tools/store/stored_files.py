@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tools.agents.views import FileView
+from deskhand.tools.agents.views import FileView
 
 from . import files
 from .database import Store

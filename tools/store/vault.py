@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from desktop.disguise import Disguise
-from desktop.errors import InvalidSecret
-from desktop.hosts import is_domain
-from tools.private import write_private
+from deskhand.desktop.disguise import Disguise
+from deskhand.desktop.errors import InvalidSecret
+from deskhand.desktop.hosts import is_domain
+from deskhand.tools.private import write_private
 
 from .errors import BadSecret, UnknownRow
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tools.agents.chats import Chats
-from tools.agents.conversation import Text, ToolCall, ToolResult
-from tools.agents.errors import NoModel
-from tools.agents.ports import ChatSettings
-from tools.agents.providers.port import Model, Prompt, Reply, Role, Usage
-from tools.kit.spec import (
+from deskhand.tools.agents.chats import Chats
+from deskhand.tools.agents.conversation import Text, ToolCall, ToolResult
+from deskhand.tools.agents.errors import NoModel
+from deskhand.tools.agents.ports import ChatSettings
+from deskhand.tools.agents.providers.port import Model, Prompt, Reply, Role, Usage
+from deskhand.tools.kit.spec import (
     MachineRefused,
     MachineUnavailable,
     Tool,
@@ -22,10 +22,10 @@ from tools.kit.spec import (
     ToolOutcome,
     ToolSpec,
 )
-from tools.store.database import Store
-from tools.store.file_store import FileStore
-from tools.store.stored_files import StoredFiles
-from tools.store.vault import Vault
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.stored_files import StoredFiles
+from deskhand.tools.store.vault import Vault
 
 Json = dict[str, Any]
 LIMIT = 20.0

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from tools.agents.conversation import Message, Text, ToolCall, ToolResult
-from tools.agents.providers.port import Prompt, Reply, Usage
-from tools.kit.spec import ToolSpec
+from deskhand.tools.agents.conversation import Message, Text, ToolCall, ToolResult
+from deskhand.tools.agents.providers.port import Prompt, Reply, Usage
+from deskhand.tools.kit.spec import ToolSpec
 
 WHITE = (255, 255, 255)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tools.agents.budget import Budget
+from deskhand.tools.agents.budget import Budget
 
 
 @pytest.mark.parametrize(

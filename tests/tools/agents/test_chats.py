@@ -3,6 +3,19 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.tools.agents.conversation import Text, ToolResult
+from deskhand.tools.agents.errors import (
+    BadRequest,
+    Conflict,
+    IllegalMove,
+    NoModel,
+    QueueFull,
+    UnknownTool,
+)
+from deskhand.tools.agents.ports import ChatSettings
+from deskhand.tools.agents.providers.errors import ModelRefused
+from deskhand.tools.kit.spec import MachineUnavailable
+from deskhand.tools.store.errors import UnknownRow
 from tests.tools.agents.fakes import (
     FakeDesktop,
     FakeMachines,
@@ -15,12 +28,6 @@ from tests.tools.agents.fakes import (
     plane,
     report,
 )
-from tools.agents.conversation import Text, ToolResult
-from tools.agents.errors import BadRequest, Conflict, IllegalMove, NoModel, QueueFull, UnknownTool
-from tools.agents.ports import ChatSettings
-from tools.agents.providers.errors import ModelRefused
-from tools.kit.spec import MachineUnavailable
-from tools.store.errors import UnknownRow
 
 SPAWN = "spawn_computer_use_agent"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.agents.conversation import (
+from deskhand.tools.agents.conversation import (
     Block,
     Message,
     Picture,

@@ -3,8 +3,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from deskhand.tools.agents.desks import Desks
 from tests.tools.agents.fakes import LIMIT, FakeMachines
-from tools.agents.desks import Desks
 
 
 class Bench:

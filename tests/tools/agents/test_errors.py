@@ -1,4 +1,11 @@
-from tools.agents.errors import BadRequest, ChatError, Conflict, IllegalMove, QueueFull, UnknownTool
+from deskhand.tools.agents.errors import (
+    BadRequest,
+    ChatError,
+    Conflict,
+    IllegalMove,
+    QueueFull,
+    UnknownTool,
+)
 
 
 def test_each_error_says_what_is_wrong_in_one_sentence() -> None:

@@ -1,6 +1,6 @@
 import asyncio
 
-from tools.agents.events import Event, EventHub, Subscription
+from deskhand.tools.agents.events import Event, EventHub, Subscription
 
 
 async def _kinds(subscription: Subscription, count: int) -> list[str]:

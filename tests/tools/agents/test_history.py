@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.agents import history
-from tools.agents.conversation import Block, Message, Picture, Text, ToolCall, ToolResult
+from deskhand.tools.agents import history
+from deskhand.tools.agents.conversation import Block, Message, Picture, Text, ToolCall, ToolResult
 
 
 def shot(number: int) -> Picture:

@@ -3,6 +3,11 @@ from collections.abc import Callable
 
 import pytest
 
+from deskhand.tools.agents.budget import Budget
+from deskhand.tools.agents.conversation import Message, Text, ToolCall, ToolResult
+from deskhand.tools.agents.loop import LoopSettings, TurnEnd, run_turn
+from deskhand.tools.agents.providers.errors import ModelUnavailable
+from deskhand.tools.agents.providers.port import Usage
 from tests.tools.agents.fakes_loop import (
     MemoryTranscript,
     ModelOf,
@@ -11,11 +16,6 @@ from tests.tools.agents.fakes_loop import (
     succeeded,
     user,
 )
-from tools.agents.budget import Budget
-from tools.agents.conversation import Message, Text, ToolCall, ToolResult
-from tools.agents.loop import LoopSettings, TurnEnd, run_turn
-from tools.agents.providers.errors import ModelUnavailable
-from tools.agents.providers.port import Usage
 
 CLICK = ToolCall("c1", "left_click", {"coordinate": [1, 2]}, "computer")
 TYPE = ToolCall("c2", "type", {"text": "x"}, "computer")

@@ -1,6 +1,6 @@
 import pytest
 
-from tools.agents.prompts import CHILD, UNTRUSTED, Mode, system_prompt
+from deskhand.tools.agents.prompts import CHILD, UNTRUSTED, Mode, system_prompt
 
 
 @pytest.mark.parametrize("mode", ["general", "computer_use", "explore"])

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.tools.agents.errors import BadRequest, IllegalMove
 from tests.tools.agents.fakes import Hold, ScriptedModel, act, call, plane, report
-from tools.agents.errors import BadRequest, IllegalMove
 
 ASKS = [call("request_human", reason="Please sign in.")]
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.agents.recordings import Recorded, Recordings, TurnRecording
+from deskhand.tools.kit.spec import MachineRefused
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.agents.fakes import LIMIT, FakeDesktop, FakeMachine
 from tests.tools.store.fakes import chat_row
-from tools.agents.recordings import Recorded, Recordings, TurnRecording
-from tools.kit.spec import MachineRefused
-from tools.store.database import Store
-from tools.store.file_store import FileStore
-from tools.store.stored_files import StoredFiles
 
 
 class Bench:

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from tools.agents.conversation import Text, ToolCall
-from tools.agents.report import (
+from deskhand.tools.agents.conversation import Text, ToolCall
+from deskhand.tools.agents.report import (
     REPORT_SPEC,
     BadReport,
     Report,

@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from deskhand.tools.agents.chats import Chats
+from deskhand.tools.agents.conversation import Text
 from tests.tools.agents.fakes import (
     LIMIT,
     FakeDesktop,
@@ -19,8 +21,6 @@ from tests.tools.agents.fakes import (
     plane,
     report,
 )
-from tools.agents.chats import Chats
-from tools.agents.conversation import Text
 
 SPAWN = "spawn_computer_use_agent"
 

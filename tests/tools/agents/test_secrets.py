@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.agents.conversation import Text, ToolResult
+from deskhand.tools.kit.spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.store.vault import Secret, Vault
 from tests.tools.agents.fakes import (
     LIMIT,
     FakeDesktop,
@@ -15,9 +18,6 @@ from tests.tools.agents.fakes import (
     report,
     told,
 )
-from tools.agents.conversation import Text, ToolResult
-from tools.kit.spec import Json, ToolContext, ToolOutcome, ToolSpec
-from tools.store.vault import Secret, Vault
 
 HORSE = 'correct "horse"'
 

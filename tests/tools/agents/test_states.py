@@ -2,8 +2,8 @@ import itertools
 
 import pytest
 
-from tools.agents.errors import IllegalMove
-from tools.agents.states import BUSY, TABLE, Delivery, Event, Move, Situation, State, move
+from deskhand.tools.agents.errors import IllegalMove
+from deskhand.tools.agents.states import BUSY, TABLE, Delivery, Event, Move, Situation, State, move
 
 REFERENCE = [
     # event, from, backlog, to, where the message goes

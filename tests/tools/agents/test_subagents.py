@@ -4,6 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.tools.agents.conversation import Text
+from deskhand.tools.agents.ports import ChatSettings
+from deskhand.tools.agents.providers.errors import ModelUnavailable
+from deskhand.tools.kit.spec import MachineRefused
+from deskhand.tools.kit.write_file import WriteFileTool
 from tests.tools.agents.fakes import (
     FakeDesktop,
     FakeMachines,
@@ -14,11 +19,6 @@ from tests.tools.agents.fakes import (
     plane,
     report,
 )
-from tools.agents.conversation import Text
-from tools.agents.ports import ChatSettings
-from tools.agents.providers.errors import ModelUnavailable
-from tools.kit.spec import MachineRefused
-from tools.kit.write_file import WriteFileTool
 
 SPAWN = "spawn_computer_use_agent"
 WAIT = "wait_agent"

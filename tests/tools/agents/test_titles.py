@@ -1,6 +1,6 @@
 import pytest
 
-from tools.agents.titles import chat_title, step_title, withheld
+from deskhand.tools.agents.titles import chat_title, step_title, withheld
 
 
 @pytest.mark.parametrize(

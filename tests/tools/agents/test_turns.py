@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tools.agents.turns import Turns
+from deskhand.tools.agents.turns import Turns
 
 
 @dataclass

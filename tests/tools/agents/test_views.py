@@ -1,6 +1,6 @@
 import json
 
-from tools.agents.views import ChatView, FileView, MessageView, Page, StepView, UsageView
+from deskhand.tools.agents.views import ChatView, FileView, MessageView, Page, StepView, UsageView
 
 CHAT = ChatView(
     id="c",

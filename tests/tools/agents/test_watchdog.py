@@ -1,5 +1,5 @@
-from tools.agents.conversation import Picture, Text, ToolCall, ToolResult
-from tools.agents.watchdog import LONGEST_ROW, Watchdog
+from deskhand.tools.agents.conversation import Picture, Text, ToolCall, ToolResult
+from deskhand.tools.agents.watchdog import LONGEST_ROW, Watchdog
 
 LOOK = ToolCall("c", "execute", {"command": "ls"})
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tools.commands import library
-from tools.lock import held
-from tools.store.database import Store
-from tools.store.file_store import FileStore
-from tools.store.files import About
-from tools.store.stored_files import StoredFiles
+from deskhand.tools.commands import library
+from deskhand.tools.lock import held
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.files import About
+from deskhand.tools.store.stored_files import StoredFiles
 
 
 async def _file(data: Path) -> None:

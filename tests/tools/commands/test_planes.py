@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.commands.planes import NoPlane, located, token_of
-from tools.settings import Settings
+from deskhand.tools.commands.planes import NoPlane, located, token_of
+from deskhand.tools.settings import Settings
 
 
 def settings(folder: Path) -> Settings:

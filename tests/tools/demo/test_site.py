@@ -2,7 +2,7 @@ import asyncio
 
 import httpx2
 
-from tools.demo.site import Click, Findings, demo_site
+from deskhand.tools.demo.site import Click, Findings, demo_site
 
 
 def test_the_page_and_its_parts_are_served() -> None:

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from tools.files.batch import BatchFailed, edit_all
-from tools.files.disk import Replacement
-from tools.files.edits import Edit
-from tools.files.errors import FileError
-from tools.files.requests import FileEdits
-from tools.files.roots import Roots
+from deskhand.tools.files.batch import BatchFailed, edit_all
+from deskhand.tools.files.disk import Replacement
+from deskhand.tools.files.edits import Edit
+from deskhand.tools.files.errors import FileError
+from deskhand.tools.files.requests import FileEdits
+from deskhand.tools.files.roots import Roots
 
 
 def files(*paths: Path, old: str = "old", new: str = "new") -> list[FileEdits]:

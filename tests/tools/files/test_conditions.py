@@ -1,8 +1,8 @@
 import pytest
 
-from tools.files.conditions import ALWAYS, condition_of, tag
-from tools.files.errors import LostUpdate
-from tools.files.requests import BadRequest
+from deskhand.tools.files.conditions import ALWAYS, condition_of, tag
+from deskhand.tools.files.errors import LostUpdate
+from deskhand.tools.files.requests import BadRequest
 
 HASH = "ab" * 32
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.files.diff import unified
+from deskhand.tools.files.diff import unified
 
 texts = st.text(alphabet="ab\n\x0c\u2028", max_size=40)
 

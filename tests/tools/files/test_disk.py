@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.files.disk import (
+from deskhand.tools.files.disk import (
     Replacement,
     absolute,
     chunks,
@@ -14,7 +14,7 @@ from tools.files.disk import (
     target,
     told,
 )
-from tools.files.errors import BadPath, FileError, Forbidden, MissingFile
+from deskhand.tools.files.errors import BadPath, FileError, Forbidden, MissingFile
 
 
 def names(folder: Path) -> list[str]:

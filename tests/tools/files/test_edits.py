@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.files.edits import Edit, edited
-from tools.files.errors import EditError
+from deskhand.tools.files.edits import Edit, edited
+from deskhand.tools.files.errors import EditError
 
 texts = st.text(alphabet="ab \t\r\n", max_size=30)
 

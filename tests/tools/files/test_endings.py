@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.files.endings import Line, converted, dominant, endings, joined, lines_of
+from deskhand.tools.files.endings import Line, converted, dominant, endings, joined, lines_of
 
 
 @given(st.text(alphabet="ab \t\r\n\x0c\u2028", max_size=40))

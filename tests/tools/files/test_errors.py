@@ -1,4 +1,4 @@
-from tools.files.errors import Forbidden, MissingFile
+from deskhand.tools.files.errors import Forbidden, MissingFile
 
 
 def test_each_error_names_the_path() -> None:

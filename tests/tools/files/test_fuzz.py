@@ -11,12 +11,12 @@ from fastapi import FastAPI, HTTPException
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deskhand.tools.files import api as files_api
+from deskhand.tools.processes import api as processes_api
+from deskhand.tools.processes.registry import ProcessSettings, Registry
+from deskhand.tools.processes.requests import StartRequest
 from tests.tools.files.unprivileged import refused
 from tests.tools.processes.service import FakeSurroundings
-from tools.files import api as files_api
-from tools.processes import api as processes_api
-from tools.processes.registry import ProcessSettings, Registry
-from tools.processes.requests import StartRequest
 
 Json = dict[str, Any]
 

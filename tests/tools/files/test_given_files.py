@@ -13,14 +13,14 @@ import httpx2
 import pytest
 from fastapi import FastAPI, HTTPException
 
+from deskhand.tools.files import api
+from deskhand.tools.files.endings import lines_of
+from deskhand.tools.files.indent import level_of, translated, unit_of
+from deskhand.tools.files.match import PASSES, windows
 from tests.tools.files.rights import without_rights
 from tests.tools.files.unprivileged import refused
 from tests.tools.given import CASES, assert_contains, assert_subset, expected, filled, named
 from tests.tools.processes.service import Service, running
-from tools.files import api
-from tools.files.endings import lines_of
-from tools.files.indent import level_of, translated, unit_of
-from tools.files.match import PASSES, windows
 
 Json = dict[str, Any]
 

@@ -1,7 +1,7 @@
 import pytest
 
-from tools.files.endings import lines_of
-from tools.files.hints import hints, miscount
+from deskhand.tools.files.endings import lines_of
+from deskhand.tools.files.hints import hints, miscount
 
 
 def said(text: str, old: str, new: str = "unused\n") -> str:

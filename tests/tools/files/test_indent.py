@@ -1,7 +1,7 @@
 import pytest
 
-from tools.files.endings import lines_of
-from tools.files.indent import level_of, translated, unit_of
+from deskhand.tools.files.endings import lines_of
+from deskhand.tools.files.indent import level_of, translated, unit_of
 
 
 @pytest.mark.parametrize(

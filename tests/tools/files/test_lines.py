@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.files.lines import BINARY_PROBE, CUT_MARK, Bounds, Excerpt, LineReader, is_binary
+from deskhand.tools.files.lines import (
+    BINARY_PROBE,
+    CUT_MARK,
+    Bounds,
+    Excerpt,
+    LineReader,
+    is_binary,
+)
 
 MANY = 1 << 62
 small_texts = st.text(alphabet="ab\n\té☃", max_size=60)

@@ -1,7 +1,7 @@
 import pytest
 
-from tools.files.endings import lines_of
-from tools.files.match import PASSES, exact, folded, trimmed, windows, without_trail
+from deskhand.tools.files.endings import lines_of
+from deskhand.tools.files.match import PASSES, exact, folded, trimmed, windows, without_trail
 
 
 def test_exact_places_do_not_overlap() -> None:

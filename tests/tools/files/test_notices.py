@@ -1,6 +1,6 @@
 import struct
 
-from tools.files.notices import (
+from deskhand.tools.files.notices import (
     CLOSE_WRITE,
     CREATE,
     DELETE,

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.tools.files.batch import BatchFailed, edit_all
+from deskhand.tools.files.disk import Replacement
+from deskhand.tools.files.edits import Edit
+from deskhand.tools.files.requests import FileEdits
+from deskhand.tools.files.roots import Roots
 from tests.tools.processes.service import Service, running
-from tools.files.batch import BatchFailed, edit_all
-from tools.files.disk import Replacement
-from tools.files.edits import Edit
-from tools.files.requests import FileEdits
-from tools.files.roots import Roots
 
 GIB = 1 << 30
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from tools.files.edits import Edit
-from tools.files.lines import Bounds
-from tools.files.requests import (
+from deskhand.tools.files.edits import Edit
+from deskhand.tools.files.lines import Bounds
+from deskhand.tools.files.requests import (
     BadRequest,
     EditRequest,
     FileEdits,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.files.disk import Replacement, entries, existing, opened, replace, resolved
-from tools.files.errors import FileError, OutsideRoots
-from tools.files.roots import Roots
+from deskhand.tools.files.disk import Replacement, entries, existing, opened, replace, resolved
+from deskhand.tools.files.errors import FileError, OutsideRoots
+from deskhand.tools.files.roots import Roots
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from tools.files import schema
-from tools.files.api import router
+from deskhand.tools.files import schema
+from deskhand.tools.files.api import router
 
 
 def test_every_route_tells_of_its_body_or_its_query() -> None:

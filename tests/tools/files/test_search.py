@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.files.requests import BadRequest
-from tools.files.search import (
+from deskhand.tools.files.requests import BadRequest
+from deskhand.tools.files.search import (
     Globs,
     Match,
     SearchRequest,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tools.files.requests import BadRequest
-from tools.files.search import SearchRequest
-from tools.files.searching import search
+from deskhand.tools.files.requests import BadRequest
+from deskhand.tools.files.search import SearchRequest
+from deskhand.tools.files.searching import search
 
 Json = dict[str, Any]
 

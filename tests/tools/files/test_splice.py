@@ -1,7 +1,7 @@
 import pytest
 
-from tools.files.endings import joined, lines_of
-from tools.files.splice import Alignment, aligned, spliced
+from deskhand.tools.files.endings import joined, lines_of
+from deskhand.tools.files.splice import Alignment, aligned, spliced
 
 
 def splice(found: str, search: str, new: str) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.files.errors import FileError, MissingFile, OutsideRoots, TooManyWatches
+from deskhand.tools.files.roots import Roots
+from deskhand.tools.files.watching import Tree, Watches
 from tests.tools.processes.service import LIMIT
-from tools.files.errors import FileError, MissingFile, OutsideRoots, TooManyWatches
-from tools.files.roots import Roots
-from tools.files.watching import Tree, Watches
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[3]
@@ -119,7 +119,7 @@ def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_may_not_be_read_is_passed_over() -> None:
     """Run without root's rights, which could read it."""
     script = (
-        "import os, sys; from pathlib import Path; from tools.files.watching import Tree\n"
+        "import os, sys; from pathlib import Path; from deskhand.tools.files.watching import Tree\n"
         "if os.geteuid() == 0: os.setuid(65534)\n"
         "Tree(Path(sys.argv[1])).close()"
     )

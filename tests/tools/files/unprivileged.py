@@ -13,7 +13,7 @@ import httpx2
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
-from tools.files import api
+from deskhand.tools.files import api
 
 
 async def refused(_: Request, error: Exception) -> Response:

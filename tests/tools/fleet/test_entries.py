@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.fleet.entries import Entries, Entry, boot_id, is_alive, start_time
+from deskhand.tools.fleet.entries import Entries, Entry, boot_id, is_alive, start_time
 
 
 def entry(pid: int) -> Entry:

@@ -4,10 +4,10 @@ from typing import Any, cast
 
 import pytest
 
-from desktop.client import DesktopClient
-from desktop.errors import DesktopRefused
-from tools.fleet.machine import KEPT, DesktopMachine, Sightings
-from tools.kit.spec import MachineRefused
+from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.errors import DesktopRefused
+from deskhand.tools.fleet.machine import KEPT, DesktopMachine, Sightings
+from deskhand.tools.kit.spec import MachineRefused
 
 ACTION = "/api/v0/desktop/action"
 

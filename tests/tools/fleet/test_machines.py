@@ -3,10 +3,10 @@ from typing import Any, cast
 
 import pytest
 
-from desktop.errors import DesktopUnavailable
-from tools.fleet.errors import UnknownDesktop
-from tools.fleet.fleet import Fleet
-from tools.fleet.machines import FleetMachines
+from deskhand.desktop.errors import DesktopUnavailable
+from deskhand.tools.fleet.errors import UnknownDesktop
+from deskhand.tools.fleet.fleet import Fleet
+from deskhand.tools.fleet.machines import FleetMachines
 
 
 class FakeFleet:

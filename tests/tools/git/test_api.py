@@ -11,14 +11,14 @@ from fastapi import FastAPI
 from websockets.asyncio.client import ClientConnection, unix_connect
 from websockets.exceptions import InvalidStatus
 
+from deskhand.tools.git.api import router
+from deskhand.tools.git.paths import PathStore
+from deskhand.tools.git.repositories import Git
+from deskhand.tools.git.watcher import Pace, Watcher
+from deskhand.tools.processes.chat import Chat
 from tests.tools.git.test_repositories import ENVIRONMENT, git
 from tests.tools.plane.fakes import serving, unix_socket
 from tests.tools.processes.service import LIMIT
-from tools.git.api import router
-from tools.git.paths import PathStore
-from tools.git.repositories import Git
-from tools.git.watcher import Pace, Watcher
-from tools.processes.chat import Chat
 
 CHAT = str(uuid4())
 

@@ -15,15 +15,15 @@ from uuid import uuid4
 
 import pytest
 
+from deskhand.tools.git.askpass import Askpass
+from deskhand.tools.git.attribution import Attribution
+from deskhand.tools.git.credentials import Credentials, credential
+from deskhand.tools.git.paths import PathStore
+from deskhand.tools.processes.chat import Chat
+from deskhand.tools.processes.registry import Registry
+from deskhand.tools.processes.requests import OutputRequest, StartRequest
 from tests.tools.git.test_repositories import git
 from tests.tools.processes.service import LIMIT, FakeSurroundings
-from tools.git.askpass import Askpass
-from tools.git.attribution import Attribution
-from tools.git.credentials import Credentials, credential
-from tools.git.paths import PathStore
-from tools.processes.chat import Chat
-from tools.processes.registry import Registry
-from tools.processes.requests import OutputRequest, StartRequest
 
 CHAT, OTHER = str(uuid4()), str(uuid4())
 NAME, PASSWORD = "m@e", "pass = wörd %s\\n"

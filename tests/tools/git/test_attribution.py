@@ -7,13 +7,13 @@ from uuid import uuid4
 import httpx2
 from fastapi import FastAPI
 
+from deskhand.tools.git.attribution import MOST_CHATS, Attribution
+from deskhand.tools.git.attribution_api import router
+from deskhand.tools.git.credentials import Credentials
+from deskhand.tools.git.errors import InvalidCredential
+from deskhand.tools.git.paths import PathStore
+from deskhand.tools.processes.chat import Chat
 from tests.tools.plane.fakes import LIMIT, serving, unix_socket
-from tools.git.attribution import MOST_CHATS, Attribution
-from tools.git.attribution_api import router
-from tools.git.credentials import Credentials
-from tools.git.errors import InvalidCredential
-from tools.git.paths import PathStore
-from tools.processes.chat import Chat
 
 CHAT, OTHER = str(uuid4()), str(uuid4())
 ORIGIN = "https://me:hush@host/r.git"

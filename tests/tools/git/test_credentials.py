@@ -1,7 +1,14 @@
 import pytest
 
-from tools.git.credentials import LONGEST, MOST, Credential, Credentials, credential, server_in
-from tools.git.errors import InvalidCredential
+from deskhand.tools.git.credentials import (
+    LONGEST,
+    MOST,
+    Credential,
+    Credentials,
+    credential,
+    server_in,
+)
+from deskhand.tools.git.errors import InvalidCredential
 
 
 def test_a_server_has_one_credential() -> None:

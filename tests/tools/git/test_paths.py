@@ -1,7 +1,7 @@
 from uuid import uuid4
 
-from tools.git.paths import MOST_CHATS, MOST_PATHS, PathStore
-from tools.processes.chat import Chat
+from deskhand.tools.git.paths import MOST_CHATS, MOST_PATHS, PathStore
+from deskhand.tools.processes.chat import Chat
 
 CHAT, PARENT = str(uuid4()), str(uuid4())
 

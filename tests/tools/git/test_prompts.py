@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.git.prompts import LONGEST_LINE, Prompt, Question, Questions, prompt_of, server_of
+from deskhand.tools.git.prompts import (
+    LONGEST_LINE,
+    Prompt,
+    Question,
+    Questions,
+    prompt_of,
+    server_of,
+)
 
 LINE = b"42\tchat\tmain\thttps://host/r.git\tUsername for 'https://host': \n"
 QUESTION = Question(42, "chat", "main", "https://host/r.git", "Username for 'https://host': ")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.git.errors import Unreadable
-from tools.git.repositories import Git, is_repository, root_of
+from deskhand.tools.git.errors import Unreadable
+from deskhand.tools.git.repositories import Git, is_repository, root_of
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
 WHO = ("-c", "user.name=n", "-c", "user.email=e@x", "-c", "init.defaultBranch=main")

@@ -1,6 +1,13 @@
 import json
 
-from tools.git.states import LARGEST_DIFF, Known, Repository, bounded, messages, without_secret
+from deskhand.tools.git.states import (
+    LARGEST_DIFF,
+    Known,
+    Repository,
+    bounded,
+    messages,
+    without_secret,
+)
 
 HERE = Repository("/r", "main", "", "")
 CHANGED = Repository("/r", "main", "", "+x")

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from deskhand.tools.git.errors import Unreadable
+from deskhand.tools.git.paths import PathStore
+from deskhand.tools.git.states import Repository
+from deskhand.tools.git.watcher import Pace, Watcher
+from deskhand.tools.processes.chat import Chat
 from tests.tools.processes.service import LIMIT
-from tools.git.errors import Unreadable
-from tools.git.paths import PathStore
-from tools.git.states import Repository
-from tools.git.watcher import Pace, Watcher
-from tools.processes.chat import Chat
 
 CHAT = str(uuid4())
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.kit.ampersand import in_background
+from deskhand.tools.kit.ampersand import in_background
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from tools.kit.arguments import BadArguments, duration, flag, number, optional_text, text
+from deskhand.tools.kit.arguments import BadArguments, duration, flag, number, optional_text, text
 
 
 def test_texts() -> None:

@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.agents.conversation import Picture, Text, ToolCall, ToolResult
+from deskhand.tools.kit.computer import ComputerOutcome, ComputerTool
+from deskhand.tools.kit.handback import Handbacks
+from deskhand.tools.kit.spec import MachineRefused, MachineUnavailable
 from tests.tools.kit.fakes_computer import FakeDesktop, FakePictures, Json
-from tools.agents.conversation import Picture, Text, ToolCall, ToolResult
-from tools.kit.computer import ComputerOutcome, ComputerTool
-from tools.kit.handback import Handbacks
-from tools.kit.spec import MachineRefused, MachineUnavailable
 
 
 class Desk:

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from desktop.geometry import Size
-from desktop.requests import action_request
-from tools.agents.scripted.protocol import MEMBERS as PROTOCOL_MEMBERS
-from tools.kit.computer_calls import MEMBERS, BadCall, desktop_call
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.requests import action_request
+from deskhand.tools.agents.scripted.protocol import MEMBERS as PROTOCOL_MEMBERS
+from deskhand.tools.kit.computer_calls import MEMBERS, BadCall, desktop_call
 
 Json = dict[str, Any]
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.kit.duration import seconds_of, shown
+from deskhand.tools.kit.duration import seconds_of, shown
 
 
 @pytest.mark.parametrize(

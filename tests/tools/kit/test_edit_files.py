@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.kit.edit_files import EditFilesTool
+from deskhand.tools.kit.spec import MachineRefused, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
-from tools.kit.edit_files import EditFilesTool
-from tools.kit.spec import MachineRefused, ToolOutcome
 
 
 def edit(machine: FakeMachine, arguments: Any) -> ToolOutcome:

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.kit.execute import ExecuteTool
+from deskhand.tools.kit.spec import MachineRefused, MachineUnavailable, NoMachine, ToolOutcome
 from tests.tools.kit.machine import Asked, FakeMachine
-from tools.kit.execute import ExecuteTool
-from tools.kit.spec import MachineRefused, MachineUnavailable, NoMachine, ToolOutcome
 
 Json = dict[str, Any]
 LOST = MachineUnavailable("connection lost")

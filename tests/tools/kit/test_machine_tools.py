@@ -10,14 +10,13 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from tests.tools.processes.service import LIMIT, Service, running
-from tools.kit.edit_files import EditFilesTool
-from tools.kit.execute import ExecuteTool
-from tools.kit.process_list import ProcessListTool
-from tools.kit.process_output import ProcessOutputTool
-from tools.kit.process_signal import ProcessSignalTool
-from tools.kit.read_file import ReadFileTool
-from tools.kit.spec import (
+from deskhand.tools.kit.edit_files import EditFilesTool
+from deskhand.tools.kit.execute import ExecuteTool
+from deskhand.tools.kit.process_list import ProcessListTool
+from deskhand.tools.kit.process_output import ProcessOutputTool
+from deskhand.tools.kit.process_signal import ProcessSignalTool
+from deskhand.tools.kit.read_file import ReadFileTool
+from deskhand.tools.kit.spec import (
     Json,
     MachineRefused,
     MachineUnavailable,
@@ -25,7 +24,8 @@ from tools.kit.spec import (
     ToolContext,
     ToolOutcome,
 )
-from tools.kit.write_file import WriteFileTool
+from deskhand.tools.kit.write_file import WriteFileTool
+from tests.tools.processes.service import LIMIT, Service, running
 
 
 class HttpMachine:

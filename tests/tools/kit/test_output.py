@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
+from deskhand.tools.kit.output import MOST_BYTES, newest, snapshot, told, waited
+from deskhand.tools.kit.spec import MachineUnavailable
 from tests.tools.kit.machine import FakeMachine
-from tools.kit.output import MOST_BYTES, newest, snapshot, told, waited
-from tools.kit.spec import MachineUnavailable
 
 
 def test_the_newest_bytes_are_kept_from_a_whole_character_on() -> None:

@@ -1,8 +1,8 @@
 import asyncio
 
+from deskhand.tools.kit.process_list import ProcessListTool
+from deskhand.tools.kit.spec import MachineRefused
 from tests.tools.kit.machine import FakeMachine
-from tools.kit.process_list import ProcessListTool
-from tools.kit.spec import MachineRefused
 
 
 def test_a_refusal_is_told() -> None:

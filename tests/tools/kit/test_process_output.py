@@ -1,8 +1,8 @@
 import asyncio
 
+from deskhand.tools.kit.process_output import ProcessOutputTool
+from deskhand.tools.kit.spec import Json, MachineUnavailable, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
-from tools.kit.process_output import ProcessOutputTool
-from tools.kit.spec import Json, MachineUnavailable, ToolOutcome
 
 
 def look(machine: FakeMachine, arguments: Json) -> ToolOutcome:

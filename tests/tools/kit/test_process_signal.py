@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
+from deskhand.tools.kit.process_signal import ProcessSignalTool
+from deskhand.tools.kit.spec import Json, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
-from tools.kit.process_signal import ProcessSignalTool
-from tools.kit.spec import Json, ToolOutcome
 
 
 def send(machine: FakeMachine, arguments: Json) -> ToolOutcome:

@@ -1,8 +1,8 @@
 import asyncio
 
+from deskhand.tools.kit.read_file import ReadFileTool
+from deskhand.tools.kit.spec import Json, MachineUnavailable, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
-from tools.kit.read_file import ReadFileTool
-from tools.kit.spec import Json, MachineUnavailable, ToolOutcome
 
 
 def read(machine: FakeMachine, arguments: Json) -> ToolOutcome:

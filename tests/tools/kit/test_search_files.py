@@ -1,8 +1,8 @@
 import asyncio
 
+from deskhand.tools.kit.search_files import SearchFilesTool
+from deskhand.tools.kit.spec import Json, MachineRefused, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
-from tools.kit.search_files import SearchFilesTool
-from tools.kit.spec import Json, MachineRefused, ToolOutcome
 
 
 def called(machine: FakeMachine, **arguments: object) -> ToolOutcome:

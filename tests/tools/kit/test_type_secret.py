@@ -1,9 +1,9 @@
 import asyncio
 
+from deskhand.tools.kit.spec import Json, MachineRefused, MachineUnavailable, ToolOutcome
+from deskhand.tools.kit.type_secret import TypeSecretTool
+from deskhand.tools.store.vault import Secret, Vault
 from tests.tools.kit.machine import FakeMachine
-from tools.kit.spec import Json, MachineRefused, MachineUnavailable, ToolOutcome
-from tools.kit.type_secret import TypeSecretTool
-from tools.store.vault import Secret, Vault
 
 HORSE = "correct horse"
 CALLER = FakeMachine().context().chat_id

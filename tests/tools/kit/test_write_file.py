@@ -1,8 +1,8 @@
 import asyncio
 
+from deskhand.tools.kit.spec import Json, MachineRefused, ToolOutcome
+from deskhand.tools.kit.write_file import WriteFileTool
 from tests.tools.kit.machine import FakeMachine
-from tools.kit.spec import Json, MachineRefused, ToolOutcome
-from tools.kit.write_file import WriteFileTool
 
 
 def write(machine: FakeMachine, arguments: Json) -> ToolOutcome:

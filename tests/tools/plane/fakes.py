@@ -15,19 +15,19 @@ from uuid import UUID, uuid4
 import httpx2
 from fastapi import FastAPI
 
-from desktop.client import DesktopClient
-from recording.errors import RecordingError
-from tools.agents.events import EventHub, Subscription
-from tools.agents.views import ChatView, FileView, MessageView, Page, StepView
-from tools.fleet.errors import UnknownDesktop
-from tools.kit.spec import ToolOutcome, ToolSpec
-from tools.plane.app import create_app
-from tools.plane.status_api import About
-from tools.store.errors import BytesMissing, UnknownRow
-from vncbridge.border import install
-from vncbridge.credentials import Credentials
-from vncbridge.gate import Gate, Principal
-from vncbridge.serving import Serving
+from deskhand.desktop.client import DesktopClient
+from deskhand.recording.errors import RecordingError
+from deskhand.tools.agents.events import EventHub, Subscription
+from deskhand.tools.agents.views import ChatView, FileView, MessageView, Page, StepView
+from deskhand.tools.fleet.errors import UnknownDesktop
+from deskhand.tools.kit.spec import ToolOutcome, ToolSpec
+from deskhand.tools.plane.app import create_app
+from deskhand.tools.plane.status_api import About
+from deskhand.tools.store.errors import BytesMissing, UnknownRow
+from deskhand.vncbridge.border import install
+from deskhand.vncbridge.credentials import Credentials
+from deskhand.vncbridge.gate import Gate, Principal
+from deskhand.vncbridge.serving import Serving
 
 Json = dict[str, Any]
 TOKEN = "dh_test"

@@ -1,11 +1,18 @@
 import pytest
 
-from desktop.errors import DesktopRefused, DesktopUnavailable
-from tools.agents.errors import BadRequest, IllegalMove, NoDesktop, NoModel, QueueFull, UnknownTool
-from tools.fleet.errors import DesktopNotStarted, UnknownDesktop
-from tools.plane import errors
-from tools.plane.answers import FAMILIES, Answer, answer
-from tools.store.errors import UnknownRow
+from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.tools.agents.errors import (
+    BadRequest,
+    IllegalMove,
+    NoDesktop,
+    NoModel,
+    QueueFull,
+    UnknownTool,
+)
+from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
+from deskhand.tools.plane import errors
+from deskhand.tools.plane.answers import FAMILIES, Answer, answer
+from deskhand.tools.store.errors import UnknownRow
 
 
 @pytest.mark.parametrize(

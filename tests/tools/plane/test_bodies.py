@@ -1,7 +1,7 @@
 import pytest
 
-from tools.plane.bodies import flag, json_object, needed_text, only, text
-from tools.plane.errors import BadBody
+from deskhand.tools.plane.bodies import flag, json_object, needed_text, only, text
+from deskhand.tools.plane.errors import BadBody
 
 
 def test_an_object_is_read() -> None:

@@ -3,8 +3,8 @@ from uuid import uuid4
 
 import pytest
 
-from tools.plane.callers import chat_id, principal_name, tool_call_id
-from tools.plane.errors import BadCaller
+from deskhand.tools.plane.callers import chat_id, principal_name, tool_call_id
+from deskhand.tools.plane.errors import BadCaller
 
 
 def test_without_a_header_no_chat_calls() -> None:

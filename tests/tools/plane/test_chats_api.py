@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
+from deskhand.tools.agents.errors import IllegalMove, NoModel, QueueFull
+from deskhand.tools.agents.views import MessageView, StepView, UsageView
 from tests.tools.plane.fakes import Json, file_view, plane
-from tools.agents.errors import IllegalMove, NoModel, QueueFull
-from tools.agents.views import MessageView, StepView, UsageView
 
 CHATS = "/api/v0/chats"
 NOBODY = str(uuid4())

@@ -1,9 +1,9 @@
 import asyncio
 from pathlib import Path
 
-from desktop.errors import DesktopUnavailable
+from deskhand.desktop.errors import DesktopUnavailable
+from deskhand.tools.fleet.errors import DesktopNotStarted
 from tests.tools.plane.fakes import FakeDesktop, plane
-from tools.fleet.errors import DesktopNotStarted
 
 DESKTOPS = "/api/v0/desktops"
 

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.plane.disconnect import client_left, unless
+from deskhand.tools.plane.errors import ClientGone
 from tests.tools.plane.fakes import LIMIT
-from tools.plane.disconnect import client_left, unless
-from tools.plane.errors import ClientGone
 
 
 async def never() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from tools.plane.errors import (
+from deskhand.tools.plane.errors import (
     BadBody,
     BadCaller,
     ClientGone,

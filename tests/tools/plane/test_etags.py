@@ -1,6 +1,6 @@
 import pytest
 
-from tools.plane.etags import matches
+from deskhand.tools.plane.etags import matches
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
+from deskhand.tools.plane.errors import TooManyStreams
+from deskhand.tools.plane.events_api import EventStreams, router
 from tests.tools.plane.fakes import LIMIT, TOKEN, FakeChats, Plane, local_socket, plane, serving
-from tools.plane.errors import TooManyStreams
-from tools.plane.events_api import EventStreams, router
 
 
 async def next_block(lines: AsyncIterator[str]) -> list[str]:

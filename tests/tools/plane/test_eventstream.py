@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.agents.events import Event
-from tools.plane.eventstream import HEARTBEAT, OPENING, event_bytes, last_seen
+from deskhand.tools.agents.events import Event
+from deskhand.tools.plane.eventstream import HEARTBEAT, OPENING, event_bytes, last_seen
 
 
 def test_an_event_is_written_byte_for_byte() -> None:

@@ -6,8 +6,8 @@ import pytest
 from fastapi import Request
 from starlette.types import Message
 
+from deskhand.tools.plane.files_api import sent
 from tests.tools.plane.fakes import SHA, file_view, plane
-from tools.plane.files_api import sent
 
 FILES = "/api/v0/files"
 

@@ -4,7 +4,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from tools.plane.pages import FOLDER, router
+from deskhand.tools.plane.pages import FOLDER, router
 
 PAGES = {"/": "", "/desktops/d1": "../", "/runs/c1": "../", "/login": ""}
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tools.plane.errors import PathNotServed, PathRefused
-from tools.plane.passage import (
+from deskhand.tools.plane.errors import PathNotServed, PathRefused
+from deskhand.tools.plane.passage import (
     PREFIXES,
     Passage,
     has_body,

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from recording.errors import RecordingFailed
+from deskhand.recording.errors import RecordingFailed
+from deskhand.tools.agents.views import ChatView
 from tests.tools.plane.fakes import Plane, plane
-from tools.agents.views import ChatView
 
 ROOT = "/api/v0/recordings"
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deskhand.tools.agents.views import FileView
+from deskhand.tools.plane.errors import NoSuchMoment
+from deskhand.tools.plane.reels import Film, film, tag
 from tests.tools.plane.fakes import file_view
-from tools.agents.views import FileView
-from tools.plane.errors import NoSuchMoment
-from tools.plane.reels import Film, film, tag
 
 
 def step(name: str, start: float, end: float) -> dict[str, Any]:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.plane.safety import SHOWN, content_type, media_type, passed, untrusted
+from deskhand.tools.plane.safety import SHOWN, content_type, media_type, passed, untrusted
 
 
 @pytest.mark.parametrize("shown", sorted(SHOWN))

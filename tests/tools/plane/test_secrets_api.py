@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.plane.secrets_api import router
+from deskhand.tools.store.vault import Vault
 from tests.tools.plane.fakes import plane
-from tools.plane.secrets_api import router
-from tools.store.vault import Vault
 
 SECRETS = "/api/v0/secrets"
 

@@ -4,15 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.tools.plane.fakes import (
-    DEFAULT_CHAT,
-    LIMIT,
-    TOKEN,
-    local_socket,
-    plane,
-    serving,
-)
-from tools.kit.spec import ToolOutcome
+from deskhand.tools.kit.spec import ToolOutcome
+from tests.tools.plane.fakes import DEFAULT_CHAT, LIMIT, TOKEN, local_socket, plane, serving
 
 TOOLS = "/api/v0/tools"
 

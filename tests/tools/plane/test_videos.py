@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from tools.plane.videos import duration, positions, seconds, total
+from deskhand.tools.plane.videos import duration, positions, seconds, total
 
 TWO_PARTS: dict[str, Any] = {
     "id": "c1",

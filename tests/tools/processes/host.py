@@ -4,9 +4,9 @@ import asyncio
 import sys
 from pathlib import Path
 
+from deskhand.tools.processes.registry import Registry
+from deskhand.tools.processes.requests import StartRequest
 from tests.tools.processes.service import FakeSurroundings
-from tools.processes.registry import Registry
-from tools.processes.requests import StartRequest
 
 
 async def main(mark: str, home: str) -> None:

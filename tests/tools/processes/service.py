@@ -15,10 +15,10 @@ import uvicorn
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
-from tools.files import api as files_api
-from tools.git.paths import PathStore
-from tools.processes import api as processes_api
-from tools.processes.registry import ProcessSettings, Registry
+from deskhand.tools.files import api as files_api
+from deskhand.tools.git.paths import PathStore
+from deskhand.tools.processes import api as processes_api
+from deskhand.tools.processes.registry import ProcessSettings, Registry
 
 LIMIT = 20.0
 """Seconds after which a test that waits for something gives up."""

@@ -1,8 +1,8 @@
 import pytest
 
+from deskhand.tools.processes.calls import KEPT_COUNT, KEPT_SECONDS, CallTable
+from deskhand.tools.processes.errors import CallRefused
 from tests.tools.given import CASES
-from tools.processes.calls import KEPT_COUNT, KEPT_SECONDS, CallTable
-from tools.processes.errors import CallRefused
 
 KEY = ("chat", "call")
 

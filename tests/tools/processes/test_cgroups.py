@@ -5,11 +5,11 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from deskhand.tools.processes.cgroups import Cgroup, opened
+from deskhand.tools.processes.registry import ProcessSettings, Registry
+from deskhand.tools.processes.requests import OutputRequest, SignalRequest, StartRequest
+from deskhand.tools.processes.spawn import Limits
 from tests.tools.processes.service import LIMIT, FakeSurroundings
-from tools.processes.cgroups import Cgroup, opened
-from tools.processes.registry import ProcessSettings, Registry
-from tools.processes.requests import OutputRequest, SignalRequest, StartRequest
-from tools.processes.spawn import Limits
 
 
 @pytest.fixture

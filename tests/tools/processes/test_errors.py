@@ -1,4 +1,4 @@
-from tools.processes.errors import (
+from deskhand.tools.processes.errors import (
     BadRequest,
     CallRefused,
     InputClosed,

@@ -12,9 +12,9 @@ from uuid import UUID, uuid4
 import httpx2
 import pytest
 
+from deskhand.tools.processes import groups
 from tests.tools.given import CASES, assert_contains, assert_subset, expected, filled, named
 from tests.tools.processes.service import LIMIT, Service, running
-from tools.processes import groups
 
 Json = dict[str, Any]
 CALLS = UUID("c5773f4c-0b3f-57bc-9147-36daf7921a1b")

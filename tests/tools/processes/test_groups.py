@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 
+from deskhand.tools.processes import groups
 from tests.tools.processes.service import LIMIT
-from tools.processes import groups
 
 
 @pytest.fixture

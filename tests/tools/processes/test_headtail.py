@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deskhand.tools.processes.headtail import FORMATTED, LINE, LINE_MARK, HeadTailBuffer
 from tests.tools.given import CASES, assert_contains, assert_subset, expected, filled, named
-from tools.processes.headtail import FORMATTED, LINE, LINE_MARK, HeadTailBuffer
 
 OWN_TEST = (
     "headtail/ten_writers_1000_lines_each",

@@ -2,7 +2,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from tools.processes.hierarchy import Choice, Ground, choice, own_group
+from deskhand.tools.processes.hierarchy import Choice, Ground, choice, own_group
 
 V1 = "12:memory:/docker/x\n1:name=systemd:/docker/x\n"
 MOUNT = "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n"

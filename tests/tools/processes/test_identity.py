@@ -1,8 +1,8 @@
 import pytest
 
-from tools.processes.chat import Chat
-from tools.processes.errors import BadRequest, CallRefused
-from tools.processes.identity import MOST_CHATS, Identity, Newest, identity_of
+from deskhand.tools.processes.chat import Chat
+from deskhand.tools.processes.errors import BadRequest, CallRefused
+from deskhand.tools.processes.identity import MOST_CHATS, Identity, Newest, identity_of
 
 CHAT = Chat("aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee")
 UUID_CALL = "01234567-89AB-4def-8123-456789abcdef"

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tools.processes.calls import KEPT_SECONDS
-from tools.processes.errors import CallRefused
-from tools.processes.identity import Identity
-from tools.processes.journal import LONGEST_LINE, Answer, Journal
-from tools.processes.once import Once
+from deskhand.tools.processes.calls import KEPT_SECONDS
+from deskhand.tools.processes.errors import CallRefused
+from deskhand.tools.processes.identity import Identity
+from deskhand.tools.processes.journal import LONGEST_LINE, Answer, Journal
+from deskhand.tools.processes.once import Once
 
 CALL = Identity("chat", "call")
 ANSWER: Answer = (200, {"message": "done"})

@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
+from deskhand.tools.processes.registry import ProcessSettings, Registry
+from deskhand.tools.processes.requests import OutputRequest, StartRequest
 from tests.tools.processes.service import LIMIT, FakeSurroundings
-from tools.processes.registry import ProcessSettings, Registry
-from tools.processes.requests import OutputRequest, StartRequest
 
 MANY = 100
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from deskhand.tools.processes.errors import CallRefused, OutcomeUnknown, StartFailed
+from deskhand.tools.processes.identity import Identity
+from deskhand.tools.processes.once import Once
 from tests.tools.given import CASES, NOT_YET, assert_contains
 from tests.tools.processes.service import LIMIT, FakeClock
-from tools.processes.errors import CallRefused, OutcomeUnknown, StartFailed
-from tools.processes.identity import Identity
-from tools.processes.once import Once
 
 CALL = Identity("chat", "call")
 

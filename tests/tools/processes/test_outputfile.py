@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.processes.outputfile import OutputFile
+from deskhand.tools.processes.outputfile import OutputFile
 
 
 def opened(folder: Path, most: int = 100) -> OutputFile:

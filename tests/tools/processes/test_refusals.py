@@ -8,8 +8,8 @@ from uuid import uuid4
 import httpx2
 import pytest
 
+from deskhand.tools.processes.registry import ProcessSettings
 from tests.tools.processes.service import Service, running
-from tools.processes.registry import ProcessSettings
 
 Json = dict[str, Any]
 CHAT, OTHER = str(uuid4()), str(uuid4())

@@ -10,15 +10,15 @@ from uuid import uuid4
 
 import pytest
 
+from deskhand.tools.processes import groups
+from deskhand.tools.processes.chat import Chat
+from deskhand.tools.processes.errors import CallRefused, NotRunning, StartFailed, UnknownProcess
+from deskhand.tools.processes.identity import Identity
+from deskhand.tools.processes.record import Record
+from deskhand.tools.processes.registry import ProcessSettings, Registry
+from deskhand.tools.processes.requests import OutputRequest, SignalRequest, StartRequest
+from deskhand.tools.processes.spawn import Limits
 from tests.tools.processes.service import LIMIT, FakeClock, FakeSurroundings
-from tools.processes import groups
-from tools.processes.chat import Chat
-from tools.processes.errors import CallRefused, NotRunning, StartFailed, UnknownProcess
-from tools.processes.identity import Identity
-from tools.processes.record import Record
-from tools.processes.registry import ProcessSettings, Registry
-from tools.processes.requests import OutputRequest, SignalRequest, StartRequest
-from tools.processes.spawn import Limits
 
 A, B = Chat(str(uuid4())), Chat(str(uuid4()))
 SETTINGS = ProcessSettings(close_grace=0.2)

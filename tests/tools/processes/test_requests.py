@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from tools.processes.errors import BadRequest
-from tools.processes.requests import (
+from deskhand.tools.processes.errors import BadRequest
+from deskhand.tools.processes.requests import (
     LONGEST_WAIT_MS,
     InputRequest,
     OutputRequest,

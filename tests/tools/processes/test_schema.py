@@ -4,11 +4,11 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
+from deskhand.tools.processes import schema
+from deskhand.tools.processes.api import router
+from deskhand.tools.processes.registry import Registry
+from deskhand.tools.processes.requests import StartRequest, start_request
 from tests.tools.processes.service import FakeSurroundings
-from tools.processes import schema
-from tools.processes.api import router
-from tools.processes.registry import Registry
-from tools.processes.requests import StartRequest, start_request
 
 
 def test_all_of_a_start_is_in_the_document() -> None:

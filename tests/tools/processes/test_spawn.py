@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
+from deskhand.tools.processes import groups
+from deskhand.tools.processes.errors import StartFailed
+from deskhand.tools.processes.spawn import Order, Spawner
 from tests.tools.processes.service import LIMIT
-from tools.processes import groups
-from tools.processes.errors import StartFailed
-from tools.processes.spawn import Order, Spawner
 
 ROOT = Path(__file__).parents[3]
 

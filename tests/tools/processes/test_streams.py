@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.tools.processes.errors import NotRunning, TooManyStreams
+from deskhand.tools.processes.process import Process
+from deskhand.tools.processes.spawn import Order, Spawner
+from deskhand.tools.processes.streams import Streams
 from tests.tools.processes.service import LIMIT
-from tools.processes.errors import NotRunning, TooManyStreams
-from tools.processes.process import Process
-from tools.processes.spawn import Order, Spawner
-from tools.processes.streams import Streams
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 

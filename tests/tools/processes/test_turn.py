@@ -1,6 +1,6 @@
 import asyncio
 
-from tools.processes.turn import Turn
+from deskhand.tools.processes.turn import Turn
 
 
 def test_a_turn_is_over_when_its_time_is_and_the_next_begins_anew() -> None:

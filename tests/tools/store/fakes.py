@@ -1,6 +1,6 @@
 """Rows for tests."""
 
-from tools.store.schema import Chat
+from deskhand.tools.store.schema import Chat
 
 
 def chat_row(name: str, *, parent: str | None = None, created: float = 1.0) -> Chat:

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.tools.store.bucket import PIECE, Bucket
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.errors import BucketUnavailable, BytesMissing
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.files import About
+from deskhand.tools.store.library import Library, Rebuilt
+from deskhand.tools.store.outbox import Outbox
+from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.store.s3 import s3_service
-from tools.store.bucket import PIECE, Bucket
-from tools.store.database import Store
-from tools.store.errors import BucketUnavailable, BytesMissing
-from tools.store.file_store import FileStore
-from tools.store.files import About
-from tools.store.library import Library, Rebuilt
-from tools.store.outbox import Outbox
-from tools.store.stored_files import StoredFiles
 
 FILM = About(None, "recording", "film.mp4", "video/mp4")
 

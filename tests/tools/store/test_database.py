@@ -7,11 +7,11 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.store import chats
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.errors import StoreUnavailable
+from deskhand.tools.store.schema import Base
 from tests.tools.store.fakes import chat_row
-from tools.store import chats
-from tools.store.database import Store
-from tools.store.errors import StoreUnavailable
-from tools.store.schema import Base
 
 
 def test_the_migrated_schema_is_the_one_the_models_describe(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.store.file_store import FileStore
+from deskhand.tools.store.file_store import FileStore
 
 
 def test_a_saved_file_is_found_under_the_start_of_its_id(tmp_path: Path) -> None:

@@ -3,10 +3,10 @@ from pathlib import Path
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.kin import Kin
+from deskhand.tools.store.schema import ChatFile, File
 from tests.tools.store.fakes import chat_row
-from tools.store.database import Store
-from tools.store.kin import Kin
-from tools.store.schema import ChatFile, File
 
 
 def test_chats_and_files_belong_to_those_above_them(tmp_path: Path) -> None:

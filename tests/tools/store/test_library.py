@@ -8,15 +8,15 @@ from pathlib import Path
 from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.store import chats, files
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.files import About
+from deskhand.tools.store.library import Library, Rebuilt, room_of
+from deskhand.tools.store.retention import DAY, Limits, Room
+from deskhand.tools.store.schema import File
+from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.store.fakes import chat_row
-from tools.store import chats, files
-from tools.store.database import Store
-from tools.store.file_store import FileStore
-from tools.store.files import About
-from tools.store.library import Library, Rebuilt, room_of
-from tools.store.retention import DAY, Limits, Room
-from tools.store.schema import File
-from tools.store.stored_files import StoredFiles
 
 WIDE = Room(10**12, 10**12)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.store.errors import BucketUnavailable, BytesMissing
-from tools.store.file_store import FileStore
-from tools.store.outbox import Outbox
+from deskhand.tools.store.errors import BucketUnavailable, BytesMissing
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.outbox import Outbox
 
 
 class FakeDepot:

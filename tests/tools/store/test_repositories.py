@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.agents.conversation import Message, Picture, Text, ToolCall, ToolResult
+from deskhand.tools.store import chats, files, messages, steps, turns
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.errors import UnknownRow
+from deskhand.tools.store.file_store import FileStore, Stored
+from deskhand.tools.store.files import About
+from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.store.fakes import chat_row
-from tools.agents.conversation import Message, Picture, Text, ToolCall, ToolResult
-from tools.store import chats, files, messages, steps, turns
-from tools.store.database import Store
-from tools.store.errors import UnknownRow
-from tools.store.file_store import FileStore, Stored
-from tools.store.files import About
-from tools.store.stored_files import StoredFiles
 
 Work = Callable[[AsyncSession], Awaitable[None]]
 SPEECH = (

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.store.retention import DAY, Kept, Limits, Room, expired
+from deskhand.tools.store.retention import DAY, Kept, Limits, Room, expired
 
 NOW = 1_000 * DAY
 WIDE = Room(free=10**12, whole=10**12)

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.store.errors import BadSecret, UnknownRow
-from tools.store.vault import Secret, Vault
+from deskhand.tools.store.errors import BadSecret, UnknownRow
+from deskhand.tools.store.vault import Secret, Vault
 
 HORSE = "correct horse"
 

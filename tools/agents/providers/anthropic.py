@@ -11,15 +11,10 @@ from urllib.parse import urlsplit
 import anthropic
 import httpx2
 
-from tools.agents.providers import anthropic_wire as wire
-from tools.agents.providers.anthropic_stream import FailedReply, StreamedReply, UnreadableReply
-from tools.agents.providers.errors import (
-    ModelError,
-    ModelOverloaded,
-    ModelRefused,
-    ModelUnavailable,
-)
-from tools.agents.providers.port import PictureBytes, Prompt, Reply
+from . import anthropic_wire as wire
+from .anthropic_stream import FailedReply, StreamedReply, UnreadableReply
+from .errors import ModelError, ModelOverloaded, ModelRefused, ModelUnavailable
+from .port import PictureBytes, Prompt, Reply
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +89,7 @@ class AnthropicModel:
         await self._client.close()
 
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> Reply:
-        """Ask once, with retries; see :class:`~tools.agents.providers.port.Model`."""
+        """Ask once, with retries; see :class:`~deskhand.tools.agents.providers.port.Model`."""
         body = wire.request(prompt, await self._load(prompt))
         failures = 0
         while True:

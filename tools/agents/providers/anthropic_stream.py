@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tools.agents.conversation import Said
-from tools.agents.providers.anthropic_wire import reply_block
-from tools.agents.providers.port import Reply, Usage
+from deskhand.tools.agents.conversation import Said
+
+from .anthropic_wire import reply_block
+from .port import Reply, Usage
 
 Json = dict[str, Any]
 

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tools.agents.conversation import (
+from deskhand.tools.agents.conversation import (
     Block,
     Message,
     Picture,
@@ -14,8 +14,9 @@ from tools.agents.conversation import (
     ToolCall,
     ToolResult,
 )
-from tools.agents.providers.port import Prompt
-from tools.kit.spec import ToolSpec
+from deskhand.tools.kit.spec import ToolSpec
+
+from .port import Prompt
 
 Json = dict[str, Any]
 

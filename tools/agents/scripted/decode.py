@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
-from tools.agents.scripted.protocol import Measured
+from .protocol import Measured
 
 MEDIA_TYPES = {
     "PNG": "image/png",

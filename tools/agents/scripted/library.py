@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from tools.agents.scripted.script import BadScript, Script, read_script
+from .script import BadScript, Script, read_script
 
 PACKAGED = Path(__file__).parent / "scripts"
 

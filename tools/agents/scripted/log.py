@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self, TextIO
 
-from tools.agents.scripted.protocol import Measured
+from .protocol import Measured
 
 MOST_ENTRIES = 1_000
 LARGEST_FILE = 10 * 1024 * 1024

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tools.agents.scripted.protocol import Request
-from tools.agents.scripted.script import Call, Fault, Needs, Patch, Script, Step
-from tools.agents.scripted.vision import Pixels, changed_fraction, find_blob, find_nearest
+from .protocol import Request
+from .script import Call, Fault, Needs, Patch, Script, Step
+from .vision import Pixels, changed_fraction, find_blob, find_nearest
 
 Json = dict[str, Any]
 

@@ -32,7 +32,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
-from tools.agents.scripted.vision import DEFAULT_TOLERANCE, colour
+from .vision import DEFAULT_TOLERANCE, colour
 
 Json = dict[str, Any]
 FaultKind = Literal[

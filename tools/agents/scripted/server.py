@@ -15,13 +15,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from tools.agents.scripted import decode, sse
-from tools.agents.scripted.library import packaged_scripts
-from tools.agents.scripted.log import LogEntry, RequestLog
-from tools.agents.scripted.player import Turn, play
-from tools.agents.scripted.protocol import InvalidRequest, Request, read_request
-from tools.agents.scripted.script import Fault, Script
-from vncbridge.serving import Address, Serving, listening
+from deskhand.vncbridge.serving import Address, Serving, listening
+
+from . import decode, sse
+from .library import packaged_scripts
+from .log import LogEntry, RequestLog
+from .player import Turn, play
+from .protocol import InvalidRequest, Request, read_request
+from .script import Fault, Script
 
 PREFIX = "scripted:"
 LARGEST_BODY = 32 * 1024 * 1024

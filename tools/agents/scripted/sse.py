@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tools.agents.scripted.player import Turn
-from tools.agents.scripted.protocol import Request
+from .player import Turn
+from .protocol import Request
 
 Json = dict[str, Any]
 

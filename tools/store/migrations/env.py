@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from tools.store.schema import Base
+from deskhand.tools.store.schema import Base
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tools.agents.fakes_loop import encoded, screen, user
-from tools.agents.conversation import (
+from deskhand.tools.agents.conversation import (
     Block,
     Message,
     Picture,
@@ -17,12 +16,13 @@ from tools.agents.conversation import (
     ToolCall,
     ToolResult,
 )
-from tools.agents.history import prepared
-from tools.agents.providers import anthropic_wire as wire
-from tools.agents.providers.port import Prompt
-from tools.agents.scripted.decode import measure
-from tools.agents.scripted.protocol import read_request
-from tools.kit.spec import ToolSpec
+from deskhand.tools.agents.history import prepared
+from deskhand.tools.agents.providers import anthropic_wire as wire
+from deskhand.tools.agents.providers.port import Prompt
+from deskhand.tools.agents.scripted.decode import measure
+from deskhand.tools.agents.scripted.protocol import read_request
+from deskhand.tools.kit.spec import ToolSpec
+from tests.tools.agents.fakes_loop import encoded, screen, user
 
 PNG = encoded(screen(size=(8, 8)))
 SHOT = Picture("f1", "image/png", 8, 8)

@@ -1,4 +1,4 @@
-from tools.agents.providers.errors import (
+from deskhand.tools.agents.providers.errors import (
     ModelError,
     ModelOverloaded,
     ModelRefused,

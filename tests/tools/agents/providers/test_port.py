@@ -1,4 +1,4 @@
-from tools.agents.providers.port import Usage
+from deskhand.tools.agents.providers.port import Usage
 
 
 def test_usages_add_up_field_by_field() -> None:

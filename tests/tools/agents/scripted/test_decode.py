@@ -1,8 +1,8 @@
 import pytest
 
+from deskhand.tools.agents.scripted.decode import measure, pixels
+from deskhand.tools.agents.scripted.protocol import Measured
 from tests.tools.agents.fakes_loop import encoded, screen
-from tools.agents.scripted.decode import measure, pixels
-from tools.agents.scripted.protocol import Measured
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deskhand.tools.agents.conversation import Picture, Text, ToolCall, ToolResult
+from deskhand.tools.agents.loop import LoopSettings, TurnEnd, run_turn
+from deskhand.tools.agents.providers.anthropic import AnthropicModel
+from deskhand.tools.agents.scripted.protocol import Measured
+from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.tools.agents.fakes_loop import (
     MemoryPictures,
     MemoryTranscript,
@@ -16,11 +21,6 @@ from tests.tools.agents.fakes_loop import (
     screen,
     user,
 )
-from tools.agents.conversation import Picture, Text, ToolCall, ToolResult
-from tools.agents.loop import LoopSettings, TurnEnd, run_turn
-from tools.agents.providers.anthropic import AnthropicModel
-from tools.agents.scripted.protocol import Measured
-from tools.agents.scripted.server import ScriptedModelServer
 
 TARGETS = [
     (0, 0, "#e6194b"),

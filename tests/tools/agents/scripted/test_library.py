@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.agents.scripted.library import load_script, packaged_scripts, parse_script
-from tools.agents.scripted.script import BadScript
+from deskhand.tools.agents.scripted.library import load_script, packaged_scripts, parse_script
+from deskhand.tools.agents.scripted.script import BadScript
 
 
 def test_the_packaged_scripts_can_all_be_played() -> None:

@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.agents.scripted.decode import pixels
+from deskhand.tools.agents.scripted.player import Turn, play
+from deskhand.tools.agents.scripted.protocol import Measured, Request, SeenPicture
+from deskhand.tools.agents.scripted.script import Script, read_script
 from tests.tools.agents.fakes_loop import encoded, screen
-from tools.agents.scripted.decode import pixels
-from tools.agents.scripted.player import Turn, play
-from tools.agents.scripted.protocol import Measured, Request, SeenPicture
-from tools.agents.scripted.script import Script, read_script
 
 Json = dict[str, Any]
 RED = (0xE6, 0x19, 0x4B)

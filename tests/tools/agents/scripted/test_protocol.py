@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tools.agents.scripted.protocol import InvalidRequest, Measured, read_request
+from deskhand.tools.agents.scripted.protocol import InvalidRequest, Measured, read_request
 
 Json = dict[str, Any]
 PNG = base64.b64encode(b"1280x720").decode()

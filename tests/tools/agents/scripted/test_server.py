@@ -7,8 +7,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tools.agents.scripted.script import Script, read_script
-from tools.agents.scripted.server import ScriptedModelServer
+from deskhand.tools.agents.scripted.script import Script, read_script
+from deskhand.tools.agents.scripted.server import ScriptedModelServer
 
 Json = dict[str, Any]
 BODY: Json = {

@@ -1,9 +1,9 @@
 import json
 from typing import Any
 
-from tools.agents.scripted import sse
-from tools.agents.scripted.player import Turn
-from tools.agents.scripted.protocol import Measured, Request, SeenPicture
+from deskhand.tools.agents.scripted import sse
+from deskhand.tools.agents.scripted.player import Turn
+from deskhand.tools.agents.scripted.protocol import Measured, Request, SeenPicture
 
 CALL = {
     "type": "tool_use",

@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.tools.agents.fakes_loop import screen
-from tools.agents.scripted.vision import (
+from deskhand.tools.agents.scripted.vision import (
     Blob,
     changed_fraction,
     colour,
     find_blob,
     find_nearest,
 )
+from tests.tools.agents.fakes_loop import screen
 
 RED = (0xE6, 0x19, 0x4B)
 GREEN = (0x3C, 0xB4, 0x4B)
