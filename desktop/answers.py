@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 from fastapi import HTTPException
 
+from .calls_errors import CallRefused
 from .errors import (
     ActionFailed,
-    CallRefused,
     ClipboardFailed,
     DesktopError,
     DisplayGone,

@@ -42,6 +42,7 @@ from .account import Account
 from .actions import ActionRecord
 from .api import router as desktop_router
 from .applications import Applications
+from .calls import Caller
 from .clipboard import Clipboard
 from .clipboard_api import router as clipboard_router
 from .commands import process_settings
@@ -70,7 +71,7 @@ from .metrics_api import router as metrics_router
 from .minutes import of_turn
 from .notebook import Notebook
 from .once import Once
-from .outcomes import BatchOutcome, Caller, Outcome
+from .outcomes import BatchOutcome, Outcome
 from .pictures import Pictures
 from .portable import MssCamera, PyAutoGuiHands
 from .portablekeys import unreachable

@@ -1,14 +1,22 @@
 """Who asks, and under which tool call: what the chat headers of a request say."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from .errors import InvalidAction
 from .journal import Call, Json, digest
-from .outcomes import Caller
 
 TOOL_CALL, CHAT, INSTANCE = "tool-call-id", "chat-id", "instance"
 LONGEST_ID = 200
 _PREFIXES = ("deskhand", "coder")
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks, in the words of the chat headers; empty if not said."""
+
+    tool_call_id: str = ""
+    chat_id: str = ""
 
 
 def header(headers: Mapping[str, str], name: str) -> str:

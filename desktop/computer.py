@@ -11,12 +11,13 @@ from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from .actions import ACTIONS, ActionRecord, Click, CursorPosition, MouseMove, Screenshot, Wait
+from .calls import Caller
 from .discretion import Discretion
 from .errors import ActionFailed, DesktopError, QueueFull, UntypableText
 from .eyes import Eyes, Pictures, Screen, Stages, Windows
 from .floor import Floor, OpenFloor, only_looks
 from .geometry import Point, Size, convert, model_size
-from .outcomes import BatchOutcome, Caller, Outcome, Shot, outcome_of
+from .outcomes import BatchOutcome, Outcome, Shot, outcome_of
 from .plan import batches, plan
 from .requests import ActionRequest, BatchRequest, picture_of
 from .strokes import Pause, Stroke

@@ -7,7 +7,6 @@ DesktopError
 │   ├── HumanInControl  a person; wait until control is given back
 │   └── HeldByChat      another chat
 ├── NotInControl        only the one in control may do this (409)
-├── CallRefused         the tool call was made before, and must not be made again (409)
 ├── ActionFailed        the action was begun and went wrong (500)
 │   └── ForeignHost     a text is kept from the page that has the keyboard (409)
 ├── UnknownWindow       there is no such window (404)
@@ -25,9 +24,13 @@ DesktopError
 │   ├── DesktopBusy      no display or no room just now; ask again (429, 503)
 │   └── NotOnDesktop     no such file, window, application, recording (404)
 └── DesktopUnavailable  the client's side: the service cannot be reached
+
+``CallRefused`` (409) is an error of tool calls: `desktop.tool_calls.errors`.
 """
 
 from collections.abc import Sequence
+
+from .calls_errors import CallRefused as CallRefused
 
 
 class DesktopError(Exception):
@@ -55,29 +58,6 @@ class QueueFull(DesktopError):
 
     def __str__(self) -> str:
         return f"{self.limit} actions wait for this desktop already"
-
-
-class CallRefused(DesktopError):
-    """A tool call's id was seen before, so that doing this might be doing it twice."""
-
-    def __init__(self, code: str, message: str, detail: str = "") -> None:
-        super().__init__(code, message, detail)
-        self.code = code
-        self.message = message
-        self.detail = detail
-
-    def __str__(self) -> str:
-        return f"{self.message} {self.detail}".strip()
-
-    @classmethod
-    def mismatch(cls) -> "CallRefused":
-        """The id was used for something else."""
-        return cls("input_mismatch", "The tool call's id was used before with different input.")
-
-    @classmethod
-    def unknown(cls, why: str) -> "CallRefused":
-        """It may have been done, and may not."""
-        return cls("outcome_unknown", "Nobody knows whether the tool call was done.", why)
 
 
 class Occupied(DesktopError):

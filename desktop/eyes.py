@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from .changes import changes
+from .focused import Focused
 from .frames import Damage, Frame, Pointer
 from .geometry import Point, Region, Size
-from .outcomes import Focused, Observation, Shot, etag, frame_id
+from .outcomes import Observation, Shot, etag, frame_id
 from .requests import Observe
 from .settle import Settle, SettleRule, Verdict
 from .views import PictureFormat, View

@@ -9,8 +9,8 @@ import xcffib
 
 from .errors import DisplayGone
 from .ewmh import WindowManager
+from .focused import Focused
 from .geometry import Region
-from .outcomes import Focused
 from .xconnection import LOST, connect
 
 T = TypeVar("T")

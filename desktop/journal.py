@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import CallRefused
+from .calls_errors import CallRefused
 
 Json = dict[str, Any]
 Answer = tuple[int, Json]

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Mapping
 
+from deskhand.desktop.calls_errors import ToolCallError
 from deskhand.tools.processes.chat import chat_of
-from deskhand.tools.processes.errors import ProcessError
 from deskhand.tools.processes.registry import Registry
 from deskhand.tools.processes.requests import start_request
 
@@ -30,9 +30,9 @@ class Launches:
         try:
             asked = start_request(json.dumps(body).encode())
             chat = chat_of(headers)
-        except ProcessError as error:
+        except ToolCallError as error:
             raise InvalidAction("Cannot launch that.", str(error)) from error
         try:
             return (await self._registry.start(asked, chat))[0]
-        except ProcessError as error:
+        except ToolCallError as error:
             raise ActionFailed("Launch failed.", str(error)) from error

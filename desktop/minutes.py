@@ -1,6 +1,6 @@
 """What is noted in a recording of what was done."""
 
-from deskhand.recording.steps import Step
+from deskhand.recording.step import Step
 
 from .actions import ActionRecord
 from .lease import Turn

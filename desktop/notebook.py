@@ -5,7 +5,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
 
-from deskhand.recording.steps import Step
+from deskhand.recording.step import Step
 
 from .actions import ActionRecord
 from .minutes import of_action

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import CallRefused
+from .calls_errors import CallRefused
 from .journal import KEPT_COUNT, Answer, Call, restored
 
 # The file is written anew when it holds so many lines; what is known takes two a call at most.

@@ -9,6 +9,7 @@ from typing import Any
 from .actions import CursorPosition, output, points_of
 from .changes import Changes
 from .errors import ActionFailed
+from .focused import Focused
 from .frames import Frame, Pointer
 from .geometry import Point, Region, Size, Space, contains, convert, convert_region, model_size
 from .requests import ActionRequest
@@ -19,14 +20,6 @@ Json = dict[str, Any]
 
 SKIPPED: Json = {"skipped": True}
 """The result of an action that was not begun, because one before it failed."""
-
-
-@dataclass(frozen=True)
-class Caller:
-    """Who asks, in the words of the chat headers; empty if not said."""
-
-    tool_call_id: str = ""
-    chat_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,14 +36,6 @@ class Shot:
     """``None`` when nothing has changed since the frame that the caller named."""
     timings: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds by stage."""
-
-
-@dataclass(frozen=True)
-class Focused:
-    """The window that has the keyboard."""
-
-    id: int
-    title: str
 
 
 @dataclass(frozen=True)

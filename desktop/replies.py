@@ -1,11 +1,13 @@
 """Answers one request: does what it asks for once, or tells again what became of it."""
 
 from .actions import Screenshot
+from .calls import Caller
+from .calls_errors import CallRefused
 from .computer import Computer
-from .errors import ActionFailed, CallRefused
+from .errors import ActionFailed
 from .journal import Answer, Call, Json
 from .once import Once, Progress
-from .outcomes import SKIPPED, BatchOutcome, Caller, Outcome, batch_json, outcome_json, shot_json
+from .outcomes import SKIPPED, BatchOutcome, Outcome, batch_json, outcome_json, shot_json
 from .requests import ActionRequest, BatchRequest, picture_of
 from .views import View, view
 

@@ -26,7 +26,7 @@ from .errors import (
 from .media import SAFE, answer, answered, answers, said
 from .multipart import Mixed, piece
 from .recorder import Recorder, Stored
-from .steps import Step
+from .step import Step
 
 PREFIX = "/api/v0/desktop"
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from .boxes import Chapter
-from .steps import Step, chapters, marks, merged, restored, stored, told
+from .step import Step
+from .steps import chapters, marks, merged, restored, stored, told
 from .timeline import Knot, TimeMap
 
 EndReason = Literal[

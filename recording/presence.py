@@ -1,6 +1,6 @@
 """Stretches in which a person used the desktop, as steps."""
 
-from .steps import Step
+from .step import Step
 
 PAUSE = 3.0
 """Seconds without input after which a person's stretch has ended."""

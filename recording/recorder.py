@@ -21,7 +21,7 @@ from .mover import Mover
 from .parts import EndReason
 from .settings import RecordingSettings
 from .shots import Shot, Source
-from .steps import Step
+from .step import Step
 from .studio import Studio
 from .viewfinder import Viewfinder
 

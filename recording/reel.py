@@ -19,7 +19,8 @@ from .encoder import Coded, Template
 from .errors import RecordingError
 from .mover import remember
 from .parts import EndReason, Part
-from .steps import Step, merged
+from .step import Step
+from .steps import merged
 from .timeline import Knot, TimeMap
 
 logger = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from .presence import Presence
 from .reel import Reel
 from .settings import RecordingSettings
 from .shots import Shot
-from .steps import Step
+from .step import Step
 from .table import Table
 from .thumbnail import telling
 

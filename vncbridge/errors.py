@@ -3,7 +3,8 @@
 BridgeError
 ├── UpstreamUnavailable   the RFB server cannot be reached
 ├── ProtocolBroken        a client does not speak RFB as we know it; its stream ends
-└── CannotListen          the address is taken, or not ours to use
+├── CannotListen          the address is taken, or not ours to use
+└── ClientGone            the client closed its connection before the response
 """
 
 
@@ -29,3 +30,10 @@ class CannotListen(BridgeError):
 
     def __str__(self) -> str:
         return f"cannot listen on {self.address}: {self.reason}"
+
+
+class ClientGone(BridgeError):
+    """The client went away before it was answered."""
+
+    def __str__(self) -> str:
+        return "the client went away"

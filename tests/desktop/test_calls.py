@@ -1,8 +1,7 @@
 import pytest
 
-from deskhand.desktop.calls import call_of, caller_of, header
+from deskhand.desktop.calls import Caller, call_of, caller_of, header
 from deskhand.desktop.errors import InvalidAction
-from deskhand.desktop.outcomes import Caller
 
 
 def test_our_header_goes_before_the_references() -> None:

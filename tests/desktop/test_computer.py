@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from deskhand.desktop.actions import ActionRecord
+from deskhand.desktop.calls import Caller
 from deskhand.desktop.computer import Computer
 from deskhand.desktop.errors import ActionFailed, DisplayGone, QueueFull, UntypableText
 from deskhand.desktop.frames import Damage
 from deskhand.desktop.geometry import Point, Region
-from deskhand.desktop.outcomes import Caller, Outcome
+from deskhand.desktop.outcomes import Outcome
 from deskhand.desktop.requests import (
     ActionRequest,
     BatchRequest,

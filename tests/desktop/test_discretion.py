@@ -3,10 +3,11 @@ from typing import Any
 
 import pytest
 
+from deskhand.desktop.calls import Caller
 from deskhand.desktop.computer import Computer
 from deskhand.desktop.discretion import Discretion, NoFields
 from deskhand.desktop.errors import ActionFailed, ForeignHost
-from deskhand.desktop.outcomes import Caller, Outcome
+from deskhand.desktop.outcomes import Outcome
 from deskhand.desktop.requests import action_request, batch_request
 from tests.desktop.fakes import NATIVE, FakeClock, FakeFields, FakeHands, FakePictures, FakeScreen
 

@@ -5,7 +5,6 @@ import pytest
 from deskhand.desktop.errors import (
     AccountUnavailable,
     ActionFailed,
-    CallRefused,
     DesktopError,
     DesktopRefused,
     DesktopUnavailable,
@@ -22,14 +21,6 @@ SENTENCES: list[tuple[DesktopError, str]] = [
     (InvalidAction("Unknown action: x"), "Unknown action: x"),
     (QueueFull(32), "32 actions wait for this desktop already"),
     (ActionFailed("Scroll failed.", "no display"), "Scroll failed. no display"),
-    (
-        CallRefused.unknown("It broke off."),
-        "Nobody knows whether the tool call was done. It broke off.",
-    ),
-    (
-        CallRefused.mismatch(),
-        "The tool call's id was used before with different input.",
-    ),
     (UntypableText("語"), "the keyboard cannot type '語'"),
     (DisplayNotReady(":7", 5.0), "display :7 not ready after 5.0 s"),
     (

@@ -7,9 +7,10 @@ import pytest
 
 from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.eyes import Eyes, Stages
+from deskhand.desktop.focused import Focused
 from deskhand.desktop.frames import Damage, Frame
 from deskhand.desktop.geometry import Point, Region, Size
-from deskhand.desktop.outcomes import Focused, Observation
+from deskhand.desktop.outcomes import Observation
 from deskhand.desktop.requests import Observe
 from deskhand.desktop.settle import SettleRule
 from deskhand.desktop.views import PictureOptions, View

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deskhand.desktop.actions import ACTIONS
+from deskhand.desktop.calls import Caller
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.fields import FIELDS
-from deskhand.desktop.outcomes import Caller, batch_json, outcome_json
+from deskhand.desktop.outcomes import batch_json, outcome_json
 from deskhand.desktop.requests import action_request, batch_request, decode
 from deskhand.desktop.strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Stroke
 from tests.desktop.fakes import NATIVE

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.errors import CallRefused
+from deskhand.desktop.calls_errors import CallRefused
 from deskhand.desktop.journal import (
     KEPT_COUNT,
     KEPT_SECONDS,

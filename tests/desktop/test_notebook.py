@@ -4,7 +4,7 @@ import pytest
 
 from deskhand.desktop.disguise import MASK, Disguise
 from deskhand.desktop.notebook import Notebook
-from deskhand.recording.steps import Step
+from deskhand.recording.step import Step
 from tests.desktop.fakes import FakeFields
 from tests.desktop.test_minutes import acted
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from deskhand.desktop.errors import CallRefused, DisplayGone, QueueFull
+from deskhand.desktop.calls_errors import CallRefused
+from deskhand.desktop.errors import DisplayGone, QueueFull
 from deskhand.desktop.journal import Answer, Call
 from deskhand.desktop.once import Once, Progress
 

@@ -6,10 +6,10 @@ import pytest
 
 from deskhand.desktop.changes import Changes
 from deskhand.desktop.errors import ActionFailed
+from deskhand.desktop.focused import Focused
 from deskhand.desktop.geometry import Point, Region, Size, space
 from deskhand.desktop.outcomes import (
     BatchOutcome,
-    Focused,
     Observation,
     Outcome,
     Shot,

@@ -12,7 +12,7 @@ from deskhand.recording.encoder import Encoder
 from deskhand.recording.errors import InvalidRecordingId, NoSuchMoment, UnknownRecording
 from deskhand.recording.parts import Part
 from deskhand.recording.reel import Reel
-from deskhand.recording.steps import Step
+from deskhand.recording.step import Step
 from deskhand.recording.timeline import TimeMap
 from tests.recording.fakes import decoded, marked
 

@@ -16,7 +16,7 @@ from deskhand.recording.encoder import Encoder
 from deskhand.recording.errors import UnreadableFilm
 from deskhand.recording.mover import Mover, move, remember
 from deskhand.recording.parts import Part
-from deskhand.recording.steps import Step
+from deskhand.recording.step import Step
 from tests.recording.fakes import WAIT, decoded, marked
 
 A = "a1111111-2222-3333-4444-555555555555"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from deskhand.recording import parts
 from deskhand.recording.parts import Part
-from deskhand.recording.steps import Step
+from deskhand.recording.step import Step
 from deskhand.recording.timeline import TimeMap
 
 PART = Part(recording_id="r", index=1, take=1, label="child", started_at=1000.0)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.recording.presence import PAUSE, TITLE, TOOL, Presence
-from deskhand.recording.steps import Step
+from deskhand.recording.step import Step
 
 
 def stretch(started: float, ended: float) -> Step:

@@ -18,7 +18,7 @@ from deskhand.recording.errors import (
 )
 from deskhand.recording.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
-from deskhand.recording.steps import Step
+from deskhand.recording.step import Step
 from tests.recording.fakes import WAIT, FakeFeed, FakeSource, decoded, marked
 
 A, B, C, D, E, F = (f"{digit}1111111-2222-3333-4444-555555555555" for digit in "abcdef")

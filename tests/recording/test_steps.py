@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.recording.steps import Step, chapters, marks, merged, restored, retold, stored, told
+from deskhand.recording.step import Step
+from deskhand.recording.steps import chapters, marks, merged, restored, retold, stored, told
 from deskhand.recording.timeline import TimeMap
 
 TIMES = TimeMap(((0.0, 0.0), (10.0, 10.0), (110.0, 12.0), (120.0, 22.0)))

@@ -17,7 +17,7 @@ from deskhand.recording.catalogue import Catalogue
 from deskhand.recording.errors import DiskFull, TooManyRecordings, UnknownRecording
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.shots import Rectangle, Shot
-from deskhand.recording.steps import Step
+from deskhand.recording.step import Step
 from deskhand.recording.studio import Studio
 from tests.recording.fakes import Picture, decoded, key_times, marked
 

@@ -25,7 +25,7 @@ import sys, time
 from pathlib import Path
 from deskhand.recording.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
-from deskhand.recording.steps import Step
+from deskhand.recording.step import Step
 from tests.recording.fakes import FakeSource, marked
 
 source = FakeSource(marked(0))

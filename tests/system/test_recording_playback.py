@@ -22,7 +22,7 @@ from deskhand.recording.encoder import Encoder
 from deskhand.recording.mover import move
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.shots import Shot
-from deskhand.recording.steps import Step
+from deskhand.recording.step import Step
 from deskhand.recording.studio import Studio
 from tests.recording.fakes import marked
 

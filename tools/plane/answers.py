@@ -12,6 +12,7 @@ from deskhand.tools.store.errors import (
     StoreUnavailable,
     UnknownRow,
 )
+from deskhand.vncbridge.errors import ClientGone
 
 from . import errors
 
@@ -38,7 +39,7 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.PathRefused, 400, "Path may not pass to a desktop."),
     (errors.PathNotServed, 404, "No such path on a desktop."),
     (errors.TooManyStreams, 429, ""),
-    (errors.ClientGone, CLIENT_GONE, ""),
+    (ClientGone, CLIENT_GONE, ""),
     (errors.NoSuchMoment, 400, "Failed to cut clip."),
     (errors.NotCut, 409, "The recording cannot be cut."),
     (errors.PlaneError, 400, ""),

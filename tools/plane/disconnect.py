@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from starlette.types import Receive
 
-from .errors import ClientGone
+from deskhand.vncbridge.errors import ClientGone
 
 T = TypeVar("T")
 

@@ -8,8 +8,7 @@ PlaneError
 ├── NoDesktop        the chat has no desktop to show (400)
 ├── NoSuchMoment     the film does not show what was asked for (400)
 ├── NotCut           the film cannot be cut there (409)
-├── TooManyStreams   all event streams are taken (429)
-└── ClientGone       nobody is left to answer
+└── TooManyStreams   all event streams are taken (429)
 """
 
 
@@ -103,10 +102,3 @@ class TooManyStreams(PlaneError):
 
     def __str__(self) -> str:
         return f"All {self.limit} event streams are in use; close one and try again."
-
-
-class ClientGone(PlaneError):
-    """The client went away before it was answered."""
-
-    def __str__(self) -> str:
-        return "the client went away"

@@ -7,9 +7,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from deskhand.vncbridge.errors import ClientGone
+
 from .bodies import Json
 from .disconnect import client_left, unless
-from .errors import ClientGone, TooManyStreams
+from .errors import TooManyStreams
 from .eventstream import HEARTBEAT, OPENING, event_bytes, last_seen
 from .ports import Chats, Events
 

@@ -12,6 +12,7 @@ from starlette.websockets import WebSocket
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.vncbridge.border import refuse_websocket
+from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.gate import Refusal
 from deskhand.vncbridge.pump import pump
 from deskhand.vncbridge.scopes import desktop_role
@@ -19,7 +20,7 @@ from deskhand.vncbridge.scopes import desktop_role
 from .answers import FAMILIES, answer
 from .callers import principal_name, principal_scopes
 from .disconnect import client_left, unless
-from .errors import ClientGone, NoDesktop
+from .errors import NoDesktop
 from .passage import Passage, has_body, header, passage, query, to_client, to_desktop
 from .ports import Chats, Desktops, Service
 from .safety import passed

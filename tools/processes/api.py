@@ -9,16 +9,15 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
+from deskhand.desktop.calls_errors import CallRefused, MalformedCall, OutcomeUnknown, ToolCallError
+
 from . import schema
 from .chat import Touched, chat_of
 from .errors import (
-    BadRequest,
-    CallRefused,
     InputClosed,
+    InvalidRequest,
     NoTerminal,
     NotRunning,
-    OutcomeUnknown,
-    ProcessError,
     StartFailed,
     TooManyStreams,
     UnknownProcess,
@@ -51,7 +50,7 @@ class _Route(APIRoute):
         async def refusing(request: Request) -> Response:
             try:
                 return await handle(request)
-            except ProcessError as error:
+            except ToolCallError as error:
                 raise _refusal(error) from error
 
         return refusing
@@ -108,7 +107,7 @@ def _add_cancels(routes: APIRouter, registry: Registry) -> None:
         """Do the same for the tool call that the headers name; the path is its process."""
         call = identity_of(request.headers, chat_of(request.headers))
         if call is None or call.process_id != process_id:
-            raise BadRequest("The headers must name the tool call that started this process.")
+            raise InvalidRequest("The headers must name the tool call that started this process.")
         return await canceled(call)
 
     async def canceled(call: Identity | None) -> Json:
@@ -119,7 +118,7 @@ def _add_cancels(routes: APIRouter, registry: Registry) -> None:
             case Record():
                 answer = _answered(200, {"id": found.id, "started": True})
                 return answer | _state(found) | _times(registry, found) | _snapshot(found)
-            case ProcessError():
+            case ToolCallError():
                 refusal = _refusal(found)
                 begun = {"started": isinstance(found, OutcomeUnknown)}
                 return _answered(refusal.status_code, refusal.detail) | begun
@@ -216,7 +215,7 @@ def once(registry: Registry) -> Callable[..., Coroutine[Any, Any, Answer]]:
             if call is None:
                 return await act()
             return (await registry.once.run(call, digest, act))[0]
-        except ProcessError as error:
+        except ToolCallError as error:
             raise _refusal(error) from error
 
     return run
@@ -313,9 +312,9 @@ def _listed(record: Record) -> Json:
     return fields | _ending(record) | _copied(record)
 
 
-def _refusal(error: ProcessError) -> HTTPException:
+def _refusal(error: ToolCallError) -> HTTPException:
     match error:
-        case BadRequest():
+        case InvalidRequest() | MalformedCall():
             detail = {"detail": error.detail} if error.detail else {}
             return HTTPException(400, {"message": error.message} | detail)
         case UnknownProcess():

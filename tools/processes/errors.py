@@ -1,24 +1,23 @@
 """Why the process core says no.
 
 ProcessError
-├── BadRequest          the caller's fault: 400
-│   └── MalformedChat
+├── InvalidRequest          the caller's fault: 400
 ├── UnknownProcess      no such process, or none of this chat's: 404
 ├── NotRunning          it has ended, nothing to signal: 409
 ├── InputClosed         it takes no input: 409
 ├── NoTerminal          it runs in none: 409
 ├── TooManyStreams      come back later: 429
-├── CallRefused         the tool call's id forbids it: 409
-├── OutcomeUnknown      a tool call broke off, it may have had an effect: 500
 └── StartFailed         the system would not start it: 500
 """
 
-
-class ProcessError(Exception):
-    """Base of what this package raises."""
+from deskhand.desktop.calls_errors import ToolCallError
 
 
-class BadRequest(ProcessError):
+class ProcessError(ToolCallError):
+    """Base of what the process core itself raises; see also its base's other children."""
+
+
+class InvalidRequest(ProcessError):
     """The request cannot be understood."""
 
     def __init__(self, message: str, detail: str = "") -> None:
@@ -28,10 +27,6 @@ class BadRequest(ProcessError):
 
     def __str__(self) -> str:
         return f"{self.message} {self.detail}".strip()
-
-
-class MalformedChat(BadRequest):
-    """A chat header is there but is no chat: nothing is shown rather than everything."""
 
 
 class UnknownProcess(ProcessError):
@@ -87,26 +82,6 @@ class TooManyStreams(ProcessError):
 
     def __str__(self) -> str:
         return f"At most {self.most} streams may be open at once."
-
-
-class CallRefused(ProcessError):
-    """The tool call of that id must not start anything (any more)."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(code, message)
-        self.code = code
-        """One word for programs, as ``input_mismatch`` or ``outcome_unknown``."""
-        self.message = message
-
-    def __str__(self) -> str:
-        return self.message
-
-
-class OutcomeUnknown(ProcessError):
-    """A tool call of this id began and broke off."""
-
-    def __str__(self) -> str:
-        return "The tool call broke off: its outcome is unknown."
 
 
 class StartFailed(ProcessError):

@@ -6,9 +6,10 @@ from hashlib import sha1
 from urllib.parse import unquote
 from uuid import UUID, uuid5
 
+from deskhand.desktop.calls_errors import CallRefused, MalformedCall
+
 from .calls import Key
 from .chat import Chat, header
-from .errors import BadRequest, CallRefused
 
 PROCESS_IDS = UUID("5e0f3a52-0c1b-5f0e-9a34-0d8a4b9f6c11")
 """Namespace of the ids of processes, for calls that are named by a text."""
@@ -60,17 +61,17 @@ def identity_of(
     """Return the call that the path names, else the headers, else the body; None if none does.
 
     Raises:
-        BadRequest: If it is named in part, or for no chat.
+        MalformedCall: If it is named in part, or for no chat.
     """
     call = path or unquote(header(headers, "tool-call-id")) or body
     message = header(headers, "tool-call-message-id")
     age = header(headers, "tool-call-age-ms")
     if not call:
         if message or age:
-            raise BadRequest("The headers name no tool call: its id is missing.")
+            raise MalformedCall("The headers name no tool call: its id is missing.")
         return None
     if chat is None:
-        raise BadRequest("A tool call is a chat's: the chat's header is missing.")
+        raise MalformedCall("A tool call is a chat's: the chat's header is missing.")
     return Identity(
         chat.id,
         call,
@@ -105,5 +106,5 @@ class Newest:
 
 def _number(text: str, what: str) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > LONGEST_NUMBER:
-        raise BadRequest(f"The tool call's {what} must be a whole number, not negative.")
+        raise MalformedCall(f"The tool call's {what} must be a whole number, not negative.")
     return int(text)

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, cast
 
+from deskhand.desktop.calls_errors import CallRefused, OutcomeUnknown, ToolCallError
+
 from .calls import CallTable, Key
-from .errors import CallRefused, OutcomeUnknown, ProcessError
 from .identity import Identity, Newest
 from .journal import Journal, Past
 
@@ -61,7 +62,7 @@ class Once:
         """
         try:
             return await asyncio.shield(task)
-        except ProcessError:
+        except ToolCallError:
             raise
         except Exception as error:
             raise OutcomeUnknown from error

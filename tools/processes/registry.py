@@ -15,9 +15,11 @@ from types import TracebackType
 from typing import Protocol, Self, cast
 from uuid import uuid4
 
+from deskhand.desktop.calls_errors import ToolCallError
+
 from . import groups
 from .chat import Chat, Touched
-from .errors import NotRunning, ProcessError, StartFailed, UnknownProcess
+from .errors import NotRunning, StartFailed, UnknownProcess
 from .identity import Identity
 from .journal import Journal
 from .once import Answer, Once
@@ -197,7 +199,7 @@ class Registry:
             self._later(request.escalate_after_ms / 1000, lambda: self._kill(record))
         await asyncio.to_thread(groups.send, outsiders, number)
 
-    async def cancel(self, call: Identity) -> Record | Answer | ProcessError | None:
+    async def cancel(self, call: Identity) -> Record | Answer | ToolCallError | None:
         """Keep a tool call from beginning; wait for one that has, kill what it started.
 
         Returns the process that it started, else its answer, why it was refused, or None if it
@@ -211,7 +213,7 @@ class Registry:
             return task
         try:
             result = await self.once.outcome(task)
-        except ProcessError as error:
+        except ToolCallError as error:
             return error
         if not isinstance(result, str):
             return cast(Answer, result)
@@ -350,7 +352,7 @@ class Registry:
             self._unseen = [*(p for p in self._unseen if p.open), record.process]
 
     def _kill(self, record: Record) -> None:
-        with suppress(ProcessError):
+        with suppress(ToolCallError):
             record.process.signal(signal.SIGKILL)
         family = groups.Family(markers=(self._mark(record.id),))
         self._sweep(lambda: groups.send(family, signal.SIGKILL))

@@ -13,6 +13,7 @@ from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
 from deskhand.tools.plane import errors
 from deskhand.tools.plane.answers import FAMILIES, Answer, answer
 from deskhand.tools.store.errors import UnknownRow
+from deskhand.vncbridge.errors import ClientGone
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,7 @@ from deskhand.tools.store.errors import UnknownRow
         ),
         (errors.NoDesktop(), Answer(400, "Chat has no desktop.")),
         (errors.BadCaller("A", "b"), Answer(400, "A must be a UUID, not 'b'.")),
-        (errors.ClientGone(), Answer(499, "the client went away")),
+        (ClientGone(), Answer(499, "the client went away")),
         (UnknownTool("x", ("a",)), Answer(404, "Unknown tool.", "Tool not found: x; there are a")),
         (QueueFull(20), Answer(409, "chat message queue is full (max 20)")),
         (

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from deskhand.tools.plane.disconnect import client_left, unless
-from deskhand.tools.plane.errors import ClientGone
+from deskhand.vncbridge.errors import ClientGone
 from tests.tools.plane.fakes import LIMIT
 
 

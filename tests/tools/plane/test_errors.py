@@ -3,7 +3,6 @@ import pytest
 from deskhand.tools.plane.errors import (
     BadBody,
     BadCaller,
-    ClientGone,
     NoDesktop,
     PathNotServed,
     PathRefused,
@@ -22,7 +21,6 @@ from deskhand.tools.plane.errors import (
         (BadCaller("A-B", "x" * 99), f"A-B must be a UUID, not {'x' * 80!r}."),
         (NoDesktop(), "Chat has no desktop."),
         (TooManyStreams(2), "All 2 event streams are in use; close one and try again."),
-        (ClientGone(), "the client went away"),
     ],
 )
 def test_each_error_is_a_sentence(error: PlaneError, sentence: str) -> None:

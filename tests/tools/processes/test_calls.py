@@ -1,7 +1,7 @@
 import pytest
 
+from deskhand.desktop.calls_errors import CallRefused
 from deskhand.tools.processes.calls import KEPT_COUNT, KEPT_SECONDS, CallTable
-from deskhand.tools.processes.errors import CallRefused
 from tests.tools.given import CASES
 
 KEY = ("chat", "call")

@@ -1,7 +1,7 @@
 import pytest
 
+from deskhand.desktop.calls_errors import MalformedChat
 from deskhand.tools.processes.chat import Chat, chat_of, header
-from deskhand.tools.processes.errors import MalformedChat
 
 ID = "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
 OTHER = "11111111-2222-3333-4444-555555555555"

@@ -1,7 +1,7 @@
 import pytest
 
+from deskhand.desktop.calls_errors import CallRefused, MalformedCall
 from deskhand.tools.processes.chat import Chat
-from deskhand.tools.processes.errors import BadRequest, CallRefused
 from deskhand.tools.processes.identity import MOST_CHATS, Identity, Newest, identity_of
 
 CHAT = Chat("aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee")
@@ -42,13 +42,13 @@ def test_the_path_goes_before_the_headers_and_they_before_the_body() -> None:
     ],
 )
 def test_a_call_that_is_named_badly_is_refused(headers: dict[str, str], said: str) -> None:
-    with pytest.raises(BadRequest, match=said):
+    with pytest.raises(MalformedCall, match=said):
         identity_of(headers, CHAT)
 
 
 @pytest.mark.parametrize("named", [{"path": "c"}, {"body": "c"}])
 def test_a_call_of_no_chat_is_refused(named: dict[str, str]) -> None:
-    with pytest.raises(BadRequest, match="the chat's header is missing"):
+    with pytest.raises(MalformedCall, match="the chat's header is missing"):
         identity_of({}, None, **named)  # type: ignore[arg-type]
 
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from deskhand.tools.processes.errors import CallRefused, OutcomeUnknown, StartFailed
+from deskhand.desktop.calls_errors import CallRefused, OutcomeUnknown
+from deskhand.tools.processes.errors import StartFailed
 from deskhand.tools.processes.identity import Identity
 from deskhand.tools.processes.once import Once
 from tests.tools.given import CASES, NOT_YET, assert_contains

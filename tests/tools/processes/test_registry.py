@@ -10,9 +10,10 @@ from uuid import uuid4
 
 import pytest
 
+from deskhand.desktop.calls_errors import CallRefused
 from deskhand.tools.processes import groups
 from deskhand.tools.processes.chat import Chat
-from deskhand.tools.processes.errors import CallRefused, NotRunning, StartFailed, UnknownProcess
+from deskhand.tools.processes.errors import NotRunning, StartFailed, UnknownProcess
 from deskhand.tools.processes.identity import Identity
 from deskhand.tools.processes.record import Record
 from deskhand.tools.processes.registry import ProcessSettings, Registry
