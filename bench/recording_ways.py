@@ -22,11 +22,11 @@ import psutil
 from bench.recording_scenes import Stage
 from deskhand.desktop.footage import Footage
 from deskhand.desktop.framebuffer import Framebuffer
-from deskhand.recording.catalogue import Catalogue
-from deskhand.recording.container import outermost
-from deskhand.recording.recorder import Recorder
+from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
-from deskhand.recording.timeline import TimeMap
+from deskhand.recording.timing.timeline import TimeMap
+from deskhand.recording.video.mp4_file import outermost
 
 NAME = "{}1111111-2222-3333-4444-555555555555"
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.tables import save
-from deskhand.recording.catalogue import Catalogue
+from deskhand.recording.library.catalog import Catalogue
 from tests.recording.fakes import decoded
 from tests.system.test_recording_crash import A, killed_at_random
 from tests.system.test_recording_playback import played, player

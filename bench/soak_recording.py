@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from bench.tables import save
-from deskhand.recording.budget import LADDER
-from deskhand.recording.catalogue import Catalogue
-from deskhand.recording.container import Film
-from deskhand.recording.encoder import Encoder
-from deskhand.recording.mover import move
+from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.library.faststart import move
+from deskhand.recording.pipeline.engine import Studio
+from deskhand.recording.ports import Shot
 from deskhand.recording.settings import RecordingSettings
-from deskhand.recording.shots import Shot
-from deskhand.recording.studio import Studio
+from deskhand.recording.timing.size_budget import LADDER
+from deskhand.recording.video.encoder import Encoder
+from deskhand.recording.video.mp4_file import Film
 from tests.recording.fakes import decoded
 
 Facts = dict[str, Any]

@@ -13,8 +13,8 @@ from typing import Any
 from fastapi import FastAPI
 
 from deskhand.recording.api import router as recording_router
-from deskhand.recording.catalogue import Catalogue
-from deskhand.recording.recorder import Recorder
+from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.tools.files.api import router as files_router
 from deskhand.tools.files.roots import Roots
 from deskhand.tools.files.watching import Watches

@@ -4,7 +4,7 @@ import time
 from typing import Protocol
 
 from deskhand.recording.errors import FeedEnded
-from deskhand.recording.shots import Overlay, Shot
+from deskhand.recording.ports import Overlay, Shot
 
 from .card import card
 from .errors import DisplayGone, DisplayNotReady

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Mapping
 
-from deskhand.desktop.calls_errors import ToolCallError
 from deskhand.tools.processes.chat import chat_of
 from deskhand.tools.processes.registry import Registry
 from deskhand.tools.processes.requests import start_request
 
+from .calls_errors import ToolCallError
 from .errors import ActionFailed, InvalidAction
 
 

@@ -12,7 +12,9 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from .catalogue import Catalogue, checked
+from deskhand.recording.library.catalog import Catalogue, checked
+from deskhand.recording.pipeline.recorder import Recorder, Stored
+
 from .errors import (
     InvalidRecordingId,
     NoSuchMoment,
@@ -25,7 +27,6 @@ from .errors import (
 )
 from .media import SAFE, answer, answered, answers, said
 from .multipart import Mixed, piece
-from .recorder import Recorder, Stored
 from .step import Step
 
 PREFIX = "/api/v0/desktop"

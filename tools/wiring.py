@@ -214,7 +214,7 @@ def _provider() -> type[Account]:
 @cache
 def _editor() -> Editor:
     # It brings a video library, which most control planes do without for hours.
-    found: Editor = importlib.import_module("deskhand.recording.editing").Editor()
+    found: Editor = importlib.import_module("deskhand.recording.video.editor").Editor()
     return found
 
 

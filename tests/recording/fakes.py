@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskhand.recording.errors import FeedEnded
-from deskhand.recording.shots import Rectangle, Shot
+from deskhand.recording.ports import Rectangle, Shot
 
 WAIT = 20.0
 """Seconds after which a test that waits has failed."""

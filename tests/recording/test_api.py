@@ -10,8 +10,8 @@ import pytest
 from fastapi import FastAPI
 
 from deskhand.recording.api import router
-from deskhand.recording.catalogue import Catalogue
-from deskhand.recording.recorder import Recorder
+from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
 from tests.recording.fakes import WAIT, FakeSource, decoded, marked
 

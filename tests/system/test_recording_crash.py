@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.recording.catalogue import Catalogue
-from deskhand.recording.mover import move
+from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.library.faststart import move
 from tests.recording.fakes import decoded
 
 A = "a1111111-2222-3333-4444-555555555555"
@@ -23,7 +23,7 @@ A = "a1111111-2222-3333-4444-555555555555"
 CHILD = """
 import sys, time
 from pathlib import Path
-from deskhand.recording.recorder import Recorder
+from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.step import Step
 from tests.recording.fakes import FakeSource, marked
@@ -140,7 +140,7 @@ FILLING = """
 import resource, signal, sys, time
 from pathlib import Path
 import numpy as np
-from deskhand.recording.recorder import Recorder
+from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
 from tests.recording.fakes import FakeSource
 

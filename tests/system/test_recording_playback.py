@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from deskhand.recording import container
-from deskhand.recording.budget import LADDER
-from deskhand.recording.catalogue import Catalogue
-from deskhand.recording.container import Film
-from deskhand.recording.encoder import Encoder
-from deskhand.recording.mover import move
+from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.library.faststart import move
+from deskhand.recording.pipeline.engine import Studio
+from deskhand.recording.ports import Shot
 from deskhand.recording.settings import RecordingSettings
-from deskhand.recording.shots import Shot
 from deskhand.recording.step import Step
-from deskhand.recording.studio import Studio
+from deskhand.recording.timing.size_budget import LADDER
+from deskhand.recording.video import mp4_file as container
+from deskhand.recording.video.encoder import Encoder
+from deskhand.recording.video.mp4_file import Film
 from tests.recording.fakes import marked
 
 A = "a1111111-2222-3333-4444-555555555555"

@@ -19,11 +19,11 @@ from deskhand.desktop.geometry import Point, Region
 from deskhand.desktop.input import XTestHands
 from deskhand.desktop.spawn import Order
 from deskhand.desktop.strokes import Move, Tap
-from deskhand.recording.catalogue import Catalogue
-from deskhand.recording.clocks import SystemClock
-from deskhand.recording.recorder import Recorder
+from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.pipeline.clocks import SystemClock
+from deskhand.recording.pipeline.recorder import Recorder
+from deskhand.recording.ports import Shot
 from deskhand.recording.settings import RecordingSettings
-from deskhand.recording.shots import Shot
 from tests.system.displays import Display, Window, display, framebuffer
 from tests.system.services import until
 

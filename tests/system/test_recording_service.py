@@ -16,8 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from deskhand.recording import parts
-from deskhand.recording.parts import Part
+from deskhand.recording.library import metadata as parts
+from deskhand.recording.library.metadata import Part
 from tests.recording.fakes import decoded
 from tests.system.services import Json, Service, client, descendants_of, service, until
 

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
+from deskhand.recording.library.steps import retold
 from deskhand.recording.media import answered, answers, said
-from deskhand.recording.steps import retold
 from deskhand.tools.agents.views import ChatView
 from deskhand.tools.store.errors import UnknownRow
 

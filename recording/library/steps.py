@@ -1,0 +1,141 @@
+"""What was done while a recording ran, placed on the video's clock."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
+
+from deskhand.recording.step import Step
+from deskhand.recording.timing.timeline import TimeMap
+from deskhand.recording.video.mp4_boxes import Chapter
+
+SHORTEST_CUE = 0.2
+"""A chapter shorter than this could not be read or clicked."""
+
+
+def merged(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Steps in order of time, reports of one tool call from two sides made one.
+
+    The display knows the action, the caller knows tool and title. Two *actions* of one call
+    (a batch) stay two steps.
+    """
+    result: list[Step] = []
+    of_call: dict[str, int] = {}
+    for step in steps:
+        twin = of_call.get(step.tool_call_id) if step.tool_call_id else None
+        if twin is not None and not (result[twin].action and step.action):
+            result[twin] = _joined(result[twin], step)
+        else:
+            of_call.setdefault(step.tool_call_id, len(result))
+            result.append(step)
+    return tuple(sorted(result, key=lambda step: step.started))
+
+
+def told(steps: Iterable[Step], times: TimeMap, started_at: float) -> list[dict[str, Any]]:
+    """Steps for JSON, with times of the day and of the video.
+
+    Times of ``steps`` count from the start of the recording, which was at ``started_at``
+    (seconds since 1970).
+    """
+    rows = []
+    for index, step in enumerate(steps):
+        row = _values(step)
+        begun, ended = row.pop("started"), row.pop("ended")
+        row |= {
+            "index": index,
+            "started_at": round(started_at + begun, 3),
+            "ended_at": round(started_at + ended, 3),
+            "video_start": round(times.video(begun), 3),
+            "video_end": round(times.video(ended), 3),
+        }
+        rows.append(row)
+    return rows
+
+
+def chapters(steps: Iterable[Step], times: TimeMap) -> str:
+    """WebVTT with one cue a step, each until the next step begins or its own end if later."""
+    cues = [
+        _Cue(times.video(step.started), times.video(step.ended), caption(step)) for step in steps
+    ]
+    return _vtt(cues, times.end[1])
+
+
+def retold(rows: Iterable[Mapping[str, Any]], until: float) -> str:
+    """The chapters of steps that ``told`` told of; ``until`` is where the video ends."""
+    known = ({name: value for name, value in row.items() if value is not None} for row in rows)
+    cues = [_Cue(row["video_start"], row["video_end"], caption(restored(row))) for row in known]
+    return _vtt(cues, until)
+
+
+class _Cue(NamedTuple):
+    start: float
+    end: float
+    words: str
+
+
+def _vtt(cues: Sequence[_Cue], until: float) -> str:
+    lines = ["WEBVTT", ""]
+    for index, (start, end, words) in enumerate(cues):
+        following = cues[index + 1].start if index + 1 < len(cues) else until
+        lines += [
+            str(index + 1),
+            f"{_clock(start)} --> {_clock(max(following, end, start + SHORTEST_CUE))}",
+            _escaped(words),
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def marks(steps: Iterable[Step], times: TimeMap) -> list[Chapter]:
+    """The steps as chapters of a file."""
+    return [Chapter(times.video(step.started), caption(step)) for step in steps]
+
+
+def stored(step: Step) -> dict[str, Any]:
+    """The step as it is kept on disk; what is not known is left out."""
+    return {name: value for name, value in _values(step).items() if value not in ("", None)}
+
+
+def restored(data: dict[str, Any]) -> Step:
+    """The inverse of ``stored``; keys of later versions are ignored."""
+    known = {field.name for field in fields(Step)}
+    values = {name: value for name, value in data.items() if name in known}
+    for point in ("model_point", "native_point"):
+        if point in values:
+            values[point] = tuple(values[point])
+    return Step(**values)
+
+
+def _values(step: Step) -> dict[str, Any]:
+    # Not asdict(): it copies deeply, and takes half a second for the steps of a day.
+    return dict(vars(step))
+
+
+def _joined(known: Step, news: Step) -> Step:
+    told_now = {
+        field.name: getattr(news, field.name)
+        for field in fields(Step)
+        if getattr(news, field.name) not in ("", None)
+    }
+    # The narrower span is the display's own; the caller's includes the way there and back.
+    narrow = known if known.action else news
+    return replace(known, **told_now | {"started": narrow.started, "ended": narrow.ended})
+
+
+def caption(step: Step) -> str:
+    """What a reader is told of the step: one line."""
+    words = step.title or " ".join(filter(None, (step.action or step.tool or "step", step.text)))
+    if step.error:
+        words = f"{words} (failed)"
+    return " ".join(words.split())
+
+
+def _escaped(line: str) -> str:
+    # The three signs are WebVTT's markup. An empty line would end the cue, so it must be one.
+    return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _clock(seconds: float) -> str:
+    thousandths = round(seconds * 1000)
+    minutes, rest = divmod(thousandths, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02}:{minutes:02}:{rest // 1000:02}.{rest % 1000:03}"

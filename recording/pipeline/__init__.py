@@ -1,0 +1,1 @@
+"""Threads that write frames and steps to files. The only folder that imports all others."""

@@ -1,0 +1,1 @@
+"""Decisions without I/O: time map, significance, frame rate, budget, states. Pure."""

@@ -1,0 +1,94 @@
+"""Which changes of the screen are worth seeing at normal speed.
+
+A caret, a spinner or a clock paints for ever without telling anything. Such damage is small and
+comes back to the same place on its own accord. It is drawn, but it does not end an idle stretch.
+Anything else does, and so does input, which is not judged here.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from deskhand.recording.ports import Rectangle
+
+CARET_WIDTH = 3
+CARET_HEIGHT = 64
+SPECK = 64
+"""Area in pixels that nobody notices as a change, such as a blinking light."""
+
+SMALL = 64 * 64
+"""Largest area that may be a toggling thing; a clock of 100 x 30 is one, a paragraph is not."""
+
+SIGHTINGS = 2
+"""So often a place must have changed by itself before further changes there are ignored."""
+
+AFTER_INPUT = 1.0
+"""Changes within this time after input are its effect, so they say nothing about habits."""
+
+REMEMBERED = 150.0
+"""A clock that shows minutes paints every 60 s."""
+
+MOST_PLACES = 128
+
+
+@dataclass
+class _Place:
+    region: Rectangle
+    seen: float
+    sightings: int = 0
+
+
+class Toggling:
+    """Learns which places of the screen change by habit. Times are seconds."""
+
+    def __init__(self) -> None:
+        self._places: list[_Place] = []
+        self._input = float("-inf")
+
+    def input(self, now: float) -> None:
+        """Somebody acted at ``now``."""
+        self._input = max(self._input, now)
+
+    def significant(self, regions: Iterable[Rectangle], now: float) -> bool:
+        """Whether any of the painted regions is worth seeing; learns from all of them."""
+        self._places = [place for place in self._places if now - place.seen <= REMEMBERED]
+        tells = [self._tells(region, now) for region in regions]
+        return True in tells
+
+    def _tells(self, region: Rectangle, now: float) -> bool:
+        if _unnoticeable(region):
+            return False
+        if _area(region) > SMALL:
+            return True
+        place = self._place(region, now)
+        known = place.sightings >= SIGHTINGS
+        place.seen = now
+        if now - self._input > AFTER_INPUT:
+            place.sightings += 1
+        return not known
+
+    def _place(self, region: Rectangle, now: float) -> _Place:
+        for place in self._places:
+            if 2 * _area(_common(place.region, region)) >= _area(_hull(place.region, region)):
+                return place
+        if len(self._places) == MOST_PLACES:
+            self._places.remove(min(self._places, key=lambda place: place.seen))
+        place = _Place(region, now)
+        self._places.append(place)
+        return place
+
+
+def _unnoticeable(region: Rectangle) -> bool:
+    width, height = region[2] - region[0], region[3] - region[1]
+    return (width <= CARET_WIDTH and height <= CARET_HEIGHT) or width * height <= SPECK
+
+
+def _area(region: Rectangle) -> int:
+    return max(0, region[2] - region[0]) * max(0, region[3] - region[1])
+
+
+def _common(a: Rectangle, b: Rectangle) -> Rectangle:
+    return max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
+
+
+def _hull(a: Rectangle, b: Rectangle) -> Rectangle:
+    return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])

@@ -1,0 +1,159 @@
+"""Which moment of the video shows which moment of the day.
+
+An idle stretch lies between two activities. It plays at normal speed for ``margin`` seconds,
+then ``factor`` times faster until its video is ``longest`` minus ``margin`` long, then so fast
+that it vanishes, and its last ``margin`` seconds play at normal speed again. So the speed at a
+moment depends on activities up to ``margin`` later and on nothing after that: the map can be
+fixed in one pass, ``margin`` seconds behind the present.
+
+Times are seconds on the caller's monotonic clock.
+"""
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+
+from deskhand.recording.settings import Squeeze
+
+Knot = tuple[float, float]
+"""A real time and its video time."""
+
+
+@dataclass(frozen=True)
+class TimeMap:
+    """Real time to video time and back: piecewise linear, never falling.
+
+    Both begin at 0. Outside of the knots the answers are those of the nearest end.
+    """
+
+    knots: tuple[Knot, ...]
+
+    @property
+    def end(self) -> Knot:
+        """The length in real and in video time."""
+        return self.knots[-1]
+
+    def video(self, real: float) -> float:
+        """The video time that shows ``real``."""
+        return _along(real, self._reals, self._videos)
+
+    def real(self, video: float) -> float:
+        """The earliest moment that is shown at ``video``."""
+        return _along(video, self._videos, self._reals)
+
+    @cached_property
+    def _reals(self) -> list[float]:
+        return [knot[0] for knot in self.knots]
+
+    @cached_property
+    def _videos(self) -> list[float]:
+        return [knot[1] for knot in self.knots]
+
+
+class Timeline:
+    """Grows a map of times while activities are reported."""
+
+    def __init__(self, start: float, squeeze: Squeeze) -> None:
+        self._squeeze = squeeze
+        self._real = [start]
+        self._video = [0.0]
+        self._slope = 0.0
+        self._last = start
+        self._coming: list[float] = []
+
+    @property
+    def horizon(self) -> float:
+        """Up to here the map does not change any more."""
+        return self._real[-1]
+
+    def activity(self, at: float) -> None:
+        """Something worth seeing happened; too late a report changes only what is not yet fixed."""
+        if at > self._last and (not self._coming or at != self._coming[-1]):
+            insort(self._coming, at)
+
+    def settle(self, now: float) -> None:
+        """Fix the map as far as it can be known when all activities until ``now`` are."""
+        self._fix(now - self._squeeze.margin)
+
+    def finish(self, at: float) -> None:
+        """Count ``at`` as an activity and fix the map up to it."""
+        self.activity(at)
+        self._fix(at)
+
+    def video(self, at: float) -> float:
+        """The video time of ``at``; beyond the horizon as if no further activity came."""
+        if at <= self.horizon:
+            return _along(at, self._real, self._video)
+        begin, shown = self.horizon, self._video[-1]
+        for end, slope in self._stretches(at):
+            shown += (end - begin) * slope
+            begin = end
+        return shown
+
+    def between(self, start: float, end: float) -> TimeMap:
+        """The fixed part of the map from ``start`` to ``end``, both ends moved to 0."""
+        end = min(end, self.horizon)
+        origin = self.video(start)
+        inner = range(bisect_right(self._real, start), bisect_left(self._real, end))
+        knots = [(0.0, 0.0)]
+        knots += [(self._real[i] - start, self._video[i] - origin) for i in inner]
+        if end > start:
+            knots.append((end - start, self.video(end) - origin))
+        return TimeMap(tuple(knots))
+
+    def forget(self, before: float) -> None:
+        """Give up what nobody asks for any more: moments before ``before``."""
+        # Two knots stay, for the slope of the last stretch is measured from the one before.
+        useless = min(bisect_right(self._real, before) - 1, len(self._real) - 2)
+        if useless > 0:
+            del self._real[:useless], self._video[:useless]
+
+    def _fix(self, until: float) -> None:
+        for end, slope in list(self._stretches(until)):
+            self._extend(end, slope)
+        known = bisect_right(self._coming, self.horizon)
+        if known:
+            self._last = max(self._last, self._coming[known - 1])
+            del self._coming[:known]
+
+    def _extend(self, end: float, slope: float) -> None:
+        if slope == self._slope:
+            self._real.pop()
+            self._video.pop()
+        self._slope = slope
+        self._video.append(self._video[-1] + (end - self._real[-1]) * slope)
+        self._real.append(end)
+
+    def _stretches(self, until: float) -> Iterator[tuple[float, float]]:
+        """Ends and slopes of the pieces from the horizon to ``until``."""
+        at, last = self.horizon, self._last
+        for following in [*self._coming, inf]:
+            while at < min(following, until):
+                end, slope = self._piece(at, last, following)
+                at = min(end, until)
+                yield at, slope
+            last = max(last, following)
+
+    def _piece(self, at: float, last: float, following: float) -> tuple[float, float]:
+        squeeze = self._squeeze
+        fast, slow = last + squeeze.margin, following - squeeze.margin
+        if at < fast:
+            return min(fast, following), 1.0
+        if at >= slow:
+            return following, 1.0
+        vanish = fast + (squeeze.longest - 2 * squeeze.margin) * squeeze.factor
+        if at < vanish:
+            return min(vanish, slow), 1 / squeeze.factor
+        return slow, 1 / squeeze.vanishing
+
+
+def _along(at: float, given: list[float], wanted: list[float]) -> float:
+    above = bisect_left(given, at)
+    if above == 0:
+        return wanted[0]
+    if above == len(given):
+        return wanted[-1]
+    share = (at - given[above - 1]) / (given[above] - given[above - 1])
+    return wanted[above - 1] + share * (wanted[above] - wanted[above - 1])

@@ -1,0 +1,1 @@
+"""PyAV and MP4: encoder, colour conversion, container, clips, JPEG."""

@@ -1,0 +1,19 @@
+"""Pieces and pictures of videos that somebody else keeps."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import clips
+from . import jpeg as stills
+
+
+class Editor:
+    """Works on files of which it is told everything; every call blocks: use a thread."""
+
+    def cut(self, stretches: Sequence[tuple[Path, float, float]], target: Path) -> None:
+        """Write stretches of videos one behind the other into a new one, as ``clips.cut``."""
+        clips.cut([clips.Stretch(*stretch) for stretch in stretches], target)
+
+    def still(self, video: Path, at: float) -> bytes:
+        """Return a small JPEG of a moment; raises ``UnreadableFilm``."""
+        return stills.jpeg(stills.shrunk(clips.picture(video, at)))

@@ -1,0 +1,170 @@
+"""H.264 through PyAV: pictures in, coded frames out, each at once."""
+
+from fractions import Fraction
+from types import TracebackType
+from typing import NamedTuple
+
+import av
+import numpy as np
+from av.codec.context import Flags
+from av.container import OutputContainer
+from av.video.frame import PictureType, VideoFrame
+from av.video.reformatter import ColorRange
+from av.video.stream import VideoStream
+from numpy.typing import NDArray
+
+from deskhand.recording.errors import RecordingFailed
+from deskhand.recording.ports import Overlay, Rectangle
+from deskhand.recording.timing.size_budget import Rung
+
+from .color_conversion import Canvas
+
+TIME_BASE = Fraction(1, 1000)
+
+Template = VideoStream
+"""What a file copies its headers from."""
+
+BT709 = 1
+"""Matrix, primaries and transfer of HD video all have this number."""
+
+
+class Coded(NamedTuple):
+    """A coded frame: an H.264 access unit and when its picture was taken."""
+
+    data: bytes
+    key: bool
+    at: float
+
+
+class Encoder:
+    """One H.264 encoder, opened by ``with`` or ``open``; it can serve several files.
+
+    Frames come out as they go in: no look-ahead, no B-frames.
+    """
+
+    def __init__(self, size: tuple[int, int], rung: Rung, bits_per_second: int) -> None:
+        self._size = size
+        self._rung = rung
+        self._bits = bits_per_second
+        self._container: OutputContainer | None = None
+        self._stream: VideoStream | None = None
+        self._padded: NDArray[np.uint8] | None = None
+        self._canvas = Canvas(blurred=rung.blurred)
+        self._begun = 0.0
+
+    @property
+    def stream(self) -> Template:
+        """What a file copies its headers from."""
+        if self._stream is None:
+            raise RecordingFailed("the encoder is not open")
+        return self._stream
+
+    def open(self) -> None:
+        """Start the encoder.
+
+        Raises:
+            RecordingFailed: If FFmpeg has no encoder that fits.
+        """
+        width, height = (side + side % 2 for side in self._size)
+        try:
+            # The headers of the stream exist only after start_encoding; without a container and
+            # that call the files would have an empty avcC box.
+            self._container = av.open("null", "w", format="null")
+            stream = self._container.add_stream("libx264", rate=15, options=self._options())
+            stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+            stream.codec_context.time_base = TIME_BASE
+            stream.codec_context.flags |= Flags.global_header
+            stream.codec_context.color_range = ColorRange.MPEG
+            stream.codec_context.colorspace = BT709
+            stream.codec_context.color_primaries = BT709
+            stream.codec_context.color_trc = BT709
+            self._container.start_encoding()
+        except (av.FFmpegError, ValueError) as error:
+            self.close()
+            raise RecordingFailed(f"the H.264 encoder did not start: {error}") from error
+        self._stream = stream
+
+    def encode(
+        self,
+        pixels: NDArray[np.uint8],
+        at: float,
+        *,
+        key: bool,
+        changed: tuple[Rectangle, ...] | None = None,
+        overlay: Overlay | None = None,
+    ) -> Coded:
+        """Code a picture taken at ``at`` (seconds), later than the one before.
+
+        Outside of ``changed`` it shows what the one before did; None: it may differ anywhere.
+        """
+        return self._code(self._canvas.draw(self._fitted(pixels), changed, overlay), at, key)
+
+    def repeat(self, at: float, *, key: bool) -> Coded | None:
+        """Code the last picture once more; None before the first."""
+        picture = self._canvas.picture
+        return self._code(picture, at, key) if picture is not None else None
+
+    def close(self) -> None:
+        """Give everything back; twice is fine."""
+        if self._container is not None:
+            self._container.close()
+        self._container = self._stream = None
+
+    def __enter__(self) -> "Encoder":
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _options(self) -> dict[str, str]:
+        return {
+            "preset": "veryfast",
+            "tune": "zerolatency",
+            "crf": str(self._rung.crf),
+            # More threads cut a picture into slices, which costs a fifth more and gains no time
+            # that anybody waits for.
+            "threads": "1",
+            "maxrate": str(self._bits),
+            "bufsize": str(self._bits),
+            "forced-idr": "1",
+            # Keys are forced by time. keyint counts frames, and there may be two a minute.
+            # stitchable gives every quality the same headers, so that it can change in a file.
+            # Motion on a screen is by whole pixels, and nothing fades: looking for it between
+            # them, or for fades, costs a sixth of the time and 16 MB, and finds nothing.
+            "x264-params": "keyint=infinite:scenecut=0:stitchable=1:subme=0:me=dia:weightp=0",
+        }
+
+    def _code(self, picture: VideoFrame, at: float, key: bool) -> Coded:
+        self._begun = self._begun or at
+        picture.pts = round((at - self._begun) * 1000)
+        picture.time_base = TIME_BASE
+        picture.pict_type = PictureType.I if key else PictureType.NONE
+        try:
+            (packet,) = self.stream.encode(picture)
+        except (av.FFmpegError, ValueError) as error:
+            raise RecordingFailed(f"the encoder refused a picture: {error}") from error
+        return Coded(bytes(packet), packet.is_keyframe, at)
+
+    def _fitted(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """The picture at the coded size: odd sides padded by repeating the border."""
+        width, height = self.stream.width, self.stream.height
+        if pixels.shape[:2] == (height, width) and pixels.flags.c_contiguous:
+            return pixels
+        if self._padded is None:
+            self._padded = np.zeros((height, width, 4), np.uint8)
+        rows, columns = min(height, pixels.shape[0]), min(width, pixels.shape[1])
+        self._padded[:rows, :columns] = pixels[:rows, :columns]
+        self._padded[rows:, :columns] = self._padded[rows - 1, :columns]
+        self._padded[:, columns:] = self._padded[:, columns - 1 : columns]
+        return self._padded
+
+
+def headers(stream: Template) -> bytes:
+    """The parameter sets of a stream; equal ones may follow each other in one file."""
+    return stream.codec_context.extradata or b""

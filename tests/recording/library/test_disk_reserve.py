@@ -1,0 +1,17 @@
+from pathlib import Path
+
+from deskhand.recording.library.disk_reserve import BALLAST, ENOUGH, Ballast
+
+
+def test_room_is_held_until_it_is_dropped(tmp_path: Path) -> None:
+    ballast = Ballast(tmp_path / "1.mp4")
+    held = tmp_path / f"1{BALLAST}"
+    assert held.stat().st_blocks * 512 >= ENOUGH
+    ballast.drop()
+    ballast.drop()
+    assert not held.exists()
+
+
+def test_without_room_none_is_held(tmp_path: Path) -> None:
+    Ballast(tmp_path / "none" / "1.mp4").drop()
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from deskhand.recording.timing.thumbnail_choice import Contest, fitted, telling
+from tests.recording.fakes import plain
+
+
+def test_a_plain_surface_tells_nothing() -> None:
+    assert telling(plain(1920, 1080)) == 0
+
+
+def test_text_tells_more_than_a_single_window() -> None:
+    window = plain(1920, 1080)
+    window[200:700, 300:1200, :3] = 20
+    text = plain(1920, 1080)
+    text[::24, :, :3] = 0
+    assert 0 < telling(window) < telling(text) <= 1
+
+
+def test_a_screen_smaller_than_the_grid_has_a_score() -> None:
+    assert telling(np.zeros((5, 5, 4), np.uint8)) == 0
+
+
+@pytest.mark.parametrize(
+    ("screen", "shown"),
+    [
+        ((1920, 1080), (640, 360)),
+        ((1280, 800), (640, 400)),
+        ((641, 481), (640, 480)),
+        ((320, 240), (320, 240)),
+        ((4000, 1), (640, 1)),
+    ],
+)
+def test_thumbnails_keep_the_shape_and_are_never_enlarged(
+    screen: tuple[int, int], shown: tuple[int, int]
+) -> None:
+    assert fitted(*screen) == shown
+
+
+def test_the_first_frame_wins_until_a_better_one_comes() -> None:
+    contest = Contest()
+    assert contest.wins(0.0, 0.0)
+    assert contest.wins(0.2, 1.0)
+    assert not contest.wins(0.1, 2.0)
+    assert contest.best == 0.2
+
+
+def test_of_two_alike_the_later_one_wins() -> None:
+    contest = Contest()
+    contest.wins(0.20, 0.0)
+    assert contest.wins(0.19, 1.0)
+
+
+def test_frames_are_looked_at_once_a_second() -> None:
+    contest = Contest()
+    assert contest.due(5.0)
+    contest.wins(0.1, 5.0)
+    assert not contest.due(5.9)
+    assert contest.due(6.0)

@@ -1,0 +1,85 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deskhand.recording.ports import Overlay, Rectangle
+from deskhand.recording.video.color_conversion import Canvas, tiles
+
+WIDTH = 96
+SEED = 7
+
+
+def noise(height: int) -> NDArray[np.uint8]:
+    return np.random.default_rng(SEED).integers(0, 255, (height, WIDTH, 4), dtype=np.uint8)
+
+
+def planes(canvas: Canvas) -> bytes:
+    assert canvas.picture is not None
+    return b"".join(bytes(plane) for plane in canvas.picture.planes)
+
+
+@pytest.mark.parametrize("height", [60, 80, 242, 480])
+@pytest.mark.parametrize("blurred", [False, True])
+def test_parts_are_converted_exactly_as_the_whole(height: int, blurred: bool) -> None:
+    chance = np.random.default_rng(SEED)
+    canvas, pixels = Canvas(blurred=blurred), noise(height)
+    canvas.draw(pixels)
+    for turn in range(40):
+        pixels = pixels.copy()
+        top, bottom = sorted(chance.integers(0, height + 1, 2).tolist())
+        if turn % 2:
+            bottom = min(bottom, top + 5)
+        rectangle: Rectangle = (10, top, 60, bottom)
+        pixels[top:bottom, 10:60] = chance.integers(0, 255, (bottom - top, 50, 4))
+        canvas.draw(pixels, (rectangle,))
+        whole = Canvas(blurred=blurred)
+        whole.draw(pixels)
+        assert planes(canvas) == planes(whole), (turn, rectangle)
+
+
+@pytest.mark.parametrize("height", [60, 242, 480])
+@pytest.mark.parametrize("blurred", [False, True])
+def test_what_lies_over_the_pixels_is_drawn_as_if_it_were_among_them(
+    height: int, blurred: bool
+) -> None:
+    chance = np.random.default_rng(SEED)
+    canvas, pixels = Canvas(blurred=blurred), noise(height)
+    last: Rectangle = (0, 0, 0, 0)
+    for turn in range(20):
+        left, top = int(chance.integers(0, WIDTH - 10)), int(chance.integers(0, height - 20))
+        place: Rectangle = (left, top, left + 10, top + 20)
+        small = chance.integers(0, 255, (20, 10, 4), dtype=np.uint8)
+        # Now and then the whole is drawn anew, and the last time there is nothing to draw over.
+        changed = None if turn % 5 == 0 else (last, place)
+        canvas.draw(pixels, changed, Overlay(place, small))
+        expected = pixels.copy()
+        expected[top : top + 20, left : left + 10] = small
+        whole = Canvas(blurred=blurred)
+        whole.draw(expected)
+        assert planes(canvas) == planes(whole), (turn, place)
+        last = place
+    empty = Overlay((5, 5, 5, 9), np.zeros((4, 0, 4), np.uint8))
+    canvas.draw(pixels, (last,), empty)
+    whole = Canvas(blurred=blurred)
+    whole.draw(pixels)
+    assert planes(canvas) == planes(whole)
+
+
+def test_where_nothing_changed_the_picture_stays() -> None:
+    canvas = Canvas()
+    assert canvas.picture is None
+    first = canvas.draw(noise(480))
+    before = planes(canvas)
+    assert canvas.draw(np.zeros((480, WIDTH, 4), np.uint8), ()) is first
+    assert planes(canvas) == before
+
+
+def test_tiles_cover_what_changed_with_its_neighbours() -> None:
+    assert tiles((), 1080) == []
+    assert tiles(((0, 20, 9, 40),), 1080) == [0]
+    assert tiles(((0, 60, 9, 62),), 1080) == [0, 64]
+    assert tiles(((0, 66, 9, 70), (0, -5, 9, 2)), 1080) == [0, 64]
+    assert tiles(((0, 1079, 9, 4000),), 1080) == [1024]
+    assert all(b - a == 64 for a, b in pairwise(tiles(((0, 0, 9, 1080),), 1080)))
