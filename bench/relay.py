@@ -19,10 +19,10 @@ from playwright.async_api import Page, async_playwright
 
 from bench.relay_ways import Line, Way, direct, echo, flood, ours, program, source, websockify
 from bench.tables import save
-from deskhand.vncbridge import viewer
+from deskhand.vncbridge.viewer import pages as viewer
 from tests.system.browsing import MOSTLY_MAGENTA, terminal
 from tests.vncbridge.fakes import Service, short_folder
-from tests.vncbridge.rfb_words import HELLO, encodings, key
+from tests.vncbridge.rfb.client_messages import HELLO, encodings, key
 
 MIB = 1024 * 1024
 MIB_EACH = {1: 256, 10: 32, 50: 8}

@@ -13,9 +13,9 @@ from pathlib import Path
 import psutil
 from fastapi import FastAPI
 
-from deskhand.vncbridge.relay import UnixUpstream, router
-from deskhand.vncbridge.seats import Watchers
-from deskhand.vncbridge.serving import Address, Serving, listening
+from deskhand.vncbridge.rfb.proxy import UnixUpstream, router
+from deskhand.vncbridge.rfb.viewers import Watchers
+from deskhand.vncbridge.server.server import Address, Serving, listening
 
 BLOCK = bytes(range(256)) * 1024
 OPENING = (

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from deskhand.vncbridge.errors import ProtocolBroken
-from deskhand.vncbridge.rfb import SHAPES, ClientStream, Held
+from deskhand.vncbridge.rfb.messages import SHAPES, ClientStream, Held
 
 HELLO = b"RFB 003.008\n\x01\x00"
 FOLDER = Path(__file__).parent.parent / "tests" / "data" / "rfb"

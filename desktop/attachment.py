@@ -24,17 +24,17 @@ from deskhand.tools.processes.cgroups import opened as opened_cgroup
 from deskhand.tools.processes.hierarchy import Choice
 from deskhand.tools.processes.registry import Registry
 from deskhand.tools.processes.streams import Streams
-from deskhand.vncbridge.accesslog import AccessLog
-from deskhand.vncbridge.border import install
-from deskhand.vncbridge.credentials import Credentials
-from deskhand.vncbridge.docs import router as docs_router
-from deskhand.vncbridge.gate import Gate, Principal
-from deskhand.vncbridge.idleness import Idleness
-from deskhand.vncbridge.logs import logged
-from deskhand.vncbridge.serving import Address, Serving
-from deskhand.vncbridge.tokens_api import tokens_router
-from deskhand.vncbridge.unseen import router as unseen_router
-from deskhand.vncbridge.viewer import router as pages_router
+from deskhand.vncbridge.auth.api import tokens_router
+from deskhand.vncbridge.auth.credentials import Credentials
+from deskhand.vncbridge.auth.middleware import install
+from deskhand.vncbridge.auth.policy import Gate, Principal
+from deskhand.vncbridge.rfb.no_live_view import router as unseen_router
+from deskhand.vncbridge.server.access_log import AccessLog
+from deskhand.vncbridge.server.docs_page import router as docs_router
+from deskhand.vncbridge.server.idle_timeout import Idleness
+from deskhand.vncbridge.server.json_logs import logged
+from deskhand.vncbridge.server.server import Address, Serving
+from deskhand.vncbridge.viewer.pages import router as pages_router
 
 from .accessibility_api import Widgets
 from .accessibility_api import router as accessibility_router

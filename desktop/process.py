@@ -11,7 +11,7 @@ from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 
 from deskhand.vncbridge.errors import CannotListen
-from deskhand.vncbridge.serving import listening, parse_address
+from deskhand.vncbridge.server.server import listening, parse_address
 
 from . import service
 from .account import become, claimed, end_with_parent

@@ -34,20 +34,20 @@ from deskhand.tools.processes.cgroups import opened as opened_cgroup
 from deskhand.tools.processes.hierarchy import Choice
 from deskhand.tools.processes.registry import Registry
 from deskhand.tools.processes.streams import Streams
-from deskhand.vncbridge.accesslog import AccessLog
-from deskhand.vncbridge.border import install
-from deskhand.vncbridge.credentials import Credentials, new_token
-from deskhand.vncbridge.docs import router as docs_router
-from deskhand.vncbridge.gate import Gate, Principal
-from deskhand.vncbridge.idleness import Idleness
-from deskhand.vncbridge.logs import logged
-from deskhand.vncbridge.relay import UnixUpstream
-from deskhand.vncbridge.relay import router as relay_router
-from deskhand.vncbridge.seats import Watchers
-from deskhand.vncbridge.serving import Address, Serving
-from deskhand.vncbridge.tokens_api import tickets_router, tokens_router
-from deskhand.vncbridge.unseen import router as unseen_router
-from deskhand.vncbridge.viewer import router as pages_router
+from deskhand.vncbridge.auth.api import tickets_router, tokens_router
+from deskhand.vncbridge.auth.credentials import Credentials, new_token
+from deskhand.vncbridge.auth.middleware import install
+from deskhand.vncbridge.auth.policy import Gate, Principal
+from deskhand.vncbridge.rfb.no_live_view import router as unseen_router
+from deskhand.vncbridge.rfb.proxy import UnixUpstream
+from deskhand.vncbridge.rfb.proxy import router as relay_router
+from deskhand.vncbridge.rfb.viewers import Watchers
+from deskhand.vncbridge.server.access_log import AccessLog
+from deskhand.vncbridge.server.docs_page import router as docs_router
+from deskhand.vncbridge.server.idle_timeout import Idleness
+from deskhand.vncbridge.server.json_logs import logged
+from deskhand.vncbridge.server.server import Address, Serving
+from deskhand.vncbridge.viewer.pages import router as pages_router
 
 from .accessibility_api import Widgets
 from .accessibility_api import router as accessibility_router

@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from deskhand.recording.library.catalog import Catalogue, checked
 from deskhand.recording.pipeline.recorder import Recorder, Stored
+from deskhand.vncbridge.http.file_response import SAFE, answer, answered, answers, said
+from deskhand.vncbridge.http.multipart import Mixed, piece
 
 from .errors import (
     InvalidRecordingId,
@@ -25,8 +27,6 @@ from .errors import (
     TooManyRecordings,
     UnknownRecording,
 )
-from .media import SAFE, answer, answered, answers, said
-from .multipart import Mixed, piece
 from .step import Step
 
 PREFIX = "/api/v0/desktop"

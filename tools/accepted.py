@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from deskhand.vncbridge.credentials import Credentials, Issued, Session, new_token
-from deskhand.vncbridge.gate import Principal
+from deskhand.vncbridge.auth.credentials import Credentials, Issued, Session, new_token
+from deskhand.vncbridge.auth.policy import Principal
 
 from .private import write_private
 

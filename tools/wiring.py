@@ -46,13 +46,13 @@ from deskhand.tools.store.library import Library
 from deskhand.tools.store.outbox import Outbox
 from deskhand.tools.store.stored_files import StoredFiles
 from deskhand.tools.store.vault import Vault
-from deskhand.vncbridge.accesslog import AccessLog
-from deskhand.vncbridge.border import install
-from deskhand.vncbridge.credentials import Credentials
-from deskhand.vncbridge.gate import Gate
-from deskhand.vncbridge.logs import logged
-from deskhand.vncbridge.serving import Address
-from deskhand.vncbridge.tokens_api import tickets_router, tokens_router
+from deskhand.vncbridge.auth.api import tickets_router, tokens_router
+from deskhand.vncbridge.auth.credentials import Credentials
+from deskhand.vncbridge.auth.middleware import install
+from deskhand.vncbridge.auth.policy import Gate
+from deskhand.vncbridge.server.access_log import AccessLog
+from deskhand.vncbridge.server.json_logs import logged
+from deskhand.vncbridge.server.server import Address
 
 from .accepted import accepted, token_in
 from .models import Account, Models

@@ -12,7 +12,7 @@ from deskhand.desktop.lease import Person
 from deskhand.desktop.lease_api import PATH, may_force, router
 from deskhand.desktop.leasing import Leasing
 from deskhand.desktop.veil import Veil
-from deskhand.vncbridge.gate import Principal
+from deskhand.vncbridge.auth.policy import Principal
 from tests.vncbridge.fakes import LIMIT, Service
 
 CHAT = {"Deskhand-Chat-Id": "one"}

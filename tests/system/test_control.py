@@ -14,7 +14,7 @@ from websockets.exceptions import InvalidStatus
 from deskhand.desktop.framebuffer import Framebuffer
 from tests.system.services import PATIENCE, Json, Service, until
 from tests.system.watching import end_of, greeted, played, stream, ticket
-from tests.vncbridge.rfb_words import encodings, key, pointer
+from tests.vncbridge.rfb.client_messages import encodings, key, pointer
 
 pytestmark = pytest.mark.x11
 

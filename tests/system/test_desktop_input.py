@@ -17,7 +17,7 @@ from deskhand.desktop.spawn import Child, Order
 from deskhand.desktop.strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Stroke, Tap
 from tests.system.displays import PATIENCE, Display, Window, display
 from tests.system.services import until
-from tests.vncbridge.rfb_words import HELLO, PIXEL, key
+from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key
 
 pytestmark = pytest.mark.x11
 

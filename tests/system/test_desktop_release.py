@@ -17,13 +17,13 @@ from deskhand.desktop import xconnection
 from deskhand.desktop.lease import IDLE_PERSON
 from deskhand.desktop.lease_api import PATH as LEASE
 from deskhand.desktop.leasing import Leasing
-from deskhand.vncbridge import relay
-from deskhand.vncbridge.seats import Watchers
+from deskhand.vncbridge.rfb import proxy as relay
+from deskhand.vncbridge.rfb.viewers import Watchers
 from tests.system.displays import display
 from tests.system.services import Service, client, until
 from tests.system.watching import effects, greeted, played, stream, ticket
 from tests.vncbridge import fakes
-from tests.vncbridge.rfb_words import encodings, key, pointer
+from tests.vncbridge.rfb.client_messages import encodings, key, pointer
 
 pytestmark = pytest.mark.x11
 

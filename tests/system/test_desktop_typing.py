@@ -15,7 +15,7 @@ from websockets.asyncio.client import connect
 from deskhand.desktop.keys import keysyms_of_text
 from tests.system.services import PATIENCE, Service, service
 from tests.system.typing_places import Place, Terminal, TextView, text_area, typed
-from tests.vncbridge.rfb_words import HELLO, PIXEL, key
+from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key
 
 pytestmark = pytest.mark.x11
 

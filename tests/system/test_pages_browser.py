@@ -15,8 +15,8 @@ from playwright.async_api import Page, expect
 from deskhand.desktop.client import DesktopClient
 from deskhand.tools.agents.views import StepView
 from deskhand.tools.plane import pages
-from deskhand.vncbridge import relay
-from deskhand.vncbridge.seats import Watchers
+from deskhand.vncbridge.rfb import proxy as relay
+from deskhand.vncbridge.rfb.viewers import Watchers
 from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
 from tests.tools.plane.fakes import LIMIT, TOKEN, FakeDesktop, Plane, local_socket, plane, serving
 from tests.vncbridge.fakes import Service, short_folder

@@ -16,8 +16,9 @@ from playwright.async_api import Browser, FrameLocator, Locator, Page, expect
 from deskhand.desktop.lease_api import router as lease_router
 from deskhand.desktop.leasing import Leasing
 from deskhand.desktop.xserver import XServer
-from deskhand.vncbridge import relay, viewer
-from deskhand.vncbridge.seats import Watchers
+from deskhand.vncbridge.rfb import proxy as relay
+from deskhand.vncbridge.rfb.viewers import Watchers
+from deskhand.vncbridge.viewer import pages as viewer
 from tests.system import services
 from tests.system.browsing import MOSTLY_MAGENTA, chromium, page_of, terminal
 from tests.system.services import PATIENCE, until

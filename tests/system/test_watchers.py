@@ -16,8 +16,8 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from tests.system.services import Service, until
 from tests.vncbridge.fakes import LIMIT
-from tests.vncbridge.rfb_words import SHARED_HELLO, encodings
-from tests.vncbridge.shim import shim
+from tests.vncbridge.rfb.client_messages import SHARED_HELLO, encodings
+from tests.vncbridge.rfb.shim import shim
 
 pytestmark = pytest.mark.x11
 

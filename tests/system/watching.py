@@ -10,9 +10,9 @@ from websockets.exceptions import ConnectionClosed
 
 from deskhand.desktop.handover import Handover
 from deskhand.desktop.veil import Veil
-from deskhand.vncbridge.seats import Watchers
+from deskhand.vncbridge.rfb.viewers import Watchers
 from tests.system.services import PATIENCE, Service
-from tests.vncbridge.rfb_words import HELLO
+from tests.vncbridge.rfb.client_messages import HELLO
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.tools.accepted import accepted, token_in
-from deskhand.vncbridge.gate import Principal
+from deskhand.vncbridge.auth.policy import Principal
 
 
 def test_the_token_is_made_once_and_is_private(tmp_path: Path) -> None:

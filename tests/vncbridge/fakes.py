@@ -10,7 +10,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import APIRouter, FastAPI
 
-from deskhand.vncbridge.protocol import StreamProtocol
+from deskhand.vncbridge.server.websocket_protocol import StreamProtocol
 
 LIMIT = 20.0
 """Longest time any test waits, in seconds."""

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from typing import Generic, Protocol, TypeVar
 
-from deskhand.vncbridge.logs import only_about
+from deskhand.vncbridge.server.json_logs import only_about
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

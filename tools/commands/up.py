@@ -19,7 +19,7 @@ from deskhand.tools.settings import BadSetting, Settings
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.wiring import Plane, plane
 from deskhand.vncbridge.errors import CannotListen
-from deskhand.vncbridge.serving import Address, Serving, listening, parse_address
+from deskhand.vncbridge.server.server import Address, Serving, listening, parse_address
 
 from .console import BadDataDir, check_data_dir, complain, say, say_json
 from .console import settings as read_settings

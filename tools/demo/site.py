@@ -9,7 +9,7 @@ from pathlib import Path
 from fastapi import FastAPI, Response
 from pydantic import BaseModel
 
-from deskhand.vncbridge.serving import Address, Serving, listening
+from deskhand.vncbridge.server.server import Address, Serving, listening
 
 ASSETS = Path(__file__).parent / "assets"
 MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
-from deskhand.vncbridge.docs import router as docs
+from deskhand.vncbridge.server.docs_page import router as docs
 
 from . import (
     chats_api,

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-from deskhand.recording.ranges import Span, Unsatisfiable, still_valid, wanted
+from deskhand.vncbridge.http.ranges import Span, Unsatisfiable, still_valid, wanted
 
 Read = Callable[[int, int], AsyncIterator[bytes]]
 """Gives the bytes from the first position up to, and without, the second."""

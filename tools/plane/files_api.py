@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from deskhand.recording.media import answers
 from deskhand.tools.agents.views import FileView
+from deskhand.vncbridge.http.file_response import answers
 
 from .elsewhere import answered, only_readable
 from .errors import BadBody

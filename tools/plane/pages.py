@@ -5,8 +5,8 @@ from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
-from deskhand.vncbridge.viewer import FOLDER as VIEWER
-from deskhand.vncbridge.viewer import METHODS, Assets, shared_router
+from deskhand.vncbridge.viewer.pages import FOLDER as VIEWER
+from deskhand.vncbridge.viewer.pages import METHODS, Assets, shared_router
 
 FOLDER = Path(__file__).parent / "assets"
 

@@ -11,11 +11,11 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
-from deskhand.vncbridge.border import refuse_websocket
+from deskhand.vncbridge.auth.middleware import refuse_websocket
+from deskhand.vncbridge.auth.policy import Refusal
+from deskhand.vncbridge.auth.scopes import desktop_role
 from deskhand.vncbridge.errors import ClientGone
-from deskhand.vncbridge.gate import Refusal
-from deskhand.vncbridge.pump import pump
-from deskhand.vncbridge.scopes import desktop_role
+from deskhand.vncbridge.websocket.tunnel import pump
 
 from .answers import FAMILIES, answer
 from .callers import principal_name, principal_scopes

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from deskhand.recording.library.steps import retold
-from deskhand.recording.media import answered, answers, said
 from deskhand.tools.agents.views import ChatView
 from deskhand.tools.store.errors import UnknownRow
+from deskhand.vncbridge.http.file_response import answered, answers, said
 
 from .bodies import Json
 from .files_api import Download, sent

@@ -24,10 +24,10 @@ from deskhand.tools.kit.spec import ToolOutcome, ToolSpec
 from deskhand.tools.plane.app import create_app
 from deskhand.tools.plane.status_api import About
 from deskhand.tools.store.errors import BytesMissing, UnknownRow
-from deskhand.vncbridge.border import install
-from deskhand.vncbridge.credentials import Credentials
-from deskhand.vncbridge.gate import Gate, Principal
-from deskhand.vncbridge.serving import Serving
+from deskhand.vncbridge.auth.credentials import Credentials
+from deskhand.vncbridge.auth.middleware import install
+from deskhand.vncbridge.auth.policy import Gate, Principal
+from deskhand.vncbridge.server.server import Serving
 
 Json = dict[str, Any]
 TOKEN = "dh_test"

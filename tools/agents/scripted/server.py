@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from deskhand.vncbridge.serving import Address, Serving, listening
+from deskhand.vncbridge.server.server import Address, Serving, listening
 
 from . import decode, sse
 from .library import packaged_scripts

@@ -1,0 +1,189 @@
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import httpx2
+import pytest
+from fastapi import FastAPI, HTTPException, Request
+from pydantic import BaseModel
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from deskhand.vncbridge.auth.credentials import Credentials
+from deskhand.vncbridge.auth.middleware import install
+from deskhand.vncbridge.auth.policy import Gate, Principal
+from deskhand.vncbridge.server.server import Address, Serving, listening
+
+TOKEN = "dh_test"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+
+
+class Thing(BaseModel):
+    """What the test's route takes."""
+
+    size: int
+
+
+def application(credentials: Credentials) -> FastAPI:
+    app = FastAPI()
+
+    @app.get("/page")
+    async def page(request: Request) -> dict[str, str]:
+        return {"who": request.scope["state"]["principal"].name}
+
+    @app.post("/api/v0/things")
+    async def things(thing: Thing) -> dict[str, int]:
+        return {"size": thing.size}
+
+    @app.post("/api/v0/raw")
+    async def raw(request: Request) -> dict[str, int]:
+        return {"length": len(await request.body())}
+
+    @app.get("/api/v0/teapot")
+    async def teapot() -> None:
+        raise HTTPException(418, {"message": "I am a teapot.", "detail": "short and stout"})
+
+    @app.get("/healthz")
+    async def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    install(app, Gate(), credentials)
+    return app
+
+
+def against_service(
+    scenario: Callable[[httpx2.AsyncClient, Credentials], Awaitable[None]],
+) -> None:
+    async def run() -> None:
+        credentials = Credentials("cafe0123", lambda: 1_000_000.0)
+        credentials.accept_token(TOKEN, Principal("owner"))
+        server = Serving(application(credentials))
+        with listening(Address("127.0.0.1", 0)) as (bound, address):
+            task = asyncio.create_task(server.serve(sockets=[bound]))
+            try:
+                async with httpx2.AsyncClient(base_url=address.url, timeout=20) as client:
+                    await scenario(client, credentials)
+            finally:
+                server.ask_to_end()
+                await task
+
+    asyncio.run(run())
+
+
+def test_health_needs_no_token_and_the_rest_does() -> None:
+    async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
+        assert (await client.get("/healthz")).status_code == 200
+        bare = await client.get("/api/v0/teapot")
+        assert bare.status_code == 401
+        assert bare.json()["message"] == "Sign in first."
+        wrong = await client.get("/api/v0/teapot", headers={"Authorization": "Bearer dh_wrong"})
+        assert wrong.status_code == 401
+        assert (await client.get("/page", headers=BEARER)).json() == {"who": "owner"}
+
+    against_service(scenario)
+
+
+def test_a_page_without_a_session_leads_to_the_login_page() -> None:
+    async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
+        answer = await client.get("/page", headers={"Accept": "text/html"})
+        assert answer.status_code == 303
+        assert answer.headers["location"] == "/login?next=/page"
+
+    against_service(scenario)
+
+
+def test_a_code_becomes_a_strict_cookie_that_opens_the_page_until_signed_out() -> None:
+    async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
+        body = {"code": credentials.new_code()}
+        signed = await client.post("/api/v0/login", json=body)
+        assert signed.status_code == 200
+        cookie = signed.headers["set-cookie"]
+        assert cookie.startswith("deskhand_cafe0123=")
+        assert "HttpOnly" in cookie
+        assert "SameSite=strict" in cookie
+        assert (await client.get("/page")).json() == {"who": "browser"}
+        again = await client.post("/api/v0/login", json=body)
+        assert again.status_code == 401
+        origin = {"Origin": str(client.base_url).rstrip("/")}
+        assert (await client.post("/logout", headers=origin)).status_code == 200
+        assert (await client.get("/page")).status_code == 401
+
+    against_service(scenario)
+
+
+def test_signing_out_ends_the_session_beside_cookies_of_other_services() -> None:
+    async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
+        value = credentials.sign_in(credentials.new_code())
+        client.cookies.clear()
+        cookies = f'theme={{"dark": true}}; {credentials.cookie_name}={value}'
+        headers = {"Origin": str(client.base_url).rstrip("/"), "Cookie": cookies}
+        assert (await client.get("/page", headers=headers)).status_code == 200
+        assert (await client.post("/logout", headers=headers)).status_code == 200
+        assert (await client.get("/page", headers=headers)).status_code == 401
+
+    against_service(scenario)
+
+
+def test_errors_have_one_shape() -> None:
+    async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
+        teapot = await client.get("/api/v0/teapot", headers=BEARER)
+        assert teapot.json() == {"message": "I am a teapot.", "detail": "short and stout"}
+        missing = await client.get("/api/v0/nothing", headers=BEARER)
+        assert missing.status_code == 404
+        assert missing.json() == {"message": "Not Found"}
+        invalid = await client.post("/api/v0/things", json={"size": "big"}, headers=BEARER)
+        assert invalid.status_code == 400
+        assert invalid.json()["validations"][0]["field"] == "size"
+
+    against_service(scenario)
+
+
+@pytest.mark.parametrize("second", ["evil.example", "localhost"])
+def test_of_two_hosts_none_is_believed(second: str) -> None:
+    async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
+        address = f"ws://{client.base_url.netloc.decode()}/nothing"
+        # The client sends its own besides.
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(address, additional_headers={**BEARER, "Host": second})
+        assert refused.value.response.status_code == 421
+
+    against_service(scenario)
+
+
+@pytest.mark.parametrize("path", ["/page", "/api/v0/teapot", "/healthz", "/login", "/nothing"])
+def test_a_foreign_host_is_refused_on_every_route(path: str) -> None:
+    async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
+        answer = await client.get(path, headers={**BEARER, "Host": "evil.example"})
+        assert answer.status_code == 421
+
+    against_service(scenario)
+
+
+def test_a_body_over_its_limit_is_refused_declared_or_not() -> None:
+    async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
+        headers = {**BEARER, "Content-Type": "application/json"}
+        big = b" " * (4 * 1024 * 1024 + 1)
+        declared = await client.post("/api/v0/raw", content=big, headers=headers)
+        assert declared.status_code == 413
+        assert "4 MiB" in declared.json()["detail"]
+
+        async def drip() -> AsyncIterator[bytes]:
+            for start in range(0, len(big), 1 << 20):
+                yield big[start : start + (1 << 20)]
+
+        streamed = await client.post("/api/v0/raw", content=drip(), headers=headers)
+        assert streamed.status_code == 413
+        fits = await client.post("/api/v0/raw", content=big[:-1], headers=headers)
+        assert fits.json() == {"length": 4 * 1024 * 1024}
+
+    against_service(scenario)
+
+
+def test_a_websocket_is_turned_away_with_plain_http() -> None:
+    async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
+        url = str(client.base_url).replace("http", "ws") + "/api/v0/socket"
+        with pytest.raises(InvalidStatus) as refused:
+            async with connect(url):
+                pytest.fail("must not open")
+        assert refused.value.response.status_code == 401
+
+    against_service(scenario)

@@ -1,0 +1,114 @@
+import pytest
+
+from deskhand.vncbridge.auth.scopes import Need, allows, chats_of, desktop_role, need, valid
+
+D = "/api/v0/desktops/d1/desktop"
+
+
+@pytest.mark.parametrize(
+    ("scope", "is_one"),
+    [
+        ("admin", True),
+        ("chat:0b1c-2", True),
+        ("desktop:d1:view", True),
+        ("desktop:d1:control", True),
+        ("run:0b1c:view", True),
+        ("desktop:d1", False),
+        ("desktop:d1:admin", False),
+        ("run:0b1c:control", False),
+        ("chat:a/b", False),
+        ("", False),
+    ],
+)
+def test_what_a_scope_is(scope: str, is_one: bool) -> None:
+    assert valid(scope) == is_one
+
+
+@pytest.mark.parametrize(
+    ("path", "reads", "wanted"),
+    [
+        (f"{D}/vnc", True, Need("desktop", "d1", "view")),
+        (f"{D}/lease", True, Need("desktop", "d1", "view")),
+        (f"{D}/lease", False, Need("desktop", "d1", "control")),
+        (f"{D}/tickets", False, Need("desktop", "d1", "view")),
+        (f"{D}/action", False, Need("desktop", "d1", "control")),
+        (f"{D}/clipboard", True, Need("desktop", "d1", "control")),
+        ("/api/v0/desktops/d1/processes", True, None),
+        ("/api/v0/desktops/d1", True, Need("desktop", "d1", "view")),
+        ("/api/v0/desktops/d1", False, None),
+        ("/api/v0/desktops", True, None),
+        ("/desktops/d1", True, Need("desktop", "d1", "view")),
+        ("/api/v0/chats/c1/messages", True, Need("chat", "c1", "view")),
+        ("/api/v0/chats/c1/messages", False, Need("chat", "c1", "control")),
+        ("/api/v0/chats/c1/desktop", True, Need("chat", "c1", "control")),
+        ("/api/v0/chats", True, None),
+        ("/runs/c1", True, Need("chat", "c1", "view")),
+        ("/api/v0/recordings/c1/clip", True, Need("chat", "c1", "view")),
+        ("/api/v0/recordings/c1", False, None),
+        ("/api/v0/recordings", True, None),
+        ("/api/v0/files/f1", True, Need("file", "f1", "view")),
+        ("/api/v0/files/f1", False, Need("file", "f1", "control")),
+        ("/api/v0/tools/execute", False, Need("tools", "", "control")),
+        ("/logout", False, Need("anyone", "", "view")),
+        ("/api/v0/tokens", True, None),
+        ("/api/v0/login/codes", False, None),
+        ("/api/v0/stop-all", False, None),
+        ("/", True, None),
+    ],
+)
+def test_what_a_request_needs(path: str, reads: bool, wanted: Need | None) -> None:
+    assert need(path, reads=reads) == wanted
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("/api/v0/desktop", Need("desktop", "me", "view")),
+        ("/api/v0/desktop/vnc", Need("desktop", "me", "view")),
+        ("/", Need("desktop", "me", "view")),
+        ("/metrics", Need("desktop", "me", "view")),
+        ("/docs", None),
+        ("/api/v0/processes/start", None),
+    ],
+)
+def test_a_desktop_service_is_judged_as_that_desktop(path: str, wanted: Need | None) -> None:
+    assert need(path, reads=True, own_desktop="me") == wanted
+
+
+VIEW, CONTROL = Need("desktop", "d1", "view"), Need("desktop", "d1", "control")
+SEE, STEER = Need("chat", "c1", "view"), Need("chat", "c1", "control")
+
+
+@pytest.mark.parametrize(
+    ("scope", "needed", "family", "good"),
+    [
+        ("admin", None, (), True),
+        ("desktop:d1:view", None, (), False),
+        ("desktop:d1:view", VIEW, (), True),
+        ("desktop:d2:view", VIEW, (), False),
+        ("desktop:d1:view", CONTROL, (), False),
+        ("desktop:d1:control", VIEW, (), True),
+        ("desktop:d1:control", CONTROL, (), True),
+        ("run:c1:view", SEE, ("c1",), True),
+        ("run:c1:view", STEER, ("c1",), False),
+        ("run:c1:view", SEE, ("c2",), False),
+        ("run:c1:view", VIEW, (), False),
+        ("chat:c0", STEER, ("c1", "c0"), True),
+        ("chat:c9", SEE, ("c1", "c0"), False),
+        ("chat:c1", Need("tools", "", "control"), (), True),
+        ("run:c1:view", Need("tools", "", "control"), (), False),
+        ("run:c1:view", Need("anyone", "", "view"), (), True),
+    ],
+)
+def test_what_a_scope_is_good_for(
+    scope: str, needed: Need | None, family: tuple[str, ...], good: bool
+) -> None:
+    assert allows((scope,), needed, family) == good
+
+
+def test_roles_and_chats_are_read_from_scopes() -> None:
+    assert desktop_role(("admin",), "d1") == "admin"
+    assert desktop_role(("desktop:d1:control",), "d1") == "control"
+    assert desktop_role(("desktop:d2:control",), "d1") == "view"
+    assert desktop_role(("chat:c1",), "d1") == "control"
+    assert chats_of(("chat:c1", "admin", "chat:c2")) == ("c1", "c2")

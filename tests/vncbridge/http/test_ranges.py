@@ -1,0 +1,75 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deskhand.vncbridge.http.ranges import Span, Unsatisfiable, has_already, still_valid, wanted
+
+
+@pytest.mark.parametrize(
+    ("header", "span"),
+    [
+        (None, None),
+        ("bytes=0-", (0, 100)),
+        ("bytes=0-0", (0, 1)),
+        ("Bytes = 10 - 19 ", (10, 20)),
+        ("bytes=90-900", (90, 100)),
+        ("bytes=-1", (99, 100)),
+        ("bytes=-900", (0, 100)),
+        ("bytes=-", None),
+        ("bytes=9-8", None),
+        ("bytes=0-1,4-5", None),
+        ("items=0-1", None),
+        ("bytes=a-b", None),
+        ("bytes=٣-٤", None),
+        ("bytes=" + "9" * 5000 + "-", None),
+    ],
+)
+def test_a_header_names_a_part_or_nothing(header: str | None, span: Span | None) -> None:
+    assert wanted(header, 100) == span
+
+
+@pytest.mark.parametrize(
+    ("header", "size"), [("bytes=100-", 100), ("bytes=-0", 100), ("bytes=-5", 0), ("bytes=0-", 0)]
+)
+def test_what_lies_behind_the_end_cannot_be_sent(header: str, size: int) -> None:
+    with pytest.raises(Unsatisfiable):
+        wanted(header, size)
+
+
+@given(st.text(max_size=20), st.integers(0, 50))
+def test_no_header_is_too_odd(header: str, size: int) -> None:
+    try:
+        span = wanted("bytes=" + header, size)
+    except Unsatisfiable:
+        return
+    assert span is None or 0 <= span.start < span.end <= size
+
+
+@given(st.integers(0, 49), st.integers(0, 99))
+def test_what_is_there_is_sent(start: int, end: int) -> None:
+    span = wanted(f"bytes={start}-{end}", 50)
+    assert span == (None if end < start else Span(start, min(end + 1, 50)))
+
+
+@pytest.mark.parametrize(
+    ("header", "answer"),
+    [
+        (None, False),
+        ('"a"', True),
+        ('W/"a"', True),
+        ('"b", "a"', True),
+        ("*", True),
+        ('"b"', False),
+        ("a", False),
+    ],
+)
+def test_a_caller_may_hold_the_file_already(header: str | None, answer: bool) -> None:
+    assert has_already(header, '"a"') is answer
+
+
+@pytest.mark.parametrize(
+    ("header", "answer"),
+    [(None, True), ('"a"', True), ('W/"a"', False), ("Thu, 1", True), ('"b"', False)],
+)
+def test_parts_of_two_versions_are_never_mixed(header: str | None, answer: bool) -> None:
+    assert still_valid(header, '"a"', "Thu, 1") is answer

@@ -1,0 +1,141 @@
+import pytest
+
+from deskhand.vncbridge.auth.policy import Principal
+from deskhand.vncbridge.rfb.viewers import NoLease, Visitor, Watchers, visitor
+from tests.vncbridge.rfb.client_messages import HELLO, REQUEST, SHARED_HELLO, key, pointer
+
+ANN = Visitor("control", "Ann", "viewer:a", asks=True)
+PROGRAM = Visitor("control", "vnc", "connection:7", asks=False)
+
+
+class OneDriver(NoLease):
+    """A lease with a driver, and nobody else."""
+
+    def __init__(self, driver: str = "") -> None:
+        self.driver = driver
+        self.private = False
+        self.counted = [0, 0]
+        self.present: list[str] = []
+
+    def joined(self, key: str) -> None:
+        self.present.append(key)
+
+    def parted(self, key: str) -> None:
+        self.present.remove(key)
+
+    def drives(self, key: str) -> bool:
+        return key == self.driver
+
+    def may_see(self, key: str) -> bool:
+        return not self.private or self.drives(key)
+
+    def begins(self, key: str, name: str) -> bool:
+        self.driver = self.driver or key
+        return self.drives(key)
+
+    def used(self, key: str, *, keys: int, clicks: int) -> None:
+        self.counted[0] += keys
+        self.counted[1] += clicks
+
+
+class Room:
+    def __init__(self, driver: str = "") -> None:
+        self.lease = OneDriver(driver)
+        self.watchers = Watchers(control=self.lease)
+        self.sent = bytearray()
+
+    def write(self, data: bytes) -> None:
+        self.sent += data
+
+
+def test_only_the_one_in_control_acts() -> None:
+    room = Room()
+    with room.watchers.seat(ANN, room.write) as seat:
+        seat.heard(HELLO + key(0x61) + REQUEST)
+        assert room.sent == SHARED_HELLO + REQUEST
+        room.lease.driver = ANN.key
+        seat.heard(key(0x61))
+        assert room.sent.endswith(key(0x61))
+
+
+def test_a_program_takes_control_by_a_press_and_not_by_passing() -> None:
+    room = Room()
+    with room.watchers.seat(PROGRAM, room.write) as seat:
+        seat.heard(HELLO + pointer(0))
+        assert room.lease.driver == ""
+        seat.heard(pointer(1) + pointer(0))
+        assert room.lease.driver == PROGRAM.key
+        assert room.sent == SHARED_HELLO + pointer(1) + pointer(0)
+
+
+def test_a_program_does_not_take_what_another_has() -> None:
+    room = Room("viewer:b")
+    with room.watchers.seat(PROGRAM, room.write) as seat:
+        seat.heard(HELLO + key(0x61))
+        assert room.sent == SHARED_HELLO
+
+
+def test_who_may_only_look_never_acts() -> None:
+    room = Room("connection:7")
+    with room.watchers.seat(PROGRAM._replace(role="view"), room.write) as seat:
+        seat.heard(HELLO + key(0x61) + pointer(1))
+        assert room.sent == SHARED_HELLO
+
+
+def test_what_is_held_is_let_go_of_when_control_ends_and_when_the_watcher_leaves() -> None:
+    room = Room(ANN.key)
+    with room.watchers.seat(ANN, room.write) as seat:
+        seat.heard(HELLO + key(0x61) + pointer(1, 3, 4))
+        room.lease.driver = ""
+        room.watchers.settle()
+        assert room.sent.endswith(key(0x61, down=False) + pointer(0, 3, 4))
+        room.lease.driver = ANN.key
+        seat.heard(key(0x62))
+        room.watchers.settle()
+    assert room.sent.endswith(key(0x62) + key(0x62, down=False))
+    assert room.lease.present == []
+
+
+def test_keys_and_clicks_are_counted_and_wheels_and_moves_are_not() -> None:
+    room = Room(ANN.key)
+    with room.watchers.seat(ANN, room.write) as seat:
+        seat.heard(HELLO + key(0x61) + key(0x61, down=False))
+        seat.heard(pointer(0) + pointer(1) + pointer(1, 9, 9) + pointer(5) + pointer(0))
+        seat.heard(pointer(8) + pointer(0))
+        assert room.lease.counted == [1, 2]
+
+
+def test_others_lose_their_seat_when_it_is_private() -> None:
+    room = Room(ANN.key)
+    with (
+        room.watchers.seat(ANN, room.write) as ann,
+        room.watchers.seat(PROGRAM, room.write) as other,
+    ):
+        room.lease.private = True
+        room.watchers.settle()
+        assert not ann.banished.is_set()
+        assert other.banished.is_set()
+
+
+@pytest.mark.parametrize(
+    ("query", "scopes", "role", "name", "asks"),
+    [
+        ({}, ("admin",), "control", "owner", False),
+        ({"role": "view"}, ("admin",), "view", "owner", False),
+        ({"role": "control"}, ("desktop:d:view",), "view", "owner", False),
+        ({}, ("desktop:d:view", "desktop:another:control"), "view", "owner", False),
+        ({"name": " Ann\n"}, ("desktop:d:control",), "control", "Ann", False),
+        ({"viewer": "x", "name": "Ann"}, ("admin",), "control", "Ann", True),
+    ],
+)
+def test_who_comes_is_read_from_the_address_and_the_credential(
+    query: dict[str, str], scopes: tuple[str, ...], role: str, name: str, asks: bool
+) -> None:
+    found = visitor(query, Principal("owner", scopes), "d")
+    assert (found.role, found.name, found.asks) == (role, name, asks)
+
+
+def test_each_nameless_connection_is_somebody_else() -> None:
+    assert visitor({}, None, "d").key != visitor({}, None, "d").key
+    named = {"name": "Ann"}
+    assert visitor(named, None, "d").key == visitor(named, None, "d").key

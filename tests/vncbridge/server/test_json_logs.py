@@ -1,0 +1,149 @@
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from deskhand.vncbridge.server.access_log import AccessLog
+from deskhand.vncbridge.server.json_logs import about, logged, only_about
+
+CHAT, PARENT = str(uuid4()), str(uuid4())
+ours = logging.getLogger("deskhand.desktop.display")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    with logged(tmp_path / "logs"):
+        yield tmp_path / "logs"
+
+
+def lines(folder: Path) -> list[Any]:
+    file = folder / "service.jsonl"
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def test_a_line_says_when_who_and_how_grave(folder: Path) -> None:
+    ours.warning("the display is started again: %s", "it died")
+    (line,) = lines(folder)
+    assert line.pop("time").endswith("Z")
+    assert line == {
+        "event": "the display is started again: it died",
+        "level": "warning",
+        "logger": "deskhand.desktop.display",
+    }
+
+
+def test_what_a_request_makes_the_code_say_names_its_chat(folder: Path) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        ours.info("in the handler")
+        await asyncio.to_thread(ours.info, "in its thread")
+        await asyncio.create_task(later())
+
+    async def later() -> None:
+        ours.info("in its task")
+
+    async def nothing() -> Message:
+        raise AssertionError
+
+    async def ignore(_: Message) -> None:
+        pass
+
+    headers = {
+        "deskhand-chat-id": CHAT,
+        "deskhand-ancestor-chat-ids": json.dumps([PARENT]),
+        "deskhand-tool-call-id": "call-1",
+    }
+    scope: Scope = {"type": "http", "method": "POST", "path": "/api/v0/x"}
+    scope["headers"] = [(key.encode(), value.encode()) for key, value in headers.items()]
+    asyncio.run(AccessLog(app)(scope, nothing, ignore))
+    ours.info("after it")
+    marks = ("chat_id", "ancestor_chat_ids", "tool_call_id")
+    said = {line["event"]: tuple(line.get(mark) for mark in marks) for line in lines(folder)}
+    mine = (CHAT, [PARENT], "call-1")
+    assert said == {
+        "in the handler": mine,
+        "in its thread": mine,
+        "in its task": mine,
+        "after it": (None, None, None),
+    }
+
+
+def test_the_task_of_a_chat_is_not_marked_with_the_request_that_started_it(folder: Path) -> None:
+    async def work() -> None:
+        only_about({"chat_id": CHAT})
+        ours.info("at work")
+
+    async def scene() -> None:
+        with about({"chat_id": PARENT, "tool_call_id": "spawn"}):
+            await asyncio.create_task(work())
+            ours.info("spawned")
+
+    asyncio.run(scene())
+    at_work, spawned = lines(folder)
+    assert (at_work["chat_id"], at_work.get("tool_call_id")) == (CHAT, None)
+    assert (spawned["chat_id"], spawned["tool_call_id"]) == (PARENT, "spawn")
+
+
+def test_an_error_keeps_where_it_came_from_in_its_one_line(folder: Path) -> None:
+    try:
+        raise RuntimeError("broken")
+    except RuntimeError:
+        ours.exception("it failed")
+    (line,) = lines(folder)
+    assert line["level"] == "error"
+    assert "test_json_logs.py" in line["exception"]
+    assert "RuntimeError: broken" in line["exception"]
+
+
+def test_of_others_only_warnings_are_kept_and_requests_have_a_file_of_their_own(
+    folder: Path,
+) -> None:
+    logging.getLogger("sqlalchemy.engine").info("SELECT 1")
+    logging.getLogger("sqlalchemy.engine").warning("odd")
+    logging.getLogger("deskhand.access").info("{}")
+    assert [line["event"] for line in lines(folder)] == ["odd"]
+    assert (folder / "access.jsonl").read_text() == "{}\n"
+
+
+def test_a_warning_reaches_the_standard_error_too(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours.info("all is well")
+    ours.warning("look here")
+    assert capsys.readouterr().err == "look here\n"
+
+
+def test_a_line_may_name_a_file_that_no_encoding_holds(folder: Path) -> None:
+    ours.info("%s is gone", os.fsdecode(b"caf\xe9 \xe8\x8c\xb6"))
+    (line,) = lines(folder)
+    assert line["event"] == "caf\udce9 茶 is gone"
+
+
+def test_a_closed_log_takes_nothing_more(tmp_path: Path) -> None:
+    root = logging.getLogger()
+    before = (list(root.handlers), ours.getEffectiveLevel())
+    with logged(tmp_path / "logs"):
+        ours.info("one")
+    ours.info("two")
+    assert [line["event"] for line in lines(tmp_path / "logs")] == ["one"]
+    assert (list(root.handlers), ours.getEffectiveLevel()) == before
+
+
+def test_what_nobody_may_read_is_masked_in_what_the_code_says(tmp_path: Path) -> None:
+    def hide(text: str) -> str:
+        return text.replace("horse", "••••")
+
+    with logged(tmp_path / "logs", hide), about({"chat": "of a horse"}):
+        try:
+            raise ValueError("no horse")
+        except ValueError:
+            ours.exception("a %s", "horse")
+    assert "horse" not in (tmp_path / "logs" / "service.jsonl").read_text()
+    (line,) = lines(tmp_path / "logs")
+    assert (line["event"], line["chat"]) == ("a ••••", "of a ••••")

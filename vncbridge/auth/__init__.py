@@ -1,0 +1,1 @@
+"""Access control: host, origin, credential, scope and revocation; middleware and token routes."""

@@ -1,0 +1,109 @@
+"""The routes by which credentials are given and taken back."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from .credentials import Credentials, Issued
+from .policy import Principal
+from .scopes import SCOPE, desktop_role, valid
+
+Json = dict[str, Any]
+SHARED_SECONDS = 7 * 24 * 3600.0
+"""How long a share link works if nothing else is asked for."""
+TICKET_SECONDS = 30.0
+LONGEST_TICKET = 300.0
+LONGEST_TOKEN = 10 * 365 * 24 * 3600.0
+
+
+Scope = Annotated[str, WithJsonSchema({"type": "string", "pattern": f"^({SCOPE.pattern})$"})]
+
+
+class NewToken(BaseModel):
+    """What a token is to be good for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=16)]
+    name: Annotated[str, Field(max_length=80)] = ""
+    """For people, in the list of tokens."""
+    ttl_s: Annotated[float | None, Field(gt=0, le=LONGEST_TOKEN)] = None
+    """How long it works; without end if not said, but seven days for a share link."""
+
+
+class NewTicket(BaseModel):
+    """What a ticket is to be good for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: Literal["view", "control"] = "view"
+    ttl_s: Annotated[float, Field(gt=0, le=LONGEST_TICKET)] = TICKET_SECONDS
+
+
+def tokens_router(credentials: Credentials, base_url: Callable[[], str] = lambda: "") -> APIRouter:
+    """Return the routes of tokens; only administrators reach them."""
+    routes = APIRouter(prefix="/api/v0/tokens", tags=["credentials"])
+
+    @routes.post("", status_code=201)
+    async def issue(wanted: NewToken) -> Json:
+        """Make a token. It is shown once: only its digest is kept."""
+        wrong = [scope for scope in wanted.scopes if not valid(scope)]
+        if wrong:
+            raise HTTPException(400, {"message": f"There is no scope {wrong[0]!r}."})
+        runs = [scope.split(":")[1] for scope in wanted.scopes if scope.startswith("run:")]
+        shares = len(runs) == len(wanted.scopes)
+        seconds = wanted.ttl_s or (SHARED_SECONDS if shares else None)
+        one, token = credentials.issue(wanted.name, tuple(wanted.scopes), seconds)
+        told = {**_told(one), "token": token}
+        if shares:
+            # In the fragment, which no server and no log ever sees.
+            told["url"] = f"{base_url()}/login?next=/runs/{runs[0]}#code={token}"
+        return told
+
+    @routes.get("")
+    async def listing() -> Json:
+        """List the tokens that work."""
+        return {"tokens": [_told(one) for one in credentials.issued]}
+
+    @routes.delete("/{token_id}", status_code=204)
+    async def revoke(token_id: str) -> Response:
+        """End a token, and every session that was opened with it."""
+        if not credentials.revoke(token_id):
+            raise HTTPException(404, {"message": "Token not found."})
+        return Response(status_code=204)
+
+    return routes
+
+
+def tickets_router(
+    credentials: Credentials, path: str, desktop_of: Callable[[Request], str]
+) -> APIRouter:
+    """Return the route of tickets at ``path``; ``desktop_of`` gives the id of the desktop."""
+    routes = APIRouter(tags=["credentials"])
+
+    @routes.post(path, status_code=201)
+    async def ticket(request: Request, wanted: NewTicket | None = None) -> Json:
+        """Make a ticket that opens the VNC stream once: `vnc?ticket=...`."""
+        wanted = wanted or NewTicket()
+        desktop = desktop_of(request)
+        asker: Principal = request.scope["state"]["principal"]
+        if wanted.role == "control" and desktop_role(asker.scopes, desktop) == "view":
+            raise HTTPException(403, {"message": "This credential is for watching only."})
+        scope = f"desktop:{desktop}:{wanted.role}"
+        bearer = Principal(asker.name, (scope,), asker.via, asker.ends)
+        secret, ends = credentials.ticket(bearer, wanted.ttl_s)
+        return {"ticket": secret, "expires_at": ends, "role": wanted.role}
+
+    return routes
+
+
+def _told(one: Issued) -> Json:
+    return {
+        "id": one.id,
+        "name": one.name,
+        "scopes": list(one.scopes),
+        "created_at": one.created,
+        "expires_at": one.ends,
+    }

@@ -1,0 +1,200 @@
+"""Tokens, tickets, login codes and browser sessions, each kept as a digest only."""
+
+import hmac
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .policy import Principal, digest
+from .revocation import Tenures
+
+CODE_SECONDS = 600.0
+MOST_TICKETS = 1000
+SESSION_SECONDS = 30 * 24 * 3600.0
+TOKEN_PREFIX = "dh_"  # noqa: S105 - says whose token it is, so that scanners find leaked ones
+
+
+@dataclass(frozen=True)
+class Session:
+    """A browser that signed in."""
+
+    name: str
+    ends: float
+    """Unix time, in seconds."""
+    scopes: tuple[str, ...] = ("admin",)
+    token: str = ""
+    """The id of the token that it was traded for, with which it ends."""
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A token that was given to somebody, and can be taken back."""
+
+    id: str
+    name: str
+    scopes: tuple[str, ...]
+    created: float
+    ends: float | None
+    """Unix times, in seconds."""
+    digest: str
+
+
+class _Ticket(NamedTuple):
+    ends: float
+    principal: Principal
+
+
+def new_token() -> str:
+    """Return a fresh random token."""
+    return TOKEN_PREFIX + secrets.token_urlsafe(32)
+
+
+class Credentials:
+    """What this service accepts as proof.
+
+    ``now`` gives unix time; sessions outlive a restart, so it is not the monotonic clock.
+    ``kept`` is told of every change of the sessions and of the tokens that were issued.
+    """
+
+    def __init__(
+        self,
+        instance: str,
+        now: Callable[[], float],
+        *,
+        sessions: Mapping[str, Session] | None = None,
+        issued: Sequence[Issued] = (),
+        kept: Callable[[Mapping[str, Session], Sequence[Issued]], None] = lambda _, __: None,
+    ) -> None:
+        self.cookie_name = f"deskhand_{instance[:8]}"
+        self._now = now
+        self._tokens: dict[str, Principal] = {}
+        self._codes: dict[str, float] = {}
+        self._sessions = dict(sessions or {})
+        self._issued = {one.id: one for one in issued}
+        self._tickets: dict[str, _Ticket] = {}
+        self._kept = kept
+        self.tenures = Tenures(now)
+        """What goes on with these credentials."""
+
+    def accept_token(self, token: str, principal: Principal) -> None:
+        """Accept a token as that principal from now on."""
+        self._tokens[digest(token)] = principal
+
+    def by_token(self, token: str) -> Principal | None:
+        """Return whose token it is."""
+        shown = digest(token)
+        found = None
+        # Every token is looked at, so that the time taken tells nothing.
+        for known, principal in self._tokens.items():
+            if hmac.compare_digest(known, shown):
+                found = principal
+        for one in self._issued.values():
+            if hmac.compare_digest(one.digest, shown) and not self._over(one):
+                found = Principal(one.name, one.scopes, (_token(one.id),), one.ends)
+        return found
+
+    @property
+    def issued(self) -> tuple[Issued, ...]:
+        """The tokens that work, oldest first."""
+        return tuple(one for one in self._issued.values() if not self._over(one))
+
+    def issue(
+        self, name: str, scopes: tuple[str, ...], seconds: float | None
+    ) -> tuple[Issued, str]:
+        """Make a token; return what is known of it, and the token itself, which is not kept."""
+        token, now = new_token(), self._now()
+        ends = None if seconds is None else now + seconds
+        one = Issued(secrets.token_hex(8), name, scopes, now, ends, digest(token))
+        self._issued = {other.id: other for other in (*self.issued, one)}
+        self._keep()
+        return one, token
+
+    def revoke(self, token_id: str) -> bool:
+        """End a token with its sessions, tickets and streams; return whether there was one."""
+        found = self._issued.pop(token_id, None) is not None
+        self._sessions = {k: s for k, s in self._sessions.items() if s.token != token_id}
+        self._keep()
+        self._end(_token(token_id))
+        return found
+
+    def ticket(self, principal: Principal, seconds: float) -> tuple[str, float]:
+        """Return a secret that opens one WebSocket, and until when (unix time)."""
+        now = self._now()
+        self._tickets = {key: one for key, one in self._tickets.items() if one.ends > now}
+        if len(self._tickets) >= MOST_TICKETS:
+            del self._tickets[next(iter(self._tickets))]
+        ticket = secrets.token_urlsafe(24)
+        self._tickets[digest(ticket)] = _Ticket(now + seconds, principal)
+        return ticket, now + seconds
+
+    def by_ticket(self, ticket: str) -> Principal | None:
+        """Return whose ticket it is; it works once."""
+        found = self._tickets.pop(digest(ticket), None)
+        return None if found is None or found.ends <= self._now() else found.principal
+
+    def new_code(self) -> str:
+        """Return a login code that works once, for ten minutes."""
+        now = self._now()
+        self._codes = {code: ends for code, ends in self._codes.items() if ends > now}
+        code = secrets.token_urlsafe(18)
+        self._codes[digest(code)] = now + CODE_SECONDS
+        return code
+
+    def sign_in(self, secret: str) -> str | None:
+        """Trade a login code, or a token, for a new session's cookie value."""
+        session = self._session_for(secret)
+        if session is None:
+            return None
+        cookie = secrets.token_urlsafe(32)
+        self._sessions = {k: s for k, s in self._sessions.items() if s.ends > self._now()}
+        self._sessions[digest(cookie)] = session
+        self._keep()
+        return cookie
+
+    def _session_for(self, secret: str) -> Session | None:
+        now = self._now()
+        longest = now + SESSION_SECONDS
+        if self._codes.pop(digest(secret), 0.0) > now:
+            return Session("browser", longest)
+        principal = self.by_token(secret)
+        if principal is None:
+            return None
+        traded = next((one for one in self.issued if one.digest == digest(secret)), None)
+        if traded is None:
+            return Session("browser", longest, principal.scopes)
+        ends = longest if traded.ends is None else min(longest, traded.ends)
+        return Session(traded.name, ends, traded.scopes, traded.id)
+
+    def by_cookie(self, cookie: str) -> Principal | None:
+        """Return who signed in with that cookie."""
+        session = self._sessions.get(digest(cookie))
+        if session is None or session.ends <= self._now():
+            return None
+        via = (_session(digest(cookie)), *([_token(session.token)] if session.token else []))
+        return Principal(session.name, session.scopes, via, session.ends)
+
+    def sign_out(self, cookie: str) -> None:
+        """End a session; one that is unknown has ended already."""
+        if self._sessions.pop(digest(cookie), None) is not None:
+            self._keep()
+            self._end(_session(digest(cookie)))
+
+    def _end(self, name: str) -> None:
+        kept = {key: one for key, one in self._tickets.items() if name not in one.principal.via}
+        self._tickets = kept
+        self.tenures.end(name)
+
+    def _over(self, one: Issued) -> bool:
+        return one.ends is not None and one.ends <= self._now()
+
+    def _keep(self) -> None:
+        self._kept(self._sessions, tuple(self._issued.values()))
+
+
+def _token(token_id: str) -> str:
+    return f"token:{token_id}"
+
+
+def _session(cookie_digest: str) -> str:
+    return f"session:{cookie_digest}"

@@ -1,0 +1,314 @@
+"""The HTTP border: what stands between the network and the routes of a service."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any, cast
+from urllib.parse import quote
+
+from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.datastructures import Headers, QueryParams
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .credentials import SESSION_SECONDS, Credentials
+from .policy import (
+    Approach,
+    Gate,
+    Principal,
+    Proof,
+    Refusal,
+    bearer_of,
+    cookie_of,
+    is_open,
+    largest_body,
+)
+from .revocation import REFUSED
+from .route_list import tell_all
+from .scopes import ADMIN, chats_of
+
+CHAT_HEADERS = ("deskhand-chat-id", "coder-chat-id")
+
+Kin = Callable[[str, str], Awaitable[frozenset[str]]]
+"""Gives the chats that a ``chat`` or ``file`` belongs to, by its id: itself and those above it."""
+
+
+async def no_kin(kind: str, name: str) -> frozenset[str]:
+    """Know of no chats, as a service without them."""
+    return frozenset()
+
+
+class BodyTooLarge(HTTPException):
+    """A body grew over its limit while it was read."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(413, {"message": "Request body is too large.", "detail": too_large(limit)})
+
+
+def too_large(limit: int) -> str:
+    """Return the sentence that names a limit of bytes."""
+    return f"at most {limit} bytes ({limit // (1024 * 1024)} MiB) are taken"
+
+
+class Border:
+    """ASGI middleware: Host, Origin, credentials, content type and size of every request."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        gate: Gate,
+        credentials: Credentials,
+        kin: Kin,
+        wrong_credential_delay: float = 0.5,
+    ) -> None:
+        self._app = app
+        self._gate = gate
+        self._credentials = credentials
+        self._kin = kin
+        self._delay = wrong_credential_delay
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or answer it here."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        approach = self._approach(scope, headers)
+        if approach.principal is not None and not is_open(approach.path):
+            approach = await self._with_kin(approach, approach.principal, headers)
+        refusal = self._gate.refusal(approach)
+        if refusal is not None:
+            await self._turn_away(refusal, approach, headers, scope, receive, send)
+            return
+        scope.setdefault("state", {})["principal"] = approach.principal
+        if approach.principal is not None and not approach.speaks_for:
+            _speak_for(scope, chats_of(approach.principal.scopes))
+        if scope["type"] == "http":
+            limit = largest_body(headers.get("content-type"))
+            declared = headers.get("content-length", "0")
+            if declared.isdecimal() and int(declared) > limit:
+                refusal = Refusal(413, "Request body is too large.", too_large(limit))
+                await _answer(refusal)(scope, receive, send)
+                return
+            receive = _bounded(receive, limit)
+        if approach.principal is None:
+            await self._app(scope, receive, send)
+            return
+        tenures = self._credentials.tenures
+        await tenures.serve(approach.principal, self._app, scope, receive, send)
+
+    def _approach(self, scope: Scope, headers: Headers) -> Approach:
+        kind, principal = self._who(headers, scope)
+        secure = scope["scheme"] in ("https", "wss")
+        length = headers.get("content-length", "0")
+        hosts = headers.getlist("host")
+        return Approach(
+            kind=scope["type"],
+            method=scope.get("method", "GET"),
+            path=scope["path"],
+            scheme="https" if secure else "http",
+            # Of two, one would be judged and the other might be meant.
+            host=hosts[0] if len(hosts) == 1 else None,
+            origin=headers.get("origin"),
+            sec_fetch_site=headers.get("sec-fetch-site"),
+            content_type=headers.get("content-type"),
+            has_body=length not in ("", "0") or "transfer-encoding" in headers,
+            credential=kind,
+            principal=principal,
+        )
+
+    def _who(self, headers: Headers, scope: Scope) -> tuple[Proof, Principal | None]:
+        token = bearer_of(headers.get("authorization"))
+        if token is not None:
+            return "bearer", self._credentials.by_token(token)
+        if scope["type"] == "websocket":
+            ticket = QueryParams(scope["query_string"]).get("ticket")
+            if ticket is not None:
+                return "ticket", self._credentials.by_ticket(ticket)
+        cookie = cookie_of(headers.get("cookie"), self._credentials.cookie_name)
+        if cookie is not None:
+            return "cookie", self._credentials.by_cookie(cookie)
+        return "none", None
+
+    async def _with_kin(
+        self, approach: Approach, principal: Principal, headers: Headers
+    ) -> Approach:
+        """Look up which chats a request is about, where somebody's rights depend on it."""
+        if ADMIN in principal.scopes:
+            return approach
+        needed = self._gate.need(approach)
+        family: frozenset[str] = frozenset()
+        if needed is not None and needed.kind in ("chat", "file"):
+            family = await self._kin(needed.kind, needed.id)
+        named = next((headers[name] for name in CHAT_HEADERS if name in headers), None)
+        speaks_for = frozenset((named,)) if named is not None else frozenset()
+        if named is not None:
+            speaks_for |= await self._kin("chat", named)
+        return replace(approach, family=family, speaks_for=speaks_for)
+
+    async def _turn_away(
+        self,
+        refusal: Refusal,
+        approach: Approach,
+        headers: Headers,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        if refusal.wrong_credential and approach.credential == "bearer":
+            await asyncio.sleep(self._delay)
+        if scope["type"] == "websocket":
+            await refuse_websocket(scope, receive, send, refusal)
+        elif refusal.status == 401 and _wants_page(approach, headers):
+            target = quote(scope["path"], safe="/")
+            response = Response(status_code=303, headers={"Location": f"/login?next={target}"})
+            await response(scope, receive, send)
+        else:
+            await _answer(refusal)(scope, receive, send)
+
+
+def _speak_for(scope: Scope, chats: Sequence[str]) -> None:
+    """Have a request that names no chat speak for the one its credential is bound to."""
+    if chats:
+        named = (CHAT_HEADERS[0].encode(), chats[0].encode())
+        scope["headers"] = [*scope["headers"], named]
+
+
+def _wants_page(approach: Approach, headers: Headers) -> bool:
+    return (
+        approach.method == "GET"
+        and not approach.path.startswith("/api/")
+        and "text/html" in headers.get("accept", "")
+    )
+
+
+def _answer(refusal: Refusal) -> JSONResponse:
+    body = {"message": refusal.message}
+    if refusal.detail:
+        body["detail"] = refusal.detail
+    headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else None
+    return JSONResponse(body, refusal.status, headers)
+
+
+async def refuse_websocket(scope: Scope, receive: Receive, send: Send, refusal: Refusal) -> None:
+    """Answer a WebSocket's opening request with plain HTTP, where the server can."""
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close", "code": REFUSED, "reason": refusal.message})
+        return
+    body = json.dumps({"message": refusal.message, "detail": refusal.detail}).encode()
+    await send(
+        {
+            "type": "websocket.http.response.start",
+            "status": refusal.status,
+            "headers": [(b"content-type", b"application/json")],
+        }
+    )
+    await send({"type": "websocket.http.response.body", "body": body})
+
+
+def _bounded(receive: Receive, limit: int) -> Receive:
+    seen = 0
+
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        if message["type"] == "http.request":
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                raise BodyTooLarge(limit)
+        return message
+
+    return counted
+
+
+class SignIn(BaseModel):
+    """What the login page sends: the printed link's code, or a token."""
+
+    code: str
+
+
+def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
+    """Return the routes by which a browser signs in and out."""
+    router = APIRouter()
+
+    @router.post("/api/v0/login", tags=["sign in"])
+    async def sign_in(body: SignIn) -> Response:
+        """Trade a one-time code, or a token, for a session cookie."""
+        value = credentials.sign_in(body.code.strip())
+        if value is None:
+            await asyncio.sleep(0.5)
+            raise HTTPException(
+                401,
+                {
+                    "message": "This code is wrong, used or too old.",
+                    "detail": "`deskhand url` prints a fresh link; a token works as well",
+                },
+            )
+        response = JSONResponse({"signed_in": True})
+        response.set_cookie(
+            credentials.cookie_name,
+            value,
+            max_age=int(SESSION_SECONDS),
+            httponly=True,
+            samesite="strict",
+            secure=secure,
+        )
+        return response
+
+    @router.post("/api/v0/login/codes", tags=["sign in"])
+    async def new_code() -> dict[str, str]:
+        """Make a one-time login code, for a link that signs a browser in."""
+        return {"code": credentials.new_code()}
+
+    @router.post("/logout", tags=["sign in"])
+    async def sign_out(request: Request) -> Response:
+        """End this browser's session."""
+        cookie = cookie_of(request.headers.get("cookie"), credentials.cookie_name)
+        if cookie is not None:
+            credentials.sign_out(cookie)
+        response = JSONResponse({"signed_in": False})
+        response.delete_cookie(credentials.cookie_name)
+        return response
+
+    return router
+
+
+def install(
+    app: FastAPI,
+    gate: Gate,
+    credentials: Credentials,
+    *,
+    secure: bool = False,
+    kin: Kin = no_kin,
+) -> None:
+    """Put the border in front of an application, with its login routes and error bodies.
+
+    From then on the application's description names all of its routes.
+    """
+    app.include_router(login_router(credentials, secure))
+    tell_all(app)
+    app.add_exception_handler(StarletteHTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_middleware(Border, gate=gate, credentials=credentials, kin=kin)
+
+
+async def _http_error(_: Request, error: Exception) -> Response:
+    refused = cast(StarletteHTTPException, error)
+    detail: Any = refused.detail
+    body = detail if isinstance(detail, dict) else {"message": str(detail)}
+    return JSONResponse(body, refused.status_code, refused.headers)
+
+
+async def _validation_error(_: Request, error: Exception) -> Response:
+    found = [
+        {"field": ".".join(str(part) for part in item["loc"][1:]), "detail": item["msg"]}
+        for item in cast(RequestValidationError, error).errors()
+    ]
+    summary = "; ".join(f"{item['field']}: {item['detail']}" for item in found)
+    return JSONResponse(
+        {"message": "Request is not valid.", "detail": summary, "validations": found}, 400
+    )

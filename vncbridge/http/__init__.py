@@ -1,0 +1,1 @@
+"""HTTP details every service needs once: ranges, ETags, file responses, SSE, disconnects."""

@@ -1,0 +1,1 @@
+"""The RFB proxy: message parser, permissions, viewers, proxy."""

@@ -1,0 +1,1 @@
+"""uvicorn as we run it: socket, limits, shutdown, access log, JSON log."""

@@ -1,0 +1,131 @@
+"""One line for each request: who asked what for which chat, and what became of it.
+
+Never a query, a body or a credential: what is logged can be shown to anybody who may read logs.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .json_logs import ACCESS, about
+
+logger = logging.getLogger(ACCESS)
+logger.propagate = False
+
+QUIET = frozenset({"/healthz", "/readyz"})
+LONGEST = 200
+"""Characters of a path, a name or an id."""
+MOST_ANCESTORS = 16
+SWITCHING = 101
+BROKEN = 500
+
+Json = dict[str, Any]
+
+
+class AccessLog:
+    """ASGI middleware, the outermost: what the border refuses is logged as well.
+
+    What handlers log meanwhile is marked with the request's chat.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._app = app
+        self._clock = clock
+        self._wall = wall
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request and log it when it is over."""
+        if scope["type"] not in ("http", "websocket") or scope["path"] in QUIET:
+            await self._app(scope, receive, send)
+            return
+        began, at = self._clock(), self._wall()
+        status = 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            status = status or _status(message)
+            await send(message)
+
+        try:
+            with about(chat_fields(Headers(scope=scope))):
+                await self._app(scope, receive, watched)
+        except BaseException:
+            status = status or BROKEN
+            raise
+        finally:
+            took = self._clock() - began
+            line = entry(scope, status, at, took)
+            logger.info(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
+
+
+def entry(scope: Scope, status: int, at: float, took: float) -> Json:
+    """Return what is logged of a request that began at ``at`` (Unix) and ``took`` seconds."""
+    headers = Headers(scope=scope)
+    principal = scope.get("state", {}).get("principal")
+    line: Json = {
+        "time": datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds"),
+        "method": scope.get("method", "WEBSOCKET"),
+        "path": scope["path"][:LONGEST],
+        "status": status,
+        "duration_ms": round(took * 1000, 1),
+    }
+    if principal is not None:
+        line["caller"] = str(principal.name)[:LONGEST]
+    return line | chat_fields(headers)
+
+
+def chat_fields(headers: Headers) -> Json:
+    """Return which chat and tool call a request is made for; nothing of what cannot be one."""
+    chat = _uuid(_named(headers, "chat-id"))
+    fields: Json = {"chat_id": chat} if chat else {}
+    ancestors = _ancestors(_named(headers, "ancestor-chat-ids")) if chat else []
+    if ancestors:
+        fields["ancestor_chat_ids"] = ancestors
+    call = _named(headers, "tool-call-id")[:LONGEST]
+    if call:
+        fields["tool_call_id"] = call
+    return fields
+
+
+def _named(headers: Headers, name: str) -> str:
+    return headers.get(f"deskhand-{name}") or headers.get(f"coder-{name}") or ""
+
+
+def _ancestors(text: str) -> list[str]:
+    try:
+        listed = json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(listed, list):
+        return []
+    return [found for item in listed[:MOST_ANCESTORS] if (found := _uuid(str(item)))]
+
+
+def _uuid(text: str) -> str:
+    try:
+        return str(UUID(text))
+    except ValueError:
+        return ""
+
+
+def _status(message: Message) -> int:
+    match message["type"]:
+        case "http.response.start" | "websocket.http.response.start":
+            return int(message["status"])
+        case "websocket.accept":
+            return SWITCHING
+        case "websocket.close":
+            return 403
+    return 0

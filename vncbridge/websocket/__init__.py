@@ -1,0 +1,1 @@
+"""Bounded relaying of WebSockets."""
