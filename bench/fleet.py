@@ -11,7 +11,7 @@ import httpx2
 import psutil
 
 from bench.tables import save
-from deskhand.desktop.child import Child
+from deskhand.desktop.client.local_service import Child
 
 COUNTS = (1, 5, 20, 40)
 REST_SECONDS = 10.0

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from bench.recording_scenes import ANIMATION, Activity, Stage, legibility
 from bench.recording_ways import GRABS, Take, Way, ours, record
 from bench.tables import RESULTS, save
+from deskhand.desktop.display.child_processes import Spawner
+from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Point, Size
-from deskhand.desktop.input import XTestHands
-from deskhand.desktop.spawn import Spawner
-from deskhand.desktop.strokes import Move
-from deskhand.desktop.xserver import XServer
+from deskhand.desktop.input.events import Move
+from deskhand.desktop.input.xtest import XTestHands
 
 OURS = "ours"
 ALL = {OURS: ours(1), "ours, 5 at once": ours(5), **GRABS}

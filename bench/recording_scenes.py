@@ -10,12 +10,12 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from deskhand.desktop.framebuffer import Framebuffer
+from deskhand.desktop.capture.framebuffer import Framebuffer
+from deskhand.desktop.display.child_processes import Order, Spawner
+from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Point
-from deskhand.desktop.input import XTestHands
-from deskhand.desktop.spawn import Order, Spawner
-from deskhand.desktop.strokes import Move, Tap
-from deskhand.desktop.xserver import XServer
+from deskhand.desktop.input.events import Move, Tap
+from deskhand.desktop.input.xtest import XTestHands
 
 RETURN = 0xFF0D
 

@@ -20,8 +20,8 @@ from pathlib import Path
 import psutil
 
 from bench.recording_scenes import Stage
-from deskhand.desktop.footage import Footage
-from deskhand.desktop.framebuffer import Framebuffer
+from deskhand.desktop.capture.framebuffer import Framebuffer
+from deskhand.desktop.recordings.frame_source import Footage
 from deskhand.recording.library.catalog import Catalogue
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings

@@ -22,12 +22,12 @@ from PIL import Image, ImageDraw, ImageFont
 from xcffib import xproto
 
 from bench.tables import save
-from deskhand.desktop.framebuffer import Framebuffer
+from deskhand.desktop.capture.framebuffer import Framebuffer
+from deskhand.desktop.display.child_processes import Spawner
+from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.pictures import Pictures
-from deskhand.desktop.spawn import Spawner
-from deskhand.desktop.xconnection import connect
-from deskhand.desktop.xserver import XServer
+from deskhand.desktop.screenshots.renderer import Pictures
+from deskhand.desktop.x11.connection import connect
 
 NATIVE, MODEL = Size(1920, 1080), Size(1280, 720)
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf"

@@ -16,10 +16,10 @@ import httpx2
 
 from bench.screenshot import scenes
 from bench.tables import in_turns, save, show
-from deskhand.desktop.child import Child
+from deskhand.desktop.client.local_service import Child
 from deskhand.desktop.geometry import Point
-from deskhand.desktop.input import XTestHands
-from deskhand.desktop.strokes import ButtonDown, ButtonUp, Move, Tap
+from deskhand.desktop.input.events import ButtonDown, ButtonUp, Move, Tap
+from deskhand.desktop.input.xtest import XTestHands
 
 TEXT = ("The quick brown fox jumps over the lazy dog. 0123456789 " * 4)[:200]
 ACTION = "/api/v0/desktop/action"

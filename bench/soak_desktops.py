@@ -22,11 +22,11 @@ import psutil
 
 from bench.tables import save
 from bench.traces import Traces, traces
-from deskhand.desktop.environment import built
-from deskhand.desktop.generation import Generation, Setting
+from deskhand.desktop.display.child_processes import Spawner
+from deskhand.desktop.display.instance import Generation, Setting
+from deskhand.desktop.display.session import SessionFiles
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.session import SessionFiles
-from deskhand.desktop.spawn import Spawner
+from deskhand.desktop.isolation.environment import built
 
 DESKHAND = str(Path(sys.executable).with_name("deskhand"))
 REPORT_EVERY = 100

@@ -13,7 +13,7 @@ def main() -> int:
     settings = parse(sys.argv[1:])
     # All that is loaded stays: to look it through for garbage takes a tenth of the start.
     gc.disable()
-    process = importlib.import_module("deskhand.desktop.process")
+    process = importlib.import_module("deskhand.desktop.service.process")
     gc.freeze()
     gc.enable()
     status: int = process.run(settings)

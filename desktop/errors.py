@@ -30,7 +30,7 @@ DesktopError
 
 from collections.abc import Sequence
 
-from .calls_errors import CallRefused as CallRefused
+from deskhand.desktop.tool_calls.errors import CallRefused as CallRefused
 
 
 class DesktopError(Exception):

@@ -12,15 +12,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from deskhand.desktop.client.http import DesktopClient
+from deskhand.desktop.client.local_service import Child
+from deskhand.desktop.client.session import Applications, Clipboard, EventStream, Lease, Windows
+from deskhand.desktop.client.transport import Line
+from deskhand.desktop.screenshots.options import PictureFormat
+
 from . import results
-from .child import Child
-from .client import DesktopClient
 from .errors import DesktopUnavailable, InvalidAction
 from .geometry import Point, Region, SpaceName
-from .line import Line
-from .remote_session import Applications, Clipboard, EventStream, Lease, Windows
 from .results import Batch, Done, Ended, Picture, Recording, Status, Widget
-from .views import PictureFormat
 
 Json = dict[str, Any]
 Button = Literal["left", "middle", "right", "back", "forward"]

@@ -11,15 +11,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from deskhand.desktop.client.blocking import BlockingClient
+from deskhand.desktop.client.local_service import Child
+from deskhand.desktop.client.session_sync import (
+    Applications,
+    Clipboard,
+    EventStream,
+    Lease,
+    Windows,
+)
+from deskhand.desktop.client.transport_sync import Line
+from deskhand.desktop.screenshots.options import PictureFormat
+
 from . import results
-from .blocking import BlockingClient
-from .child import Child
 from .errors import DesktopUnavailable, InvalidAction
 from .geometry import Point, Region, SpaceName
-from .line_sync import Line
-from .remote_session_sync import Applications, Clipboard, EventStream, Lease, Windows
 from .results import Batch, Done, Ended, Picture, Recording, Status, Widget
-from .views import PictureFormat
 
 Json = dict[str, Any]
 Button = Literal["left", "middle", "right", "back", "forward"]

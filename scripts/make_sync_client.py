@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent / "desktop"
-NAMES = ("line", "remote", "remote_session")
+NAMES = ("client/transport", "client/session", "remote")
 
 _CHANGES = (
     (r"import asyncio\n", ""),
@@ -20,10 +20,10 @@ _CHANGES = (
     (r"enter_async_context", "enter_context"),
     (r"\.aclose\(", ".close("),
     (r"StopAsyncIteration", "StopIteration"),
-    (rf"from \.({'|'.join(NAMES)}) import", r"from .\1_sync import"),
-    (r"from \.client import DesktopClient\n", "from .blocking import BlockingClient\n"),
+    (r"from (\S*\.)(transport|session) import", r"from \1\2_sync import"),
+    (r"from (\S*\.)http import DesktopClient\n", r"from \1blocking import BlockingClient\n"),
     (r"DesktopClient", "BlockingClient"),
-    (r"from \.lines import Lines\n", "from .blocking import BlockingLines\n"),
+    (r"from (\S*\.)lines import Lines\n", r"from \1blocking import BlockingLines\n"),
     (r"\bLines\b", "BlockingLines"),
 )
 _TITLE = '''"""{first}
@@ -48,7 +48,7 @@ def without_await(name: str) -> str:
     """Return the module without ``await``."""
     body = source(name).read_text()
     first = body.removeprefix('"""').partition("\n")[0].removesuffix('"""')
-    title = _TITLE.format(first=first, name=name)
+    title = _TITLE.format(first=first, name=name.replace("/", "."))
     body = re.sub(r'\A""".*?"""\n', lambda _: title, body, flags=re.DOTALL)
     for pattern, by in _CHANGES:
         body = re.sub(pattern, by, body)

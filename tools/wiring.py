@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request
 
-from deskhand.desktop.folder import open_root, run_root
+from deskhand.desktop.isolation.data_dir import open_root, run_root
 from deskhand.tools.agents.chats import Chats
 from deskhand.tools.agents.errors import ChatError
 from deskhand.tools.agents.ports import ChatSettings

@@ -10,11 +10,11 @@ from typing import Self
 
 import numpy as np
 
+from deskhand.desktop.capture.frames import Damage, Frame, Pointer
 from deskhand.desktop.errors import ForeignHost
-from deskhand.desktop.frames import Damage, Frame, Pointer
 from deskhand.desktop.geometry import Point, Region, Size
-from deskhand.desktop.strokes import Move, Stroke
-from deskhand.desktop.views import PictureFormat
+from deskhand.desktop.input.events import Move, Stroke
+from deskhand.desktop.screenshots.options import PictureFormat
 
 NATIVE = Size(1920, 1080)
 SMALL = Size(64, 48)

@@ -10,10 +10,10 @@ import uvicorn
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse
 
-from deskhand.desktop.actions import ActionRecord
-from deskhand.desktop.api import router
-from deskhand.desktop.computer import Computer
-from deskhand.desktop.once import Once
+from deskhand.desktop.actions.catalog import ActionRecord
+from deskhand.desktop.computer.api import router
+from deskhand.desktop.computer.computer import Computer
+from deskhand.desktop.tool_calls.once import Once
 from tests.desktop.fakes import FakeClock, FakeHands, FakePictures, FakeScreen
 
 

@@ -11,9 +11,9 @@ from fastapi import FastAPI, Request
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable, InvalidAction
 from deskhand.desktop.geometry import Point, Region, Size, SpaceName
+from deskhand.desktop.input.events import ButtonDown, KeyDown, Move, Tap
 from deskhand.desktop.remote import Desktop
 from deskhand.desktop.remote_sync import Desktop as BlockingDesktop
-from deskhand.desktop.strokes import ButtonDown, KeyDown, Move, Tap
 from tests.desktop.serving import Service, serving
 
 Scenario = Callable[[Desktop, Service], Awaitable[None]]

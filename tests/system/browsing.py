@@ -7,9 +7,9 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, async_playwright, expect
 
+from deskhand.desktop.display.child_processes import Order, Spawner
+from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.spawn import Order, Spawner
-from deskhand.desktop.xserver import XServer
 from tests.system.services import PATIENCE
 
 MOSTLY_MAGENTA = """() => {

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import xcffib.xproto
 
-from deskhand.desktop.environment import built
-from deskhand.desktop.framebuffer import Framebuffer
-from deskhand.desktop.frames import Frame
+from deskhand.desktop.capture.framebuffer import Framebuffer
+from deskhand.desktop.capture.frames import Frame
+from deskhand.desktop.display.child_processes import Spawner
+from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Region, Size
-from deskhand.desktop.spawn import Spawner
-from deskhand.desktop.xconnection import connect
-from deskhand.desktop.xserver import XServer
+from deskhand.desktop.isolation.environment import built
+from deskhand.desktop.x11.connection import connect
 
 PATIENCE = 20.0 * float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
 """One generous limit for everything that is waited for, in seconds."""

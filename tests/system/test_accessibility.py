@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jeepney import DBusAddress, new_signal
 
-from deskhand.desktop.atspi import widget_bus
+from deskhand.desktop.accessibility.bus import widget_bus
 from tests.system.services import Json, Service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.slow]

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from deskhand.desktop.clipboard import Clipboard
-from deskhand.desktop.selection import Content
-from deskhand.desktop.xconnection import await_window_manager, connect
+from deskhand.desktop.clipboard.clipboard import Clipboard
+from deskhand.desktop.x11.connection import await_window_manager, connect
+from deskhand.desktop.x11.selection import Content
 from tests.system.listening import listening, next_of
 from tests.system.services import DESKHAND, PATIENCE, Json, Service, client, service, until
 

@@ -11,7 +11,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from deskhand.desktop.framebuffer import Framebuffer
+from deskhand.desktop.capture.framebuffer import Framebuffer
 from tests.system.services import PATIENCE, Json, Service, until
 from tests.system.watching import end_of, greeted, played, stream, ticket
 from tests.vncbridge.rfb.client_messages import encodings, key, pointer

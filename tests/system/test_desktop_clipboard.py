@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from deskhand.desktop.selection import Content, Selection
-from deskhand.desktop.xconnection import connect
+from deskhand.desktop.x11.connection import connect
+from deskhand.desktop.x11.selection import Content, Selection
 from tests.system.listening import listening, next_of
 from tests.system.services import Service, service, until
 from tests.system.typing_places import text_area

@@ -8,15 +8,15 @@ import numpy as np
 import psutil
 import pytest
 
+from deskhand.desktop.capture.framebuffer import Framebuffer
+from deskhand.desktop.display.child_processes import Spawner
+from deskhand.desktop.display.health_check import Patience, Pulse
+from deskhand.desktop.display.x_server import XServer, write_cookie
 from deskhand.desktop.errors import DisplayGone, DisplayNotReady, MissingProgram
-from deskhand.desktop.framebuffer import Framebuffer
 from deskhand.desktop.geometry import Point, Region, whole
-from deskhand.desktop.input import XTestHands
-from deskhand.desktop.pictures import cut
-from deskhand.desktop.pulse import Patience, Pulse
-from deskhand.desktop.spawn import Spawner
-from deskhand.desktop.strokes import Move
-from deskhand.desktop.xserver import XServer, write_cookie
+from deskhand.desktop.input.events import Move
+from deskhand.desktop.input.xtest import XTestHands
+from deskhand.desktop.screenshots.renderer import cut
 from tests.system.displays import PATIENCE, SIZE, Window, colour_at, display, framebuffer
 
 pytestmark = pytest.mark.x11

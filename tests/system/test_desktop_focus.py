@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.focus import Focus
+from deskhand.desktop.windows.focus import Focus
 from tests.system.displays import display
 from tests.system.services import Service, until
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import xcffib.xproto
 
+from deskhand.desktop.display.child_processes import Child, Order
 from deskhand.desktop.geometry import Point, Region
-from deskhand.desktop.input import XTestHands
-from deskhand.desktop.keys import keysyms_of_text
-from deskhand.desktop.spawn import Child, Order
-from deskhand.desktop.strokes import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Stroke, Tap
+from deskhand.desktop.input.events import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Stroke, Tap
+from deskhand.desktop.input.keys import keysyms_of_text
+from deskhand.desktop.input.xtest import XTestHands
 from tests.system.displays import PATIENCE, Display, Window, display
 from tests.system.services import until
 from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from bench.traces import Traces, traces
-from deskhand.desktop.environment import built
-from deskhand.desktop.generation import Generation, Setting
+from deskhand.desktop.display.child_processes import Spawner
+from deskhand.desktop.display.instance import Generation, Setting
+from deskhand.desktop.display.session import SessionFiles
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.session import SessionFiles
-from deskhand.desktop.spawn import Spawner
-from deskhand.desktop.sweep import sweep
+from deskhand.desktop.isolation.environment import built
+from deskhand.desktop.service.leftovers import sweep
 
 pytestmark = pytest.mark.x11
 

@@ -13,10 +13,10 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from bench.requests_by_schema import Asked, operations, requests
 from bench.soak_api import ask
-from deskhand.desktop import xconnection
-from deskhand.desktop.lease import IDLE_PERSON
-from deskhand.desktop.lease_api import PATH as LEASE
-from deskhand.desktop.leasing import Leasing
+from deskhand.desktop.lease.api import PATH as LEASE
+from deskhand.desktop.lease.lease import IDLE_PERSON
+from deskhand.desktop.lease.runtime import Leasing
+from deskhand.desktop.x11 import connection as xconnection
 from deskhand.vncbridge.rfb import proxy as relay
 from deskhand.vncbridge.rfb.viewers import Watchers
 from tests.system.displays import display

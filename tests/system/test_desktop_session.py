@@ -11,14 +11,14 @@ import numpy as np
 import psutil
 import pytest
 
+from deskhand.desktop.capture.framebuffer import Framebuffer
+from deskhand.desktop.capture.frames import Frame
+from deskhand.desktop.display.child_processes import Order
+from deskhand.desktop.display.session import DesktopSession, SessionFiles
 from deskhand.desktop.errors import MissingProgram
-from deskhand.desktop.framebuffer import Framebuffer
-from deskhand.desktop.frames import Frame
 from deskhand.desktop.geometry import Point, Region
-from deskhand.desktop.input import XTestHands
-from deskhand.desktop.session import DesktopSession, SessionFiles
-from deskhand.desktop.spawn import Order
-from deskhand.desktop.strokes import ButtonDown, ButtonUp, Move
+from deskhand.desktop.input.events import ButtonDown, ButtonUp, Move
+from deskhand.desktop.input.xtest import XTestHands
 from tests.system.displays import PATIENCE, SIZE, Display, colour_at, display, framebuffer
 
 pytestmark = pytest.mark.x11

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from websockets.asyncio.client import connect
 
-from deskhand.desktop.keys import keysyms_of_text
+from deskhand.desktop.input.keys import keysyms_of_text
 from tests.system.services import PATIENCE, Service, service
 from tests.system.typing_places import Place, Terminal, TextView, text_area, typed
 from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key

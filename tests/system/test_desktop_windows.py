@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import xcffib.xproto
 
-from deskhand.desktop.xconnection import connect
+from deskhand.desktop.x11.connection import connect
 from tests.system.listening import listening, next_of
 from tests.system.services import Json, Service, service, until
 

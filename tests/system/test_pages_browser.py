@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from playwright.async_api import Page, expect
 
-from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.agents.views import StepView
 from deskhand.tools.plane import pages
 from deskhand.vncbridge.rfb import proxy as relay

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.demo.site import Findings, demo_site
 from tests.system.services import PATIENCE, service
 

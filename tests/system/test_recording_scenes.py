@@ -14,11 +14,11 @@ from typing import Any
 import av
 import pytest
 
-from deskhand.desktop.footage import Footage, FootageFeed
+from deskhand.desktop.display.child_processes import Order
 from deskhand.desktop.geometry import Point, Region
-from deskhand.desktop.input import XTestHands
-from deskhand.desktop.spawn import Order
-from deskhand.desktop.strokes import Move, Tap
+from deskhand.desktop.input.events import Move, Tap
+from deskhand.desktop.input.xtest import XTestHands
+from deskhand.desktop.recordings.frame_source import Footage, FootageFeed
 from deskhand.recording.library.catalog import Catalogue
 from deskhand.recording.pipeline.clocks import SystemClock
 from deskhand.recording.pipeline.recorder import Recorder

@@ -13,9 +13,9 @@ import pytest
 from fastapi import APIRouter
 from playwright.async_api import Browser, FrameLocator, Locator, Page, expect
 
-from deskhand.desktop.lease_api import router as lease_router
-from deskhand.desktop.leasing import Leasing
-from deskhand.desktop.xserver import XServer
+from deskhand.desktop.display.x_server import XServer
+from deskhand.desktop.lease.api import router as lease_router
+from deskhand.desktop.lease.runtime import Leasing
 from deskhand.vncbridge.rfb import proxy as relay
 from deskhand.vncbridge.rfb.viewers import Watchers
 from deskhand.vncbridge.viewer import pages as viewer

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from deskhand.desktop.handover import Handover
-from deskhand.desktop.veil import Veil
+from deskhand.desktop.lease.handover import Handover
+from deskhand.desktop.lease.privacy import Veil
 from deskhand.vncbridge.rfb.viewers import Watchers
 from tests.system.services import PATIENCE, Service
 from tests.vncbridge.rfb.client_messages import HELLO

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopError, DesktopRefused
 from deskhand.desktop.remote import Desktop
 from deskhand.tools.settings import BadSetting

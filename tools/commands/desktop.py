@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from deskhand.desktop.launch import service_command
+from deskhand.desktop.client.command import service_command
 
 
 def command(arguments: Sequence[str]) -> list[str]:

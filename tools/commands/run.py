@@ -6,7 +6,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 
 from .client import Found, connected

@@ -4,7 +4,7 @@ import asyncio
 import os
 from pathlib import Path
 
-from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.settings import BadSetting
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.client.command import service_command
+from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.keeper import LONGEST_SECONDS
-from deskhand.desktop.launch import service_command
 
 from .entries import Entries, Entry, boot_id, is_alive, start_time
 from .errors import DesktopNotStarted, UnknownDesktop

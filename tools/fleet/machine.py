@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.kit.spec import MachineRefused, MachineUnavailable, NoMachine
 

@@ -9,7 +9,12 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
-from deskhand.desktop.calls_errors import CallRefused, MalformedCall, OutcomeUnknown, ToolCallError
+from deskhand.desktop.tool_calls.errors import (
+    CallRefused,
+    MalformedCall,
+    OutcomeUnknown,
+    ToolCallError,
+)
 
 from . import schema
 from .chat import Touched, chat_of

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from deskhand.desktop.calls_errors import CallRefused
+from deskhand.desktop.tool_calls.errors import CallRefused
 
 KEPT_SECONDS = 3600.0
 KEPT_COUNT = 1000

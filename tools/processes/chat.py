@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from deskhand.desktop.calls_errors import MalformedChat
+from deskhand.desktop.tool_calls.errors import MalformedChat
 
 PREFIXES = ("deskhand-", "coder-")
 

@@ -10,7 +10,7 @@ ProcessError
 └── StartFailed         the system would not start it: 500
 """
 
-from deskhand.desktop.calls_errors import ToolCallError
+from deskhand.desktop.tool_calls.errors import ToolCallError
 
 
 class ProcessError(ToolCallError):

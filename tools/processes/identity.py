@@ -6,7 +6,7 @@ from hashlib import sha1
 from urllib.parse import unquote
 from uuid import UUID, uuid5
 
-from deskhand.desktop.calls_errors import CallRefused, MalformedCall
+from deskhand.desktop.tool_calls.errors import CallRefused, MalformedCall
 
 from .calls import Key
 from .chat import Chat, header

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, cast
 
-from deskhand.desktop.calls_errors import CallRefused, OutcomeUnknown, ToolCallError
+from deskhand.desktop.tool_calls.errors import CallRefused, OutcomeUnknown, ToolCallError
 
 from .calls import CallTable, Key
 from .identity import Identity, Newest

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Protocol, Self, cast
 from uuid import uuid4
 
-from deskhand.desktop.calls_errors import ToolCallError
+from deskhand.desktop.tool_calls.errors import ToolCallError
 
 from . import groups
 from .chat import Chat, Touched

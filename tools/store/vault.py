@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from deskhand.desktop.disguise import Disguise
+from deskhand.desktop.domains import is_domain
 from deskhand.desktop.errors import InvalidSecret
-from deskhand.desktop.hosts import is_domain
+from deskhand.desktop.secrets.redaction import Disguise
 from deskhand.tools.private import write_private
 
 from .errors import BadSecret, UnknownRow

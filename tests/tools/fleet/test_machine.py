@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.tools.fleet.machine import KEPT, DesktopMachine, Sightings
 from deskhand.tools.kit.spec import MachineRefused

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from deskhand.desktop.actions.requests import action_request
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.requests import action_request
 from deskhand.tools.agents.scripted.protocol import MEMBERS as PROTOCOL_MEMBERS
 from deskhand.tools.kit.computer_calls import MEMBERS, BadCall, desktop_call
 

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.client.http import DesktopClient
 from tests.tools.plane.fakes import serving, unix_socket
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"]

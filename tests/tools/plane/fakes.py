@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 import httpx2
 from fastapi import FastAPI
 
-from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.client.http import DesktopClient
 from deskhand.recording.errors import RecordingError
 from deskhand.tools.agents.events import EventHub, Subscription
 from deskhand.tools.agents.views import ChatView, FileView, MessageView, Page, StepView

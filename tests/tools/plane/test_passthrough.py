@@ -11,7 +11,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from deskhand.desktop.client import DesktopClient
+from deskhand.desktop.client.http import DesktopClient
 from tests.tools.plane.desktop_like import MEBIBYTE, DesktopLike, desktop_like
 from tests.tools.plane.fakes import LIMIT, TOKEN, Plane, local_socket, plane, serving
 

@@ -1,6 +1,6 @@
 import pytest
 
-from deskhand.desktop.calls_errors import CallRefused
+from deskhand.desktop.tool_calls.errors import CallRefused
 from deskhand.tools.processes.calls import KEPT_COUNT, KEPT_SECONDS, CallTable
 from tests.tools.given import CASES
 

@@ -1,6 +1,6 @@
 import pytest
 
-from deskhand.desktop.calls_errors import MalformedChat
+from deskhand.desktop.tool_calls.errors import MalformedChat
 from deskhand.tools.processes.chat import Chat, chat_of, header
 
 ID = "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"

@@ -1,6 +1,6 @@
 import pytest
 
-from deskhand.desktop.calls_errors import CallRefused, MalformedCall
+from deskhand.desktop.tool_calls.errors import CallRefused, MalformedCall
 from deskhand.tools.processes.chat import Chat
 from deskhand.tools.processes.identity import MOST_CHATS, Identity, Newest, identity_of
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from deskhand.desktop.calls_errors import CallRefused
+from deskhand.desktop.tool_calls.errors import CallRefused
 from deskhand.tools.processes.calls import KEPT_SECONDS
 from deskhand.tools.processes.identity import Identity
 from deskhand.tools.processes.journal import LONGEST_LINE, Answer, Journal

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from deskhand.desktop.calls_errors import CallRefused, OutcomeUnknown
+from deskhand.desktop.tool_calls.errors import CallRefused, OutcomeUnknown
 from deskhand.tools.processes.errors import StartFailed
 from deskhand.tools.processes.identity import Identity
 from deskhand.tools.processes.once import Once

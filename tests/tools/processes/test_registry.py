@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from deskhand.desktop.calls_errors import CallRefused
+from deskhand.desktop.tool_calls.errors import CallRefused
 from deskhand.tools.processes import groups
 from deskhand.tools.processes.chat import Chat
 from deskhand.tools.processes.errors import NotRunning, StartFailed, UnknownProcess

@@ -14,7 +14,7 @@ from deskhand.vncbridge.server.access_log import AccessLog
 from deskhand.vncbridge.server.json_logs import about, logged, only_about
 
 CHAT, PARENT = str(uuid4()), str(uuid4())
-ours = logging.getLogger("deskhand.desktop.display")
+ours = logging.getLogger("deskhand.desktop.display.supervisor")
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_a_line_says_when_who_and_how_grave(folder: Path) -> None:
     assert line == {
         "event": "the display is started again: it died",
         "level": "warning",
-        "logger": "deskhand.desktop.display",
+        "logger": "deskhand.desktop.display.supervisor",
     }
 
 

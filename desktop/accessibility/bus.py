@@ -1,0 +1,91 @@
+"""AT-SPI's own message bus, on which applications tell of their widgets."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+
+from jeepney import DBusAddress, Message, MessageType, Properties, new_method_call
+from jeepney.io.blocking import DBusConnection, open_dbus_connection
+from jeepney.wrappers import DBusErrorResponse
+
+from deskhand.desktop.errors import NoAccessibility
+
+NAME = "org.a11y.Bus"
+"""Whoever asks for this name on the session's bus has the other bus started."""
+ACCESSIBLE = "org.a11y.atspi.Accessible"
+COMPONENT = "org.a11y.atspi.Component"
+DOCUMENT = "org.a11y.atspi.Document"
+REGISTRY = "org.a11y.atspi.Registry"
+REPLY_SERIAL = 5
+"""Number of the header field REPLY_SERIAL (D-Bus specification, header fields)."""
+START_SECONDS = 5.0
+
+_PLACE = {"object_path": "/org/a11y/bus", "bus_name": NAME}
+
+Address = tuple[str, str]
+"""Name on the bus and path of an object."""
+NONSENSE = (IndexError, TypeError, ValueError)
+"""What comes of reading words of an application that are not of the agreed form."""
+
+
+def session_bus(environment: Mapping[str, str]) -> DBusConnection:
+    """Connect to the session's bus.
+
+    Raises:
+        NoAccessibility: If there is none, or it does not answer.
+    """
+    session = environment.get("DBUS_SESSION_BUS_ADDRESS")
+    if not session:
+        raise NoAccessibility("this desktop has no message bus")
+    return _connected(session)
+
+
+@contextmanager
+def widget_bus(environment: Mapping[str, str]) -> Iterator[DBusConnection]:
+    """Connect to the bus of the widgets while the body runs, and have it started if need be.
+
+    Raises:
+        NoAccessibility: If there is none, or it does not answer.
+    """
+    with closing(session_bus(environment)) as session:
+        address = _address(session)
+    with closing(_connected(address)) as connection:
+        yield connection
+
+
+def next_message(bus: DBusConnection, timeout: float) -> Message | None:
+    """Return what an application says next; None if that cannot be read.
+
+    Raises:
+        TimeoutError: If nothing is said in time.
+        OSError: If the bus is lost.
+    """
+    try:
+        return bus.receive(timeout=timeout)
+    except NONSENSE:
+        # jeepney has taken it out of its buffer, and would take as much for the next message.
+        bus.parser.next_msg_size = None
+        return None
+
+
+def _connected(address: str) -> DBusConnection:
+    try:
+        return open_dbus_connection(address)
+    except (OSError, TimeoutError) as error:
+        raise NoAccessibility(f"the message bus does not answer: {error}") from error
+
+
+def _address(session: DBusConnection) -> str:
+    status = DBusAddress(**_PLACE, interface="org.a11y.Status")
+    ask = new_method_call(DBusAddress(**_PLACE, interface=NAME), "GetAddress")
+    try:
+        reply = session.send_and_get_reply(ask, timeout=START_SECONDS)
+        if reply.header.message_type is MessageType.error:
+            raise DBusErrorResponse(reply)
+        # Applications that start from now on build their trees.
+        enable = Properties(status).set("IsEnabled", "b", True)
+        session.send_and_get_reply(enable, timeout=START_SECONDS)
+    except DBusErrorResponse as error:
+        raise NoAccessibility(f"{error.name}; is the package at-spi2-core installed?") from error
+    except (OSError, TimeoutError) as error:
+        raise NoAccessibility(f"the message bus does not answer: {error}") from error
+    return str(reply.body[0])

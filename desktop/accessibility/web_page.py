@@ -1,0 +1,83 @@
+"""The page that a widget is on, asked of its application."""
+
+from typing import Any
+
+from jeepney import DBusAddress, Message, MessageType, Properties, new_method_call
+from jeepney.io.blocking import DBusConnection
+from jeepney.wrappers import DBusErrorResponse
+
+from .bus import ACCESSIBLE, DOCUMENT, Address
+
+_DOCUMENTS = ("document web", "document frame")
+_WINDOWS = ("frame", "dialog", "window")
+# Bits of the state set, as in atspi-constants.h.
+_ACTIVE, _FOCUSED = 1, 12
+# Chromium has the one, Firefox the other.
+_ADDRESSES = ("URI", "DocURL")
+_DEEPEST = 200
+_PATIENCE = 1.0
+
+
+def page_of(bus: DBusConnection, widget: Address) -> str:
+    """Return the address of the page that a widget is on, if it has the keyboard; else nothing.
+
+    Blocks for some milliseconds.
+
+    Raises:
+        TimeoutError: If its application does not answer.
+        OSError: If the bus is lost.
+    """
+    try:
+        return _page(bus, widget)
+    except DBusErrorResponse:
+        # It went away between two questions.
+        return ""
+
+
+def role_question(widget: Address) -> Message:
+    """Return the question what a widget is; the answer is the name of its role."""
+    return new_method_call(_accessible(widget), "GetRoleName")
+
+
+def _page(bus: DBusConnection, widget: Address) -> str:
+    if not _has(bus, widget, _FOCUSED):
+        return ""
+    address: str | None = None
+    at = widget
+    for _ in range(_DEEPEST):
+        (role,) = _answer(bus, role_question(at))
+        if role in _DOCUMENTS and address is None:
+            address = _address(bus, at)
+        if role in _WINDOWS:
+            return (address or "") if _has(bus, at, _ACTIVE) else ""
+        ((_, (name, path)),) = _answer(bus, Properties(_accessible(at)).get("Parent"))
+        at = (name, path)
+    return ""
+
+
+def _address(bus: DBusConnection, document: Address) -> str:
+    name, path = document
+    place = DBusAddress(path, bus_name=name, interface=DOCUMENT)
+    for attribute in _ADDRESSES:
+        ask = new_method_call(place, "GetAttributeValue", "s", (attribute,))
+        (found,) = _answer(bus, ask)
+        if found:
+            return str(found)
+    return ""
+
+
+def _has(bus: DBusConnection, widget: Address, state: int) -> bool:
+    ((low, high),) = _answer(bus, new_method_call(_accessible(widget), "GetState"))
+    return bool((low | high << 32) >> state & 1)
+
+
+def _answer(bus: DBusConnection, question: Message) -> Any:
+    reply = bus.send_and_get_reply(question, timeout=_PATIENCE)
+    if reply.header.message_type is MessageType.error:
+        raise DBusErrorResponse(reply)
+    return reply.body
+
+
+def _accessible(widget: Address) -> DBusAddress:
+    name, path = widget
+    return DBusAddress(path, bus_name=name, interface=ACCESSIBLE)

@@ -1,0 +1,1 @@
+"""Actions of clients: parsing, validation, plans of input events, OpenAPI description. Pure."""

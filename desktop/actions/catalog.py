@@ -1,0 +1,365 @@
+"""What a computer can be asked to do: the one table that parsers and schemas are made from."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.geometry import Point, Region
+from deskhand.desktop.input.keys import Chord, chord, chords, keysyms_of_text
+from deskhand.desktop.screenshots.options import PictureOptions
+
+LEFT, MIDDLE, RIGHT, BACK, FORWARD = 1, 2, 3, 8, 9
+# What Chromium scrolls for one notch of the wheel.
+PIXELS_A_NOTCH = 53
+
+
+@dataclass(frozen=True)
+class Key:
+    """Strike chords, one after the other."""
+
+    chords: tuple[Chord, ...]
+
+
+@dataclass(frozen=True)
+class Type:
+    """Type a text."""
+
+    keysyms: tuple[int, ...]
+    delay: float
+    """Seconds after each character."""
+    hosts: tuple[str, ...] = ()
+    """Where alone it may be typed: into pages of these, if there are any."""
+
+
+@dataclass(frozen=True)
+class KeyDown:
+    """Press keys and leave them pressed."""
+
+    chord: Chord
+
+
+@dataclass(frozen=True)
+class KeyUp:
+    """Let keys go."""
+
+    chord: Chord
+
+
+@dataclass(frozen=True)
+class HoldKey:
+    """Hold keys for a while."""
+
+    chord: Chord
+    seconds: float
+
+
+@dataclass(frozen=True)
+class MouseMove:
+    """Move the pointer, at once or smoothly."""
+
+    to: Point
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Click:
+    """Click once or more at a point."""
+
+    at: Point
+    button: int
+    count: int
+    modifiers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ButtonDown:
+    """Press a button where the pointer is, and leave it pressed."""
+
+    button: int
+
+
+@dataclass(frozen=True)
+class ButtonUp:
+    """Let a button go."""
+
+    button: int
+
+
+@dataclass(frozen=True)
+class Drag:
+    """Move along a path with the left button pressed."""
+
+    path: tuple[Point, ...]
+    seconds: float
+    modifiers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Scroll:
+    """Turn the wheel at a point."""
+
+    at: Point
+    direction: str
+    notches: int
+    modifiers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class CursorPosition:
+    """Say where the pointer is."""
+
+
+@dataclass(frozen=True)
+class Screenshot:
+    """Take a picture of the screen, or of a region of it."""
+
+    region: Region | None
+    options: PictureOptions
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Do nothing for a while."""
+
+    seconds: float
+
+
+Action = (
+    Key
+    | Type
+    | KeyDown
+    | KeyUp
+    | HoldKey
+    | MouseMove
+    | Click
+    | ButtonDown
+    | ButtonUp
+    | Drag
+    | Scroll
+    | CursorPosition
+    | Screenshot
+    | Wait
+)
+"""Points and regions of an action are in the pixels of its request's space."""
+
+Values = Mapping[str, Any]
+"""Fields of a request as read, by name."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One row of the table."""
+
+    summary: str
+    build: Callable[[Values], Action]
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    failed: str = ""
+    """What is answered when the display did not go along."""
+
+
+@dataclass(frozen=True)
+class ActionRecord:
+    """What became of one action, for whoever keeps the log."""
+
+    tool_call_id: str
+    chat_id: str
+    action: str
+    model_point: Point | None
+    native_point: Point | None
+    text: str | None
+    started: float
+    ended: float
+    """Both in seconds on the monotonic clock."""
+    changed_fraction: float | None
+    error: str | None
+    timings: Mapping[str, float]
+    """Milliseconds by stage: act, settle, capture, encode."""
+    frames: tuple[str, str] = ("", "")
+    """Names of what the screen showed before and after, empty where nobody looked."""
+
+
+def picture_options(values: Values) -> PictureOptions:
+    """Read how a picture is wanted from the fields that were given."""
+    names = ("format", "quality", "cursor", "since")
+    return PictureOptions(**{name: values[name] for name in names if name in values})
+
+
+def _click(button: int, count: int = 1) -> Callable[[Values], Action]:
+    return lambda v: Click(v["coordinate"], button, count, _modifiers(v))
+
+
+def _seconds(values: Values, otherwise: float) -> float:
+    if "duration" in values and "duration_ms" in values:
+        raise InvalidAction('Give "duration" or "duration_ms", not both.')
+    found = values.get("duration", values.get("duration_ms", otherwise))
+    return float(found)
+
+
+def _modifiers(values: Values) -> tuple[int, ...]:
+    named = [*values.get("modifiers", ())]
+    if values.get("text"):
+        named.insert(0, values["text"])
+    return tuple(dict.fromkeys(keysym for name in named for keysym in chord(name).keysyms))
+
+
+def _type(values: Values) -> Action:
+    keysyms, delay = keysyms_of_text(values["text"]), values.get("delay_ms", 0) / 1000
+    if len(keysyms) * delay > 100:
+        raise InvalidAction("Typing this with that delay would take more than 100 seconds.")
+    return Type(keysyms, delay, values.get("hosts", ()))
+
+
+def _drag(values: Values) -> Action:
+    path = values.get("path")
+    if path is None:
+        if "start_coordinate" not in values or "coordinate" not in values:
+            raise InvalidAction('Missing "coordinate" or "start_coordinate" for left_click_drag.')
+        path = (values["start_coordinate"], values["coordinate"])
+    elif "start_coordinate" in values or "coordinate" in values:
+        raise InvalidAction('Give "path" or the two ends of a drag, not both.')
+    return Drag(path, _seconds(values, 0.2), _modifiers(values))
+
+
+def _scroll(values: Values) -> Action:
+    notches = values.get("scroll_amount", 3)
+    if "scroll_pixels" in values:
+        if "scroll_amount" in values:
+            raise InvalidAction('Give "scroll_amount" or "scroll_pixels", not both.')
+        pixels = values["scroll_pixels"]
+        notches = max(min(pixels, 1), (2 * pixels + PIXELS_A_NOTCH) // (2 * PIXELS_A_NOTCH))
+    direction = values.get("scroll_direction", "down")
+    return Scroll(values["coordinate"], direction, notches, _modifiers(values))
+
+
+def _screenshot(values: Values) -> Action:
+    return Screenshot(values.get("region"), picture_options(values))
+
+
+_DURATION = ("duration", "duration_ms")
+_HELD = ("text", "modifiers")
+_PICTURE = ("format", "quality", "cursor", "since")
+_AT = ("coordinate",)
+_TEXT = ("text",)
+
+ACTIONS: dict[str, Kind] = {
+    "key": Kind(
+        "Strike a key or a chord, as 'ctrl+s'; several with blanks between them.",
+        lambda v: Key(chords(v["text"])),
+        needs=_TEXT,
+        failed="Key press failed.",
+    ),
+    "type": Kind(
+        "Type a text.",
+        _type,
+        needs=_TEXT,
+        takes=("delay_ms", "hosts"),
+        failed="Type action failed.",
+    ),
+    "key_down": Kind(
+        "Press a key or a chord and leave it pressed.",
+        lambda v: KeyDown(chord(v["text"])),
+        needs=_TEXT,
+        failed="Key down failed.",
+    ),
+    "key_up": Kind(
+        "Let a key or a chord go.",
+        lambda v: KeyUp(chord(v["text"])),
+        needs=_TEXT,
+        failed="Key up failed.",
+    ),
+    "hold_key": Kind(
+        "Hold a key or a chord, for a second if nothing else is said.",
+        lambda v: HoldKey(chord(v["text"]), _seconds(v, 1.0)),
+        needs=_TEXT,
+        takes=_DURATION,
+        failed="Key press failed.",
+    ),
+    "mouse_move": Kind(
+        "Move the pointer; smoothly if a duration is given.",
+        lambda v: MouseMove(v["coordinate"], _seconds(v, 0.0)),
+        needs=_AT,
+        takes=_DURATION,
+        failed="Mouse move failed.",
+    ),
+    "left_click": Kind("Click.", _click(LEFT), _AT, _HELD, "Left click failed."),
+    "right_click": Kind(
+        "Click with the right button.", _click(RIGHT), _AT, _HELD, "Right click failed."
+    ),
+    "middle_click": Kind(
+        "Click with the middle button.", _click(MIDDLE), _AT, _HELD, "Middle click failed."
+    ),
+    "double_click": Kind("Click twice.", _click(LEFT, 2), _AT, _HELD, "Double click failed."),
+    "triple_click": Kind("Click three times.", _click(LEFT, 3), _AT, _HELD, "Triple click failed."),
+    "back_click": Kind(
+        "Click with the button for going back.", _click(BACK), _AT, _HELD, "Back click failed."
+    ),
+    "forward_click": Kind(
+        "Click with the button for going forward.",
+        _click(FORWARD),
+        _AT,
+        _HELD,
+        "Forward click failed.",
+    ),
+    "left_mouse_down": Kind(
+        "Press the left button where the pointer is.",
+        lambda _: ButtonDown(LEFT),
+        failed="Left mouse down failed.",
+    ),
+    "left_mouse_up": Kind(
+        "Let the left button go.", lambda _: ButtonUp(LEFT), failed="Left mouse up failed."
+    ),
+    "left_click_drag": Kind(
+        "Drag with the left button, from start_coordinate to coordinate or along a path.",
+        _drag,
+        takes=("start_coordinate", "coordinate", "path", *_DURATION, *_HELD),
+        failed="Left click drag failed.",
+    ),
+    "scroll": Kind(
+        "Turn the wheel at a point; three notches down if nothing else is said.",
+        _scroll,
+        needs=_AT,
+        takes=("scroll_direction", "scroll_amount", "scroll_pixels", *_HELD),
+        failed="Scroll failed.",
+    ),
+    "cursor_position": Kind(
+        "Say where the pointer is.", lambda _: CursorPosition(), failed="Cursor position failed."
+    ),
+    "screenshot": Kind(
+        "Take a picture of the screen, or of a region of it.",
+        _screenshot,
+        takes=("region", *_PICTURE),
+        failed="Screenshot failed.",
+    ),
+    "zoom": Kind(
+        "Take a picture of a region in all the detail the screen has.",
+        _screenshot,
+        needs=("region",),
+        takes=_PICTURE,
+        failed="Screenshot failed.",
+    ),
+    "wait": Kind(
+        "Do nothing, for a second if nothing else is said.",
+        lambda v: Wait(_seconds(v, 1.0)),
+        takes=_DURATION,
+        failed="Wait failed.",
+    ),
+}
+"""Every action by its name in requests."""
+
+
+def output(name: str) -> str:
+    """What a successful action answers in words, where it has nothing else to say."""
+    return name if name in ("screenshot", "zoom") else f"{name} action performed"
+
+
+def points_of(action: Action) -> tuple[Point, ...]:
+    """The points an action names, in the pixels of its request; it ends at the last one."""
+    match action:
+        case MouseMove(to=point) | Click(at=point) | Scroll(at=point):
+            return (point,)
+        case Drag(path=path):
+            return path
+        case _:
+            return ()

@@ -1,0 +1,267 @@
+"""The fields of a request: what they hold, as a schema and as a reader."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from deskhand.desktop.domains import LONGEST, is_domain
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.geometry import Point, Region
+
+Json = dict[str, Any]
+
+UNREADABLE = "Failed to decode request body."
+LONGEST_TEXT = 100_000
+LONGEST_PATH = 10_000
+LONGEST_DURATION = 100.0
+MOST_HOSTS = 16
+MOST_NOTCHES = 1_000
+DIRECTIONS = ("up", "down", "left", "right")
+# Far outside of any screen, and still within what every JSON reader takes exactly.
+_FURTHEST = 2**53
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a request."""
+
+    schema: Json
+    """JSON Schema of its value."""
+    read: Callable[[str, Any], Any]
+    """From the field's name and its JSON value to ours; raises :class:`InvalidAction`."""
+
+
+def wrong(name: str, expected: str) -> InvalidAction:
+    """The error of a value that is not of the field's kind."""
+    return InvalidAction(UNREADABLE, f'"{name}" must be {expected}.')
+
+
+def whole_number(name: str, value: Any) -> int:
+    """Read an integer; ``3.0`` is one, ``true`` and ``NaN`` are not."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise wrong(name, "a whole number")
+    return min(max(value, -_FURTHEST), _FURTHEST)
+
+
+def number(name: str, value: Any) -> float:
+    """Read a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise wrong(name, "a number")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise wrong(name, "a number")
+    return float(min(max(value, -_FURTHEST), _FURTHEST))
+
+
+def within(least: int, most: int) -> Callable[[str, Any], int]:
+    """Return a reader of integers from ``least`` to ``most``."""
+
+    def read(name: str, value: Any) -> int:
+        result = whole_number(name, value)
+        if not least <= result <= most:
+            raise InvalidAction(f'"{name}" must be from {least} to {most}.')
+        return result
+
+    return read
+
+
+def one_of(*words: str) -> Callable[[str, Any], str]:
+    """Return a reader of one of some words."""
+
+    def read(name: str, value: Any) -> str:
+        if value not in words:
+            raise InvalidAction(f'"{name}" must be one of {", ".join(words)}.')
+        return str(value)
+
+    return read
+
+
+def flag(name: str, value: Any) -> bool:
+    """Read true or false."""
+    if not isinstance(value, bool):
+        raise wrong(name, "true or false")
+    return value
+
+
+def text(name: str, value: Any) -> str:
+    """Read a text."""
+    if not isinstance(value, str):
+        raise wrong(name, "a text")
+    if len(value) > LONGEST_TEXT:
+        raise InvalidAction(f'"{name}" must have at most {LONGEST_TEXT} characters.')
+    return value
+
+
+def items(name: str, value: Any, least: int, most: int) -> list[Any]:
+    """Read a list of ``least`` to ``most`` items."""
+    if not isinstance(value, list):
+        raise wrong(name, "a list")
+    if not least <= len(value) <= most:
+        raise InvalidAction(f'"{name}" must have {least} to {most} items.')
+    return value
+
+
+def texts(name: str, value: Any) -> tuple[str, ...]:
+    """Read a short list of texts."""
+    return tuple(text(name, item) for item in items(name, value, 0, 16))
+
+
+def domains(name: str, value: Any) -> tuple[str, ...]:
+    """Read one or more hosts or domains."""
+    found = tuple(text(name, item) for item in items(name, value, 1, MOST_HOSTS))
+    for one in found:
+        if not is_domain(one):
+            raise InvalidAction(f'"{name}" must be hosts or domains, as mail.example.')
+    return found
+
+
+def point(name: str, value: Any) -> Point:
+    """Read ``[x, y]``."""
+    if not isinstance(value, list) or len(value) != 2:
+        raise wrong(name, "a point [x, y]")
+    return Point(whole_number(name, value[0]), whole_number(name, value[1]))
+
+
+def path(name: str, value: Any) -> tuple[Point, ...]:
+    """Read two or more points."""
+    return tuple(point(name, item) for item in items(name, value, 2, LONGEST_PATH))
+
+
+def region(name: str, value: Any) -> Region:
+    """Read ``[x1, y1, x2, y2]``."""
+    if not isinstance(value, list) or len(value) != 4:
+        raise wrong(name, "a region [x1, y1, x2, y2]")
+    return Region(*(whole_number(name, item) for item in value))
+
+
+def direction(name: str, value: Any) -> str:
+    """Read where to scroll."""
+    if text(name, value) not in DIRECTIONS:
+        raise InvalidAction(f"Invalid scroll direction: {value}")
+    return str(value)
+
+
+def seconds(name: str, value: Any) -> float:
+    """Read a duration in seconds."""
+    result = number(name, value)
+    if result > 300:
+        raise InvalidAction(
+            f'"{name}" is in seconds, at most {LONGEST_DURATION:.0f}.',
+            'For milliseconds there is "duration_ms".' if name == "duration" else "",
+        )
+    return _short_enough(name, result, f"{LONGEST_DURATION:.0f} seconds")
+
+
+def milliseconds(name: str, value: Any) -> float:
+    """Read a duration in milliseconds and return it in seconds."""
+    most = f"{LONGEST_DURATION * 1000:.0f} milliseconds"
+    return _short_enough(name, number(name, value) / 1000, most)
+
+
+def _short_enough(name: str, value: float, most: str) -> float:
+    if not 0 <= value <= LONGEST_DURATION:
+        raise InvalidAction(f'"{name}" must be from 0 to {most}.')
+    return value
+
+
+_POINT: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+_REGION: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 4, "maxItems": 4}
+
+FIELDS: dict[str, Field] = {
+    "text": Field({"type": "string", "maxLength": LONGEST_TEXT}, text),
+    "coordinate": Field({**_POINT, "description": "Where, as [x, y]."}, point),
+    "start_coordinate": Field({**_POINT, "description": "Where a drag begins."}, point),
+    "path": Field(
+        {
+            "type": "array",
+            "items": _POINT,
+            "minItems": 2,
+            "maxItems": LONGEST_PATH,
+            "description": "All points of a drag, instead of its two ends.",
+        },
+        path,
+    ),
+    "modifiers": Field(
+        {
+            "type": "array",
+            "items": {"type": "string"},
+            "maxItems": 16,
+            "description": "Keys held down meanwhile; \"text\" may name them too, as 'ctrl+shift'.",
+        },
+        texts,
+    ),
+    "duration": Field(
+        {
+            "type": "number",
+            "minimum": 0,
+            "maximum": LONGEST_DURATION,
+            "description": "Seconds; fractions are fine.",
+        },
+        seconds,
+    ),
+    "duration_ms": Field(
+        {
+            "type": "number",
+            "minimum": 0,
+            "maximum": LONGEST_DURATION * 1000,
+            "description": 'Milliseconds, instead of the seconds of "duration".',
+        },
+        milliseconds,
+    ),
+    "delay_ms": Field(
+        {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000,
+            "description": "Pause after each character, for slow applications.",
+        },
+        within(0, 1000),
+    ),
+    "hosts": Field(
+        {
+            "type": "array",
+            "items": {"type": "string", "maxLength": LONGEST},
+            "minItems": 1,
+            "maxItems": MOST_HOSTS,
+            "description": "Type only if a page of one of these hosts or domains has the keyboard; "
+            "otherwise, also if that cannot be told, 409 with code foreign_host.",
+        },
+        domains,
+    ),
+    "scroll_direction": Field({"type": "string", "enum": list(DIRECTIONS)}, direction),
+    "scroll_amount": Field(
+        {"type": "integer", "minimum": 0, "maximum": MOST_NOTCHES, "description": "Wheel notches."},
+        within(0, MOST_NOTCHES),
+    ),
+    "scroll_pixels": Field(
+        {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 100_000,
+            "description": "About so many pixels, instead of notches.",
+        },
+        within(0, 100_000),
+    ),
+    "region": Field(
+        {**_REGION, "description": "Part of the screen, [x1, y1, x2, y2], half open."}, region
+    ),
+    "format": Field(
+        {"type": "string", "enum": ["png", "jpeg", "webp"]}, one_of("png", "jpeg", "webp")
+    ),
+    "quality": Field(
+        {"type": "integer", "minimum": 1, "maximum": 100, "description": "Of JPEG and WebP."},
+        within(1, 100),
+    ),
+    "cursor": Field({"type": "boolean", "description": "Draw the mouse pointer."}, flag),
+    "since": Field(
+        {
+            "type": "string",
+            "maxLength": 200,
+            "description": "A frame_id; if the screen has not changed, no picture is sent.",
+        },
+        text,
+    ),
+}
+"""Fields of single actions, by name."""

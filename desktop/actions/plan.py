@@ -1,0 +1,164 @@
+"""From actions to the strokes of the hands, in native pixels."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+
+from deskhand.desktop.geometry import Point, Size, Space, convert
+from deskhand.desktop.input.events import ButtonDown as Press
+from deskhand.desktop.input.events import ButtonUp as Release
+from deskhand.desktop.input.events import KeyDown as Down
+from deskhand.desktop.input.events import KeyUp as Up
+from deskhand.desktop.input.events import Move, Pause, Stroke, Tap
+from deskhand.desktop.input.keys import SHIFTS, Chord
+
+from .catalog import (
+    LEFT,
+    Action,
+    ButtonDown,
+    ButtonUp,
+    Click,
+    CursorPosition,
+    Drag,
+    HoldKey,
+    Key,
+    KeyDown,
+    KeyUp,
+    MouseMove,
+    Screenshot,
+    Scroll,
+    Type,
+    Wait,
+)
+
+# Motion that looks smooth and that no toolkit takes for a jump.
+_STEPS_A_SECOND = 60
+# Applications that look for a drag want to see more than its end.
+_FEWEST_STEPS = 8
+_WHEEL = {"up": 4, "down": 5, "left": 6, "right": 7}
+
+
+def plan(action: Action, space: Space, native: Size, position: Point) -> Iterator[Stroke]:
+    """Yield what the hands have to do; ``position`` is where the pointer is, in native pixels."""
+
+    def here(point: Point) -> Point:
+        return convert(point, space.size, native)
+
+    match action:
+        case Wait(seconds):
+            yield Pause(seconds)
+        case CursorPosition() | Screenshot():
+            pass
+        case Key() | Type() | KeyDown() | KeyUp() | HoldKey():
+            yield from _keyboard(action)
+        case _:
+            yield from _mouse(action, here, position)
+
+
+def _keyboard(action: Key | Type | KeyDown | KeyUp | HoldKey) -> Iterator[Stroke]:
+    match action:
+        case Key(chords):
+            for chord in chords:
+                yield from _strike(chord)
+        case Type(keysyms, delay):
+            yield from _typed(keysyms, delay)
+        case KeyDown(chord):
+            yield from map(Down, chord.keysyms)
+        case KeyUp(chord):
+            yield from map(Up, reversed(chord.keysyms))
+        case _:
+            yield from _held(action.chord.keysyms, [Pause(action.seconds)])
+
+
+def _mouse(
+    action: MouseMove | Click | ButtonDown | ButtonUp | Drag | Scroll,
+    here: Callable[[Point], Point],
+    position: Point,
+) -> Iterator[Stroke]:
+    match action:
+        case MouseMove(to, seconds):
+            yield from _moves((position, here(to)), seconds, fewest=1)
+        case Click(at, button, count, modifiers):
+            yield Move(here(at))
+            yield from _held(modifiers, [Press(button), Release(button)] * count)
+        case ButtonDown(button):
+            yield Press(button)
+        case ButtonUp(button):
+            yield Release(button)
+        case Drag(path, seconds, modifiers):
+            yield from _drag([here(point) for point in path], seconds, modifiers)
+        case _:
+            wheel = _WHEEL[action.direction]
+            yield Move(here(action.at))
+            yield from _held(action.modifiers, [Press(wheel), Release(wheel)] * action.notches)
+
+
+# Between batches one may cancel; as many foreign symbols as this find a key at a time.
+_BATCH = 80
+
+
+def batches(strokes: Iterable[Stroke], most: int = _BATCH) -> Iterator[list[Stroke] | Pause]:
+    """Cut strokes at their pauses, and long runs into pieces between which one may cancel."""
+    run: list[Stroke] = []
+    for stroke in strokes:
+        if isinstance(stroke, Pause):
+            if run:
+                yield run
+                run = []
+            if stroke.seconds > 0:
+                yield stroke
+            continue
+        run.append(stroke)
+        if len(run) >= most:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _strike(chord: Chord) -> Iterator[Stroke]:
+    if SHIFTS.isdisjoint(chord.held):
+        yield from _held(chord.held, [Tap(chord.struck)])
+    else:
+        # With Shift held it is the key that is meant, not the character on it.
+        yield from _held(chord.keysyms, [])
+
+
+def _typed(keysyms: Iterable[int], delay: float) -> Iterator[Stroke]:
+    for keysym in keysyms:
+        yield Tap(keysym)
+        if delay:
+            yield Pause(delay)
+
+
+def _held(keysyms: tuple[int, ...], strokes: Iterable[Stroke]) -> Iterator[Stroke]:
+    yield from map(Down, keysyms)
+    yield from strokes
+    yield from map(Up, reversed(keysyms))
+
+
+def _drag(path: list[Point], seconds: float, modifiers: tuple[int, ...]) -> Iterator[Stroke]:
+    yield Move(path[0])
+    yield from _held(
+        modifiers,
+        [Press(LEFT), *_moves(path, seconds, fewest=_FEWEST_STEPS), Release(LEFT)],
+    )
+
+
+def _moves(path: Iterable[Point], seconds: float, fewest: int) -> Iterator[Stroke]:
+    legs = [(start, end, math.dist(start, end)) for start, end in pairwise(path)]
+    steps = max(fewest, round(seconds * _STEPS_A_SECOND))
+    length = sum(distance for _, _, distance in legs) or 1.0
+    for start, end, distance in legs:
+        share = max(1, round(steps * distance / length))
+        pause = seconds * distance / length / share
+        for step in range(1, share + 1):
+            if pause:
+                yield Pause(pause)
+            yield Move(_between(start, end, step, share))
+
+
+def _between(start: Point, end: Point, step: int, steps: int) -> Point:
+    x = start.x + (2 * (end.x - start.x) * step + steps) // (2 * steps)
+    y = start.y + (2 * (end.y - start.y) * step + steps) // (2 * steps)
+    return Point(x, y)

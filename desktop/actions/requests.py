@@ -1,0 +1,241 @@
+"""From the body of a request to what is to be done, checked in full before any of it is."""
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, cast
+
+from deskhand.desktop.capture.settle import SettleRule
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.geometry import Point, Size, Space, SpaceName, convert, convert_region, space
+from deskhand.desktop.screenshots.options import PictureOptions, View, view
+
+from .catalog import ACTIONS, Action, Screenshot, Values, picture_options, points_of
+from .fields import FIELDS, UNREADABLE, Json, flag, items, region, text, within, wrong
+
+SPACES: tuple[SpaceName, ...] = ("model", "native", "normalized_1000")
+SMALLEST_PICTURE = 16
+LONGEST_BATCH = 100
+LONGEST_SETTLE = 30_000
+MOST_IGNORED = 100
+
+SPACE_FIELDS = ("coordinate_space", "scaled_width", "scaled_height")
+_PICTURE_FIELDS = ("format", "quality", "cursor", "since")
+
+
+@dataclass(frozen=True)
+class Observe:
+    """How to look at the screen after acting."""
+
+    screenshot: bool
+    settle: SettleRule | None
+    """Its regions are native pixels."""
+    options: PictureOptions
+
+
+@dataclass(frozen=True)
+class ActionRequest:
+    """One action, and in which pixels it is given."""
+
+    name: str
+    action: Action
+    space: Space
+    text: str | None = None
+    observe: Observe | None = None
+
+    @property
+    def point(self) -> Point | None:
+        """Where the action happens, or ends."""
+        points = points_of(self.action)
+        return points[-1] if points else None
+
+    def native_point(self, native: Size) -> Point | None:
+        """The same in the pixels of a screen of that size."""
+        return self.point and convert(self.point, self.space.size, native)
+
+
+@dataclass(frozen=True)
+class BatchRequest:
+    """Actions in order, with one look at the end."""
+
+    actions: tuple[ActionRequest, ...]
+    space: Space
+    observe: Observe | None
+
+
+def decode(body: bytes) -> Json:
+    """Read the JSON object of a request's body.
+
+    Raises:
+        InvalidAction: If it is none.
+    """
+    try:
+        # From bytes, json would take UTF-16 and surrogates as well.
+        value = json.loads(body.decode().removeprefix("\ufeff"), parse_constant=_no_constant)
+        if b"\\u" in body:
+            # Half a surrogate pair is a character to JSON, and to nobody who must answer it.
+            json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise InvalidAction(UNREADABLE, str(error)) from error
+    if not isinstance(value, dict):
+        raise InvalidAction(UNREADABLE, "The body must be a JSON object.")
+    return value
+
+
+def action_request(data: Json, native: Size) -> ActionRequest:
+    """Read ``{"action": ..., ...}`` for a screen of size ``native``.
+
+    Raises:
+        InvalidAction: If anything about it is wrong.
+    """
+    return _action(data, native, space_of(data, native), _observe(data, native))
+
+
+def batch_request(data: Json, native: Size) -> BatchRequest:
+    """Read ``{"actions": [...], ...}``; actions without a space of their own have the batch's.
+
+    Raises:
+        InvalidAction: If anything about it is wrong; its detail says in which action.
+    """
+    known(data, ("actions", "observe", *SPACE_FIELDS))
+    if data.get("actions") is None:
+        raise InvalidAction('Missing "actions".')
+    common = space_of(data, native)
+    actions = []
+    for index, item in enumerate(items("actions", data["actions"], 1, LONGEST_BATCH)):
+        try:
+            actions.append(_member(item, native, common))
+        except InvalidAction as error:
+            detail = f"In actions[{index}]. {error.detail}".strip()
+            raise InvalidAction(error.message, detail) from error
+    return BatchRequest(tuple(actions), common, _observe(data, native))
+
+
+def _member(item: Any, native: Size, common: Space) -> ActionRequest:
+    if not isinstance(item, dict):
+        raise wrong("actions", "a list of objects")
+    if item.get("observe") is not None:
+        raise InvalidAction('"observe" belongs to the batch, not to one of its actions.')
+    own = any(item.get(name) is not None for name in SPACE_FIELDS)
+    return _action(item, native, space_of(item, native) if own else common, None)
+
+
+def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) -> ActionRequest:
+    name = text("action", data.get("action") or "")
+    kind = ACTIONS.get(name)
+    if kind is None:
+        raise InvalidAction(f"Unknown action: {name}")
+    known(data, ("action", "observe", *SPACE_FIELDS, *FIELDS))
+    values = _values(data, (*kind.needs, *kind.takes))
+    _check_unused(data)
+    for needed in kind.needs:
+        # An empty text can be typed; as the name of a key it is none.
+        if needed not in values or (name != "type" and values[needed] == ""):
+            raise InvalidAction(f'Missing "{needed}" for {name} action.')
+    return ActionRequest(name, kind.build(values), in_space, values.get("text"), observe)
+
+
+def picture_of(request: ActionRequest, native: Size) -> View:
+    """The picture a request asks for: its own, or the one of its observation."""
+    if isinstance(request.action, Screenshot):
+        return view(request.action.options, request.space, native, request.action.region)
+    options = request.observe.options if request.observe else PictureOptions()
+    return view(options, request.space, native)
+
+
+def space_of(data: Json, native: Size) -> Space:
+    """Read the space of a request: of all its points, regions and pictures."""
+    name, width, height = (data.get(field) for field in SPACE_FIELDS)
+    if width is None and height is None:
+        if name is not None and name not in SPACES:
+            raise InvalidAction(f'"coordinate_space" must be one of {", ".join(SPACES)}.')
+        return space(cast(SpaceName, name or "model"), native)
+    if width is None or height is None:
+        raise InvalidAction('Give both "scaled_width" and "scaled_height", or neither.')
+    if name is not None:
+        raise InvalidAction('Give "coordinate_space" or a scaled size, not both.')
+    scaled = Size(
+        within(SMALLEST_PICTURE, native.width)("scaled_width", width),
+        within(SMALLEST_PICTURE, native.height)("scaled_height", height),
+    )
+    return space("scaled", native, scaled)
+
+
+def _observe(data: Json, native: Size) -> Observe | None:
+    value = data.get("observe")
+    if value is None or value is False:
+        return None
+    if value is True:
+        value = {}
+    if not isinstance(value, dict):
+        raise wrong("observe", "an object")
+    known(value, ("screenshot", "settle", *_PICTURE_FIELDS))
+    wanted = value.get("screenshot")
+    return Observe(
+        True if wanted is None else flag("screenshot", wanted),
+        _settle(value.get("settle"), space_of(data, native), native),
+        picture_options(_values(value, _PICTURE_FIELDS)),
+    )
+
+
+def _settle(value: Any, in_space: Space, native: Size) -> SettleRule | None:
+    if value is False:
+        return None
+    if value is None or value is True:
+        value = {}
+    if not isinstance(value, dict):
+        raise wrong("settle", "an object")
+    known(value, ("quiet_ms", "max_ms", "ignore"))
+    milliseconds = {
+        name: within(0, LONGEST_SETTLE)(name, value[name])
+        for name in ("quiet_ms", "max_ms")
+        if value.get(name) is not None
+    }
+    ignored = value.get("ignore")
+    regions = [] if ignored is None else items("ignore", ignored, 0, MOST_IGNORED)
+    quiet = milliseconds.get("quiet_ms", 100) / 1000
+    return SettleRule(
+        quiet=quiet,
+        # Who wants to see a longer rest does not take a shorter one for no change at all.
+        grace=max(SettleRule.grace, quiet),
+        longest=milliseconds.get("max_ms", 3000) / 1000,
+        ignore=tuple(
+            convert_region(region("ignore", item), in_space.size, native) for item in regions
+        ),
+    )
+
+
+def _values(data: Json, names: tuple[str, ...]) -> Values:
+    return {
+        name: FIELDS[name].read(name, data[name]) for name in names if data.get(name) is not None
+    }
+
+
+def _check_unused(data: Json) -> None:
+    """Refuse what is of the wrong kind even where this action has no use for it."""
+    for name, field in FIELDS.items():
+        if data.get(name) is None:
+            continue
+        try:
+            field.read(name, data[name])
+        except InvalidAction as error:
+            if error.message == UNREADABLE:
+                raise
+
+
+def known(data: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    """Refuse what nobody would look at: fields, or parameters, of other names.
+
+    Raises:
+        InvalidAction: If there is one; its detail says what it may have been meant for.
+    """
+    for name in data:
+        if name not in names:
+            close = difflib.get_close_matches(name, names, n=1)
+            hint = f'Did you mean "{close[0]}"?' if close else ""
+            raise InvalidAction(f'Unknown field "{name}".', hint)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")

@@ -1,0 +1,1 @@
+"""Installed applications and launching them."""

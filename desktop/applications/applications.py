@@ -1,0 +1,123 @@
+"""The applications of one desktop, and what opens what."""
+
+import mimetypes
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from deskhand.desktop.errors import InvalidAction, NothingSuch
+
+from .desktop_entry import Entry, entry
+
+SCHEMES = ("http", "https", "file", "about")
+BROWSER, TERMINAL = "browser", "terminal"
+
+_SHOWN = re.compile(r"text/.*|image/(png|jpeg|gif|webp|svg\+xml|bmp|avif|x-icon)|video/(mp4|webm)")
+_SHOWN_TOO = ("application/pdf", "application/json", "application/xml", "application/xhtml+xml")
+
+
+class Applications:
+    """Finds applications by name; ``environment`` is what they start with, at the moment."""
+
+    def __init__(self, environment: Callable[[], Mapping[str, str]]) -> None:
+        self._environment = environment
+
+    def all(self) -> dict[str, Entry]:
+        """What is installed, by the name under which it is launched."""
+        found = {}
+        for name in (BROWSER, TERMINAL):
+            if self._program(name):
+                found[name] = Entry(name, name.capitalize(), (name,))
+        for folder in self._environment().get("XDG_DATA_DIRS", "").split(":"):
+            for path in sorted(Path(folder, "applications").glob("*.desktop")):
+                one = self._read(path)
+                if one is not None and not one.id.startswith("deskhand-"):
+                    found.setdefault(one.id.lower(), one)
+        return found
+
+    def by_name(self, name: str, arguments: tuple[str, ...]) -> str:
+        """Return the command line of an application; its id or the name it shows will do.
+
+        Raises:
+            NothingSuch: If there is none of that name.
+        """
+        known = self.all()
+        wanted = name.lower()
+        shown = (one for one in known.values() if one.name.lower() == wanted)
+        found = known.get(wanted) or next(shown, None)
+        if found is None:
+            listed = ", ".join(sorted(known)) or "none"
+            raise NothingSuch(f"Unknown application: {name}", f"there are {listed}")
+        start = (TERMINAL, "-e") if found.terminal else ()
+        return shlex.join((*start, *found.argv, *arguments))
+
+    def by_command(self, command: str, arguments: tuple[str, ...]) -> str:
+        """Return a command line with its arguments.
+
+        Raises:
+            InvalidAction: If a quote is open.
+            NothingSuch: If there is no such program.
+        """
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise InvalidAction('"command" is no command line.', str(error)) from error
+        if not words:
+            raise InvalidAction('"command" is empty.')
+        if self._program(words[0]) is None:
+            listed = ", ".join(sorted(self.all())) or "none"
+            raise NothingSuch(
+                f"Unknown program: {words[0]}",
+                f"it is not on the desktop's PATH; applications by name: {listed}",
+            )
+        return f"{command} {shlex.join(arguments)}".strip()
+
+    def opening_url(self, url: str) -> str:
+        """Return the command line that shows an address.
+
+        Raises:
+            InvalidAction: If the browser would not show it.
+        """
+        scheme = urlsplit(url).scheme.lower()
+        if scheme not in SCHEMES:
+            raise InvalidAction(
+                f"Cannot open {url[:200]!r}.", f"addresses begin with {', '.join(SCHEMES)}"
+            )
+        return self.by_name(BROWSER, (url,))
+
+    def opening_path(self, path: str) -> str:
+        """Return the command line that shows a file or a folder.
+
+        Raises:
+            NothingSuch: If there is no such file, or nothing that opens it.
+        """
+        home = self._environment().get("HOME", "/")
+        place = Path(home, path.replace("~", home, 1) if path.startswith("~/") else path)
+        if not os.access(place, os.R_OK):
+            raise NothingSuch(f"No such file: {path}", f"{place} is missing, or not ours to read")
+        kind = mimetypes.guess_type(place.name)[0] or ""
+        known = self.all()
+        opener = next((one for one in known.values() if kind and kind in one.types), None)
+        shown = place.is_dir() or not kind or _SHOWN.fullmatch(kind) or kind in _SHOWN_TOO
+        if shown and BROWSER in known:
+            return self.by_name(BROWSER, (place.as_uri(),))
+        if opener is not None:
+            return self.by_name(opener.id, (str(place),))
+        listed = ", ".join(sorted(known)) or "none"
+        raise NothingSuch(f"Nothing opens {path}", f"it is {kind}; applications: {listed}")
+
+    def _read(self, path: Path) -> Entry | None:
+        try:
+            one = entry(path.stem, path.read_text(errors="replace"))
+        except OSError:
+            return None
+        if one is None or self._program(one.try_exec or one.argv[0]) is None:
+            return None
+        return one
+
+    def _program(self, name: str) -> str | None:
+        return shutil.which(name, path=self._environment().get("PATH", ""))

@@ -1,0 +1,1 @@
+"""Capture and input on a screen that exists already (mss, PyAutoGUI)."""

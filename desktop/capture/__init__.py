@@ -1,0 +1,1 @@
+"""Pixels and damage of the X display: frames, snapshots, subscriptions, settling."""

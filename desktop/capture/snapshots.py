@@ -1,0 +1,157 @@
+"""Snapshots of the screen that never change, made by copying only the rows that did."""
+
+import weakref
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deskhand.desktop.geometry import Region, Size
+
+from .frames import Frame
+
+BAND_ROWS = 24
+"""Changes are found, copied and remembered in bands of that many rows."""
+
+_PROBED_ROWS = 8
+_SPARE_BUFFERS = 3
+_MOST_REGIONS = 32
+
+
+class Snapshots:
+    """The newest pixels of the screen, and room for those that somebody still looks at.
+
+    An array that was handed out stays as it is. Its memory is used again when the last view of
+    it is gone, and then only the bands that changed meanwhile are copied into it.
+    """
+
+    def __init__(self, size: Size, counter: int = 0) -> None:
+        self._size = size
+        self._spare: deque[tuple[bytearray, int]] = deque(maxlen=_SPARE_BUFFERS)
+        bands = -(-size.height // BAND_ROWS)
+        self._changed_at = np.zeros(bands, np.int64)
+        self.counter = counter
+        """Counts the changes."""
+        raw, _ = self._fresh()
+        self.pixels = self._new(raw)
+        self._freeze(self.pixels, raw)
+
+    @property
+    def changed_at(self) -> NDArray[np.int64]:
+        """The counter with which each band last changed, as it is now."""
+        now = self._changed_at.copy()
+        now.flags.writeable = False
+        return now
+
+    def rows(self, damage: Sequence[Region]) -> tuple[tuple[int, int], ...]:
+        """The runs of rows, whole bands, that one must look at after that damage."""
+        return self._runs(self._touched(damage))
+
+    def update(self, source: NDArray[np.uint8], damage: Sequence[Region]) -> tuple[Region, ...]:
+        """Take over what differs in ``source`` within the damaged rows; return where that is.
+
+        Empty when the same pixels were painted again; ``counter`` stays the same then. Only the
+        rows named by ``rows`` have to be valid in ``source``.
+        """
+        old, new = words(self.pixels), words(source)
+        changed = np.zeros_like(self._changed_at, bool)
+        for band in np.flatnonzero(self._touched(damage)):
+            part = slice(band * BAND_ROWS, (band + 1) * BAND_ROWS)
+            changed[band] = not same(old[part], new[part])
+        if not changed.any():
+            return ()
+        raw, valid_at = self._spare.pop() if self._spare else self._fresh()
+        target = self._new(raw)
+        for top, bottom in self._runs((self._changed_at > valid_at) & ~changed):
+            target[top:bottom] = self.pixels[top:bottom]
+        for top, bottom in self._runs(changed):
+            target[top:bottom] = source[top:bottom]
+        self.counter += 1
+        self._changed_at[changed] = self.counter
+        self._freeze(target, raw)
+        self.pixels = target
+        return self._clip(damage, self._runs(changed))
+
+    def _fresh(self) -> tuple[bytearray, int]:
+        return bytearray(self._size.width * self._size.height * 4), -1
+
+    def _new(self, raw: bytearray) -> NDArray[np.uint8]:
+        return np.frombuffer(raw, np.uint8).reshape(self._size.height, self._size.width, 4)
+
+    def _freeze(self, pixels: NDArray[np.uint8], raw: bytearray) -> None:
+        # Every view, of whatever shape, holds this flat array, so its end is the last view's.
+        flat = pixels.base
+        assert isinstance(flat, np.ndarray)  # noqa: S101 - how frombuffer and reshape work
+        pixels.flags.writeable = False
+        flat.flags.writeable = False
+        weakref.finalize(flat, self._spare.append, (raw, self.counter)).atexit = False
+
+    def _touched(self, damage: Sequence[Region]) -> NDArray[np.bool_]:
+        touched = np.zeros_like(self._changed_at, bool)
+        for region in damage:
+            if not region.is_empty:
+                touched[max(0, region.top) // BAND_ROWS : -(-region.bottom // BAND_ROWS)] = True
+        return touched
+
+    def _runs(self, bands: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+        edges = np.flatnonzero(np.diff(bands, prepend=False, append=False))
+        return tuple(
+            (int(start) * BAND_ROWS, min(int(end) * BAND_ROWS, self._size.height))
+            for start, end in zip(edges[::2], edges[1::2], strict=True)
+        )
+
+    def _clip(
+        self, damage: Sequence[Region], runs: Sequence[tuple[int, int]]
+    ) -> tuple[Region, ...]:
+        parts = (
+            region.intersection(Region(0, top, self._size.width, bottom))
+            for region in damage
+            for top, bottom in runs
+        )
+        regions = tuple(part for part in parts if not part.is_empty)
+        return merged(regions)
+
+
+def suspects(earlier: Frame, later: Frame) -> NDArray[np.bool_]:
+    """One flag a row: whether it may differ between two frames; all where nothing tells."""
+    height = len(later.pixels)
+    if later.pixels is earlier.pixels:
+        return np.zeros(height, bool)
+    known = earlier.changed_at is not None and earlier.life == later.life
+    if later.changed_at is None or not known or earlier.counter > later.counter:
+        return np.ones(height, bool)
+    return np.repeat(later.changed_at > earlier.counter, BAND_ROWS)[:height]
+
+
+def same(
+    some: NDArray[np.uint64] | NDArray[np.uint32], others: NDArray[np.uint64] | NDArray[np.uint32]
+) -> bool:
+    """Whether two bands of words are equal; a few rows mostly tell at once that they are not."""
+    few = slice(None, None, _PROBED_ROWS)
+    return np.array_equal(some[few], others[few]) and np.array_equal(some, others)
+
+
+def words(pixels: NDArray[np.uint8]) -> NDArray[np.uint64] | NDArray[np.uint32]:
+    """The same memory as rows of the widest numbers, which compare fastest."""
+    rows = pixels.reshape(pixels.shape[0], -1)
+    return rows.view(np.uint32) if rows.shape[1] % 8 else rows.view(np.uint64)
+
+
+def merged(regions: Sequence[Region]) -> tuple[Region, ...]:
+    """The regions that no other covers, or the one around all when they are many."""
+    unique = tuple(dict.fromkeys(regions))
+    if len(unique) <= _MOST_REGIONS:
+        return tuple(
+            region
+            for region in unique
+            if not any(other.covers(region) for other in unique if other != region)
+        )
+    return (
+        Region(
+            min(region.left for region in unique),
+            min(region.top for region in unique),
+            max(region.right for region in unique),
+            max(region.bottom for region in unique),
+        ),
+    )

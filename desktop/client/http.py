@@ -1,0 +1,327 @@
+"""The desktop service from the outside: what the control plane and tools talk through."""
+
+import asyncio
+import json as jsonlib
+import ssl
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlencode
+
+import httpx2
+from websockets.asyncio.client import ClientConnection, connect, unix_connect
+from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.typing import Subprotocol
+
+from deskhand.desktop.errors import (
+    DesktopBusy,
+    DesktopOccupied,
+    DesktopRefused,
+    DesktopUnavailable,
+    HeldByChat,
+    HumanInControl,
+    NotOnDesktop,
+)
+
+from .lines import Lines
+
+Json = dict[str, Any]
+
+_UNIX = "unix:"
+_PREFIX = "/api/v0/desktop"
+# An action takes up to 100 s, and as many as the queue holds may be before it.
+_ACTION_TIMEOUT = 330.0
+_CHUNK = 1 << 20
+_OCCUPIED = (HumanInControl.code, HeldByChat.code)
+_KINDS = {404: NotOnDesktop, 429: DesktopBusy, 503: DesktopBusy}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer that is not an error."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in any case."""
+    content: bytes
+
+
+class DesktopClient:
+    """One desktop service, over its unix socket or TCP. An async context manager.
+
+    Every method raises :class:`DesktopUnavailable` when the service cannot be reached or breaks
+    off, and all but :meth:`stream` raise :class:`DesktopRefused` when it answers with an error.
+    """
+
+    def __init__(self, address: str, token: str) -> None:
+        """``address`` is ``unix:/path/of/socket`` or ``http://127.0.0.1:1234``."""
+        self._socket = address.removeprefix(_UNIX) if address.startswith(_UNIX) else None
+        # The host is a word only, but the service lets none pass that is not its own machine's.
+        self._base = "http://localhost" if self._socket else address.rstrip("/")
+        self._authorization = {"Authorization": f"Bearer {token}"}
+        self._http = httpx2.AsyncClient(
+            base_url=self._base,
+            headers=self._authorization,
+            transport=httpx2.AsyncHTTPTransport(
+                uds=self._socket,
+                # Nothing here is TLS; the usual context would read a trust store for nothing.
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+            ),
+            trust_env=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections; twice is fine."""
+        await self._http.aclose()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+    ) -> Any:
+        """Send one request and return its JSON body, or its bytes if it is not JSON."""
+        reply = await self.reply(
+            method,
+            path,
+            json=json,
+            content=content,
+            params=params,
+            headers=headers,
+            timeout=timeout,
+        )
+        return _body(reply)
+
+    async def reply(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+    ) -> Reply:
+        """Send one request and return its answer as it came, unless it is an error."""
+        with _translated():
+            response = await self._http.request(
+                method,
+                path,
+                json=json,
+                content=content,
+                params=params,
+                headers=_sent(headers, content),
+                timeout=timeout,
+            )
+        if response.status_code >= 400:
+            raise _refused(response.status_code, response.content)
+        return Reply(response.status_code, response.headers, response.content)
+
+    async def status(self) -> Json:
+        """What the desktop is and how it is."""
+        return _object(await self.request("GET", _PREFIX))
+
+    async def screenshot(self, **params: str) -> bytes:
+        """A picture; parameters as of the route, ``format="jpeg"`` for one."""
+        picture = await self.request("GET", f"{_PREFIX}/screenshot", params=params)
+        if not isinstance(picture, bytes):
+            raise DesktopUnavailable("the service answered a screenshot with something else")
+        return picture
+
+    async def action(
+        self, payload: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
+    ) -> Json:
+        """Do one action; cancelling it lets go of everything it holds."""
+        answer = await self.request(
+            "POST", f"{_PREFIX}/action", json=payload, headers=headers, timeout=_ACTION_TIMEOUT
+        )
+        return _object(answer)
+
+    async def actions(
+        self, payload: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
+    ) -> Json:
+        """Do a batch of actions."""
+        answer = await self.request(
+            "POST", f"{_PREFIX}/actions", json=payload, headers=headers, timeout=_ACTION_TIMEOUT
+        )
+        return _object(answer)
+
+    async def download(
+        self,
+        path: str,
+        to: Path,
+        params: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> int:
+        """Write a body to a file and return its length; a broken-off download leaves no file."""
+        partial = to.with_name(to.name + ".part")
+        try:
+            async with self.stream("GET", path, params=params, headers=headers) as response:
+                if response.status_code >= 400:
+                    with _translated():
+                        body = await response.aread()
+                    raise _refused(response.status_code, body)
+                length = await _write(response, partial)
+            await asyncio.to_thread(partial.replace, to)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                partial.unlink()
+            raise
+        return length
+
+    @asynccontextmanager
+    async def stream(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | AsyncIterator[bytes] | None = None,
+        params: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[httpx2.Response]:
+        """Send one request and give its answer, of any status, with its body still to be read.
+
+        Errors while reading it are translated as well. There is no time-out but for connecting.
+        """
+        with _translated():
+            async with self._http.stream(
+                method,
+                path,
+                headers=headers,
+                content=content,
+                params=params,
+                timeout=httpx2.Timeout(None, connect=10.0),
+            ) as response:
+                yield response
+
+    @asynccontextmanager
+    async def lines(
+        self, path: str, headers: Mapping[str, str] | None = None
+    ) -> AsyncIterator[Lines]:
+        """Read an answer line by line while it is being sent."""
+        async with self.stream("GET", path, headers=headers) as response:
+            if response.status_code >= 400:
+                raise _refused(response.status_code, await response.aread())
+            lines = Lines(_lines(response))
+            try:
+                yield lines
+            finally:
+                await lines.close()
+
+    @asynccontextmanager
+    async def websocket(
+        self,
+        path: str,
+        subprotocols: Sequence[str] = (),
+        params: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[ClientConnection]:
+        """Open a WebSocket; its messages may have any size, and are not compressed."""
+        uri = self._base.replace("http", "ws", 1) + path
+        if params:
+            uri += "?" + urlencode(params)
+        options: dict[str, Any] = {
+            "additional_headers": self._authorization,
+            "subprotocols": [Subprotocol(name) for name in subprotocols] or None,
+            "compression": None,
+            "max_size": None,
+            # Sixteen messages of any size would be kept for a reader that is slow.
+            "max_queue": 1,
+            "proxy": None,
+        }
+        opening = (
+            connect(uri, **options)
+            if self._socket is None
+            else unix_connect(self._socket, uri, **options)
+        )
+        try:
+            connection = await opening
+        except InvalidStatus as error:
+            raise _refused(error.response.status_code, bytes(error.response.body or b"")) from error
+        except (OSError, TimeoutError, WebSocketException) as error:
+            raise DesktopUnavailable(str(error)) from error
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+
+async def _lines(response: httpx2.Response) -> AsyncIterator[str]:
+    with _translated():
+        async for line in response.aiter_lines():
+            yield line
+
+
+async def _write(response: httpx2.Response, to: Path) -> int:
+    length = 0
+    file = await asyncio.to_thread(to.open, "wb")
+    try:
+        async for chunk in response.aiter_bytes(_CHUNK):
+            length += await asyncio.to_thread(file.write, chunk)
+    finally:
+        file.close()
+    return length
+
+
+def _sent(headers: Mapping[str, str] | None, content: bytes | None) -> dict[str, str]:
+    sent = dict(headers or {})
+    if content is not None and "content-type" not in {name.lower() for name in sent}:
+        sent["Content-Type"] = "application/octet-stream"
+    return sent
+
+
+def _body(reply: Reply) -> Any:
+    kind = reply.headers.get("content-type", "").partition(";")[0]
+    # FastAPI names JSON as the type of an empty answer too.
+    if not reply.content or kind != "application/json":
+        return reply.content
+    try:
+        return jsonlib.loads(reply.content)
+    except ValueError as error:
+        raise DesktopUnavailable(f"the service answered with broken JSON: {error}") from error
+
+
+def _refused(status: int, content: bytes) -> DesktopRefused:
+    try:
+        body = jsonlib.loads(content)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        return DesktopRefused(status, f"The desktop answered with status {status}.")
+    message, detail, code = (str(body.get(name) or "") for name in ("message", "detail", "code"))
+    kind = DesktopOccupied if code in _OCCUPIED else _KINDS.get(status, DesktopRefused)
+    return kind(status, message, detail, code)
+
+
+def _object(answer: Any) -> Json:
+    if not isinstance(answer, dict):
+        raise DesktopUnavailable("the service answered with something else than an object")
+    return answer
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except httpx2.TransportError as error:
+        raise DesktopUnavailable(f"{type(error).__name__}: {error}".rstrip(": ")) from error

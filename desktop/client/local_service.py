@@ -1,0 +1,82 @@
+"""A desktop service of one's own, as a child process."""
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deskhand.desktop.errors import DesktopUnavailable
+
+from .command import service_command
+
+END_SECONDS = 10.0
+"""How long a service may take to end before it is killed; it promises 5."""
+
+_TAIL_BYTES = 2000
+
+
+class Child:
+    """One ``deskhand desktop``; ends with its owner. Every method blocks."""
+
+    def __init__(
+        self, arguments: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._command = service_command("--json", *arguments)
+        self._environment = environment
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._ended = False
+
+    def open(self) -> tuple[str, str]:
+        """Start it; return its address and token when it answers.
+
+        Raises:
+            DesktopUnavailable: If it ends before, with what it said.
+        """
+        with tempfile.TemporaryFile() as errors:
+            with self._lock:
+                if self._ended:
+                    raise DesktopUnavailable("the desktop was closed before it was started")
+                self._process = subprocess.Popen(
+                    self._command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    env=self._environment,
+                    start_new_session=True,
+                )
+            assert self._process.stdout is not None  # noqa: S101 - it was asked for
+            ready = _object(self._process.stdout.readline())
+            if ready is None:
+                self.close()
+                errors.seek(max(0, errors.seek(0, os.SEEK_END) - _TAIL_BYTES))
+                said = errors.read().decode(errors="replace").strip()
+                raise DesktopUnavailable(f"the desktop did not start: {said}")
+        return str(ready["url"]), str(ready["token"])
+
+    def close(self) -> None:
+        """End it with everything it started; twice is fine."""
+        with self._lock:
+            self._ended = True
+            process = self._process
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

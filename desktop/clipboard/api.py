@@ -1,0 +1,213 @@
+"""The routes of the clipboard."""
+
+import asyncio
+import base64
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from deskhand.desktop.actions.fields import LONGEST_DURATION, seconds
+from deskhand.desktop.actions.requests import decode, known
+from deskhand.desktop.actions.schema import either, query_parameters
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.http_errors import answered, refusal
+from deskhand.desktop.lease.access import Floor, key_of
+from deskhand.desktop.tool_calls.caller import caller_of
+from deskhand.desktop.x11.selection import LARGEST, Content, Kind
+
+Json = dict[str, Any]
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_KINDS: dict[str, tuple[Kind, ...]] = {
+    "": ("text/plain", "image/png"),
+    "text": ("text/plain",),
+    "text/plain": ("text/plain",),
+    "image": ("image/png",),
+    "image/png": ("image/png",),
+}
+# Whatever a desktop can influence must not become a page of ours.
+_SAFE = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Board(Protocol):
+    """What was copied. Blocking; called from any thread."""
+
+    def get(self, kinds: tuple[Kind, ...]) -> Content | None:
+        """What was copied last."""
+
+    def put(self, content: Content, restore_after: float | None = None) -> None:
+        """Copy; after so many seconds, what was there before comes back."""
+
+    def restore(self) -> bool:
+        """Copy again what was there before."""
+
+
+def router(board: Callable[[], Board], floor: Floor) -> APIRouter:
+    """Return the routes; ``board`` may wait for a display, and is called in a thread."""
+    routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
+
+    @routes.get(
+        "/clipboard",
+        response_class=Response,
+        responses=_CONTENTS,
+        openapi_extra={"parameters": query_parameters({"type": _TYPE, "viewer": _VIEWER})},
+    )
+    async def read(request: Request) -> Response:
+        """What was copied last; text, else a PNG, or what `type` says. 204 if there is none."""
+        with answered():
+            known(request.query_params, ("type", "viewer"))
+            kinds = _wanted(request)
+            if not _drives(request, floor):
+                floor.look()
+            found = await asyncio.to_thread(lambda: board().get(kinds))
+            if found is None:
+                return Response(status_code=204, headers=_SAFE)
+            return Response(found.data, headers={**_SAFE, "Content-Type": _shown(found.kind)})
+
+    @routes.put("/clipboard", status_code=204, openapi_extra=_BODY)
+    async def write(request: Request) -> Response:
+        """Copy `{"text": ...}`, `{"image_png": BASE64}`, or the body itself: a PNG or UTF-8.
+
+        After `restore_after` seconds what was there before comes back, unless something else was
+        copied meanwhile.
+        """
+        with answered():
+            known(request.query_params, ("restore_after", "viewer"))
+            after = _restore_after(request.query_params.get("restore_after"))
+            content = content_of(request.headers.get("content-type", ""), await _body(request))
+            with _acting(request, floor):
+                await asyncio.to_thread(lambda: board().put(content, after))
+            return Response(status_code=204)
+
+    @routes.post(
+        "/clipboard/restore",
+        status_code=204,
+        openapi_extra={"parameters": query_parameters({"viewer": _VIEWER})},
+    )
+    async def restore(request: Request) -> Response:
+        """Copy again what was there before the last PUT."""
+        with answered():
+            with _acting(request, floor):
+                restored = await asyncio.to_thread(lambda: board().restore())
+            if not restored:
+                raise refusal(409, "There is nothing to restore.", "nothing was copied before")
+            return Response(status_code=204)
+
+    return routes
+
+
+def _drives(request: Request, floor: Floor) -> bool:
+    """Whether the page that asks is in control: a person's clipboard is the person's."""
+    return floor.drives(key_of(None, request.query_params.get("viewer")))
+
+
+def _acting(request: Request, floor: Floor) -> AbstractContextManager[None]:
+    if _drives(request, floor):
+        return nullcontext()
+    return floor.acting(caller_of(request.headers).chat_id)
+
+
+def content_of(media_type: str, body: bytes) -> Content:
+    """Read what is to be copied.
+
+    Raises:
+        InvalidAction: If it is neither UTF-8 nor a PNG.
+    """
+    if media_type.partition(";")[0].strip().lower() == "application/json":
+        return _from_json(decode(body))
+    if body.startswith(_PNG):
+        return Content("image/png", body)
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidAction("Copy a text in UTF-8 or a PNG.", str(error)) from error
+    return Content("text/plain", body)
+
+
+def _from_json(body: Json) -> Content:
+    known(body, ("text", "image_png"))
+    text, image = body.get("text"), body.get("image_png")
+    if isinstance(text, str) and image is None:
+        return Content("text/plain", text.encode())
+    if not isinstance(image, str) or text is not None:
+        raise InvalidAction('Give either "text" or "image_png", a text.')
+    try:
+        data = base64.b64decode(image, validate=True)
+    except ValueError as error:
+        raise InvalidAction('"image_png" must be base64.', str(error)) from error
+    if not data.startswith(_PNG):
+        raise InvalidAction('"image_png" must be a PNG.')
+    return Content("image/png", data)
+
+
+async def _body(request: Request) -> bytes:
+    whole = bytearray()
+    async for piece in request.stream():
+        whole += piece
+        if len(whole) > LARGEST:
+            detail = f"at most {LARGEST} bytes can be copied"
+            raise HTTPException(413, {"message": "Too large for the clipboard.", "detail": detail})
+    return bytes(whole)
+
+
+def _restore_after(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        return seconds("restore_after", float(text))
+    except ValueError as error:
+        raise InvalidAction('"restore_after" must be a number of seconds.') from error
+
+
+def _wanted(request: Request) -> tuple[Kind, ...]:
+    kind = request.query_params.get("type")
+    if kind is None:
+        kind = "image" if request.headers.get("accept", "").startswith("image/") else ""
+    if kind not in _KINDS:
+        raise InvalidAction('"type" must be text or image.')
+    return _KINDS[kind]
+
+
+def _shown(kind: Kind) -> str:
+    return "text/plain; charset=utf-8" if kind == "text/plain" else kind
+
+
+_CONTENTS: dict[int | str, Json] = {
+    200: {
+        "description": "What was copied.",
+        "content": {"text/plain": {}, "image/png": {}},
+    },
+    204: {"description": "Nothing is there in that form."},
+    504: {"description": "The program that copied it does not hand it over."},
+}
+_TYPE: Json = {"type": "string", "enum": list(_KINDS)}
+_VIEWER: Json = {"type": "string", "description": "Key of the live view's page that asks."}
+_AFTER: Json = {"type": "number", "minimum": 0, "maximum": LONGEST_DURATION}
+_BODY: Json = {
+    "parameters": query_parameters({"restore_after": _AFTER, "viewer": _VIEWER}),
+    "requestBody": {
+        "required": False,
+        "description": "Nothing: an empty text.",
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    **either("text", "image_png"),
+                    "properties": {
+                        "text": {"type": "string"},
+                        "image_png": {"type": "string", "contentEncoding": "base64"},
+                    },
+                }
+            },
+            "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+        },
+    },
+}

@@ -1,0 +1,1 @@
+"""Performing an action and observing its effect; the action and screenshot routes."""

@@ -1,0 +1,184 @@
+"""The desktop's HTTP routes: status, screenshot, actions."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import JSONResponse
+
+from deskhand.desktop.actions.fields import Json
+from deskhand.desktop.actions.requests import action_request, batch_request, decode, picture_of
+from deskhand.desktop.actions.schema import action_schema, batch_schema, screenshot_parameters
+from deskhand.desktop.actions.screenshot_query import screenshot_request
+from deskhand.desktop.geometry import Space
+from deskhand.desktop.http_errors import answered, refusal
+from deskhand.desktop.screenshots.etags import etags
+from deskhand.desktop.tool_calls.caller import INSTANCE, call_of, caller_of, header
+from deskhand.desktop.tool_calls.once import Once
+
+from .computer import Computer
+from .outcomes import Shot
+from .responder import Reply
+
+T = TypeVar("T")
+
+PREFIX = "/api/v0/desktop"
+# Nobody reads it: the one who asked has gone.
+_CLIENT_CLOSED_REQUEST = 499
+_ENDING = ("Desktop API is shutting down.", "what was going on has been let go of")
+
+
+def router(
+    computer: Computer,
+    status: Callable[[], Json],
+    once: Once,
+    refs: Callable[[Json], Json] = lambda body: body,
+    closing: asyncio.Event | None = None,
+) -> APIRouter:
+    """Return the routes of one computer.
+
+    ``status`` gives the body of the status route, ``once`` keeps calls from being done twice,
+    ``refs`` puts points in the place of a body's refs. Set ``closing`` when the end is asked for:
+    whoever waits is told so.
+    """
+    ending = closing or asyncio.Event()
+    routes = APIRouter(prefix=PREFIX, tags=["desktop"])
+
+    @routes.get("")
+    async def desktop_status() -> Json:
+        """What this desktop is and how it is."""
+        return status()
+
+    @routes.head("/screenshot", include_in_schema=False)
+    @routes.get(
+        "/screenshot",
+        response_class=Response,
+        responses=_PICTURE_ANSWERS,
+        openapi_extra={"parameters": screenshot_parameters()},
+    )
+    async def screenshot(request: Request) -> Response:
+        """A picture of the screen; 304 where the caller has it already."""
+        with answered():
+            wanted = screenshot_request(request.query_params.multi_items(), computer.size)
+            known = etags(",".join(request.headers.getlist("if-none-match")))
+            shot = await computer.picture(picture_of(wanted, computer.size), known)
+            return _picture(shot, wanted.space)
+
+    @routes.post("/action", openapi_extra=_body(action_schema()), responses=_ERRORS)
+    async def action(request: Request) -> Response:
+        """Do one thing, and with `observe` look at what became of it.
+
+        A repeated `Deskhand-Tool-Call-Id` is answered from what was recorded, never done again.
+        """
+        with answered():
+            body = decode(await request.body())
+            reply = Reply(
+                computer, action_request(refs(body), computer.size), caller_of(request.headers)
+            )
+            return await _done_once(request, body, reply, once, ending)
+
+    @routes.post("/actions", openapi_extra=_body(batch_schema()), responses=_ERRORS)
+    async def actions(request: Request) -> Response:
+        """Do several things in order, up to the first that fails; look once at the end."""
+        with answered():
+            body = decode(await request.body())
+            reply = Reply(
+                computer, batch_request(refs(body), computer.size), caller_of(request.headers)
+            )
+            return await _done_once(request, body, reply, once, ending)
+
+    return routes
+
+
+async def _done_once(
+    request: Request, body: Json, reply: Reply, once: Once, ending: asyncio.Event
+) -> Response:
+    call = call_of(request.headers, request.url.path, body)
+    if ending.is_set():
+        raise refusal(503, *_ENDING)
+    status, answer = await _while_connected(
+        request, reply.once(once, call, header(request.headers, INSTANCE)), ending
+    )
+    return JSONResponse(answer, status)
+
+
+async def _while_connected(
+    request: Request, work: Coroutine[Any, Any, T], ending: asyncio.Event
+) -> T:
+    """Await work, and cancel it when the one who asked for it goes away, or the service ends."""
+    working = asyncio.create_task(work, name="action")
+    leaving = asyncio.create_task(_left(request), name="disconnect")
+    closing = asyncio.create_task(ending.wait(), name="ending")
+    tasks = (working, leaving, closing)
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        if closing.done():
+            raise refusal(503, *_ENDING)
+        raise HTTPException(_CLIENT_CLOSED_REQUEST, "The client went away.")
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _picture(shot: Shot, space: Space) -> Response:
+    headers = {
+        "ETag": f'"{shot.etag}"',
+        "Cache-Control": "no-cache",
+        "Deskhand-Frame-Id": shot.frame_id,
+        "Deskhand-Picture-Size": f"{shot.size.width}x{shot.size.height}",
+        "Deskhand-Native-Size": f"{shot.native.width}x{shot.native.height}",
+        "Deskhand-Space": f"{space.name} {space.size.width}x{space.size.height}",
+        "Server-Timing": ", ".join(
+            f"{stage};dur={taken:.3f}" for stage, taken in shot.timings.items()
+        ),
+    }
+    if shot.data is None:
+        return Response(status_code=304, headers=headers)
+    return Response(shot.data, media_type=f"image/{shot.format}", headers=headers)
+
+
+def _body(schema: Json) -> Json:
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+_ERRORS: dict[int | str, Json] = {
+    400: {"description": "The request is wrong; nothing was done."},
+    409: {"description": "The tool call's id was used otherwise, or its outcome is not known."},
+    429: {"description": "Too many actions are waiting."},
+    500: {"description": "The action was begun and failed; nothing stays pressed."},
+    503: {"description": "There is no display just now."},
+}
+_PICTURE_HEADERS: Json = {
+    name: {"description": meaning, "schema": {"type": "string"}}
+    for name, meaning in {
+        "ETag": "Names frame and parameters; for If-None-Match.",
+        "Deskhand-Frame-Id": "Names what the screen shows; for `since`.",
+        "Deskhand-Picture-Size": "Width and height of this picture, as 1280x720.",
+        "Deskhand-Native-Size": "Width and height of the screen.",
+        "Deskhand-Space": "Name and size of the space of the request, as model 1280x720.",
+        "Server-Timing": "Milliseconds of capture and encode.",
+    }.items()
+}
+_PICTURE_ANSWERS: dict[int | str, Json] = {
+    200: {
+        "description": "The picture.",
+        "headers": _PICTURE_HEADERS,
+        "content": {
+            f"image/{kind}": {"schema": {"type": "string", "format": "binary"}}
+            for kind in ("png", "jpeg", "webp")
+        },
+    },
+    304: {"description": "The caller has this picture already.", "headers": _PICTURE_HEADERS},
+    400: _ERRORS[400],
+    503: _ERRORS[503],
+}

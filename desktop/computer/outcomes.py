@@ -1,0 +1,230 @@
+"""What became of a request, and how that is answered in JSON."""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from deskhand.desktop.actions.catalog import CursorPosition, output, points_of
+from deskhand.desktop.actions.requests import ActionRequest
+from deskhand.desktop.capture.diff import Changes
+from deskhand.desktop.capture.frames import Frame, Pointer
+from deskhand.desktop.capture.settle import Verdict
+from deskhand.desktop.errors import ActionFailed
+from deskhand.desktop.geometry import (
+    Point,
+    Region,
+    Size,
+    Space,
+    contains,
+    convert,
+    convert_region,
+    model_size,
+)
+from deskhand.desktop.screenshots.options import PictureFormat, View
+from deskhand.desktop.windows.focused import Focused
+
+Json = dict[str, Any]
+
+SKIPPED: Json = {"skipped": True}
+"""The result of an action that was not begun, because one before it failed."""
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture, or the word that the caller has it already."""
+
+    frame_id: str
+    etag: str
+    format: PictureFormat
+    size: Size
+    native: Size
+    """Of the screen."""
+    data: bytes | None
+    """``None`` when nothing has changed since the frame that the caller named."""
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds by stage."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What was seen after acting."""
+
+    frame_id: str
+    settled: Verdict | None
+    changes: Changes
+    shot: Shot | None
+    focused_before: Focused | None = None
+    focused_after: Focused | None = None
+    frame_before: str = ""
+    """What was seen before acting."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one action gave."""
+
+    output: str
+    space: Space
+    native: Size
+    frame_id: str
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds by stage."""
+    point: Point | None = None
+    native_point: Point | None = None
+    clamped: bool = False
+    shot: Shot | None = None
+    observation: Observation | None = None
+    told_text: str | None = None
+    """What is told in the place of a text that went into a password field."""
+
+
+@dataclass(frozen=True)
+class BatchOutcome:
+    """What the actions of a batch gave, up to the first that failed."""
+
+    results: Sequence[Outcome | ActionFailed]
+    skipped: int
+    space: Space
+    native: Size
+    frame_id: str
+    timings: Mapping[str, float]
+    observation: Observation | None
+
+
+def frame_id(boot: str, frame: Frame, moves: int) -> str:
+    """Name of what a frame and the pointer on it show, after so many moves of the pointer.
+
+    ``boot`` names the service. Both numbers only grow, so their sum is of one moment.
+    """
+    return f"{boot}{frame.life}-{frame.counter + moves}"
+
+
+def etag(shown: str, view: View, pointer: Pointer | None) -> str:
+    """Name of the bytes of a picture: of the frame, the view, and the pointer drawn on it."""
+    drawn = None if pointer is None else (pointer.position, pointer.serial)
+    described = repr((view.size, view.region, view.options.format, view.options.quality, drawn))
+    return f"{shown}-{hashlib.blake2s(described.encode(), digest_size=8).hexdigest()}"
+
+
+def outcome_of(
+    request: ActionRequest,
+    native: Size,
+    native_point: Point | None,
+    shown: str,
+    shot: Shot | None,
+    timings: Mapping[str, float],
+) -> Outcome:
+    """What a successful action gave, whose point, or the pointer, is at ``native_point``."""
+    size, point = request.space.size, request.point
+    if point is not None:
+        point = convert(point, size, size)
+    elif native_point is not None:
+        point = convert(native_point, native, size)
+    words = output(request.name)
+    if isinstance(request.action, CursorPosition) and point is not None:
+        words = f"x={point.x},y={point.y}"
+    return Outcome(
+        output=words,
+        space=request.space,
+        native=native,
+        frame_id=shown,
+        timings=timings,
+        point=point,
+        native_point=native_point,
+        clamped=not all(contains(size, at) for at in points_of(request.action)),
+        shot=shot,
+    )
+
+
+def outcome_json(outcome: Outcome, instance_id: str) -> Json:
+    """The body of the answer to one action."""
+    return {
+        **_result_json(outcome),
+        **_observation_json(outcome.observation, outcome.space, outcome.native),
+        "space": _space_json(outcome.space),
+        "timings": _timings_json(outcome.timings),
+        "instance_id": instance_id,
+    }
+
+
+def batch_json(outcome: BatchOutcome, instance_id: str) -> Json:
+    """The body of the answer to a batch."""
+    results: list[Json] = []
+    for result in outcome.results:
+        if isinstance(result, ActionFailed):
+            error = {"message": result.message, "detail": result.detail}
+            results.append({"output": str(result), "error": error})
+        else:
+            results.append({**_result_json(result), "timings": _timings_json(result.timings)})
+    results += [SKIPPED] * outcome.skipped
+    return {
+        "results": results,
+        "skipped": outcome.skipped,
+        "frame_id": outcome.frame_id,
+        **_observation_json(outcome.observation, outcome.space, outcome.native),
+        "space": _space_json(outcome.space),
+        "timings": _timings_json(outcome.timings),
+        "instance_id": instance_id,
+    }
+
+
+def _result_json(outcome: Outcome) -> Json:
+    body: Json = {"output": outcome.output, "frame_id": outcome.frame_id}
+    if outcome.point is not None and outcome.native_point is not None:
+        body["point"] = list(outcome.point)
+        native = outcome.native
+        body["native_point"] = list(outcome.native_point)
+        body["model_point"] = list(convert(outcome.native_point, native, model_size(native)))
+        body["clamped"] = outcome.clamped
+    if outcome.told_text is not None:
+        body["told_text"] = outcome.told_text
+    if outcome.shot is not None:
+        body |= shot_json(outcome.shot)
+    return body
+
+
+def _observation_json(seen: Observation | None, space: Space, native: Size) -> Json:
+    if seen is None:
+        return {}
+    body: Json = {"frame_id": seen.frame_id}
+    if seen.settled is not None:
+        body["settled"] = seen.settled
+    body["changed_fraction"] = seen.changes.fraction
+    body["changed_regions"] = [
+        list(convert_region(Region(*region), native, space.size)) for region in seen.changes.regions
+    ]
+    for name in ("focused_before", "focused_after"):
+        window: Focused | None = getattr(seen, name)
+        body[name] = None if window is None else {"id": window.id, "title": window.title}
+    if seen.shot is not None:
+        body |= shot_json(seen.shot)
+    return body
+
+
+def shot_json(shot: Shot) -> Json:
+    """The fields of an answer that carry a picture."""
+    body: Json = {
+        "frame_id": shot.frame_id,
+        "screenshot_width": shot.size.width,
+        "screenshot_height": shot.size.height,
+        "screenshot_media_type": f"image/{shot.format}",
+        "native_size": shot.native._asdict(),
+    }
+    if shot.data is None:
+        body["unchanged"] = True
+    else:
+        body["screenshot_data"] = base64.b64encode(shot.data).decode()
+    return body
+
+
+def _space_json(space: Space) -> Json:
+    return {"name": space.name, "width": space.size.width, "height": space.size.height}
+
+
+def _timings_json(timings: Mapping[str, float]) -> Json:
+    return {f"{stage}_ms": round(timings.get(stage, 0.0), 3) for stage in STAGES}
+
+
+STAGES = ("act", "settle", "capture", "encode")

@@ -1,0 +1,1 @@
+"""The X server process and its session: start, watch, replace."""

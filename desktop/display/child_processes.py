@@ -1,0 +1,248 @@
+"""Starts child processes from one long-lived thread, watches them, and ends their groups."""
+
+import os
+import queue
+import selectors
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from deskhand.desktop.errors import MissingProgram
+
+PACKAGES = {
+    "Xvfb": "xvfb",
+    "Xvnc": "tigervnc-standalone-server",
+    "chromium": "chromium",
+    "dbus-daemon": "dbus-daemon",
+    "hsetroot": "hsetroot",
+    "openbox": "openbox",
+    "setpriv": "util-linux",
+    "setxkbmap": "x11-xkb-utils",
+    "tint2": "tint2",
+    "xterm": "xterm",
+}
+"""Which Debian package brings a program."""
+
+_PROGRAM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+_LOG_TAIL_BYTES = 2000
+
+
+def find_program(name: str, path: str | None = None) -> str:
+    """Absolute path of an installed program.
+
+    Raises:
+        MissingProgram: With the package that would bring it.
+    """
+    found = shutil.which(name, path=path or os.environ.get("PATH", _PROGRAM_PATH))
+    if found is None:
+        raise MissingProgram(name, PACKAGES.get(name, name))
+    return found
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to start, and how."""
+
+    argv: Sequence[str]
+    environment: Mapping[str, str]
+    log: Path
+    cwd: Path | None = None
+    pass_fds: tuple[int, ...] = ()
+    on_exit: Callable[["Child"], None] | None = None
+    """Called in the spawn thread, which may spawn from it."""
+
+
+@dataclass
+class Child:
+    """A process in a session of its own; ``pid`` is also its group."""
+
+    name: str
+    pid: int
+    log: Path
+    exited: threading.Event = field(default_factory=threading.Event)
+    returncode: int | None = None
+    ending: bool = False
+    """Set before it is told to end, so that nobody takes its exit for a crash."""
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not been reaped yet."""
+        return not self.exited.is_set()
+
+    def log_tail(self) -> str:
+        """The last lines that it wrote."""
+        try:
+            with self.log.open("rb") as file:
+                file.seek(max(0, self.log.stat().st_size - _LOG_TAIL_BYTES))
+                return file.read().decode("utf-8", "replace").strip()
+        except OSError:
+            return ""
+
+    def stop(self, grace: float = 2.0) -> None:
+        """End the whole group: ask, wait at most ``grace`` seconds, then kill."""
+        self.ask_to_end()
+        if not self.exited.wait(grace):
+            self._signal(signal.SIGKILL)
+            self.exited.wait(2.0)
+
+    def ask_to_end(self) -> None:
+        """Send SIGTERM to the group without waiting; nobody takes its exit for a crash then."""
+        self.ending = True
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Kill the whole group at once; whoever listens for its exit takes it for a crash."""
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if not self.exited.is_set():
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+
+
+class Spawner:
+    """Every child dies with us: the kernel kills it when the spawn thread ends.
+
+    A parent-death signal follows the thread that forked, not the process, which is why all
+    children come from this one thread; it lives until ``close``.
+    """
+
+    def __init__(self) -> None:
+        self._setpriv = ""
+        self._children: dict[int, tuple[Child, subprocess.Popen[bytes], Order]] = {}
+        self._orders: queue.SimpleQueue[tuple[Order, Future[Child]] | None] = queue.SimpleQueue()
+        self._wake_read, self._wake_write = -1, -1
+        self._thread = threading.Thread(target=self._run, name="spawn", daemon=True)
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def open(self) -> None:
+        """Start the thread.
+
+        Raises:
+            MissingProgram: If ``setpriv`` is not installed.
+        """
+        self._setpriv = find_program("setpriv")
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_read, False)
+        self._thread.start()
+
+    def spawn(self, order: Order) -> Child:
+        """Start a process; its output is appended to the log.
+
+        Raises:
+            MissingProgram: If the program is not on the order's PATH.
+        """
+        if threading.current_thread() is self._thread:
+            return self._start(order)
+        future: Future[Child] = Future()
+        self._orders.put((order, future))
+        os.write(self._wake_write, b"!")
+        return future.result()
+
+    def close(self, grace: float = 2.0) -> None:
+        """End all children that still run, in reverse order of their start, and the thread."""
+        if self._closed or self._wake_write < 0:
+            return
+        self._closed = True
+        deadline = time.monotonic() + grace
+        children = [child for child, _, _ in reversed(self._children.copy().values())]
+        for child in children:
+            child.ending = True
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGTERM)
+        for child in children:
+            child.stop(max(0.0, deadline - time.monotonic()))
+        self._orders.put(None)
+        os.write(self._wake_write, b"!")
+        self._thread.join()
+        os.close(self._wake_write)
+        os.close(self._wake_read)
+
+    def _run(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            self._selector = selector
+            selector.register(self._wake_read, selectors.EVENT_READ)
+            serving = True
+            while serving or self._children:
+                for key, _ in selector.select():
+                    if key.data is not None:
+                        self._reap(key.fd, key.data)
+                        continue
+                    os.read(self._wake_read, 4096)
+                    serving = self._serve()
+                    if not serving:
+                        self._kill_rest()
+
+    def _kill_rest(self) -> None:
+        # What an exit's handler started while everything was being ended.
+        for child, _, _ in self._children.values():
+            child.ending = True
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+
+    def _serve(self) -> bool:
+        while True:
+            try:
+                item = self._orders.get_nowait()
+            except queue.Empty:
+                return True
+            if item is None:
+                return False
+            order, future = item
+            try:
+                future.set_result(self._start(order))
+            except (OSError, MissingProgram) as error:
+                future.set_exception(error)
+
+    def _start(self, order: Order) -> Child:
+        program = find_program(order.argv[0], order.environment.get("PATH"))
+        order.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with order.log.open("ab") as log:
+            process = subprocess.Popen(
+                [self._setpriv, "--pdeathsig", "KILL", "--", program, *order.argv[1:]],
+                env=dict(order.environment),
+                cwd=order.cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=order.pass_fds,
+                start_new_session=True,
+            )
+        child = Child(Path(program).name, process.pid, order.log)
+        self._children[child.pid] = (child, process, order)
+        self._selector.register(os.pidfd_open(child.pid), selectors.EVENT_READ, child.pid)
+        return child
+
+    def _reap(self, pidfd: int, pid: int) -> None:
+        self._selector.unregister(pidfd)
+        os.close(pidfd)
+        child, process, order = self._children.pop(pid)
+        if child.ending:
+            # The leader is not reaped yet, so its number cannot be anybody else's group.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+        child.returncode = process.wait()
+        child.exited.set()
+        if order.on_exit is not None:
+            order.on_exit(child)

@@ -1,0 +1,273 @@
+"""What makes a display a desktop: message bus, window manager, wallpaper, panel, launchers."""
+
+import os
+import select
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import psutil
+
+from deskhand.desktop.errors import DisplayNotReady, MissingProgram
+from deskhand.desktop.x11.connection import await_window_manager
+
+from .child_processes import Child, Order, Spawner, find_program
+
+_MARK = "DESKHAND_SESSION"
+_WALLPAPER = ("-add", "#16222f", "-add", "#27445d", "-add", "#3d6a86", "-gradient", "180")
+_MOST_RESTARTS = 5
+_RESTART_SECONDS = 10.0
+_BUS_SECONDS = 5.0
+_WINDOW_MANAGER_SECONDS = 5.0
+_LAYOUT_SECONDS = 5.0
+# They do one thing and end.
+_ONCE = ("hsetroot", "setxkbmap")
+
+_TEXTS = {
+    "openbox.xml": "etc/openbox.xml",
+    "themerc": "share/themes/Deskhand/openbox-3/themerc",
+    "tint2rc": "etc/tint2rc",
+    "deskhand-browser.desktop": "share/applications/deskhand-browser.desktop",
+    "deskhand-terminal.desktop": "share/applications/deskhand-terminal.desktop",
+    "preferences.json": "browser/Default/Preferences",
+}
+_SCRIPTS = {"browser.sh": "bin/browser", "terminal.sh": "bin/terminal"}
+_IMAGES = {"browser.png": "share/icons/browser.png", "terminal.png": "share/icons/terminal.png"}
+
+
+@dataclass(frozen=True)
+class SessionFiles:
+    """The package's files of which each session gets its copies, by name."""
+
+    texts: Mapping[str, str]
+    images: Mapping[str, bytes]
+
+    @classmethod
+    def read(cls) -> Self:
+        """Read them; they may be unreadable once privileges are dropped."""
+        assets = Path(__file__).parent / "assets"
+        return cls(
+            {name: (assets / name).read_text() for name in (*_TEXTS, *_SCRIPTS)},
+            {name: (assets / name).read_bytes() for name in _IMAGES},
+        )
+
+
+class DesktopSession:
+    """Runs the programs of one desktop while it is open.
+
+    ``folder`` is the desktop's private directory; ``environment`` is what applications start
+    with, and its PATH should name ``<folder>/bin``, where ``browser`` and ``terminal`` are put.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        display: str,
+        xauthority: Path,
+        environment: Mapping[str, str],
+        spawner: Spawner,
+        files: SessionFiles,
+        *,
+        display_lives: Callable[[], bool] = lambda: True,
+        layout: str = "",
+    ) -> None:
+        self._folder = folder
+        self._display_lives = display_lives
+        self._display = display
+        self._xauthority = xauthority
+        self._spawner = spawner
+        self._bus = folder / "run" / "bus"
+        self._environment = {
+            **environment,
+            "DISPLAY": display,
+            "XAUTHORITY": str(xauthority),
+            "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self._bus}",
+        }
+        self._files = files
+        self._layout = layout
+        self._children: dict[str, Child] = {}
+        self._restarts: dict[str, list[float]] = {}
+        self._again: dict[str, Callable[[], Child]] = {
+            "dbus-daemon": lambda: self._spawn_bus(()),
+            "openbox": self._start_window_manager,
+            "tint2": self._start_panel,
+        }
+        self._closing = False
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What an application of this desktop starts with."""
+        return dict(self._environment)
+
+    def open(self) -> None:
+        """Start everything; windows may be opened when this returns. All or nothing.
+
+        Raises:
+            MissingProgram: If the message bus or the window manager is not installed.
+            DisplayNotReady: If the message bus does not start, or there is no such layout.
+            DisplayGone: If the X server ends meanwhile.
+        """
+        try:
+            self._start_all()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the programs, and the applications that were launched from the panel."""
+        self._closing = True
+        children = tuple(reversed(self._children.values()))
+        for child in children:
+            child.ask_to_end()
+        for child in children:
+            child.stop(grace=1.0)
+        self._sweep()
+
+    def status(self) -> dict[str, Any]:
+        """What runs, for the desktop's status page."""
+        return {
+            **{
+                name: {"running": child.running, "pid": child.pid if child.running else None}
+                for name, child in self._children.items()
+                if name not in _ONCE
+            },
+            "window_manager_restarts": len(self._restarts.get("openbox", ())),
+            "restarts": {name: len(times) for name, times in self._restarts.items()},
+            "browser_sandbox": _sandbox_status(),
+        }
+
+    def _start_all(self) -> None:
+        self._write_files()
+        for name in ("dbus-daemon", "openbox", "tint2", "hsetroot", "xterm"):
+            find_program(name, self._environment.get("PATH"))
+        self._set_layout()
+        self._start_bus()
+        self._start_window_manager()
+        self._start("hsetroot", *_WALLPAPER)
+        # The panel would look for the window manager again only a second later.
+        await_window_manager(self._display, self._xauthority, _WINDOW_MANAGER_SECONDS)
+        self._start_panel()
+
+    def _write_files(self) -> None:
+        downloads = self._environment.get("HOME", str(self._folder)) + "/Downloads"
+        for asset, place in {**_TEXTS, **_SCRIPTS}.items():
+            text = self._files.texts[asset].replace("@FOLDER@", str(self._folder))
+            text = text.replace("@DOWNLOADS@", downloads)
+            text = text.replace("@SANDBOX@", "" if _sandboxed() else "--no-sandbox --test-type")
+            path = self._folder / place
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.write_text(text)
+            path.chmod(0o700 if asset in _SCRIPTS else 0o600)
+        for asset, place in _IMAGES.items():
+            path = self._folder / place
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.write_bytes(self._files.images[asset])
+        self._bus.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        Path(downloads).mkdir(parents=True, exist_ok=True)
+
+    def _start(self, name: str, *arguments: str, **more: Any) -> Child:
+        environment = {**self._environment, _MARK: str(self._folder)}
+        log = self._folder / "logs" / f"{name}.log"
+        home = self._environment.get("HOME")
+        order = Order(
+            (name, *arguments),
+            environment,
+            log,
+            Path(home) if home else None,
+            on_exit=self._ended,
+            **more,
+        )
+        child = self._spawner.spawn(order)
+        self._children[name] = child
+        return child
+
+    def _set_layout(self) -> None:
+        if not self._layout:
+            return
+        layout, _, variant = self._layout.partition("(")
+        chosen = ["-layout", layout, *(["-variant", variant.rstrip(")")] if variant else [])]
+        setting = self._start("setxkbmap", *chosen)
+        if not setting.exited.wait(_LAYOUT_SECONDS) or setting.returncode:
+            raise DisplayNotReady(self._display, 0.0, f"{self._layout}: {setting.log_tail()}")
+
+    def _start_bus(self) -> None:
+        reading, writing = os.pipe()
+        try:
+            bus = self._spawn_bus((writing,))
+            os.close(writing)
+            writing = -1
+            ready = select.select([reading], [], [], _BUS_SECONDS)[0]
+            if not ready or not os.read(reading, 1):
+                raise DisplayNotReady(self._display, _BUS_SECONDS, bus.log_tail())
+        finally:
+            os.close(reading)
+            if writing >= 0:
+                os.close(writing)
+
+    def _spawn_bus(self, tell: tuple[int, ...]) -> Child:
+        self._bus.unlink(missing_ok=True)
+        return self._start(
+            "dbus-daemon",
+            *("--session", "--nofork", "--nopidfile", "--nosyslog"),
+            *(f"--address=unix:path={self._bus}", *(f"--print-address={fd}" for fd in tell)),
+            pass_fds=tell,
+        )
+
+    def _start_window_manager(self) -> Child:
+        rc = str(self._folder / "etc" / "openbox.xml")
+        return self._start("openbox", "--sm-disable", "--config-file", rc)
+
+    def _start_panel(self) -> Child:
+        return self._start("tint2", "-c", str(self._folder / "etc" / "tint2rc"))
+
+    def _ended(self, child: Child) -> None:
+        again = self._again.get(child.name)
+        if self._closing or child.ending or again is None or not self._display_lives():
+            return
+        now = time.monotonic()
+        times = self._restarts.setdefault(child.name, [])
+        # What cannot start ends at once, again and again.
+        if sum(at > now - _RESTART_SECONDS for at in times) < _MOST_RESTARTS:
+            times.append(now)
+            with suppress(OSError, MissingProgram):
+                again()
+
+    def _sweep(self) -> None:
+        marked = [process for process in psutil.process_iter() if self._is_ours(process)]
+        for process in marked:
+            with suppress(psutil.Error):
+                process.terminate()
+        for process in psutil.wait_procs(marked, timeout=1.0)[1]:
+            with suppress(psutil.Error):
+                process.kill()
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        with suppress(psutil.Error, OSError):
+            return process.environ().get(_MARK) == str(self._folder)
+        return False
+
+
+def _sandboxed() -> bool:
+    return os.geteuid() != 0
+
+
+def _sandbox_status() -> dict[str, object]:
+    if _sandboxed():
+        return {"on": True, "reason": ""}
+    return {"on": False, "reason": "Chromium has no sandbox for root; use an unprivileged user"}

@@ -1,0 +1,322 @@
+"""The X server of one desktop: Xvnc on a free display, with a cookie and a private RFB socket.
+
+Xvfb will do as well, without the socket and so without a live view.
+"""
+
+import os
+import secrets
+import select
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from deskhand.desktop.errors import DisplayNotReady
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.settings import Program
+
+from .child_processes import Child, Order, Spawner
+
+_SOCKETS = Path("/tmp/.X11-unix")  # noqa: S108 - where every X client looks
+_LOCKS = Path("/tmp")  # noqa: S108 - the same
+_COOKIE_NAME = b"MIT-MAGIC-COOKIE-1"
+_FAMILY_WILD = 65535
+_RFB_BANNER_BYTES = 12
+_STARTING_SECONDS = 10.0
+
+
+class XServer:
+    """Runs Xvnc, or another program that is named, while it is open.
+
+    ``folder`` must be private (0700): the cookie, the RFB socket and the log are made in it.
+    ``died`` is set, and ``on_death`` called in the spawn thread, when the server ends by itself.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        size: Size,
+        environment: Mapping[str, str],
+        spawner: Spawner,
+        *,
+        on_death: Callable[[], None] | None = None,
+        program: Program = "Xvnc",
+        glx: bool = False,
+    ) -> None:
+        self.size = size
+        self.xauthority = folder / "Xauthority"
+        self.rfb_socket = folder / "rfb.sock"
+        self.died = threading.Event()
+        self._log = folder / "logs" / "xserver.log"
+        self._environment = environment
+        self._spawner = spawner
+        self._on_death = on_death
+        self._program = program
+        self._glx = glx
+        self._cookie = b""
+        self._child: Child | None = None
+        self._number_pipe = -1
+        self._number: int | None = None
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def display(self) -> str:
+        """The name that clients use, such as ``:3``."""
+        return f":{self._number}" if self._number is not None else "(starting)"
+
+    @property
+    def pid(self) -> int | None:
+        """Process id, while it runs."""
+        return self._child.pid if self._child is not None and self._child.running else None
+
+    @property
+    def has_live_view(self) -> bool:
+        """Whether it serves RFB."""
+        return self._program == "Xvnc"
+
+    def open(self, timeout: float = 10.0) -> None:
+        """Start the server and wait until X and RFB answer."""
+        self.launch()
+        self.wait_ready(timeout)
+
+    def launch(self) -> None:
+        """Start the server without waiting for it.
+
+        Raises:
+            MissingProgram: If it is not installed.
+        """
+        _make_socket_folder()
+        clear_stale()
+        self._cookie = write_cookie(self.xauthority)
+        self.rfb_socket.unlink(missing_ok=True)
+        self._number_pipe, written = os.pipe()
+        try:
+            order = Order(
+                self._command(written),
+                self._environment,
+                self._log,
+                pass_fds=(written,),
+                on_exit=self._ended,
+            )
+            self._child = self._spawner.spawn(order)
+        except BaseException:
+            self._close_pipe()
+            raise
+        finally:
+            os.close(written)
+
+    def wait_ready(self, timeout: float = 10.0) -> None:
+        """Return when a client may connect.
+
+        Raises:
+            DisplayNotReady: With the end of its log; the server is ended then.
+        """
+        started = time.monotonic()
+        try:
+            self._number = self._read_number(started + timeout)
+            _dial_x(self._number, self._cookie, started + timeout).close()
+            if self.has_live_view:
+                _greet_rfb(self.rfb_socket, started + timeout)
+        except (OSError, ValueError) as error:
+            tail = self._child.log_tail() if self._child is not None else ""
+            self.close()
+            waited = time.monotonic() - started
+            raise DisplayNotReady(self.display, waited, tail) from error
+        finally:
+            self._close_pipe()
+
+    def dial(self, timeout: float) -> socket.socket:
+        """Open a connection to X, for whoever speaks its protocol.
+
+        Raises:
+            OSError: If it is not taken in time.
+        """
+        if self._number is None:
+            raise ConnectionError("the server has not started")
+        return _dial_x(self._number, self._cookie, time.monotonic() + timeout)
+
+    def greets(self, timeout: float) -> bool:
+        """Return whether RFB answers in so many seconds; a server without it always does."""
+        if not self.has_live_view:
+            return True
+        try:
+            _greet_rfb(self.rfb_socket, time.monotonic() + timeout)
+        except OSError:
+            return False
+        return True
+
+    def kill(self) -> None:
+        """End the server at once, as if it had died by itself."""
+        if self._child is not None:
+            self._child.kill()
+
+    def close(self) -> None:
+        """End the server and remove what it leaves behind when it had to be killed."""
+        self._close_pipe()
+        if self._child is not None:
+            self._child.stop()
+        if self._number is not None:
+            _clear_lock(self._number, (os.geteuid(),))
+            _clear_socket(_SOCKETS / f"X{self._number}", (os.geteuid(),))
+        self.rfb_socket.unlink(missing_ok=True)
+
+    def _command(self, number_pipe: int) -> list[str]:
+        width, height = self.size
+        return [
+            self._program,
+            *("-displayfd", str(number_pipe), "-dpi", "96"),
+            *("-auth", str(self.xauthority), "-nolisten", "tcp", "-noreset"),
+            *(() if self._glx else ("-extension", "GLX")),
+            *(self._for_vnc() if self.has_live_view else ("-screen", "0", f"{width}x{height}x24")),
+        ]
+
+    def _for_vnc(self) -> list[str]:
+        return [
+            *("-geometry", f"{self.size.width}x{self.size.height}", "-depth", "24"),
+            *("-rfbport", "-1", "-rfbunixpath", str(self.rfb_socket), "-rfbunixmode", "0600"),
+            *("-SecurityTypes", "None", "-AlwaysShared", "-AcceptSetDesktopSize=0"),
+            # Five aborted viewers would lock everybody out: behind a socket all are one host.
+            "-UseBlacklist=0",
+            *("-SendCutText=0", "-AcceptCutText=0", "-SendPrimary=0", "-SetPrimary=0"),
+            *("-desktop", "Deskhand"),
+        ]
+
+    def _read_number(self, deadline: float) -> int:
+        text = b""
+        while not text.endswith(b"\n"):
+            if not select.select([self._number_pipe], [], [], _left(deadline))[0]:
+                raise TimeoutError("no display number")
+            piece = os.read(self._number_pipe, 16)
+            if not piece:
+                raise ConnectionError("the server ended")
+            text += piece
+        return int(text)
+
+    def _close_pipe(self) -> None:
+        if self._number_pipe >= 0:
+            os.close(self._number_pipe)
+            self._number_pipe = -1
+
+    def _ended(self, child: Child) -> None:
+        if not child.ending:
+            self.died.set()
+            if self._on_death is not None:
+                self._on_death()
+
+
+def write_cookie(path: Path) -> bytes:
+    """Make a fresh cookie, valid for every display number of this host, and return it."""
+    cookie = secrets.token_bytes(16)
+    # The number is not known before the server has chosen it: a wildcard entry fits all.
+    fields = (b"", b"", _COOKIE_NAME, cookie)
+    entry = struct.pack(">H", _FAMILY_WILD) + b"".join(
+        struct.pack(">H", len(part)) + part for part in fields
+    )
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(entry)
+    return cookie
+
+
+def clear_stale(users: Collection[int] = ()) -> None:
+    """Remove locks and sockets that dead X servers of users left behind; ours if none is given."""
+    owners = users or (os.geteuid(),)
+    for lock in _LOCKS.glob(".X*-lock"):
+        number = lock.name[2 : -len("-lock")]
+        if number.isdigit():
+            _clear_lock(int(number), owners)
+    for path in _SOCKETS.glob("X*"):
+        _clear_socket(path, owners, older_than=_STARTING_SECONDS)
+
+
+def _clear_lock(number: int, owners: Collection[int]) -> None:
+    lock = _LOCKS / f".X{number}-lock"
+    with suppress(OSError, ValueError):
+        if lock.lstat().st_uid in owners and not _alive(int(lock.read_text())):
+            lock.unlink()
+
+
+def _clear_socket(path: Path, owners: Collection[int], older_than: float = 0.0) -> None:
+    # A server that is just starting refuses too, between bind and listen: hence the age.
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+        found = path.lstat()
+        if found.st_uid not in owners or time.time() - found.st_mtime < older_than:
+            return
+        # One that hangs takes nobody on, which is no reason to wait for it.
+        client.setblocking(False)
+        try:
+            client.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _make_socket_folder() -> None:
+    # An X server that does not run as root refuses to make it.
+    with suppress(FileExistsError):
+        _SOCKETS.mkdir()
+        _SOCKETS.chmod(0o1777)
+
+
+def _dial_x(number: int, cookie: bytes, deadline: float) -> socket.socket:
+    with ExitStack() as stack:
+        client = stack.enter_context(socket.socket(socket.AF_UNIX))
+        client.settimeout(_left(deadline))
+        client.connect(str(_SOCKETS / f"X{number}"))
+        header = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(_COOKIE_NAME), len(cookie))
+        client.sendall(header + _COOKIE_NAME + bytes(-len(_COOKIE_NAME) % 4) + cookie)
+        accepted, length = struct.unpack("<B5xH", _exactly(client, 8))
+        if accepted != 1:
+            raise ConnectionRefusedError("X refused the cookie")
+        _exactly(client, 4 * length)
+        stack.pop_all()
+    return client
+
+
+def _exactly(client: socket.socket, length: int) -> bytes:
+    found = b""
+    while len(found) < length:
+        piece = client.recv(length - len(found))
+        if not piece:
+            raise ConnectionError("the server hung up")
+        found += piece
+    return found
+
+
+def _greet_rfb(path: Path, deadline: float) -> None:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(_left(deadline))
+        client.connect(str(path))
+        banner = _exactly(client, _RFB_BANNER_BYTES)
+        if not banner.startswith(b"RFB 003."):
+            raise ConnectionError(f"no RFB banner: {banner!r}")
+
+
+def _left(deadline: float) -> float:
+    return max(0.01, deadline - time.monotonic())

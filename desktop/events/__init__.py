@@ -1,0 +1,1 @@
+"""Event bus of one desktop and its stream."""

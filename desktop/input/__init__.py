@@ -1,0 +1,1 @@
+"""Keys, keyboard map and pointer; XTEST."""

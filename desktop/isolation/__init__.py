@@ -1,0 +1,1 @@
+"""The user, directory and environment that a desktop works with."""

@@ -1,0 +1,141 @@
+"""Which user a desktop works as, and becoming that user."""
+
+import ctypes
+import fcntl
+import os
+import pwd
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from deskhand.desktop.errors import AccountUnavailable
+
+Level = Literal["shared", "user", "root"]
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_NO_NEW_PRIVS = 38
+"""<linux/prctl.h>."""
+
+MOST_ACCOUNTS = 99
+
+
+@dataclass(frozen=True)
+class Account:
+    """The user that a desktop's applications and processes run as."""
+
+    name: str
+    uid: int
+    gid: int
+    level: Level
+    numbered: bool = False
+    """Whether it is one of ours, and this desktop's alone."""
+
+    @property
+    def dropped(self) -> bool:
+        """Whether privileges are to be given up for it."""
+        return self.level == "user"
+
+
+@contextmanager
+def claimed(requested: str | None, locks: Path) -> Iterator[Account]:
+    """Yield the account to use; a numbered one is ours alone until the block ends.
+
+    ``requested`` is a user's name, ``None`` for the default of ``security.md``: oneself, or
+    as root a user ``deskhand-NN`` that no other desktop holds, made when it is missing.
+
+    Raises:
+        AccountUnavailable: If there is no such user, or none could be made.
+    """
+    if os.geteuid() != 0:
+        own = pwd.getpwuid(os.geteuid())
+        if requested not in (None, own.pw_name):
+            raise AccountUnavailable(f"only root can work as {requested!r}; this is {own.pw_name}")
+        yield Account(own.pw_name, own.pw_uid, own.pw_gid, "shared")
+    elif requested is not None:
+        yield _existing(requested)
+    else:
+        with _numbered(locks) as account:
+            yield account
+
+
+def desktop_users() -> frozenset[int]:
+    """Return the ids of all users that desktops may have worked as: ours, and the numbered ones."""
+    names = {_name(number) for number in range(1, MOST_ACCOUNTS + 1)}
+    return frozenset({os.geteuid()} | {u.pw_uid for u in pwd.getpwall() if u.pw_name in names})
+
+
+def _name(number: int) -> str:
+    return f"deskhand-{number:02}"
+
+
+def _existing(name: str) -> Account:
+    try:
+        found = pwd.getpwnam(name)
+    except KeyError:
+        raise AccountUnavailable(f"there is no user {name!r} on this machine") from None
+    return Account(found.pw_name, found.pw_uid, found.pw_gid, "user" if found.pw_uid else "root")
+
+
+@contextmanager
+def _numbered(locks: Path) -> Iterator[Account]:
+    locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for number in range(1, MOST_ACCOUNTS + 1):
+        name = _name(number)
+        with (locks / f"{name}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            _ensure(name)
+            yield replace(_existing(name), numbered=True)
+            return
+    raise AccountUnavailable(f"all {MOST_ACCOUNTS} desktop users are in use")
+
+
+def _ensure(name: str) -> None:
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        pass
+    else:
+        return
+    made = subprocess.run(
+        [
+            *("useradd", "--system", "--user-group", "--no-create-home"),
+            *("--home-dir", "/nonexistent", "--shell", "/bin/bash", name),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+    )
+    if made.returncode != 0:
+        raise AccountUnavailable(f"could not make the user {name}: {made.stderr.strip()}")
+
+
+def become(account: Account) -> None:
+    """Give up every privilege that the account does not have, for good."""
+    if account.dropped:
+        os.setgroups([])
+        os.setgid(account.gid)
+        os.setuid(account.uid)
+        kernel = ctypes.CDLL(None)
+        kernel.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        # Commands run as the same user: without this they could read the token in our memory.
+        # The change of user does it too, but not where fs.suid_dumpable is 1.
+        kernel.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def end_with_parent(parent: int) -> None:
+    """Ask for SIGTERM when the parent process dies; called after :func:`become`, which resets it.
+
+    ``parent`` is who is expected there: one that has died already ends us at once.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,1 @@
+"""Control and viewing rights: rules, clock, hand-over, privacy, routes."""

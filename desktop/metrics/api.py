@@ -1,0 +1,30 @@
+"""The route by which Prometheus and its like read what is measured."""
+
+from collections.abc import Callable
+from typing import Any
+
+import psutil
+from fastapi import APIRouter, Response
+
+from .exposition import MEDIA_TYPE, Tally, exposition, of_process, of_status
+
+Json = dict[str, Any]
+
+
+def router(status: Callable[[], Json], tally: Tally) -> APIRouter:
+    """Return the route; ``status`` gives the body of the status route."""
+    routes = APIRouter(tags=["desktop"])
+    process = psutil.Process()
+
+    @routes.get("/metrics", response_class=Response, responses=_ANSWERS)
+    async def metrics() -> Response:
+        """What is measured of this desktop, in the text format of Prometheus."""
+        used = process.cpu_times()
+        cost = of_process(used.user + used.system, process.memory_info().rss)
+        text = exposition([*of_status(status()), *tally.metrics(), *cost])
+        return Response(text, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-store"})
+
+    return routes
+
+
+_ANSWERS: dict[int | str, Json] = {200: {"description": "Metrics.", "content": {"text/plain": {}}}}

@@ -1,0 +1,106 @@
+"""What is measured of one desktop, in the text that Prometheus reads (exposition format 0.0.4)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from deskhand.desktop.actions.catalog import ActionRecord
+
+Json = Mapping[str, Any]
+
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Sample(NamedTuple):
+    """One value, told from others of its name by labels."""
+
+    value: float
+    labels: Mapping[str, str] = {}
+    suffix: str = ""
+    """``_sum`` and ``_count`` of a summary."""
+
+
+class Metric(NamedTuple):
+    """Everything of one name."""
+
+    name: str
+    kind: Literal["counter", "gauge", "summary"]
+    meaning: str
+    samples: tuple[Sample, ...]
+
+
+class Tally:
+    """Counts actions, and how long they took, by their names."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, tuple[int, float]] = {}
+        self._failed: dict[str, int] = {}
+
+    def add(self, record: ActionRecord) -> None:
+        """Count one action that has ended, well or not."""
+        name = record.action
+        count, seconds = self._taken.get(name, (0, 0.0))
+        self._taken[name] = (count + 1, seconds + record.ended - record.started)
+        self._failed[name] = self._failed.get(name, 0) + (record.error is not None)
+
+    def metrics(self) -> Iterator[Metric]:
+        """What was counted so far."""
+        taken = []
+        for name, (count, seconds) in sorted(self._taken.items()):
+            label = {"action": name}
+            taken += [Sample(seconds, label, "_sum"), Sample(count, label, "_count")]
+        failed = [Sample(count, {"action": name}) for name, count in sorted(self._failed.items())]
+        meaning = "Actions and the time they took, with what was looked at after them."
+        yield Metric("deskhand_action_seconds", "summary", meaning, tuple(taken))
+        yield Metric(
+            "deskhand_action_failures_total", "counter", "Actions that went wrong.", tuple(failed)
+        )
+
+
+def of_status(status: Json) -> Iterator[Metric]:
+    """What the status of a desktop says in numbers."""
+    named = {"version": str(status["version"]), "instance_id": str(status["instance_id"])}
+    about = Sample(1, named)
+    yield Metric("deskhand_desktop_info", "gauge", "Version and instance; always 1.", (about,))
+    yield _gauge("uptime_seconds", "Since the service began.", status["uptime_s"])
+    yield _gauge("watchers", "Who sees the live view.", status["watchers"])
+    yield _gauge("recordings_active", "Recordings that run.", len(status["recording_ids"]))
+    held = status["lease"]["holder"]["kind"]
+    yield _gauge("human_in_control", "Whether a person is in control.", held == "person")
+    idle = status["last_activity_s"]
+    if idle is not None:
+        yield _gauge("idle_seconds", "Since the last action.", idle)
+    xserver = status.get("xserver")
+    if xserver is not None:
+        yield _gauge("display_up", "Whether the display runs.", xserver["running"])
+        restarts = (Sample(xserver["restarts"]),)
+        meaning = "How often the display was started again."
+        yield Metric("deskhand_display_restarts_total", "counter", meaning, restarts)
+
+
+def of_process(cpu_seconds: float, resident_bytes: int) -> Iterator[Metric]:
+    """What the service itself costs, by the names that everybody uses."""
+    cpu, resident = (Sample(cpu_seconds),), (Sample(resident_bytes),)
+    yield Metric("process_cpu_seconds_total", "counter", "Processor time of the service.", cpu)
+    yield Metric("process_resident_memory_bytes", "gauge", "Memory of the service.", resident)
+
+
+def exposition(metrics: Iterable[Metric]) -> str:
+    """Write them down; a name without a value is left out."""
+    lines: list[str] = []
+    for metric in metrics:
+        if metric.samples:
+            lines.append(f"# HELP {metric.name} {metric.meaning}")
+            lines.append(f"# TYPE {metric.name} {metric.kind}")
+        for sample in metric.samples:
+            labels = ",".join(f'{name}="{_quoted(v)}"' for name, v in sample.labels.items())
+            shown = f"{{{labels}}}" if labels else ""
+            lines.append(f"{metric.name}{sample.suffix}{shown} {float(sample.value):.12g}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _gauge(name: str, meaning: str, value: float) -> Metric:
+    return Metric(f"deskhand_{name}", "gauge", meaning, (Sample(value),))
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

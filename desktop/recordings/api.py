@@ -1,0 +1,295 @@
+"""The routes under ``/api/v0/desktop`` that start, stop, list and serve recordings."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, TypeVar
+
+from anyio import to_thread
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from deskhand.recording.errors import (
+    InvalidRecordingId,
+    NoSuchMoment,
+    NotInRecording,
+    RecorderClosed,
+    RecordingError,
+    StillRecording,
+    TooManyRecordings,
+    UnknownRecording,
+)
+from deskhand.recording.library.catalog import Catalogue, checked
+from deskhand.recording.pipeline.recorder import Recorder, Stored
+from deskhand.recording.step import Step
+from deskhand.vncbridge.http.file_response import SAFE, answer, answered, answers, said
+from deskhand.vncbridge.http.multipart import Mixed, piece
+
+PREFIX = "/api/v0/desktop"
+
+CUT_AT_ONCE = 2
+"""Clips and pictures that are made at the same time."""
+
+LONGEST_LABEL = 2000
+LAST_SECOND = 1e11
+"""Since 1970; who counts in milliseconds is far beyond it."""
+
+_STOPPED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "It has ended; its files come at once where Accept asks for them.",
+        "content": {"multipart/mixed": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+_FIELDS = ("recording_id", "label")
+
+Result = TypeVar("Result")
+
+
+class StepReport(BaseModel):
+    """A step that another service made; times in seconds since 1970."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    tool_call_id: str = Field(default="", max_length=200)
+    chat_id: str = Field(default="", max_length=200)
+    tool: str = Field(default="", max_length=200)
+    title: str = Field(default="", max_length=2000)
+    started: float = Field(ge=0, lt=LAST_SECOND, allow_inf_nan=False)
+    ended: float = Field(ge=0, lt=LAST_SECOND, allow_inf_nan=False)
+    error: str | None = Field(default=None, max_length=10_000)
+
+
+async def _written() -> None:
+    """Where steps are noted at once."""
+
+
+def router(
+    recorder: Recorder,
+    catalogue: Catalogue,
+    closing: Callable[[], bool],
+    written: Callable[[], Awaitable[None]] = _written,
+) -> APIRouter:
+    """The routes; once ``closing`` says so, nothing is started or stopped any more.
+
+    ``written`` waits until the steps are noted that were done before it is called.
+    """
+    routes = _Routes(recorder, catalogue, closing, written)
+    api = APIRouter(prefix=PREFIX, tags=["recording"])
+    told: dict[str, Any] = {"methods": ["POST"], "openapi_extra": _ASKED}
+    api.add_api_route("/recording/start", routes.start, **told)
+    api.add_api_route(
+        "/recording/stop", routes.stop, response_model=None, responses=_STOPPED, **told
+    )
+    api.add_api_route("/recordings", routes.list, methods=["GET"])
+    one = "/recordings/{recording_id}"
+    api.add_api_route(one, routes.get, methods=["GET"])
+    api.add_api_route(one, routes.delete, methods=["DELETE"], status_code=204)
+    api.add_api_route(f"{one}/steps", routes.note, methods=["POST"], status_code=204)
+    # HEAD: players ask for the length and for byte ranges before they read.
+    for part, serve, given in (
+        ("video", routes.video, answers("video/mp4")),
+        ("thumbnail", routes.thumbnail, answers("image/jpeg")),
+        ("clip", routes.clip, answers("video/mp4")),
+        ("steps/{index}/picture", routes.step_picture, answers("image/jpeg", in_ranges=False)),
+        ("steps.vtt", routes.steps_vtt, answers("text/vtt", in_ranges=False)),
+    ):
+        # One by one: an operation's id is made of its route's one method.
+        for method in ("GET", "HEAD"):
+            api.add_api_route(
+                f"{one}/{part}", serve, methods=[method], response_class=Response, responses=given
+            )
+    return api
+
+
+class _Routes:
+    def __init__(
+        self,
+        recorder: Recorder,
+        catalogue: Catalogue,
+        closing: Callable[[], bool],
+        written: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._recorder = recorder
+        self._catalogue = catalogue
+        self._closing = closing
+        self._written = written
+        # Whoever looks at old films must not take the processor from the desktop.
+        self._cutting = asyncio.Semaphore(CUT_AT_ONCE)
+
+    async def start(self, request: Request) -> dict[str, str]:
+        """Begin to record; a recording that runs already goes on."""
+        recording_id, label = await self._asked(request)
+        await _answer("Failed to start recording.", self._recorder.start, recording_id, label)
+        return {"message": "Recording started."}
+
+    async def stop(self, request: Request) -> Response:
+        """End a recording; the answer has the places of its files, or on request the files."""
+        recording_id, _ = await self._asked(request)
+        failed = "Failed to stop recording."
+        await self._written()
+        stored = await _answer(failed, self._recorder.stop, recording_id)
+        if "multipart/mixed" in request.headers.get("accept", ""):
+            body = await _answer(failed, _files, stored)
+            return StreamingResponse(
+                body.chunks(),
+                media_type=body.media_type,
+                headers=SAFE | {"Content-Length": str(body.length)},
+            )
+        facts = await _answer(failed, self._catalogue.get, recording_id)
+        return JSONResponse({"message": "Recording stopped."} | facts)
+
+    async def list(self) -> dict[str, Any]:
+        """All recordings of this desktop, newest first."""
+        return {"recordings": await _answer("Failed to list recordings.", self._catalogue.list)}
+
+    async def get(self, recording_id: str) -> dict[str, Any]:
+        """A recording with its steps and its map of real to video time."""
+        return await _answer("Failed to read recording.", self._catalogue.get, recording_id)
+
+    async def delete(self, recording_id: str, take: int | None = None) -> None:
+        """Remove a recording that has ended, or one take of it."""
+        failed = "Failed to delete recording."
+        await _answer(failed, self._recorder.delete, recording_id, take)
+
+    async def note(self, recording_id: str, report: StepReport, request: Request) -> None:
+        """Add a step that this desktop did not see itself."""
+        headers = request.headers
+        chat = headers.get("deskhand-chat-id") or headers.get("coder-chat-id") or ""
+        told = report.model_dump() | {"chat_id": report.chat_id or chat}
+        # The clock may have been set back meanwhile.
+        step = Step(**told | {"ended": max(report.started, report.ended)})
+        failed = "Failed to add step."
+        await _answer(failed, self._catalogue.take, recording_id)
+        await _answer(failed, self._recorder.note_from_elsewhere, step)
+
+    async def video(self, recording_id: str, request: Request, part: int | None = None) -> Response:
+        """The video, or one part of it; byte ranges are served."""
+        failed = "Failed to read recording."
+        path = await _answer(failed, self._catalogue.video, recording_id, part)
+        return await _media(failed, request, path, "video/mp4", "recording")
+
+    async def thumbnail(self, recording_id: str, request: Request) -> Response:
+        """A small picture of the most telling moment."""
+        failed = "Failed to read thumbnail."
+        path = await _answer(failed, self._catalogue.thumbnail, recording_id)
+        return await _media(failed, request, path, "image/jpeg", "thumbnail")
+
+    async def clip(
+        self,
+        recording_id: str,
+        request: Request,
+        start: Annotated[float, Query(alias="from", ge=0, allow_inf_nan=False)] = 0.0,
+        end: Annotated[float | None, Query(alias="to", allow_inf_nan=False)] = None,
+    ) -> Response:
+        """A stretch of the video, in seconds of video, cut without encoding anything again."""
+        failed = "Failed to cut clip."
+        async with self._cutting:
+            clip = await _answer(failed, self._catalogue.clip, recording_id, start, end)
+        name = f"clip-{checked(recording_id)}.mp4"
+        return answered(request, clip.file, "video/mp4", name, clip.tag)
+
+    async def step_picture(self, recording_id: str, index: int, request: Request) -> Response:
+        """A small picture of the screen when a step had ended."""
+        failed = "Failed to read step."
+        async with self._cutting:
+            data = await _answer(failed, self._catalogue.step_picture, recording_id, index)
+        return said(request, data, "image/jpeg")
+
+    async def steps_vtt(self, recording_id: str, request: Request) -> Response:
+        """The steps as chapters of the video."""
+        failed = "Failed to read steps."
+        text = await _answer(failed, self._catalogue.steps_vtt, recording_id)
+        return said(request, text.encode(), "text/vtt; charset=utf-8")
+
+    async def _asked(self, request: Request) -> tuple[str, str]:
+        if self._closing():
+            _refuse(503, "Desktop API is shutting down.")
+        try:
+            body = json.loads(await request.body())
+            # Half a surrogate pair is a character to JSON, and no file can hold it.
+            json.dumps(body, ensure_ascii=False).encode()
+        except (ValueError, RecursionError):
+            body = None
+        if not isinstance(body, dict):
+            _refuse(400, "Failed to decode request body.")
+        unknown = next((name for name in body if name not in _FIELDS), None)
+        if unknown is not None:
+            _refuse(400, f'Unknown field "{unknown}".', f"there are {', '.join(_FIELDS)}")
+        recording_id, label = body.get("recording_id"), body.get("label")
+        label = "" if label is None else label
+        if not recording_id:
+            _refuse(400, "Missing recording_id.")
+        if not isinstance(recording_id, str) or not isinstance(label, str):
+            _refuse(400, "Failed to decode request body.")
+        if len(label) > LONGEST_LABEL:
+            _refuse(400, f'"label" must have at most {LONGEST_LABEL} characters.')
+        try:
+            return checked(recording_id), label
+        except InvalidRecordingId as error:
+            _refuse(400, "Invalid recording_id format.", str(error))
+
+
+async def _answer(failed: str, work: Callable[..., Result], *arguments: object) -> Result:
+    """Do blocking work in a thread and say in HTTP what goes wrong."""
+    try:
+        return await to_thread.run_sync(work, *arguments)
+    except InvalidRecordingId as error:
+        _refuse(400, "Invalid recording_id format.", str(error))
+    except NotInRecording as error:
+        _refuse(404, f"{error.kind.capitalize()} not found.", str(error))
+    except UnknownRecording as error:
+        _refuse(404, "Recording not found.", str(error))
+    except NoSuchMoment as error:
+        _refuse(400, failed, str(error))
+    except (TooManyRecordings, StillRecording) as error:
+        _refuse(409, failed, str(error))
+    except RecorderClosed:
+        _refuse(503, "Desktop API is shutting down.")
+    except (RecordingError, OSError) as error:
+        _refuse(500, failed, str(error))
+
+
+def _refuse(status: int, message: str, detail: str | None = None) -> NoReturn:
+    content = {"message": message} | ({"detail": detail} if detail else {})
+    raise HTTPException(status, detail=content)
+
+
+def _files(stored: Stored) -> Mixed:
+    """What a recording consists of for a caller who takes two parts at most."""
+    pieces = [piece("video/mp4", stored.videos[0])]
+    if stored.thumbnail is not None:
+        pieces.append(piece("image/jpeg", stored.thumbnail))
+    return Mixed(pieces, uuid.uuid4().hex)
+
+
+async def _media(failed: str, request: Request, path: Path, media_type: str, kind: str) -> Response:
+    name = f"{kind}-{path.parent.name}-{path.name}"
+    try:
+        return await answer(request, path, media_type, name)
+    except FileNotFoundError:
+        _refuse(404, "Recording not found.", str(UnknownRecording(path.parent.name)))
+    except OSError as error:
+        _refuse(500, failed, str(error))
+
+
+_ASKED: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["recording_id"],
+                    "properties": {
+                        "recording_id": {"type": "string", "format": "uuid"},
+                        "label": {"type": ["string", "null"], "maxLength": LONGEST_LABEL},
+                    },
+                }
+            }
+        },
+    }
+}

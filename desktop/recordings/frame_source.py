@@ -1,0 +1,122 @@
+"""The screen as the recorder takes it: under the pointer, and a card where it is private."""
+
+import time
+from typing import Protocol
+
+from deskhand.desktop.capture.subscriptions import Feed
+from deskhand.desktop.errors import DisplayGone, DisplayNotReady
+from deskhand.desktop.geometry import Region, Size, whole
+from deskhand.desktop.lease.privacy import Veil
+from deskhand.desktop.screenshots.placeholder import card
+from deskhand.desktop.screenshots.renderer import covered, cut
+from deskhand.recording.errors import FeedEnded
+from deskhand.recording.ports import Overlay, Shot
+
+
+class Screen(Protocol):
+    """What gives frames to those who take them one by one."""
+
+    @property
+    def size(self) -> Size:
+        """Native size."""
+
+    def subscribe(self) -> Feed:
+        """Get new frames.
+
+        Raises:
+            DisplayGone, DisplayNotReady: If there is no display.
+        """
+
+
+class Footage:
+    """A screen that can be recorded."""
+
+    def __init__(self, screen: Screen, veil: Veil | None = None) -> None:
+        self._screen = screen
+        self._veil = veil or Veil()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        return self._screen.size
+
+    def subscribe(self) -> "FootageFeed":
+        """Open a feed of its own.
+
+        Raises:
+            FeedEnded: If there is no display.
+        """
+        return FootageFeed(self._screen, self._veil)
+
+
+class FootageFeed:
+    """One taker's stream of shots."""
+
+    def __init__(self, screen: Screen, veil: Veil) -> None:
+        self._screen = screen
+        self._veil = veil
+        self._hidden = False
+        self._closed = False
+        self._pointed: Region | None = None
+        self._feed = self._subscribed()
+
+    def take(self, timeout: float) -> Shot | None:
+        """Block until the picture differs from the last one taken; None after ``timeout``.
+
+        While the screen is private there is one picture: a card that says so.
+
+        Raises:
+            FeedEnded: If the display is gone.
+        """
+        if self._hidden:
+            if not self._veil.wait_lifted(timeout, lambda: self._closed):
+                return None
+            # What was painted meanwhile is forgotten with the old feed.
+            self._pointed = None
+            self._feed.close()
+            self._feed = self._subscribed()
+            if self._closed:
+                self._feed.close()
+                return None
+            self._hidden = False
+            return self._card(f"private, {self._veil.seconds:.0f} s")
+        count = self._veil.count
+        shot = None if self._veil.drawn else self._shot(timeout)
+        if self._veil.drawn or self._veil.count != count:
+            self._hidden = True
+            return self._card("A person has this desktop in private.")
+        return shot
+
+    def close(self) -> None:
+        """End the feed."""
+        self._closed = True
+        self._feed.close()
+        self._veil.wake()
+
+    def _subscribed(self) -> Feed:
+        self._opened = time.monotonic()
+        try:
+            return self._screen.subscribe()
+        except (DisplayGone, DisplayNotReady) as error:
+            raise FeedEnded from error
+
+    def _shot(self, timeout: float) -> Shot | None:
+        try:
+            taken = self._feed.take(timeout)
+        except DisplayGone as error:
+            raise FeedEnded from error
+        if taken is None:
+            return None
+        frame, regions, pointer = taken
+        # A frame is as old as its last change: one that was there before us is of this moment,
+        # and so is one on which only the pointer moved.
+        moment = max(frame.time, self._opened) if regions else time.monotonic()
+        place = covered(pointer, whole(self._screen.size))
+        changed = None if self._pointed is None else (*regions, self._pointed, place)
+        self._pointed = place
+        overlay = None if place.is_empty else Overlay(place, cut(frame.pixels, place, pointer))
+        return Shot(frame.pixels, moment, regions, changed, overlay)
+
+    def _card(self, text: str) -> Shot:
+        width, height = self._screen.size
+        return Shot(card(text, width, height), time.monotonic(), ((0, 0, width, height),))

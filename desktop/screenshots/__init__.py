@@ -1,0 +1,1 @@
+"""Encoding of a frame as PNG, JPEG or WebP."""

@@ -1,0 +1,1 @@
+"""Composition and serving of everything for one display or for an attached screen."""

@@ -1,0 +1,400 @@
+"""One desktop service: every part of one display, composed and served."""
+
+import asyncio
+import encodings.idna  # noqa: F401 - loaded at the first host name otherwise, see preload()
+import os
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+from fastapi import APIRouter, Depends, FastAPI, Response
+
+from deskhand.desktop.accessibility.api import Widgets
+from deskhand.desktop.accessibility.api import router as accessibility_router
+from deskhand.desktop.accessibility.focus_tracker import FieldWatch
+from deskhand.desktop.actions.catalog import ActionRecord
+from deskhand.desktop.applications.api import router as launch_router
+from deskhand.desktop.applications.applications import Applications
+from deskhand.desktop.applications.launcher import Launches
+from deskhand.desktop.clipboard.api import router as clipboard_router
+from deskhand.desktop.computer.api import router as desktop_router
+from deskhand.desktop.computer.computer import Computer
+from deskhand.desktop.computer.typing_policy import Discretion
+from deskhand.desktop.display.child_processes import Spawner
+from deskhand.desktop.display.instance import Generation, Generations, Setting
+from deskhand.desktop.display.proxies import StandInHands, StandInScreen
+from deskhand.desktop.display.readiness import AwakenedUpstream, awakened
+from deskhand.desktop.display.session import SessionFiles
+from deskhand.desktop.display.supervisor import Display
+from deskhand.desktop.errors import InvalidSecret
+from deskhand.desktop.events.api import router as events_router
+from deskhand.desktop.events.bus import Events
+from deskhand.desktop.events.downloads import Downloads
+from deskhand.desktop.geometry import model_size
+from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.data_dir import Folder
+from deskhand.desktop.isolation.environment import built
+from deskhand.desktop.lease.api import may_force
+from deskhand.desktop.lease.api import router as lease_router
+from deskhand.desktop.lease.handover import Handover, Herald, deeds
+from deskhand.desktop.lease.lease import Turn
+from deskhand.desktop.lease.privacy import Veil
+from deskhand.desktop.lease.runtime import Leasing
+from deskhand.desktop.metrics.api import router as metrics_router
+from deskhand.desktop.metrics.exposition import Tally
+from deskhand.desktop.recordings.api import router as recording_router
+from deskhand.desktop.recordings.frame_source import Footage
+from deskhand.desktop.recordings.step_log import Notebook
+from deskhand.desktop.recordings.steps import of_turn
+from deskhand.desktop.screenshots.placeholder import load_font
+from deskhand.desktop.screenshots.renderer import Pictures, load_codecs
+from deskhand.desktop.secrets.api import router as secrets_router
+from deskhand.desktop.secrets.redaction import Disguise
+from deskhand.desktop.settings import DesktopSettings
+from deskhand.desktop.tool_calls.once import Once
+from deskhand.desktop.windows.api import router as windows_router
+from deskhand.desktop.windows.focus import Focus
+from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.pipeline.recorder import Recorder
+from deskhand.tools.files.api import router as files_router
+from deskhand.tools.files.roots import Roots
+from deskhand.tools.files.watching import Watches
+from deskhand.tools.git.api import router as git_router
+from deskhand.tools.git.askpass import Askpass
+from deskhand.tools.git.attribution import Attribution
+from deskhand.tools.git.attribution_api import router as attribution_router
+from deskhand.tools.git.credentials import Credentials as GitCredentials
+from deskhand.tools.git.errors import InvalidCredential
+from deskhand.tools.git.paths import PathStore
+from deskhand.tools.git.repositories import Git
+from deskhand.tools.git.watcher import Watcher
+from deskhand.tools.processes.api import once, touched
+from deskhand.tools.processes.api import router as processes_router
+from deskhand.tools.processes.cgroups import opened as opened_cgroup
+from deskhand.tools.processes.hierarchy import Choice
+from deskhand.tools.processes.registry import Registry
+from deskhand.tools.processes.streams import Streams
+from deskhand.vncbridge.auth.api import tickets_router, tokens_router
+from deskhand.vncbridge.auth.credentials import Credentials, new_token
+from deskhand.vncbridge.auth.middleware import install
+from deskhand.vncbridge.auth.policy import Gate, Principal
+from deskhand.vncbridge.rfb.no_live_view import router as unseen_router
+from deskhand.vncbridge.rfb.proxy import UnixUpstream
+from deskhand.vncbridge.rfb.proxy import router as relay_router
+from deskhand.vncbridge.rfb.viewers import Watchers
+from deskhand.vncbridge.server.access_log import AccessLog
+from deskhand.vncbridge.server.docs_page import router as docs_router
+from deskhand.vncbridge.server.idle_timeout import Idleness
+from deskhand.vncbridge.server.json_logs import logged
+from deskhand.vncbridge.server.server import Address, Serving
+from deskhand.vncbridge.viewer.pages import router as pages_router
+
+from .process_settings import process_settings
+from .ready_message import Ready
+from .warm_up import rehearse
+
+TICKETS = "/api/v0/desktop/tickets"
+VERSION = version("deskhand")
+__all__ = ["Service", "new_token", "preload"]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is open while a desktop is served."""
+
+    display: Display[Generation]
+    computer: Computer
+    recorder: Recorder
+    catalogue: Catalogue
+    notebook: Notebook
+    registry: Registry
+    limited: Choice
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What of the package's files is served, or copied for each session."""
+
+    pages: APIRouter
+    files: SessionFiles
+
+
+def preload() -> Loaded:
+    """Read them, and load what libraries load at first use: all may be unreadable later."""
+    load_codecs()
+    load_font()
+    Serving(FastAPI())
+    asyncio.run(rehearse())
+    return Loaded(pages_router(), SessionFiles.read())
+
+
+class Service:
+    """One display with everything that is served of it."""
+
+    def __init__(
+        self,
+        settings: DesktopSettings,
+        folder: Folder,
+        account: Account,
+        instance: str,
+        token: str,
+        process: int,
+        loaded: Loaded,
+    ) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._account = account
+        self._instance = instance
+        self._token = token
+        self._process = process
+        self._started = time.monotonic()
+        self._acted: float | None = None
+        self._closing = asyncio.Event()
+        self._display: Display[Generation] | None = None
+        self._events = Events(instance)
+        self._paths = PathStore()
+        self._for_git = GitCredentials()
+        self._attribution = Attribution(self._paths, self._for_git, self._events.publish, time.time)
+        self._askpass = Askpass(
+            folder.path / "bin" / "deskhand-askpass",
+            folder.path / "run" / "askpass",
+            self._attribution.answer,
+        )
+        self._streams = Streams()
+        self._watches = Watches()
+        self._leasing = Leasing()
+        self._veil = Veil()
+        self._tally = Tally()
+        self._disguise = Disguise()
+        self._watchers = Watchers(control=self._leasing)
+        self._once = Once(folder.path / "calls.jsonl")
+        self._loaded = loaded
+        self._credentials = Credentials(instance, time.time)
+        self._credentials.accept_token(token, Principal("owner"))
+        self._environment = built(
+            folder.path,
+            account.name,
+            instance,
+            inherited=os.environ,
+            inherit=settings.inherit_env,
+            given=settings.environment,
+        )
+
+    async def run(self, bound: socket, address: Address) -> None:
+        """Serve until SIGTERM; everything that was opened is closed when this returns."""
+        async with AsyncExitStack() as stack:
+            stack.enter_context(logged(self._folder.path / "logs", self._disguise))
+            parts = await self._open(stack)
+            app = self._application(parts)
+            idleness = Idleness(AccessLog(app), time.monotonic)
+            server = Serving(idleness, lambda: self._tell(address, parts), self._close)
+            async with idleness.ending(self._settings.linger, server.ask_to_end):
+                await server.run_until_asked(bound)
+
+    async def _open(self, stack: AsyncExitStack) -> Parts:
+        settings, path = self._settings, self._folder.path
+        ours = {os.getpid(), self._process}
+        limited = stack.enter_context(opened_cgroup(settings.command_cgroup, ours))
+        spawner = stack.enter_context(Spawner())
+        setting = Setting(
+            *(path, settings.size, self._environment, spawner, self._loaded.files),
+            lambda: recorder.touch(),
+            Herald(self._leasing, self._events.publish),
+            *(settings.layout, settings.xserver, settings.glx),
+        )
+        display = stack.enter_context(Display(Generations(setting), self._events.publish))
+        screen, hands = StandInScreen(display, settings.size), StandInHands(display)
+        self._display = display
+        stack.enter_context(Downloads(path / "home" / "Downloads", self._events.publish))
+        focus = Focus(lambda: (display.newest.xserver.display, display.newest.xserver.xauthority))
+        stack.callback(focus.close)
+        catalogue = Catalogue(self._folder.recordings)
+        await asyncio.to_thread(catalogue.recover)
+        recorder = stack.enter_context(
+            Recorder(Footage(screen, self._veil), self._folder.recordings, mask=self._disguise)
+        )
+        fields = stack.enter_context(FieldWatch(self.environment))
+        notebook = await stack.enter_async_context(Notebook(recorder.note, fields, self._disguise))
+        stack.enter_context(self._askpass)
+        registry = await stack.enter_async_context(
+            Registry(
+                self,
+                process_settings(settings, path, limited),
+                touched=self._paths.note,
+            )
+        )
+        computer = await stack.enter_async_context(
+            Computer(
+                screen,
+                hands,
+                Pictures(),
+                observer=lambda record: self._note(record, notebook),
+                instance_id=self._instance,
+                floor=self._leasing,
+                windows=focus,
+                discretion=Discretion(fields),
+            )
+        )
+        effects = Handover(
+            veil=self._veil,
+            let_go=computer.let_go,
+            settle=self._watchers.settle,
+            publish=self._events.publish,
+            record=lambda turn: _record(turn, recorder),
+            touch=lambda: recorder.note_activity("human"),
+        )
+        stack.enter_context(self._leasing.running(effects))
+        return Parts(display, computer, recorder, catalogue, notebook, registry, limited)
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment that a command starts from."""
+        if self._display is None:
+            return dict(self._environment)
+        return self._display.newest.session.environment | self._askpass.environment
+
+    def workdir(self) -> Path | None:
+        """Where commands run that name no directory."""
+        return self._settings.workdir or self._folder.work
+
+    def _application(self, parts: Parts) -> FastAPI:
+        app = FastAPI(title="Deskhand desktop", version=VERSION, docs_url=None,
+                      redoc_url=None, redirect_slashes=False)  # fmt: skip
+        shown = Widgets(self.environment, self._settings.size, self._folder.path / "run")
+        acting = desktop_router(
+            *(parts.computer, lambda: self._status(parts), self._once, shown.pointed),
+            closing=self._closing,
+        )
+        app.include_router(acting, dependencies=[Depends(awakened(parts.display))])
+        for routes in (
+            events_router(self._events),
+            windows_router(
+                lambda: parts.display.current().windows, self._settings.size, self._leasing
+            ),
+            launch_router(Applications(self.environment), Launches(parts.registry), self._leasing),
+            clipboard_router(lambda: parts.display.current().clipboard, self._leasing),
+            accessibility_router(shown, self._leasing),
+            tickets_router(self._credentials, TICKETS, lambda _: self._instance),
+            tokens_router(self._credentials),
+            lease_router(self._leasing, lambda: self._watchers.count, may_force),
+            secrets_router(self._disguise),
+            recording_router(
+                parts.recorder, parts.catalogue, self._closing.is_set, parts.notebook.written
+            ),
+            self._watched(parts),
+            processes_router(parts.registry, self._streams),
+            files_router(
+                lambda: self._folder.path / "home",
+                once=once(parts.registry),
+                roots=Roots.of(self._settings.file_roots),
+                touched=touched(self._paths.note),
+                watches=self._watches,
+            ),
+            git_router(Watcher(self._paths, Git(self._environment))),
+            attribution_router(self._for_git, self._attribution, self._hide),
+            docs_router(),
+            metrics_router(lambda: self._status(parts), self._tally),
+            self._loaded.pages,
+        ):
+            app.include_router(routes)
+
+        @app.get("/healthz", include_in_schema=False)
+        async def healthz() -> dict[str, str]:
+            return {"status": "ok"}
+
+        @app.get("/readyz", include_in_schema=False)
+        async def readyz(response: Response) -> dict[str, str]:
+            state = parts.display.status()["state"]
+            response.status_code = 200 if state == "running" else 503
+            return {"status": "ready" if state == "running" else state}
+
+        gate = Gate(frozenset(self._settings.allowed_hosts), desktop=self._instance)
+        install(app, gate, self._credentials)
+        return app
+
+    def _watched(self, parts: Parts) -> APIRouter:
+        xserver = parts.display.newest.xserver
+        if not xserver.has_live_view:
+            return unseen_router("Its X server is Xvfb, which shows it to nobody.")
+        upstream = AwakenedUpstream(UnixUpstream(xserver.rfb_socket), parts.display)
+        return relay_router(upstream, self._closing.is_set, self._watchers, desktop=self._instance)
+
+    def _status(self, parts: Parts) -> dict[str, Any]:
+        size, life = self._settings.size, parts.display.newest
+        now = time.monotonic()
+        return {
+            "instance_id": self._instance,
+            "display": life.xserver.display,
+            "size": {"width": size.width, "height": size.height},
+            "model_size": dict(zip(("width", "height"), model_size(size), strict=True)),
+            "uptime_s": round(now - self._started, 3),
+            "xserver": {
+                "running": life.xserver.pid is not None,
+                "pid": life.xserver.pid,
+                "live_view": life.xserver.has_live_view,
+                **parts.display.status(),
+            },
+            "session": life.session.status(),
+            "capture": "mit-shm" if life.framebuffer.shared_memory else "core",
+            "watchers": self._watchers.count,
+            "lease": self._leasing.state(),
+            "recording_ids": list(parts.recorder.active()),
+            "last_activity_s": None if self._acted is None else round(now - self._acted, 3),
+            "command_limits": parts.limited.to_json(
+                self._settings.command_memory_bytes, self._settings.command_cpus
+            ),
+            "level": self._account.level,
+            "user": self._account.name,
+            "version": VERSION,
+        }
+
+    def _hide(self, password: str) -> None:
+        try:
+            self._disguise.add([password])
+        except InvalidSecret as error:
+            raise InvalidCredential(str(error)) from error
+
+    def _note(self, record: ActionRecord, notebook: Notebook) -> None:
+        self._acted = record.ended
+        self._tally.add(record)
+        notebook.write(record)
+
+    def _tell(self, address: Address, parts: Parts) -> None:
+        name = parts.display.newest.xserver.display
+        if self._settings.as_json:
+            ready = Ready(
+                address.url,
+                self._token,
+                self._process,
+                name,
+                self._settings.size,
+                self._account.level,
+                VERSION,
+            )
+            _print(ready.line())
+        elif address.path is not None:
+            _print(f"Desktop {name} is served at {address.url}")
+        else:
+            code = self._credentials.new_code()
+            _print(f"Desktop {name}: {address.url}/login#code={code}")
+            if self._settings.token_file is None:
+                _print(f"Token for programs: {self._token}")
+
+    def _close(self) -> None:
+        self._closing.set()
+        self._streams.end()
+        self._watches.end()
+        self._events.close()
+
+
+def _record(turn: Turn, recorder: Recorder) -> None:
+    # What is done in the open is a step of its own, as it happens.
+    if turn.private:
+        recorder.note(of_turn(turn, deeds(turn)))
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)  # noqa: T201 - whoever started us waits for this line

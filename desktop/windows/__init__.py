@@ -1,0 +1,1 @@
+"""Window list, arrangement and observation; keyboard focus."""

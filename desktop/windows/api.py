@@ -1,0 +1,174 @@
+"""The routes of windows."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Protocol, cast
+
+from fastapi import APIRouter, Path, Request
+
+from deskhand.desktop.actions.fields import whole_number
+from deskhand.desktop.actions.requests import SPACE_FIELDS, decode, known, space_of
+from deskhand.desktop.actions.schema import SPACE, json_body, query_parameters
+from deskhand.desktop.errors import InvalidAction, UnknownWindow
+from deskhand.desktop.geometry import Point, Region, Size, Space, convert, convert_region
+from deskhand.desktop.http_errors import answered, refusal
+from deskhand.desktop.lease.access import Floor
+from deskhand.desktop.tool_calls.caller import caller_of
+from deskhand.desktop.x11.ewmh import Window
+
+from .windows import Wish
+
+Json = dict[str, Any]
+
+_WISHES = ("focus", "close", "maximize", "minimize", "restore")
+_PLACE = ("x", "y", "width", "height")
+_NUMBER = re.compile(r"\d{1,10}|0[xX][0-9a-fA-F]{1,8}")
+
+
+_Wish = Annotated[str, Path(json_schema_extra={"enum": list(_WISHES)})]
+
+
+class Arranger(Protocol):
+    """What knows the windows. Blocking; called from any thread."""
+
+    def all(self) -> list[Window]:
+        """All windows."""
+
+    def wish(self, window: int, wish: Wish) -> Window | None:
+        """Do something to one."""
+
+    def place(self, window: int, region: Region) -> Window | None:
+        """Give one a place."""
+
+
+def router(arranger: Callable[[], Arranger], native: Size, floor: Floor) -> APIRouter:
+    """Return the routes; ``arranger`` may wait for a display, and is called in a thread."""
+    routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
+
+    @routes.get("/windows", openapi_extra={"parameters": query_parameters(SPACE)})
+    async def windows(request: Request) -> Json:
+        """The windows of applications, the oldest first; panels are none of them."""
+        with answered():
+            known(request.query_params, SPACE_FIELDS)
+            space = space_of(_numbers(dict(request.query_params)), native)
+            floor.look()
+            found = await asyncio.to_thread(lambda: arranger().all())
+            listed = [described(window, space, native) for window in found]
+            return {"windows": listed, "space": _space_json(space)}
+
+    @routes.post("/windows/{window_id}/move", openapi_extra=_MOVE)
+    async def move(window_id: str, request: Request) -> Json:
+        """Give a window, with its frame, a place; what is left out stays as it is."""
+        with answered():
+            body = decode(await request.body())
+            known(body, (*_PLACE, *SPACE_FIELDS))
+            space = space_of(body, native)
+            wanted = {n: whole_number(n, body[n]) for n in _PLACE if body.get(n) is not None}
+            if not wanted or min(wanted.get("width", 1), wanted.get("height", 1)) < 1:
+                raise InvalidAction('Give "x" and "y", or "width" and "height" from 1 on.')
+            number = _number(window_id)
+
+            def place() -> Window | None:
+                windows = arranger()
+                now = next((one for one in windows.all() if one.id == number), None)
+                if now is None:
+                    raise UnknownWindow(number)
+                return windows.place(number, placed(now.region, wanted, space, native))
+
+            with floor.acting(caller_of(request.headers).chat_id):
+                return _answer(await asyncio.to_thread(place), space, native)
+
+    @routes.post("/windows/{window_id}/{wish}", openapi_extra=_WISH)
+    async def wish(window_id: str, wish: _Wish, request: Request) -> Json:
+        """Focus, close, maximize, minimize or restore a window."""
+        with answered():
+            body = decode(await request.body() or b"{}")
+            known(body, SPACE_FIELDS)
+            space = space_of(body, native)
+            if wish not in _WISHES:
+                detail = f"there are {', '.join((*_WISHES, 'move'))}"
+                raise refusal(404, f"Unknown wish: {wish}", detail)
+            number = _number(window_id)
+            asked = cast(Wish, wish)
+            with floor.acting(caller_of(request.headers).chat_id):
+                now = await asyncio.to_thread(lambda: arranger().wish(number, asked))
+            return _answer(now, space, native)
+
+    return routes
+
+
+def described(window: Window, space: Space, native: Size) -> Json:
+    """Return a window as it is told, its place in the request's space."""
+    shown = convert_region(window.region, native, space.size)
+    return {
+        "id": window.id,
+        "title": window.title,
+        "class": window.name,
+        "pid": window.pid,
+        "geometry": _geometry(shown),
+        "native_geometry": _geometry(window.region),
+        "focused": window.focused,
+        "maximized": window.maximized,
+        "minimized": window.minimized,
+        "dialog": window.dialog,
+    }
+
+
+def placed(now: Region, wanted: dict[str, int], space: Space, native: Size) -> Region:
+    """Return the native place that is wanted; what is not named stays."""
+    at = convert(Point(wanted.get("x", 0), wanted.get("y", 0)), space.size, native)
+    left = at.x if "x" in wanted else now.left
+    top = at.y if "y" in wanted else now.top
+    width, height = now.size
+    if "width" in wanted:
+        width = max(1, round(wanted["width"] * native.width / space.size.width))
+    if "height" in wanted:
+        height = max(1, round(wanted["height"] * native.height / space.size.height))
+    width, height = min(width, native.width), min(height, native.height)
+    return Region(left, top, left + width, top + height)
+
+
+def _answer(window: Window | None, space: Space, native: Size) -> Json:
+    if window is None:
+        return {"window": None, "closed": True}
+    return {"window": described(window, space, native), "space": _space_json(space)}
+
+
+def _number(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise refusal(404, "Unknown window.", f"{text!r} is no window's id")
+    return int(text, 0) if text[:2].lower() == "0x" else int(text)
+
+
+def _numbers(query: dict[str, str]) -> Json:
+    return {
+        name: int(value) if value.isascii() and value.isdigit() and len(value) < 10 else value
+        for name, value in query.items()
+    }
+
+
+def _geometry(region: Region) -> Json:
+    size = region.size
+    return {"x": region.left, "y": region.top, "width": size.width, "height": size.height}
+
+
+def _space_json(space: Space) -> Json:
+    return {"name": space.name, "width": space.size.width, "height": space.size.height}
+
+
+_MOVE = json_body(
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "anyOf": [{"required": [name]} for name in _PLACE],
+        "properties": {
+            **{name: {"type": "integer"} for name in _PLACE[:2]},
+            **{name: {"type": "integer", "minimum": 1} for name in _PLACE[2:]},
+            **SPACE,
+        },
+    }
+)
+_WISH = json_body(
+    {"type": "object", "additionalProperties": False, "properties": SPACE}, needed=False
+)

@@ -1,0 +1,117 @@
+"""Windows of one display as they come and go."""
+
+import os
+import select
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import xcffib
+import xcffib.xproto
+
+from deskhand.desktop.errors import DisplayGone
+from deskhand.desktop.x11.connection import LOST, connect
+from deskhand.desktop.x11.ewmh import Window, WindowManager
+
+
+class WindowWatch:
+    """Tells of windows that open, close and get the keyboard, from a thread of its own."""
+
+    def __init__(
+        self, display: str, xauthority: Path, told: Callable[[str, dict[str, Any]], object]
+    ) -> None:
+        self._display = display
+        self._xauthority = xauthority
+        self._told = told
+        self._thread = threading.Thread(target=self._watch, name="windows", daemon=True)
+        self._known: dict[int, Window] = {}
+        self._active = 0
+        self._connection: Any = None
+        self._wake_read, self._wake_write = -1, -1
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def open(self) -> None:
+        """Connect, and listen from now on.
+
+        Raises:
+            DisplayGone: If there is no such display.
+        """
+        self._connection = connect(self._display, self._xauthority)
+        self._wake_read, self._wake_write = os.pipe()
+        self._manager = WindowManager(self._connection)
+        try:
+            self._manager.listen(self._manager.root, xcffib.xproto.EventMask.PropertyChange)
+            self._look()
+        except LOST as error:
+            self._connection.disconnect()
+            os.close(self._wake_read)
+            os.close(self._wake_write)
+            raise DisplayGone(self._display, "connection lost") from error
+        self._thread.start()
+
+    def close(self) -> None:
+        """End; twice is fine."""
+        if self._wake_write < 0:
+            return
+        os.write(self._wake_write, b"!")
+        self._thread.join()
+        self._connection.disconnect()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+        self._wake_read, self._wake_write = -1, -1
+
+    def _watch(self) -> None:
+        sources = [self._connection.get_file_descriptor(), self._wake_read]
+        # Without its display it has nothing to tell: whoever opened us notices that.
+        with suppress(*LOST, xcffib.XcffibException):
+            while True:
+                changed = False
+                while self._connection.poll_for_event() is not None:
+                    changed = True
+                if changed:
+                    self._look()
+                elif self._wake_read in select.select(sources, [], [])[0]:
+                    return
+
+    def _look(self) -> None:
+        listed = self._manager.listed()
+        for gone in [window for window in self._known if window not in listed]:
+            self._told("window_closed", _described(self._known.pop(gone)))
+            if gone == self._active:
+                # The next window may get the same number.
+                self._active = 0
+        for identifier in listed:
+            if identifier in self._known:
+                continue
+            window = self._manager.window(identifier)
+            if window is not None:
+                self._known[identifier] = window
+                self._told("window_opened", _described(window))
+                if window.dialog:
+                    self._told("dialog_opened", _described(window))
+        active = self._manager.active()
+        # One that is not listed yet is looked at again when it is.
+        if active == self._active or active not in (0, *self._known):
+            return
+        self._active = active
+        window = self._manager.window(active) if active else None
+        if window is not None:
+            self._told("window_focused", _described(window))
+
+
+def _described(window: Window) -> dict[str, Any]:
+    return {"id": window.id, "title": window.title, "class": window.name, "pid": window.pid}

@@ -1,0 +1,1 @@
+"""X11 functions that xcffib does not provide: connection, EWMH, selections, shared memory."""

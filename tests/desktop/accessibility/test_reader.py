@@ -1,0 +1,140 @@
+"""What hostile applications say, on a bus of one's own."""
+
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from typing import Any
+
+import pytest
+from jeepney import (
+    DBusAddress,
+    HeaderFields,
+    Message,
+    new_error,
+    new_method_call,
+    new_method_return,
+)
+from jeepney.io.blocking import DBusConnection
+from jeepney.low_level import Parser
+
+from deskhand.desktop.accessibility.bus import next_message
+from deskhand.desktop.accessibility.reader import widgets_on
+from deskhand.desktop.accessibility.tree import Node
+from deskhand.desktop.errors import NoAccessibility
+from deskhand.desktop.geometry import Region
+
+Answer = tuple[str, Any]
+Answers = Mapping[str, Answer]
+
+ROOT = "/org/a11y/atspi/accessible/root"
+APP = ":1.7"
+WELL: Answers = {
+    "Get": ("v", (("s", "one"),)),
+    "GetRoleName": ("s", ("frame",)),
+    "GetState": ("au", ([1, 0],)),
+    "GetChildren": ("a(so)", ([],)),
+    "GetExtents": ("(iiii)", ((1, 2, 3, 4),)),
+}
+HELLO: Mapping[str, Answers] = {"/org/freedesktop/DBus": {"Hello": ("s", (":1.9",))}}
+ONE = Node("frame", "one", Region(1, 2, 4, 6), 1)
+UNREADABLE: Answer = ("h", ())
+"""A descriptor of a file that does not come along."""
+
+
+def tree(*children: str, above: Answers = WELL) -> dict[str, Answers]:
+    """Return the applications of a bus, by path."""
+    listed = ("a(so)", ([(APP, path) for path in children],))
+    return {ROOT: {**above, "GetChildren": listed}, **dict.fromkeys(children, WELL)}
+
+
+def reply(question: Message, answer: Answer | None, serial: int) -> bytes:
+    said: bytes
+    if answer is None:
+        said = new_error(question, "org.example.No").serialise(serial)
+    elif answer == UNREADABLE:
+        number = new_method_return(question, "u", (0,)).serialise(serial)
+        said = number.replace(b"\1u\0", b"\1h\0")
+    else:
+        said = new_method_return(question, *answer).serialise(serial)
+    return said
+
+
+def serve(end: socket.socket, said: Mapping[str, Answers]) -> None:
+    parser, serial = Parser(), 0
+    with end, suppress(OSError):
+        while data := end.recv(65536):
+            for question in parser.feed(data):
+                fields = question.header.fields
+                answers = said.get(fields[HeaderFields.path], {})
+                serial += 1
+                end.sendall(reply(question, answers.get(fields[HeaderFields.member]), serial))
+
+
+@contextmanager
+def bus(said: Mapping[str, Answers]) -> Iterator[DBusConnection]:
+    ours, theirs = socket.socketpair()
+    serving = threading.Thread(target=serve, args=(theirs, {**HELLO, **said}), daemon=True)
+    serving.start()
+    try:
+        with ours, closing(DBusConnection(ours)) as connection:
+            yield connection
+    finally:
+        serving.join()
+
+
+def test_what_applications_say_is_a_tree() -> None:
+    said = tree("/a", "/b") | {"/a": {**WELL, "GetChildren": ("a(so)", ([(APP, "/c")],))}}
+    with bus({**said, "/c": WELL}) as connection:
+        a = Node(ONE.role, ONE.name, ONE.rectangle, ONE.states, (ONE,))
+        assert widgets_on(connection) == ((a, ONE), True)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "left"),
+    [
+        ("Get", ("s", ("bare",)), Node("frame", "", ONE.rectangle, 1)),
+        ("Get", ("v", (("d", 0.5),)), Node("frame", "", ONE.rectangle, 1)),
+        ("GetRoleName", ("u", (7,)), Node("", "one", ONE.rectangle, 1)),
+        ("GetState", ("au", ([1, 2, 3],)), Node("frame", "one", ONE.rectangle)),
+        ("GetState", ("as", (["a", "b"],)), Node("frame", "one", ONE.rectangle)),
+        ("GetExtents", ("(dddd)", ((0.0, 0.0, 1e300, 1e300),)), None),
+        ("GetExtents", ("(ssss)", (("a", "b", "c", "d"),)), None),
+        ("GetExtents", ("s", ("nowhere",)), None),
+        ("GetExtents", ("ai", ([],)), None),
+        ("GetChildren", ("as", (["/a", "abc"],)), ONE),
+        ("GetChildren", ("a(sos)", ([(APP, "/a", "more")],)), ONE),
+        ("GetChildren", ("a(ss)", ([(APP, "no path"), (APP, "/a/"), (APP, "//")],)), ONE),
+        ("GetChildren", ("a(ss)", ([("", "/a"), ("7.8", "/a"), (":1", "/a")],)), ONE),
+        ("GetChildren", ("a(ss)", ([(f":1.{'7' * 300}", "/a")],)), ONE),
+        ("GetChildren", ("a(so)", ([(APP, "/org/freedesktop/DBus/Local")],)), ONE),
+        ("GetChildren", ("(ss)", (("a", "b"),)), ONE),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_left_out(question: str, answer: Answer, left: Node | None) -> None:
+    nowhere = Node("frame", "one", Region(0, 0, 0, 0), 1)
+    with bus(tree("/odd", "/well") | {"/odd": {**WELL, question: answer}}) as connection:
+        assert widgets_on(connection) == ((left or nowhere, ONE), True)
+
+
+def test_a_widget_that_names_itself_as_its_child_ends_somewhere() -> None:
+    endless = {"/a": {**WELL, "GetChildren": ("a(so)", ([(APP, "/a")],))}}
+    with bus(tree("/a") | endless) as connection:
+        assert not widgets_on(connection)[1]
+
+
+def test_what_cannot_be_read_is_passed_over() -> None:
+    with bus({"/": {"GetRoleName": UNREADABLE, "GetState": WELL["GetState"]}}) as connection:
+        for question in ("GetRoleName", "GetState"):
+            connection.send(new_method_call(DBusAddress("/", APP, "org.example"), question))
+        assert next_message(connection, 20) is None
+        state = next_message(connection, 20)
+        assert state is not None
+        assert state.body == ([1, 0],)
+
+
+def test_a_bus_that_hangs_up_is_no_tree() -> None:
+    with bus({}) as connection:
+        connection.sock.shutdown(socket.SHUT_RDWR)
+        with pytest.raises(NoAccessibility):
+            widgets_on(connection)

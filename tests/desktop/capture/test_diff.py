@@ -1,0 +1,83 @@
+from dataclasses import replace
+
+import numpy as np
+
+from deskhand.desktop.capture.diff import MOST_REGIONS, changes
+from deskhand.desktop.capture.frames import Frame
+from deskhand.desktop.geometry import Region, Size, whole
+from tests.desktop.fakes import SMALL, frame
+
+PIXELS = SMALL.width * SMALL.height
+SPOT = Region(10, 10, 14, 15)
+
+
+def test_the_same_frame_has_no_changes_and_is_not_compared() -> None:
+    same = frame(SMALL, 7)
+    assert changes(same, same, [whole(SMALL)]).regions == ()
+
+
+def test_a_change_is_found_in_its_exact_box() -> None:
+    found = changes(frame(SMALL, 0), frame(SMALL, 1, SPOT), [whole(SMALL)])
+    assert found.regions == (SPOT,)
+    assert found.fraction == 20 / PIXELS
+
+
+def test_a_repaint_with_the_same_pixels_is_no_change() -> None:
+    found = changes(frame(SMALL, 0, SPOT), frame(SMALL, 1, SPOT), [SPOT])
+    assert found.fraction == 0.0
+    assert found.regions == ()
+
+
+def test_what_was_not_painted_is_not_compared() -> None:
+    found = changes(frame(SMALL, 0), frame(SMALL, 1, SPOT), [Region(40, 40, 50, 45)])
+    assert found.regions == ()
+
+
+def test_overlapping_paints_are_counted_once() -> None:
+    found = changes(frame(SMALL, 0), frame(SMALL, 1, SPOT), [SPOT, Region(9, 9, 20, 20)])
+    assert found.fraction == 20 / PIXELS
+
+
+def test_paints_beyond_the_screen_are_cut_off() -> None:
+    edge = Region(60, 40, 64, 48)
+    found = changes(
+        frame(SMALL, 0), frame(SMALL, 1, edge), [Region(60, 40, 99, 99), Region(99, 99, 120, 120)]
+    )
+    assert found.regions == (edge,)
+
+
+def test_the_meaningless_fourth_byte_does_not_count() -> None:
+    before = frame(SMALL, 0)
+    pixels = before.pixels.copy()
+    pixels[..., 3] = 9
+    assert changes(before, Frame(pixels, 1, 0.0), [whole(SMALL)]).fraction == 0.0
+
+
+def test_pixels_that_do_not_lie_together_are_compared_too() -> None:
+    large = np.zeros((SMALL.height, SMALL.width * 2, 4), np.uint8)
+    before = Frame(large[:, : SMALL.width], 0, 0.0)
+    found = changes(before, frame(SMALL, 1, SPOT), [whole(SMALL)])
+    assert found.regions == (SPOT,)
+
+
+def test_a_screen_of_another_size_has_changed_altogether() -> None:
+    large = Size(80, 60)
+    found = changes(frame(SMALL, 0), frame(large, 1), [])
+    assert found.fraction == 1.0
+    assert found.regions == (whole(large),)
+
+
+def test_many_changes_are_told_as_a_few() -> None:
+    spots = [Region(x, y, x + 1, y + 1) for x in range(0, 60, 4) for y in range(0, 40, 4)]
+    found = changes(frame(SMALL, 0), frame(SMALL, 1, *spots), spots)
+    assert len(found.regions) == MOST_REGIONS
+    assert found.fraction == len(spots) / PIXELS
+    assert all(any(box.covers(spot) for box in found.regions) for spot in spots)
+
+
+def test_very_many_paints_are_compared_as_fewer() -> None:
+    screen = Size(400, 300)
+    spots = [Region(x, y, x + 1, y + 1) for x in range(0, 400, 10) for y in range(0, 300, 10)]
+    after = replace(frame(screen, 1, spots[-1], spots[0]))
+    found = changes(frame(screen, 0), after, spots)
+    assert found.fraction == 2 / (400 * 300)

@@ -1,0 +1,179 @@
+import gc
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from deskhand.desktop.capture.frames import Frame
+from deskhand.desktop.capture.snapshots import BAND_ROWS, Snapshots, merged, same, suspects, words
+from deskhand.desktop.geometry import Region, Size, whole
+
+SIZE = Size(32, 100)
+EVERYTHING = (whole(SIZE),)
+
+
+def screen(value: int = 0) -> NDArray[np.uint8]:
+    return np.full((SIZE.height, SIZE.width, 4), value, np.uint8)
+
+
+def paint(pixels: NDArray[np.uint8], region: Region, value: int) -> None:
+    pixels[region.top : region.bottom, region.left : region.right] = value
+
+
+def test_rows_to_look_at_are_whole_bands() -> None:
+    damage = [Region(0, 0, 1, 1), Region(3, 50, 9, 60), Region(0, 95, 32, 130)]
+    assert Snapshots(SIZE).rows(damage) == ((0, 24), (48, 100))
+    assert Snapshots(SIZE).rows([Region(0, 50, 1, 51)]) == ((48, 72),)
+    assert Snapshots(SIZE).rows([Region(0, 50, 0, 51)]) == ()
+
+
+def test_what_differs_is_taken_over_and_named() -> None:
+    snapshots = Snapshots(SIZE)
+    source = screen()
+    paint(source, Region(4, 30, 8, 31), 200)
+    assert snapshots.update(source, [Region(0, 20, 16, 60)]) == (
+        Region(0, BAND_ROWS, 16, 2 * BAND_ROWS),
+    )
+    assert snapshots.counter == 1
+    assert np.array_equal(snapshots.pixels, source)
+
+
+def test_the_same_pixels_again_are_no_change() -> None:
+    snapshots = Snapshots(SIZE)
+    source = screen(3)
+    snapshots.update(source, EVERYTHING)
+    before = snapshots.pixels
+    assert snapshots.update(source, EVERYTHING) == ()
+    assert snapshots.counter == 1
+    assert snapshots.pixels is before
+
+
+def test_only_the_damaged_rows_are_read() -> None:
+    snapshots = Snapshots(SIZE)
+    source = screen(9)
+    snapshots.update(source, [Region(0, 0, 32, 10)])
+    assert (snapshots.pixels[:BAND_ROWS] == 9).all()
+    assert (snapshots.pixels[BAND_ROWS:] == 0).all()
+
+
+def test_snapshots_cannot_be_written() -> None:
+    snapshots = Snapshots(SIZE)
+    snapshots.update(screen(1), EVERYTHING)
+    assert not snapshots.pixels.flags.writeable
+    assert not snapshots.pixels[3:, 1:].flags.writeable
+
+
+def test_memory_is_used_again_when_the_last_view_is_gone() -> None:
+    snapshots = Snapshots(SIZE)
+    places = set()
+    for value in range(1, 20):
+        snapshots.update(screen(value), EVERYTHING)
+        places.add(snapshots.pixels.ctypes.data)
+    gc.collect()
+    assert len(places) <= 3
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 31), st.integers(0, 99), st.integers(1, 60), st.integers(0, 3),
+            st.booleans(),
+        ),
+        max_size=25,
+    )
+)  # fmt: skip
+def test_a_snapshot_that_was_handed_out_never_changes(
+    steps: list[tuple[int, int, int, int, bool]],
+) -> None:
+    snapshots = Snapshots(SIZE)
+    source = screen()
+    kept: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]] = []
+    for left, top, height, value, keep in steps:
+        region = Region(left, top, 32, min(100, top + height))
+        paint(source, region, value)
+        snapshots.update(source, [region])
+        assert np.array_equal(snapshots.pixels, source)
+        if keep:
+            # A part is enough to keep the whole: that is what a crop holds.
+            kept.append((snapshots.pixels[5:90, 2:], source[5:90, 2:].copy()))
+        elif kept:
+            kept.pop(0)
+        assert all(np.array_equal(view, copy) for view, copy in kept)
+
+
+def framed(snapshots: Snapshots, life: str = "") -> Frame:
+    return Frame(snapshots.pixels, snapshots.counter, 0.0, life, snapshots.changed_at)
+
+
+def test_two_frames_tell_the_rows_in_which_they_may_differ() -> None:
+    snapshots = Snapshots(SIZE, 7)
+    source = screen()
+    first = framed(snapshots)
+    frames = [first]
+    for top in (99, 30):
+        source[top] += 1
+        snapshots.update(source, EVERYTHING)
+        frames.append(framed(snapshots))
+    assert np.flatnonzero(suspects(first, frames[1])).tolist() == list(range(96, 100))
+    assert np.flatnonzero(suspects(frames[1], frames[2])).tolist() == list(range(24, 48))
+    assert suspects(first, frames[2]).sum() == 28
+    assert not suspects(frames[2], frames[2]).any()
+
+
+def test_frames_that_tell_nothing_of_each_other_may_differ_everywhere() -> None:
+    snapshots = Snapshots(SIZE)
+    first = framed(snapshots)
+    source = screen()
+    source[0] = 1
+    snapshots.update(source, EVERYTHING)
+    later = framed(snapshots)
+    assert suspects(first, framed(snapshots, "next")).all()
+    assert suspects(later, first).all()
+    assert suspects(first, replace(later, changed_at=None)).all()
+    assert suspects(replace(first, changed_at=None), later).all()
+
+
+def test_what_a_frame_tells_stays_as_it_is() -> None:
+    snapshots = Snapshots(SIZE)
+    told = snapshots.changed_at
+    snapshots.update(screen(1), EVERYTHING)
+    assert not told.any()
+    assert not told.flags.writeable
+
+
+def test_bands_are_the_same_when_every_word_is() -> None:
+    one = words(screen())
+    for row in range(SIZE.height):
+        other = one.copy()
+        other[row, -1] = 1
+        assert not same(one, other)
+    assert same(one, one.copy())
+
+
+def test_words_are_as_wide_as_the_rows_allow() -> None:
+    assert words(np.zeros((3, 4, 4), np.uint8)).shape == (3, 2)
+    assert words(np.zeros((3, 5, 4), np.uint8)).shape == (3, 5)
+
+
+def regions(count: int) -> Iterable[Region]:
+    return (Region(i, 2 * i, i + 1, 2 * i + 5) for i in range(count))
+
+
+def test_few_regions_are_kept_once_each() -> None:
+    assert merged([*regions(3), *regions(2)]) == tuple(regions(3))
+    assert merged([]) == ()
+
+
+def test_a_region_inside_another_is_dropped() -> None:
+    assert merged([Region(2, 2, 3, 3), Region(0, 0, 9, 9), Region(8, 8, 10, 10)]) == (
+        Region(0, 0, 9, 9),
+        Region(8, 8, 10, 10),
+    )
+
+
+def test_many_regions_become_the_one_around_them() -> None:
+    assert merged(list(regions(50))) == (Region(0, 0, 50, 103),)

@@ -1,0 +1,89 @@
+import asyncio
+from typing import Any
+
+import pytest
+
+from deskhand.desktop.actions.requests import action_request, batch_request
+from deskhand.desktop.computer.computer import Computer
+from deskhand.desktop.computer.outcomes import Outcome
+from deskhand.desktop.computer.typing_policy import Discretion, NoFields
+from deskhand.desktop.errors import ActionFailed, ForeignHost
+from deskhand.desktop.tool_calls.caller import Caller
+from tests.desktop.fakes import NATIVE, FakeClock, FakeFields, FakeHands, FakePictures, FakeScreen
+
+CALLER = Caller("call", "chat")
+
+
+async def acted(hands: FakeHands, fields: FakeFields | None, **wanted: Any) -> Any:
+    clock = FakeClock()
+    discretion = None if fields is None else Discretion(fields)
+    computer = Computer(
+        FakeScreen(clock),
+        hands,
+        FakePictures(),
+        lambda _: None,
+        instance_id="instance",
+        discretion=discretion,
+        clock=clock,
+        sleep=clock.sleep,
+    )
+    async with computer:
+        if "actions" in wanted:
+            return await computer.batch(batch_request(wanted, NATIVE), CALLER)
+        return await computer.act(action_request(wanted, NATIVE), CALLER)
+
+
+def act(hands: FakeHands, fields: FakeFields | None, **wanted: Any) -> Any:
+    return asyncio.run(acted(hands, fields, **wanted))
+
+
+@pytest.mark.parametrize("observe", [None, {"screenshot": False}])
+def test_an_answer_says_what_is_told_of_a_password(observe: Any) -> None:
+    fields = FakeFields(password=True)
+    outcome = act(FakeHands(), fields, action="type", text="hunter2", observe=observe)
+    assert outcome.told_text == "7 characters"
+    assert fields.asked_since == [1000.0]
+
+
+def test_an_answer_says_nothing_of_other_texts_and_actions() -> None:
+    assert act(FakeHands(), FakeFields(), action="type", text="hi").told_text is None
+    assert act(FakeHands(), None, action="type", text="hi").told_text is None
+    hidden = FakeFields(password=True)
+    assert act(FakeHands(), hidden, action="type", text="").told_text is None
+    click = {"action": "left_click", "coordinate": [1, 1], "text": "ctrl"}
+    assert act(FakeHands(), hidden, **click).told_text is None
+
+
+def test_each_action_of_a_batch_says_what_is_told_of_it() -> None:
+    keys = [{"action": "type", "text": "pw"}, {"action": "key", "text": "Return"}]
+    outcome = act(FakeHands(), FakeFields(password=True), actions=keys)
+    assert [one.told_text for one in outcome.results] == ["2 characters", "Return"]
+
+
+def test_a_text_for_some_hosts_goes_nowhere_else() -> None:
+    wanted = {"action": "type", "text": "hunter2", "hosts": ["mail.example"]}
+    hands = FakeHands()
+    assert isinstance(act(hands, FakeFields(host="mail.example"), **wanted), Outcome)
+    assert hands.done
+    for fields, said in (
+        (FakeFields(host="evil.test"), "mail.example only, and evil.test has the keyboard"),
+        (None, "mail.example only, and no page is known to have the keyboard"),
+    ):
+        untouched = FakeHands()
+        with pytest.raises(ForeignHost, match=said) as refused:
+            act(untouched, fields, **wanted)
+        assert (refused.value.status, refused.value.code) == (409, "foreign_host")
+        assert untouched.done == []
+
+
+def test_a_batch_ends_at_a_text_that_is_not_for_this_page() -> None:
+    actions = [{"action": "type", "text": "pw", "hosts": ["mail.example"]}, {"action": "wait"}]
+    outcome = act(FakeHands(), FakeFields(), actions=actions)
+    assert isinstance(outcome.results[0], ActionFailed)
+    assert outcome.skipped == 1
+
+
+def test_where_nobody_knows_of_fields_none_is_a_password_and_no_host_is_told() -> None:
+    assert not NoFields().password_since(0.0)
+    with pytest.raises(ForeignHost):
+        NoFields().admit(["mail.example"])

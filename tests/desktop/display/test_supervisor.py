@@ -1,0 +1,219 @@
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from deskhand.desktop.display.supervisor import Display
+from deskhand.desktop.errors import DisplayGone, DisplayNotReady
+
+LIMIT = 20
+
+
+class FakeLife:
+    """Starts when it may, and ends when told."""
+
+    def __init__(self, number: int, ended: Callable[[], None], factory: "Factory") -> None:
+        self.number = number
+        self.alive = True
+        self.opened = self.closed = False
+        self._ended = ended
+        self._factory = factory
+
+    def open(self) -> None:
+        if not self._factory.may_start.wait(LIMIT):
+            raise AssertionError("never let go")
+        if self._factory.refusing:
+            raise OSError("no")
+        if self._factory.failures:
+            raise self._factory.failures.pop(0)
+        if self._factory.stillborn:
+            self._factory.stillborn -= 1
+            self.die()
+        self.opened = True
+
+    def close(self) -> None:
+        self.closed = True
+
+    def die(self) -> None:
+        self.alive = False
+        self._ended()
+
+
+class Factory:
+    def __init__(self) -> None:
+        self.lives: list[FakeLife] = []
+        self.failures: list[Exception] = []
+        self.stillborn = 0
+        self.refusing = False
+        self.may_start = threading.Event()
+        self.may_start.set()
+        self.events: list[tuple[str, dict[str, Any]]] = []
+        self.now = 1000.0
+
+    def __call__(self, number: int, ended: Callable[[], None]) -> FakeLife:
+        self.lives.append(FakeLife(number, ended, self))
+        # So long ago that no start has to wait for the one before.
+        self.now += 100.0
+        return self.lives[-1]
+
+    def told(self, kind: str, data: dict[str, Any]) -> None:
+        self.events.append((kind, data))
+
+
+@contextmanager
+def displayed(factory: Factory) -> Iterator[Display[FakeLife]]:
+    with Display(factory, factory.told, lambda: factory.now) as display:
+        yield display
+
+
+def test_it_opens_one_life_and_closes_it() -> None:
+    factory = Factory()
+    with displayed(factory) as display:
+        assert display.current() is display.newest is factory.lives[0]
+        assert display.status()["state"] == "running"
+    assert factory.lives[0].closed
+    assert factory.events == []
+    display.close()
+
+
+def test_one_that_cannot_start_says_why() -> None:
+    factory = Factory()
+    factory.failures = [DisplayNotReady(":1", 10.0, "no screens found")]
+    with pytest.raises(DisplayNotReady, match="no screens"), displayed(factory):
+        pass
+
+
+def test_after_an_end_the_next_call_finds_the_next_life() -> None:
+    factory = Factory()
+    with displayed(factory) as display:
+        factory.lives[0].die()
+        assert display.current(LIMIT).number == 2
+        assert factory.lives[0].closed
+        assert display.status()["restarts"] == 1
+        assert display.status()["last_end"] == "the X server ended"
+    assert [kind for kind, _ in factory.events] == ["display_restarted"]
+    assert factory.lives[1].closed
+
+
+def test_a_life_that_is_lost_for_another_reason_is_replaced_too() -> None:
+    factory = Factory()
+    with displayed(factory) as display:
+        first = display.current()
+        display.lost(first, "connection lost")
+        assert display.current(LIMIT).number == 2
+        display.lost(first, "told late")
+        assert display.current().number == 2
+        assert display.status()["last_end"] == "connection lost"
+
+
+def test_while_it_starts_calls_wait_only_as_long_as_they_like() -> None:
+    factory = Factory()
+    with displayed(factory) as display:
+        factory.may_start.clear()
+        factory.lives[0].die()
+        assert display.status()["state"] == "starting"
+        with pytest.raises(DisplayNotReady, match="the X server ended"):
+            display.present()
+        factory.may_start.set()
+        assert display.current(LIMIT).number == 2
+
+
+def test_a_start_that_fails_is_tried_again() -> None:
+    factory = Factory()
+    with displayed(factory) as display:
+        factory.failures = [DisplayNotReady(":1", 1.0), OSError("no pipe")]
+        factory.lives[0].die()
+        assert display.current(LIMIT).number == 4
+        assert display.status()["last_end"] == "no pipe"
+
+
+def test_a_life_that_ends_before_it_is_listened_to_is_noticed() -> None:
+    factory = Factory()
+    with displayed(factory) as display:
+        factory.stillborn = 1
+        factory.lives[0].die()
+        until = threading.Event()
+        while display.newest.number < 3 and not until.wait(0.001):
+            pass
+        assert display.current(LIMIT).number == 3
+
+
+def test_ends_without_pause_make_the_next_start_wait_and_calls_hear_so_at_once() -> None:
+    factory = Factory()
+    with Display(factory, factory.told, lambda: 5.0) as display:
+        for number in range(1, 8):
+            factory.failures.append(OSError(f"try {number}"))
+        factory.lives[0].die()
+        tried = threading.Event()
+        while (display.next_start_s or 0.0) < 0.5 and not tried.wait(0.001):
+            pass
+        with pytest.raises(DisplayNotReady):
+            display.current(0.1)
+
+
+def test_coroutines_wait_without_a_thread() -> None:
+    async def scenario() -> None:
+        factory = Factory()
+        display = Display(factory, factory.told, lambda: factory.now)
+        display.open()
+        await display.awake()
+        factory.may_start.clear()
+        factory.lives[0].die()
+        waiting = [asyncio.create_task(display.awake(LIMIT)) for _ in range(3)]
+        with pytest.raises(DisplayNotReady):
+            await display.awake(0.001)
+        factory.may_start.set()
+        await asyncio.gather(*waiting)
+        await asyncio.to_thread(display.close)
+
+    asyncio.run(asyncio.wait_for(scenario(), LIMIT))
+
+
+def test_closing_while_it_starts_ends_those_who_wait() -> None:
+    async def scenario() -> None:
+        factory = Factory()
+        display = Display(factory, factory.told, lambda: factory.now)
+        display.open()
+        factory.refusing = True
+        factory.may_start.clear()
+        factory.lives[0].die()
+        waiting = asyncio.create_task(display.awake(LIMIT))
+        await asyncio.sleep(0)
+        closing = asyncio.create_task(asyncio.to_thread(display.close))
+        factory.may_start.set()
+        await closing
+        with pytest.raises(DisplayGone):
+            await waiting
+        with pytest.raises(DisplayGone):
+            display.current()
+
+    asyncio.run(asyncio.wait_for(scenario(), LIMIT))
+
+
+def test_before_it_is_open_there_is_no_life() -> None:
+    factory = Factory()
+    with pytest.raises(DisplayGone):
+        _ = Display(factory, factory.told).newest
+
+
+def test_a_life_that_ends_while_the_display_is_closed_is_closed_too() -> None:
+    factory = Factory()
+    telling, go_on = threading.Event(), threading.Event()
+
+    def told(kind: str, data: dict[str, Any]) -> None:
+        telling.set()
+        assert go_on.wait(LIMIT)
+
+    display = Display(factory, told, lambda: factory.now)
+    display.open()
+    factory.lives[0].die()
+    assert telling.wait(LIMIT)
+    factory.lives[1].die()
+    closing = threading.Thread(target=display.close)
+    closing.start()
+    go_on.set()
+    closing.join(LIMIT)
+    assert all(life.closed for life in factory.lives)

@@ -1,0 +1,102 @@
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.data_dir import Folder, open_root, run_root
+
+ME = Account("me", os.getuid(), os.getgid(), "shared")
+
+
+def test_it_is_private_and_whole(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "d")
+    folder.make(ME)
+    for path in (folder.path, folder.recordings, folder.work, folder.path / "home"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+def test_making_it_twice_keeps_what_is_in_it(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "d")
+    folder.make(ME)
+    (folder.work / "note").write_text("kept")
+    folder.make(ME)
+    assert (folder.work / "note").read_text() == "kept"
+
+
+def test_a_path_too_long_for_sockets_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / ("x" * 120))
+    with pytest.raises(OSError, match="too long"):
+        folder.make(ME)
+    assert not folder.path.exists()
+
+
+def test_what_an_earlier_user_left_is_handed_over(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "d")
+    folder.make(ME)
+    (folder.recordings / "a").mkdir()
+    (folder.recordings / "a" / "1.mp4").write_bytes(b"film")
+    (folder.path / "calls.jsonl").write_text("{}")
+    foreign = tmp_path / "foreign"
+    foreign.write_bytes(b"not ours")
+    os.link(foreign, folder.recordings / "a" / "2.mp4")
+    # Only root can, and must.
+    other = Account("other", 12345, 12345, "user") if os.geteuid() == 0 else ME
+    folder.make(other)
+    assert (folder.recordings / "a").stat().st_uid == other.uid
+    assert (folder.recordings / "a" / "1.mp4").stat().st_uid == other.uid
+    assert (folder.path / "calls.jsonl").stat().st_uid == other.uid
+    assert foreign.stat().st_uid == ME.uid
+
+
+def test_a_link_in_the_place_of_a_part_is_replaced_and_what_it_names_is_let_be(
+    tmp_path: Path,
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o755)
+    folder = Folder(tmp_path / "d")
+    folder.make(ME)
+    for part in (folder.recordings, folder.work):
+        part.rmdir()
+        part.symlink_to(outside)
+    folder.make(Account("other", 12345, 12345, "user") if os.geteuid() == 0 else ME)
+    assert folder.work.is_dir()
+    assert not folder.work.is_symlink()
+    facts = outside.stat()
+    assert (stat.S_IMODE(facts.st_mode), facts.st_uid) == (0o755, ME.uid)
+
+
+def test_clearing_keeps_recordings_only(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "d")
+    folder.make(ME)
+    (folder.recordings / "1.mp4").write_bytes(b"film")
+    (folder.path / "api.sock").touch()
+    folder.clear()
+    assert [path.name for path in folder.path.iterdir()] == ["recordings"]
+
+
+def test_clearing_removes_an_empty_folder_and_twice_is_fine(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "d")
+    folder.make(ME)
+    folder.clear()
+    folder.clear()
+    assert not folder.path.exists()
+
+
+def test_a_link_is_removed_and_what_it_names_stays(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    folder = Folder(tmp_path / "d")
+    folder.make(ME)
+    (folder.path / "link").symlink_to(outside)
+    folder.clear()
+    assert outside.exists()
+
+
+def test_the_run_root_is_short_and_private(tmp_path: Path) -> None:
+    assert run_root(0, {}) == Path("/var/lib/deskhand/desktops")
+    assert run_root(1000, {"XDG_RUNTIME_DIR": str(tmp_path)}) == tmp_path / "deskhand"
+    assert run_root(1000, {"XDG_RUNTIME_DIR": "/nowhere"}).name == "deskhand-1000"
+    open_root(tmp_path / "root")
+    assert stat.S_IMODE((tmp_path / "root").stat().st_mode) == 0o711

@@ -1,0 +1,60 @@
+from pathlib import PurePath
+
+import pytest
+
+from deskhand.desktop.isolation.environment import built, utf8_locale
+
+FOLDER = PurePath("/var/lib/deskhand/desktops/abc")
+
+
+def test_nothing_of_our_own_environment_gets_in() -> None:
+    own = {"ANTHROPIC_API_KEY": "canary", "DESKHAND_TOKEN": "canary", "HOME": "/root", "TZ": "UTC"}
+    found = built(FOLDER, "deskhand-01", "0123", inherited=own)
+    assert "canary" not in str(found)
+    assert "/root" not in str(found)
+    assert found["TZ"] == "UTC"
+
+
+def test_it_is_whole_and_private() -> None:
+    found = built(FOLDER, "deskhand-01", "0123", inherited={})
+    assert found["HOME"] == f"{FOLDER}/home"
+    assert found["PATH"].startswith(f"{FOLDER}/bin:")
+    assert found["XDG_RUNTIME_DIR"] == f"{FOLDER}/run"
+    assert found["USER"] == found["LOGNAME"] == "deskhand-01"
+    assert found["DESKHAND_INSTANCE"] == "0123"
+    assert found["LANG"] == "C.UTF-8"
+
+
+def test_the_characters_may_be_of_another_locale_than_the_words() -> None:
+    inherited = {"LANG": "de_DE.UTF-8", "LC_CTYPE": "C.UTF-8"}
+    found = built(FOLDER, "u", "0", inherited=inherited)
+    assert (found["LANG"], found["LC_CTYPE"]) == ("de_DE.UTF-8", "C.UTF-8")
+    found = built(FOLDER, "u", "0", inherited={**inherited, "LC_ALL": "fr_FR.UTF-8"})
+    assert (found["LANG"], found["LC_CTYPE"]) == ("fr_FR.UTF-8", "fr_FR.UTF-8")
+
+
+def test_named_variables_are_inherited() -> None:
+    found = built(FOLDER, "u", "0", inherited={"HTTP_PROXY": "p"}, inherit=["HTTP_PROXY", "NONE"])
+    assert found["HTTP_PROXY"] == "p"
+    assert "NONE" not in found
+
+
+def test_what_is_given_goes_before_all_but_the_mark() -> None:
+    given = [("TERM", "dumb"), ("A", "1"), ("DESKHAND_INSTANCE", "forged")]
+    found = built(FOLDER, "u", "0", inherited={"A": "0"}, inherit=["A"], given=given)
+    assert (found["TERM"], found["A"], found["DESKHAND_INSTANCE"]) == ("dumb", "1", "0")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (None, "C.UTF-8"),
+        ("", "C.UTF-8"),
+        ("C", "C.UTF-8"),
+        ("de_DE.ISO-8859-1", "C.UTF-8"),
+        ("de_DE.UTF-8", "de_DE.UTF-8"),
+        ("en_US.utf8", "en_US.utf8"),
+    ],
+)
+def test_the_locale_is_always_a_utf8_one(wanted: str | None, found: str) -> None:
+    assert utf8_locale(wanted) == found

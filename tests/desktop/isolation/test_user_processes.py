@@ -1,0 +1,45 @@
+import os
+import subprocess
+import sys
+
+from deskhand.desktop.isolation.user_processes import evict, tenants
+
+STRANGER = 3_000_000 + os.getpid()
+"""No user of this machine's, nor of another run of this test."""
+
+PROGRAM = """
+import os, sys
+os.setgroups([]); os.setgid({uid}); os.setuid({uid})
+print("ready", flush=True)
+os.execve("/bin/sleep", ["sleep", "1000"], {{}})
+"""
+
+
+def test_everything_of_a_user_is_ended_and_nothing_of_others() -> None:
+    if os.geteuid() != 0:
+        assert tenants(STRANGER) == []
+        return
+    with subprocess.Popen(["sleep", "1000"]) as ours:
+        strangers = [
+            subprocess.Popen(
+                [sys.executable, "-c", PROGRAM.format(uid=STRANGER)],
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+            for _ in range(3)
+        ]
+        for stranger in strangers:
+            assert stranger.stdout is not None
+            assert stranger.stdout.readline() == b"ready\n"
+        assert set(tenants(STRANGER)) == {stranger.pid for stranger in strangers}
+        evict(STRANGER)
+        assert tenants(STRANGER) == []
+        for stranger in strangers:
+            with stranger:
+                assert stranger.wait(20) == -9
+        assert ours.poll() is None
+        ours.kill()
+
+
+def test_one_is_no_tenant_of_oneself() -> None:
+    assert os.getpid() not in tenants(os.getuid())

@@ -1,0 +1,42 @@
+from typing import Any
+
+import pytest
+
+from deskhand.desktop.events.bus import Event, Events
+from deskhand.desktop.lease.handover import Herald
+
+TOLD = {"id": 7, "title": "a letter"}
+
+
+class Control:
+    """Somebody is in control, in private or not."""
+
+    def __init__(self, *, private: bool) -> None:
+        self._private = private
+        self.seen: list[tuple[str, dict[str, Any]]] = []
+
+    @property
+    def private(self) -> bool:
+        return self._private
+
+    def noticed(self, kind: str, data: dict[str, Any]) -> None:
+        self.seen.append((kind, data))
+
+
+@pytest.mark.parametrize(
+    ("private", "data", "published"),
+    [
+        (False, TOLD, TOLD),
+        (True, TOLD, {"id": 7, "title": ""}),
+        (True, {"id": 7}, {"id": 7}),
+        (True, None, {}),
+    ],
+)
+def test_titles_are_not_told_in_private(
+    private: bool, data: dict[str, Any] | None, published: dict[str, Any]
+) -> None:
+    control = Control(private=private)
+    told = Herald(control, Events("boot").publish)("window_opened", data)
+    assert isinstance(told, Event)
+    assert (told.kind, told.data) == ("window_opened", published)
+    assert control.seen == [("window_opened", data or {})]

@@ -1,0 +1,216 @@
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from deskhand.desktop.errors import HeldByChat, HumanInControl, NotInControl
+from deskhand.desktop.lease.handover import Handover, deeds
+from deskhand.desktop.lease.lease import IDLE_CHAT, Person, Turn
+from deskhand.desktop.lease.privacy import Veil
+from deskhand.desktop.lease.runtime import MOST_WINDOWS, Leasing
+
+ANN = Person("Ann", "a")
+LIMIT = 20.0
+
+
+class Scene:
+    """A lease, a clock that stands still, and what its changes did, in order."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.did: list[Any] = []
+        self.veil = Veil(lambda: self.now)
+        self.leasing = Leasing(lambda: self.now)
+        self.effects = Handover(
+            veil=self.veil,
+            let_go=lambda: self.did.append("let go"),
+            settle=lambda: self.did.append("settle"),
+            publish=lambda kind, data: self.did.append((kind, data["holder"]["kind"])),
+            record=lambda turn: self.did.append(("record", turn.name)),
+            touch=lambda: self.did.append("touch"),
+        )
+
+    def take(self, person: Person = ANN, *, private: bool = True, force: bool = False) -> bool:
+        return self.leasing.take(person, private=private, insists=True, force=force)
+
+    def play(self, scenario: Callable[["Scene"], Awaitable[None]]) -> list[Any]:
+        async def run() -> None:
+            async with asyncio.timeout(LIMIT):
+                with self.leasing.running(self.effects):
+                    await scenario(self)
+
+        asyncio.run(run())
+        return self.did
+
+
+def test_taking_control_lets_go_hides_and_tells() -> None:
+    async def scenario(scene: Scene) -> None:
+        assert scene.take()
+        assert scene.veil.drawn
+        assert scene.leasing.private
+        assert scene.leasing.may_see("a")
+        assert not scene.leasing.may_see("b")
+
+    assert Scene().play(scenario) == ["let go", "settle", ("lease_changed", "person")]
+
+
+def test_giving_back_records_lets_go_and_tells() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.take()
+        scene.did.clear()
+        scene.now += 42.0
+        scene.leasing.release("a")
+        assert not scene.veil.drawn
+        assert scene.veil.seconds == 42.0
+
+    wanted = [("record", "Ann"), "let go", "settle", ("lease_changed", "nobody")]
+    assert Scene().play(scenario) == wanted
+
+
+def test_a_chat_that_thinks_for_long_does_not_lose_what_it_holds() -> None:
+    async def scenario(scene: Scene) -> None:
+        with scene.leasing.acting("one"):
+            pass
+        scene.now += IDLE_CHAT + 1
+        scene.did.clear()
+        with scene.leasing.acting("one"):
+            pass
+        assert "let go" not in scene.did
+        scene.now += IDLE_CHAT + 1
+        with scene.leasing.acting("two"):
+            pass
+        assert "let go" in scene.did
+
+    Scene().play(scenario)
+
+
+def test_who_waits_hears_of_a_change() -> None:
+    async def scenario(scene: Scene) -> None:
+        revision = scene.leasing.revision
+        waiting = asyncio.create_task(scene.leasing.changed(revision, LIMIT))
+        await asyncio.sleep(0)
+        scene.take()
+        await waiting
+        assert scene.leasing.revision != revision
+        await scene.leasing.changed(scene.leasing.revision, 0.01)
+
+    Scene().play(scenario)
+
+
+def test_it_ends_by_itself_when_its_time_has_come() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.leasing.joined("a")
+        scene.take()
+        revision = scene.leasing.revision
+        # The clock reads a moment before the end, so the timer is due at once.
+        scene.leasing.parted("a")
+        scene.now += 14.99
+        scene.leasing.joined("b")
+        scene.now += 0.02
+        await scene.leasing.changed(revision, LIMIT)
+        assert scene.leasing.state()["holder"] == {"kind": "nobody"}
+        assert scene.leasing.state()["last"]["reason"] == "left"
+
+    Scene().play(scenario)
+
+
+def test_what_a_person_does_in_the_open_is_activity() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.take(private=False)
+        scene.did.clear()
+        scene.leasing.used("a", keys=2, clicks=1)
+        assert scene.did == ["touch"]
+        scene.take(private=True)
+        scene.did.clear()
+        scene.leasing.used("a", keys=1, clicks=0)
+        assert scene.did == []
+        scene.leasing.release("a")
+        last = scene.leasing.state()["last"]
+        assert (last["keys"], last["clicks"]) == (3, 1)
+
+    Scene().play(scenario)
+
+
+def test_a_program_begins_by_acting_where_nobody_is_in_control() -> None:
+    async def scenario(scene: Scene) -> None:
+        assert scene.leasing.begins("p", "vnc")
+        assert scene.leasing.drives("p")
+        assert not scene.leasing.begins("q", "vnc")
+        assert scene.leasing.begins("p", "vnc")
+
+    Scene().play(scenario)
+
+
+def test_the_state_says_who_has_it_and_who_asks() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.take()
+        scene.now += 2.0
+        assert not scene.take(Person("Bob", "b"))
+        state = scene.leasing.state()
+        assert state["holder"] == {"kind": "person", "name": "Ann", "since_s": 2.0}
+        assert state["asked"] == {"name": "Bob", "left_s": 10.0}
+        scene.leasing.renew("a")
+        assert scene.leasing.state()["asked"] is None
+        scene.leasing.end()
+        scene.leasing.admit("one")
+        assert scene.leasing.state()["holder"] == {"kind": "chat", "chat_id": "one"}
+        scene.leasing.release_chat("one")
+        assert scene.leasing.state()["holder"] == {"kind": "nobody"}
+
+    Scene().play(scenario)
+
+
+def test_windows_that_come_and_go_meanwhile_are_told_by_their_class() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.leasing.noticed("window_opened", {"class": "Before"})
+        scene.take()
+        scene.leasing.noticed("window_opened", {"class": "Chromium", "title": "Secret"})
+        scene.leasing.noticed("window_focused", {"class": "XTerm"})
+        scene.leasing.noticed("window_closed", {"class": ""})
+        scene.leasing.release("a")
+        scene.leasing.noticed("window_opened", {"class": "After"})
+        told = scene.leasing.state()["last"]["windows"]
+        assert told == ["Opened Chromium.", "Closed a window."]
+
+    Scene().play(scenario)
+
+
+def test_of_very_many_windows_the_newest_are_told() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.take()
+        for number in range(MOST_WINDOWS + 1):
+            scene.leasing.noticed("window_opened", {"class": str(number)})
+        scene.leasing.release("a")
+        told = scene.leasing.state()["last"]["windows"]
+        assert (len(told), told[-1]) == (MOST_WINDOWS, f"Opened {MOST_WINDOWS}.")
+
+    Scene().play(scenario)
+
+
+def test_refusals_pass_through() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.leasing.look()
+        scene.leasing.admit("one")
+        with pytest.raises(HeldByChat):
+            scene.leasing.admit("two")
+        scene.take()
+        with pytest.raises(HumanInControl):
+            scene.leasing.look()
+        with pytest.raises(NotInControl):
+            scene.leasing.release("b")
+
+    Scene().play(scenario)
+
+
+def test_outside_of_its_time_changes_have_no_effect() -> None:
+    scene = Scene()
+    scene.take()
+    assert scene.did == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "clicks", "words"), [(0, 2, "0 keys and 2 clicks"), (1, 1, "1 key and 1 click")]
+)
+def test_deeds_are_counted_in_words(keys: int, clicks: int, words: str) -> None:
+    assert deeds(Turn("Ann", 0.0, 1.0, keys, clicks, True, "released")) == words

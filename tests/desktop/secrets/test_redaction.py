@@ -1,0 +1,59 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deskhand.desktop.errors import InvalidSecret
+from deskhand.desktop.secrets.redaction import LONGEST, MASK, MOST, Disguise
+
+SECRETS = st.lists(st.text("abcä.*\n", min_size=4, max_size=8), max_size=5)
+
+
+def disguise(*values: str) -> Disguise:
+    made = Disguise()
+    made.add(values)
+    return made
+
+
+def test_without_secrets_every_word_is_read() -> None:
+    assert Disguise()("tom: hunter2") == "tom: hunter2"
+    assert disguise()("") == ""
+
+
+def test_every_place_of_a_secret_is_masked() -> None:
+    mask = disguise("hunter2", "a.*b")
+    assert mask("hunter2 or hunter22, a.*b, aXXb") == f"{MASK} or {MASK}2, {MASK}, aXXb"
+    assert len(mask) == 2
+
+
+def test_of_two_secrets_with_one_beginning_the_longer_is_masked_whole() -> None:
+    assert disguise("open", "open sesame")("open sesame") == MASK
+    mask = disguise("open")
+    mask.add(["open sesame", "open"])
+    assert (mask("open sesame"), len(mask)) == (MASK, 2)
+
+
+def test_what_is_cleared_is_read_again() -> None:
+    mask = disguise("hunter2")
+    mask.clear()
+    assert (mask("hunter2"), len(mask)) == ("hunter2", 0)
+
+
+@pytest.mark.parametrize("value", ["", "abc", "x" * (LONGEST + 1)])
+def test_a_value_of_no_use_is_refused_without_being_told(value: str) -> None:
+    mask = disguise("hunter2")
+    with pytest.raises(InvalidSecret, match="a secret has 4 to 10000 characters"):
+        mask.add(["good enough", value])
+    assert mask("hunter2 good enough") == f"{MASK} good enough"
+
+
+def test_there_is_an_end_to_secrets() -> None:
+    mask = disguise(*(f"secret {number}" for number in range(MOST)))
+    mask.add(["secret 7"])
+    with pytest.raises(InvalidSecret, match="at most 1000"):
+        mask.add(["one more"])
+
+
+@given(SECRETS, st.text("abcä.*\n •"))
+def test_no_secret_is_left(values: list[str], text: str) -> None:
+    masked = disguise(*values)(text)
+    assert not any(value in masked for value in values)

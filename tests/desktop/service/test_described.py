@@ -1,0 +1,71 @@
+"""What the OpenAPI document says of routes that read their requests by themselves."""
+
+from typing import Any
+
+import pytest
+from fastapi import APIRouter, FastAPI
+
+from deskhand.desktop.actions.schema import either
+from deskhand.desktop.applications import api as launch_api
+from deskhand.desktop.clipboard import api as clipboard_api
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.secrets import api as secrets_api
+from deskhand.desktop.windows import api as windows_api
+
+NOBODY: Any = None
+PREFIX = "/api/v0/desktop"
+
+
+def described(routes: APIRouter, path: str, method: str) -> dict[str, Any]:
+    app = FastAPI()
+    app.include_router(routes)
+    found: dict[str, Any] = app.openapi()["paths"][PREFIX + path][method]
+    return found
+
+
+def names(operation: dict[str, Any]) -> list[str]:
+    return [one["name"] for one in operation.get("parameters", [])]
+
+
+def body(operation: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = operation["requestBody"]["content"]["application/json"]["schema"]
+    return found
+
+
+def test_windows_are_told_and_moved_in_a_space() -> None:
+    routes = windows_api.router(NOBODY, Size(1920, 1080), NOBODY)
+    space = ["coordinate_space", "scaled_width", "scaled_height"]
+    assert names(described(routes, "/windows", "get")) == space
+    moved = body(described(routes, "/windows/{window_id}/move", "post"))
+    assert list(moved["properties"]) == ["x", "y", "width", "height", *space]
+    assert moved["properties"]["width"]["minimum"] == 1
+    wish = described(routes, "/windows/{window_id}/{wish}", "post")
+    assert wish["parameters"][1]["schema"]["enum"][0] == "focus"
+    assert not wish["requestBody"]["required"]
+    assert list(body(wish)["properties"]) == space
+
+
+def test_the_clipboards_queries_are_told() -> None:
+    routes = clipboard_api.router(NOBODY, NOBODY)
+    read, write = (described(routes, "/clipboard", method) for method in ("get", "put"))
+    assert names(read) == ["type", "viewer"]
+    assert "text" in read["parameters"][0]["schema"]["enum"]
+    assert names(write) == ["restore_after", "viewer"]
+    assert body(write)["oneOf"] == either("text", "image_png")["oneOf"]
+    assert names(described(routes, "/clipboard/restore", "post")) == ["viewer"]
+
+
+def test_secrets_have_a_length() -> None:
+    app = FastAPI()
+    app.include_router(secrets_api.router(NOBODY))
+    told = app.openapi()["components"]["schemas"]["Secrets"]["properties"]["values"]["items"]
+    assert (told["minLength"], told["maxLength"]) == (4, 10_000)
+
+
+@pytest.mark.parametrize(
+    ("path", "first", "second"), [("/launch", "name", "command"), ("/open", "path", "url")]
+)
+def test_something_is_opened_by_one_of_two_names(path: str, first: str, second: str) -> None:
+    told = body(described(launch_api.router(NOBODY, NOBODY, NOBODY), path, "post"))
+    assert told["oneOf"] == [{"required": [first]}, {"required": [second]}]
+    assert {first, second} <= set(told["properties"])

@@ -1,0 +1,115 @@
+import fcntl
+import subprocess
+import threading
+from pathlib import Path
+
+import psutil
+
+from deskhand.desktop.isolation.data_dir import Folder
+from deskhand.desktop.service.leftovers import LOCKS, MARK, alive, sweep
+
+
+def desk(root: Path, name: str) -> Folder:
+    folder = Folder(root / name)
+    (folder.recordings / "one").mkdir(parents=True)
+    (folder.path / "home").mkdir()
+    return folder
+
+
+def dead(root: Path, name: str) -> Folder:
+    folder = desk(root, name)
+    with alive(root, name * 2, folder):
+        pass
+    return folder
+
+
+def test_the_files_of_the_dead_go_and_their_recordings_stay(tmp_path: Path) -> None:
+    folder = dead(tmp_path, "0123abcd")
+    sweep(tmp_path)
+    assert [path.name for path in folder.path.iterdir()] == ["recordings"]
+    assert not list((tmp_path / LOCKS).iterdir())
+
+
+def test_the_living_are_left_alone(tmp_path: Path) -> None:
+    folder = desk(tmp_path, "0123abcd")
+    with alive(tmp_path, "0123abcd0123abcd", folder):
+        sweep(tmp_path)
+        assert (folder.path / "home").exists()
+        assert list((tmp_path / LOCKS).iterdir())
+
+
+def test_what_no_lock_tells_of_goes_as_well(tmp_path: Path) -> None:
+    folder = desk(tmp_path, "0123abcd")
+    (tmp_path / "89abcdef").mkdir()
+    (tmp_path / "a person's").mkdir()
+    sweep(tmp_path)
+    assert [path.name for path in folder.path.iterdir()] == ["recordings"]
+    assert not (tmp_path / "89abcdef").exists()
+    assert (tmp_path / "a person's").exists()
+
+
+def test_nothing_goes_while_a_desktop_has_not_said_where_it_is(tmp_path: Path) -> None:
+    folder = desk(tmp_path, "0123abcd")
+    with alive(tmp_path, "0123abcd0123abcd", folder):
+        (tmp_path / LOCKS / "0123abcd0123abcd").write_text("")
+        sweep(tmp_path)
+    assert (folder.path / "home").exists()
+
+
+def test_a_folder_that_is_reached_by_another_way_is_the_same(tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    folder = desk(tmp_path / "root", "0123abcd")
+    (tmp_path / "link").symlink_to(tmp_path / "root")
+    with alive(tmp_path / "root", "0123abcd0123abcd", Folder(tmp_path / "link" / "0123abcd")):
+        sweep(tmp_path / "root")
+    assert (folder.path / "home").exists()
+
+
+def test_a_lock_that_was_removed_while_it_was_waited_for_is_taken_again(tmp_path: Path) -> None:
+    lock = tmp_path / LOCKS / "0123abcd0123abcd"
+    lock.parent.mkdir()
+    held = threading.Event()
+
+    def live() -> None:
+        with alive(tmp_path, lock.name, Folder(tmp_path / "0123abcd")):
+            held.set()
+
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        living = threading.Thread(target=live)
+        living.start()
+        lock.unlink()
+    assert held.wait(20)
+    living.join()
+    assert lock.read_text() == str(tmp_path / "0123abcd")
+
+
+def test_a_folder_elsewhere_is_left_alone(tmp_path: Path) -> None:
+    elsewhere = desk(tmp_path / "elsewhere", "0123abcd")
+    with alive(tmp_path, "0123abcd0123abcd", elsewhere):
+        pass
+    sweep(tmp_path)
+    assert (elsewhere.path / "home").exists()
+
+
+def test_a_folder_that_is_gone_is_no_trouble(tmp_path: Path) -> None:
+    with alive(tmp_path, "0123abcd0123abcd", Folder(tmp_path / "never-made")):
+        pass
+    sweep(tmp_path)
+    sweep(tmp_path)
+    assert not list((tmp_path / LOCKS).iterdir())
+
+
+def test_processes_that_carry_the_mark_of_the_dead_are_killed(tmp_path: Path) -> None:
+    dead(tmp_path, "0123abcd")
+    with (
+        subprocess.Popen(["/bin/sleep", "1000"], env={MARK: "0123abcd0123abcd"}) as marked,
+        subprocess.Popen(["/bin/sleep", "1000"], env={MARK: "another"}) as other,
+    ):
+        try:
+            sweep(tmp_path)
+            assert not psutil.pid_exists(marked.pid)
+            assert other.poll() is None
+        finally:
+            marked.kill()
+            other.kill()
