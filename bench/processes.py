@@ -14,9 +14,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from deskhand.tools.processes.headtail import HeadTailBuffer
-from deskhand.tools.processes.registry import ProcessSettings, Registry
-from deskhand.tools.processes.requests import OutputRequest, StartRequest
+from deskhand.desktop.processes.head_tail import HeadTailBuffer
+from deskhand.desktop.processes.registry import ProcessSettings, Registry
+from deskhand.desktop.processes.requests import OutputRequest, StartRequest
 
 TICK = 0.001
 GIB = 1 << 30

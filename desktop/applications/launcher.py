@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 
 from deskhand.desktop.errors import ActionFailed, InvalidAction
+from deskhand.desktop.processes.registry import Registry
+from deskhand.desktop.processes.requests import start_request
+from deskhand.desktop.tool_calls.chat import chat_of
 from deskhand.desktop.tool_calls.errors import ToolCallError
-from deskhand.tools.processes.chat import chat_of
-from deskhand.tools.processes.registry import Registry
-from deskhand.tools.processes.requests import start_request
 
 
 class Launches:

@@ -32,6 +32,9 @@ from deskhand.desktop.computer.typing_policy import Discretion
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.events.api import router as events_router
 from deskhand.desktop.events.bus import Events
+from deskhand.desktop.files.api import router as files_router
+from deskhand.desktop.files.roots import Roots
+from deskhand.desktop.files.watch_api import Watches
 from deskhand.desktop.geometry import model_size
 from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.data_dir import Folder
@@ -44,6 +47,12 @@ from deskhand.desktop.lease.privacy import Veil
 from deskhand.desktop.lease.runtime import Leasing
 from deskhand.desktop.metrics.api import router as metrics_router
 from deskhand.desktop.metrics.exposition import Tally
+from deskhand.desktop.processes.api import once
+from deskhand.desktop.processes.api import router as processes_router
+from deskhand.desktop.processes.cgroup_choice import Choice
+from deskhand.desktop.processes.cgroups import opened as opened_cgroup
+from deskhand.desktop.processes.output_stream import Streams
+from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.recordings.api import router as recording_router
 from deskhand.desktop.recordings.frame_source import Footage
 from deskhand.desktop.recordings.step_log import Notebook
@@ -60,15 +69,6 @@ from deskhand.desktop.windows.watcher import WindowWatch
 from deskhand.desktop.windows.windows import Windows
 from deskhand.recording.library.catalog import Catalogue
 from deskhand.recording.pipeline.recorder import Recorder
-from deskhand.tools.files.api import router as files_router
-from deskhand.tools.files.roots import Roots
-from deskhand.tools.files.watching import Watches
-from deskhand.tools.processes.api import once
-from deskhand.tools.processes.api import router as processes_router
-from deskhand.tools.processes.cgroups import opened as opened_cgroup
-from deskhand.tools.processes.hierarchy import Choice
-from deskhand.tools.processes.registry import Registry
-from deskhand.tools.processes.streams import Streams
 from deskhand.vncbridge.auth.api import tokens_router
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.middleware import install

@@ -34,7 +34,19 @@ from deskhand.desktop.errors import InvalidSecret
 from deskhand.desktop.events.api import router as events_router
 from deskhand.desktop.events.bus import Events
 from deskhand.desktop.events.downloads import Downloads
+from deskhand.desktop.files.api import router as files_router
+from deskhand.desktop.files.roots import Roots
+from deskhand.desktop.files.watch_api import Watches
 from deskhand.desktop.geometry import model_size
+from deskhand.desktop.git.api import router as git_router
+from deskhand.desktop.git.askpass import Askpass
+from deskhand.desktop.git.attribution import Attribution
+from deskhand.desktop.git.attribution_api import router as attribution_router
+from deskhand.desktop.git.credentials import Credentials as GitCredentials
+from deskhand.desktop.git.errors import InvalidCredential
+from deskhand.desktop.git.repositories import Git
+from deskhand.desktop.git.touched_paths import PathStore
+from deskhand.desktop.git.watcher import Watcher
 from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.data_dir import Folder
 from deskhand.desktop.isolation.environment import built
@@ -46,6 +58,12 @@ from deskhand.desktop.lease.privacy import Veil
 from deskhand.desktop.lease.runtime import Leasing
 from deskhand.desktop.metrics.api import router as metrics_router
 from deskhand.desktop.metrics.exposition import Tally
+from deskhand.desktop.processes.api import once, touched
+from deskhand.desktop.processes.api import router as processes_router
+from deskhand.desktop.processes.cgroup_choice import Choice
+from deskhand.desktop.processes.cgroups import opened as opened_cgroup
+from deskhand.desktop.processes.output_stream import Streams
+from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.recordings.api import router as recording_router
 from deskhand.desktop.recordings.frame_source import Footage
 from deskhand.desktop.recordings.step_log import Notebook
@@ -60,24 +78,6 @@ from deskhand.desktop.windows.api import router as windows_router
 from deskhand.desktop.windows.focus import Focus
 from deskhand.recording.library.catalog import Catalogue
 from deskhand.recording.pipeline.recorder import Recorder
-from deskhand.tools.files.api import router as files_router
-from deskhand.tools.files.roots import Roots
-from deskhand.tools.files.watching import Watches
-from deskhand.tools.git.api import router as git_router
-from deskhand.tools.git.askpass import Askpass
-from deskhand.tools.git.attribution import Attribution
-from deskhand.tools.git.attribution_api import router as attribution_router
-from deskhand.tools.git.credentials import Credentials as GitCredentials
-from deskhand.tools.git.errors import InvalidCredential
-from deskhand.tools.git.paths import PathStore
-from deskhand.tools.git.repositories import Git
-from deskhand.tools.git.watcher import Watcher
-from deskhand.tools.processes.api import once, touched
-from deskhand.tools.processes.api import router as processes_router
-from deskhand.tools.processes.cgroups import opened as opened_cgroup
-from deskhand.tools.processes.hierarchy import Choice
-from deskhand.tools.processes.registry import Registry
-from deskhand.tools.processes.streams import Streams
 from deskhand.vncbridge.auth.api import tickets_router, tokens_router
 from deskhand.vncbridge.auth.credentials import Credentials, new_token
 from deskhand.vncbridge.auth.middleware import install

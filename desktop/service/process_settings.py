@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from deskhand.desktop.processes.cgroup_choice import Choice
+from deskhand.desktop.processes.registry import ProcessSettings
+from deskhand.desktop.processes.spawn import Limits
 from deskhand.desktop.settings import DesktopSettings
-from deskhand.tools.processes.hierarchy import Choice
-from deskhand.tools.processes.registry import ProcessSettings
-from deskhand.tools.processes.spawn import Limits
 
 
 def process_settings(settings: DesktopSettings, folder: Path, limited: Choice) -> ProcessSettings:

@@ -15,7 +15,7 @@ from deskhand.tools.kit.process_signal import ProcessSignalTool
 from deskhand.tools.kit.read_file import ReadFileTool
 from deskhand.tools.kit.spec import MachineRefused, MachineUnavailable, NoMachine, Tool, ToolOutcome
 from deskhand.tools.kit.write_file import WriteFileTool
-from tests.tools.given import CASES, assert_contains, assert_subset, expected, filled, named
+from tests.given import CASES, assert_contains, assert_subset, expected, filled, named
 from tests.tools.kit.machine import Asked, FakeMachine
 
 Json = dict[str, Any]

@@ -25,7 +25,7 @@ from deskhand.tools.kit.spec import (
     ToolOutcome,
 )
 from deskhand.tools.kit.write_file import WriteFileTool
-from tests.tools.processes.service import LIMIT, Service, running
+from tests.desktop.processes.service import LIMIT, Service, running
 
 
 class HttpMachine:

@@ -1,0 +1,1 @@
+"""The file core: read, write, edit, search, watch, and its routes."""

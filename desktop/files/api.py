@@ -1,0 +1,238 @@
+"""HTTP routes of the file core. Whatever touches the disk runs in a thread."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Protocol
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+
+from . import schema
+from .disk import absolute, existing, resolved, told
+from .edit_batch import Edited, edit_all
+from .errors import FileError
+from .preconditions import condition_of
+from .reading import file_bytes, listing, no_lines, numbered_lines, printable
+from .requests import BadRequest, Query, directory_parts, edit_request, lines_query, object_of
+from .roots import EVERYWHERE, Roots
+from .search_engine import search
+from .search_query import search_request
+from .upload import Incoming
+from .watch_api import Tree, TreeResponse, Watches
+
+Json = dict[str, Any]
+
+
+class _Route(APIRoute):
+    """Turns what the core refuses into an HTTP answer."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def refusing(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except FileError as error:
+                raise HTTPException(error.status, _refusal(error)) from error
+
+        return refusing
+
+
+Touched = Callable[[Mapping[str, str], Sequence[str]], None]
+"""Is told a request's headers and the paths that it changed."""
+
+Answer = tuple[int, Json]
+"""HTTP status and body."""
+
+
+class Once(Protocol):
+    """Makes a change once for each tool call, however often its request arrives."""
+
+    async def __call__(
+        self,
+        headers: Mapping[str, str],
+        digest: str,
+        act: Callable[[], Coroutine[Any, Any, Answer]],
+    ) -> Answer:
+        """Return what ``act`` gave, now or before. ``digest`` tells inputs apart."""
+
+
+async def every_time(
+    headers: Mapping[str, str], digest: str, act: Callable[[], Coroutine[Any, Any, Answer]]
+) -> Answer:
+    """Make a change whenever it is asked for."""
+    return await act()
+
+
+def router(
+    home: Callable[[], Path],
+    once: Once = every_time,
+    roots: Roots = EVERYWHERE,
+    touched: Touched = lambda headers, paths: None,
+    watches: Watches | None = None,
+) -> APIRouter:
+    """Return the routes; ``home`` is what relative directory listings begin at.
+
+    ``touched`` is told which paths a request has changed.
+    """
+    routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["files"])
+    _add_reads(routes, home, roots)
+    _add_searches(routes, roots)
+    _add_watches(routes, roots, watches or Watches())
+    _add_changes(routes, once, roots, touched)
+    return routes
+
+
+def _add_reads(routes: APIRouter, home: Callable[[], Path], roots: Roots) -> None:
+    @routes.get("/read-file", response_class=Response, openapi_extra=schema.READ)
+    async def read_file(request: Request) -> Response:
+        """Return the bytes of a file, or a range of them."""
+        query = Query(request.query_params, ("path", "offset", "limit"))
+        path, offset, limit = (
+            query.text("path"),
+            query.number("offset", 0),
+            query.number("limit", 0),
+        )
+        query.check()
+        return await asyncio.to_thread(file_bytes, absolute(path), offset, limit, roots)
+
+    @routes.get("/read-file-lines", openapi_extra=schema.READ_LINES)
+    async def read_lines(request: Request) -> Json:
+        """Return numbered lines of a text file; what is wrong with the file is in ``error``."""
+        query = lines_query(request.query_params)
+        try:
+            return await asyncio.to_thread(numbered_lines, query, roots)
+        except FileError as error:
+            return no_lines(str(error))
+
+    @routes.post("/list-directory", openapi_extra=schema.LIST)
+    async def list_directory(request: Request) -> Json:
+        """List a directory, directories first."""
+        query = Query(request.query_params, ("path",))
+        query.check()
+        if request.query_params.get("path"):
+            path = absolute(query.text("path"), "directory path")
+        else:
+            parts, relativity = directory_parts(object_of(await request.body()))
+            path = absolute(str(Path("/" if relativity == "root" else home(), *parts)))
+        return await asyncio.to_thread(listing, path, roots)
+
+    @routes.get("/resolve-path", openapi_extra=schema.RESOLVE)
+    async def resolve_path(request: Request) -> Json:
+        """Follow all links of a path; parts that do not exist are kept."""
+        query = Query(request.query_params, ("path",))
+        path = query.text("path")
+        query.check()
+        real = await asyncio.to_thread(resolved, absolute(path), roots)
+        return {"resolved_path": printable(str(real))}
+
+
+def _add_searches(routes: APIRouter, roots: Roots) -> None:
+    @routes.post("/search", openapi_extra=schema.SEARCH)
+    async def search_files(request: Request) -> Json:
+        """Find lines by a regular expression, or files by a glob; what git ignores is left out."""
+        asked = search_request(await request.body())
+        path = absolute(asked.path)
+        real = await asyncio.to_thread(existing, path, roots)
+        asked = replace(asked, path=printable(str(path)))
+        # Within roots our own search is used: it checks each file once it is open.
+        program = None if roots.paths else shutil.which("rg")
+        return await asyncio.to_thread(search, asked, str(real), program=program)
+
+
+def _add_watches(routes: APIRouter, roots: Roots, watches: Watches) -> None:
+    @routes.get("/watch", response_class=Response, openapi_extra=schema.WATCH)
+    async def watch(request: Request) -> Response:
+        """Send changes below a directory as server-sent events, after the event ``ready``."""
+        query = Query(request.query_params, ("path", "recursive"))
+        path = query.text("path")
+        recursive = query.flag("recursive", default=True)
+        query.check()
+        watches.check()
+        tree = await asyncio.to_thread(Tree, absolute(path), roots, recursive=recursive)
+        return TreeResponse(tree, watches.events(tree))
+
+
+def _add_changes(routes: APIRouter, once: Once, roots: Roots, touched: Touched) -> None:
+    changing = asyncio.Lock()
+
+    @routes.post("/write-file", openapi_extra=schema.WRITE)
+    async def write_file(request: Request) -> Response:
+        """Replace a file by the request's body, all of it or nothing."""
+        query = Query(request.query_params, ("path",))
+        name = query.text("path")
+        query.check()
+        condition = condition_of(request.headers)
+        with ExitStack() as stack:
+            body = Incoming(name, stack, roots, condition)
+            with told(name):
+                async for data in request.stream():
+                    await body.take(data)
+
+            async def write() -> Json:
+                async with changing:
+                    size = await body.commit()
+                touched(request.headers, [str(absolute(name))])
+                message = f"Successfully wrote to {name!r}."
+                return {"message": message, "bytes": size, "sha256": body.content}
+
+            return _response(await once(request.headers, body.digest(), _told(write)))
+
+    @routes.post("/edit-files", openapi_extra=schema.EDIT)
+    async def edit_files(request: Request) -> Response:
+        """Replace texts in files, all of them or none."""
+        data = await request.body()
+
+        async def edit() -> Json:
+            asked = edit_request(data)
+            # One after the other: two changes of a file at once would lose one of them.
+            async with changing:
+                results = await asyncio.to_thread(edit_all, asked.files, roots=roots)
+            touched(request.headers, [str(absolute(result.path)) for result in results])
+            answer: Json = {"message": f"Successfully edited {len(results)} file(s)."}
+            if asked.include_diff:
+                answer["files"] = await asyncio.to_thread(_diffs, results)
+            return answer
+
+        return _response(await once(request.headers, sha256(data).hexdigest(), _told(edit)))
+
+
+def _told(
+    act: Callable[[], Coroutine[Any, Any, Json]],
+) -> Callable[[], Coroutine[Any, Any, Answer]]:
+    """Make an answer of a refusal too: it is recorded as well as a success."""
+
+    async def answering() -> Answer:
+        try:
+            return 200, await act()
+        except FileError as error:
+            return error.status, _refusal(error)
+
+    return answering
+
+
+def _response(answer: Answer) -> Response:
+    status, body = answer
+    return JSONResponse(body, status)
+
+
+def _diffs(results: Sequence[Edited]) -> list[Json]:
+    return [{"path": result.path, "diff": result.diff()} for result in results]
+
+
+def _refusal(error: FileError) -> Json:
+    body: Json = {"message": str(error)}
+    if isinstance(error, BadRequest):
+        if error.detail:
+            body["detail"] = error.detail
+        if error.fields:
+            body["validations"] = [
+                {"field": name, "detail": what} for name, what in error.fields.items()
+            ]
+    return body

@@ -1,0 +1,1 @@
+"""Matching and replacing text exactly and fuzzily. Pure."""

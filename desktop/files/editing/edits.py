@@ -1,0 +1,86 @@
+"""Replace texts in a text: find each, refuse doubt, keep everything else byte for byte."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deskhand.desktop.files.errors import EditError
+
+from .hints import hints
+from .line_endings import Line, converted, dominant, endings, joined, lines_of
+from .matching import PASSES, exact, windows
+from .splice import spliced
+
+MOST_PLACES = 5
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One replacement."""
+
+    old: str
+    new: str
+    everywhere: bool = False
+    label: str = "edits[0]"
+    """How the caller's request names it, for messages."""
+
+
+def edited(text: str, edits: Sequence[Edit], path: str) -> str:
+    """Return the text after all edits, each applied to what the one before made.
+
+    Raises:
+        EditError: If one of them has no place, or several and was not meant everywhere.
+    """
+    for edit in edits:
+        text = _applied(text, edit, path)
+    return text
+
+
+def _applied(text: str, edit: Edit, path: str) -> str:
+    if not edit.old:
+        raise EditError(f"{edit.label} of {path}: old_text must not be empty")
+    usual = dominant(text)
+    # Search and replacement that end their lines differently: the endings are the edit.
+    converting = bool(endings(edit.old) and endings(edit.new)) and (
+        endings(edit.old) != endings(edit.new)
+    )
+    new = edit.new
+    if not converting and len(endings(new)) == 1:
+        new = converted(new, usual)
+    spans = exact(text, edit.old, any_ending=not converting)
+    if spans:
+        numbers = [text.count("\n", 0, start) + 1 for start, _ in spans[: MOST_PLACES + 1]]
+        _only_one(edit, path, len(spans), numbers)
+        for start, end in reversed(spans):
+            text = text[:start] + new + text[end:]
+        return text
+    lines, search = lines_of(text), lines_of(edit.old)
+    if not converting:
+        for key in PASSES:
+            places = windows(lines, search, key)
+            if places:
+                _only_one(edit, path, len(places), [at + 1 for at in places])
+                return _spliced(lines, places, (search, lines_of(new)), usual)
+    said = hints(text, lines, search, edit.new)
+    raise EditError(f"{edit.label} of {path}: old_text was not found in file. {said}".rstrip())
+
+
+def _spliced(
+    lines: list[Line], places: Sequence[int], sides: tuple[list[Line], list[Line]], usual: str
+) -> str:
+    search, new = sides
+    search = [line._replace(end=usual if line.end else "") for line in search]
+    for at in reversed(places):
+        end = at + len(search)
+        lines[at:end] = spliced(lines[at:end], search, new, usual)
+    return joined(lines)
+
+
+def _only_one(edit: Edit, path: str, count: int, numbers: list[int]) -> None:
+    if count == 1 or edit.everywhere:
+        return
+    places = ", ".join(map(str, numbers[:MOST_PLACES]))
+    others = ", ..." if count > MOST_PLACES else ""
+    raise EditError(
+        f"{edit.label} of {path}: old_text matches {count} occurrences (line {places}{others}) "
+        "where exactly one was expected. Add surrounding lines to it, or set replace_all."
+    )

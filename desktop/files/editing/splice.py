@@ -1,0 +1,127 @@
+"""Put a replacement in the place of lines that were found with patience.
+
+The caller's search text differs from the file in white space. Wherever search and replacement
+agree with each other, the caller meant no change there: the file's own bytes stay. Where they
+differ, the change is written in the file's manner.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .indentation import translated, unit_of
+from .line_endings import Line
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Which replacement line stands for which searched one."""
+
+    prefix: int
+    """So many first lines are the same on both sides, but for white space."""
+    suffix: int
+    paired: int
+    """So many lines after the prefix replace each other by their order."""
+
+
+def aligned(search: Sequence[Line], new: Sequence[Line]) -> Alignment:
+    """Compare both sides from their ends."""
+    shorter = min(len(search), len(new))
+    prefix = 0
+    while prefix < shorter and search[prefix].text == new[prefix].text:
+        prefix += 1
+    suffix = 0
+    while suffix < shorter - prefix and search[-1 - suffix].text == new[-1 - suffix].text:
+        suffix += 1
+    return Alignment(prefix, suffix, shorter - prefix - suffix)
+
+
+def spliced(
+    found: Sequence[Line], search: Sequence[Line], new: Sequence[Line], ending: str
+) -> list[Line]:
+    """Return the lines to stand where ``found`` stood; ``ending`` is the file's usual one."""
+    splice = _Splice(found, search, new)
+    lines = [splice.line(number) for number in range(len(new))]
+    if not lines:
+        return []
+    inner = [line if line.end else line._replace(end=ending) for line in lines]
+    # A file that ends without a newline goes on to; else the next line would be swallowed.
+    last = "" if not found[-1].end else lines[-1].end or found[-1].end
+    return [*inner[:-1], inner[-1]._replace(end=last)]
+
+
+class _Splice:
+    def __init__(self, found: Sequence[Line], search: Sequence[Line], new: Sequence[Line]) -> None:
+        self._found, self._search, self._new = found, search, new
+        self._alignment = aligned(search, new)
+        self._caller_unit = unit_of([*search, *new])
+        self._file_unit = unit_of(found)
+        self._in_file_manner = self._is_in_file_manner()
+
+    def line(self, number: int) -> Line:
+        new = self._new[number]
+        index = self._counterpart(number)
+        if index is None:
+            return self._inserted(new)
+        found, search = self._found[index], self._search[index]
+        if new.blank and not (search.blank and new.lead == search.lead):
+            return new._replace(end=_kept(found.end, search.end, new.end))
+        return Line(
+            self._lead(new, search, found),
+            _kept(found.text, search.text, new.text),
+            _kept(found.trail, search.trail, new.trail),
+            _kept(found.end, search.end, new.end),
+        )
+
+    def _counterpart(self, number: int) -> int | None:
+        if number < self._alignment.prefix + self._alignment.paired:
+            return number
+        from_end = len(self._new) - number
+        return len(self._search) - from_end if from_end <= self._alignment.suffix else None
+
+    def _is_in_file_manner(self) -> bool:
+        """Whether the replacement is indented for the file, or anew, but not as the search is."""
+        pairs = [
+            (self._found[index].lead, self._search[index].lead, new.lead)
+            for number, new in enumerate(self._new)
+            if (index := self._counterpart(number)) is not None and not new.blank
+        ]
+        pairs = [pair for pair in pairs if pair[0] != pair[1]]
+        if any(new == search for _, search, new in pairs):
+            return False
+        if any(new == found for found, _, new in pairs):
+            return True
+        sides = zip(self._search, self._found, strict=True)
+        foreign = {search.lead for search, found in sides if search.lead != found.lead}
+        return not any(new.lead in foreign for new in self._new if not new.blank)
+
+    def _lead(self, new: Line, search: Line, found: Line) -> str:
+        if new.lead == search.lead:
+            return found.lead
+        if self._in_file_manner:
+            return new.lead
+        lead = translated(new.lead, search.lead, found.lead, self._caller_unit, self._file_unit)
+        return new.lead if lead is None else lead
+
+    def _inserted(self, new: Line) -> Line:
+        if new.blank or self._in_file_manner:
+            return new
+        index = self._reference(new)
+        search, found = self._search[index], self._found[index]
+        lead = translated(new.lead, search.lead, found.lead, self._caller_unit, self._file_unit)
+        return new._replace(lead=found.lead if lead is None else lead)
+
+    def _reference(self, new: Line) -> int:
+        before = self._alignment.prefix - 1
+        after = len(self._search) - self._alignment.suffix
+        has_after, has_before = self._alignment.suffix > 0, before >= 0
+        if has_after and new.lead == self._search[after].lead:
+            return after
+        if has_before and new.lead == self._search[before].lead:
+            return before
+        if has_after:
+            return after
+        return before if has_before else len(self._search) - 1
+
+
+def _kept(found: str, search: str, new: str) -> str:
+    return found if search == new else new

@@ -1,0 +1,182 @@
+"""Answers of the routes that only read. Everything here blocks."""
+
+import mimetypes
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import quote
+
+from fastapi import Response
+from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from .disk import CHUNK, absolute, chunks, entries, opened, told
+from .lines import Bounds, Excerpt, LineReader, is_binary
+from .preconditions import tag
+from .requests import LinesQuery
+from .roots import EVERYWHERE, Roots
+
+Json = dict[str, Any]
+
+MOST_HASHED = 16 * 1024 * 1024
+"""Bytes of a file whose hash is told; longer ones can be written under a condition too."""
+
+OCTETS = "application/octet-stream"
+INLINE = ("image/png", "image/jpeg", "image/webp", "video/mp4", "text/vtt", "text/plain")
+GUARDED = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""For bytes that an agent may have written: a browser must not run them."""
+
+
+class RangeResponse(StreamingResponse):
+    """Bytes of an open file, which is closed even if the client left before the first of them."""
+
+    def __init__(
+        self, body: Iterator[bytes], file: ExitStack, media_type: str, headers: dict[str, str]
+    ) -> None:
+        super().__init__(body, media_type=media_type, headers=headers)
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them until the client leaves."""
+        with self._file:
+            await super().__call__(scope, receive, send)
+
+
+def file_bytes(path: Path, offset: int, limit: int, roots: Roots = EVERYWHERE) -> Response:
+    """Return a response that streams a range of a file; 0 as ``limit`` is to its end."""
+    with ExitStack() as stack:
+        file = stack.enter_context(opened(path, roots))
+        size = os.fstat(file.fileno()).st_size
+        length = max(size - offset, 0)
+        if limit:
+            length = min(length, limit)
+        etag = _etag(file, size)
+        file.seek(min(offset, size))
+        keep_open = stack.pop_all()
+
+    def body() -> Iterator[bytes]:
+        left = length
+        while left and (data := file.read(min(left, CHUNK))):
+            left -= len(data)
+            yield data
+
+    kind = content_type(path.name)
+    disposition = "inline" if kind in INLINE else "attachment"
+    headers = GUARDED | {"Content-Length": str(length), "Content-Disposition": disposition} | etag
+    return RangeResponse(body(), keep_open, kind, headers)
+
+
+def content_type(name: str) -> str:
+    """Return what a file's ending says that it is."""
+    # Quoted: names are read as URLs, and some would be taken for "data:text/plain,".
+    kind, encoding = mimetypes.guess_type(quote(name))
+    if encoding:
+        return "application/gzip" if encoding == "gzip" else OCTETS
+    return kind or OCTETS
+
+
+def numbered_lines(query: LinesQuery, roots: Roots = EVERYWHERE) -> Json:
+    """Return the lines that a query asks for, or what is wrong with the file."""
+    path = absolute(query.path)
+    with opened(path, roots) as file, told(path):
+        size = os.fstat(file.fileno()).st_size
+        if size > query.max_file_size and not (query.ranged or query.partial):
+            return no_lines(
+                f"file size {size} bytes exceeds the maximum of {query.max_file_size} bytes: "
+                "use offset and limit to read a range of lines",
+                size,
+            )
+        reader = LineReader(query.offset, query.limit or 1 << 62, query.bounds)
+        content = sha256()
+        for number, chunk in enumerate(chunks(file)):
+            if size <= MOST_HASHED:
+                content.update(chunk)
+            if number == 0 and is_binary(chunk):
+                return no_lines(f"{query.path!r} is a binary file, {size} bytes", size)
+            reader.feed(chunk)
+    found = reader.finish()
+    problem = _range_problem(query, found)
+    if problem:
+        return no_lines(problem, size, found.total_lines)
+    answer: Json = {
+        "success": True,
+        "file_size": size,
+        "total_lines": found.total_lines,
+        "lines_read": found.lines,
+        "content": found.content,
+    }
+    if size <= MOST_HASHED:
+        answer["sha256"] = content.hexdigest()
+    if found.next_line is not None:
+        answer["next_line"] = found.next_line
+        answer["note"] = (
+            f"Not all fits in one answer: continue at line {found.next_line} "
+            f"of {found.total_lines} (offset={found.next_line})."
+        )
+    return answer
+
+
+def _etag(file: BinaryIO, size: int) -> dict[str, str]:
+    """Return the header that ``If-Match`` refers to; none for what takes long to hash."""
+    if size > MOST_HASHED:
+        return {}
+    content = sha256()
+    for chunk in chunks(file):
+        content.update(chunk)
+    return {"ETag": tag(content.hexdigest())}
+
+
+def _range_problem(query: LinesQuery, found: Excerpt) -> str | None:
+    if 0 < found.total_lines < query.offset:
+        return f"offset {query.offset} is beyond the end: the file has {found.total_lines} lines"
+    if query.partial:
+        return None
+    bounds: Bounds = query.bounds
+    if found.full == "bytes" or len(found.content.encode()) > bounds.content_bytes:
+        return (
+            f"the answer would exceed {bounds.content_bytes} bytes: "
+            "use a smaller limit, and offset to go on"
+        )
+    if query.limit and found.full == "lines":
+        return f"the answer would exceed {bounds.lines} lines: use a smaller limit"
+    return None
+
+
+def no_lines(error: str, size: int = 0, total: int = 0) -> Json:
+    """Return the answer that has no lines but an error."""
+    return {
+        "success": False,
+        "file_size": size,
+        "total_lines": total,
+        "lines_read": 0,
+        "content": "",
+        "error": error,
+    }
+
+
+def listing(path: Path, roots: Roots = EVERYWHERE) -> Json:
+    """Return what is in a directory."""
+    return {
+        "absolute_path": [printable(part) for part in path.parts[1:]],
+        "absolute_path_string": printable(str(path)),
+        "contents": [
+            {
+                "name": printable(entry.name),
+                "absolute_path_string": printable(str(entry.path)),
+                "is_dir": entry.is_dir,
+            }
+            for entry in entries(path, roots)
+        ],
+    }
+
+
+def printable(name: str) -> str:
+    """Make a name that is no UTF-8 fit for JSON."""
+    return os.fsencode(name).decode("utf-8", "replace")

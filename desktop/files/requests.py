@@ -1,0 +1,205 @@
+"""What callers may ask of the file core, read from query strings and JSON bodies."""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deskhand.desktop.files.editing.edits import Edit
+
+from .errors import FileError
+from .lines import Bounds
+
+MOST_FILES = 1_000
+
+
+class BadRequest(FileError):
+    """The request cannot be understood."""
+
+    status = 400
+
+    def __init__(self, message: str, detail: str = "", fields: Mapping[str, str] | None = None):
+        super().__init__(message)
+        self.detail = detail
+        self.fields = dict(fields or {})
+        """What is wrong with which field."""
+
+
+@dataclass(frozen=True)
+class LinesQuery:
+    """Which lines of which file."""
+
+    path: str
+    offset: int
+    """First line, from 1 on."""
+    limit: int
+    """0 = as many as fit."""
+    ranged: bool
+    """Whether the caller named a range at all."""
+    partial: bool
+    """Whether what fits is wanted rather than an error."""
+    max_file_size: int
+    bounds: Bounds
+
+
+@dataclass(frozen=True)
+class FileEdits:
+    """The edits of one file, as the caller names it."""
+
+    path: str
+    edits: tuple[Edit, ...]
+    label: str
+
+
+@dataclass(frozen=True)
+class EditRequest:
+    """Edits that are all made or none."""
+
+    files: tuple[FileEdits, ...]
+    include_diff: bool
+
+
+class Query:
+    """Reads query parameters and collects what is wrong with them."""
+
+    def __init__(self, given: Mapping[str, str], known: Collection[str]) -> None:
+        self._given = given
+        self._wrong = {name: "unknown query parameter" for name in given if name not in known}
+
+    def text(self, name: str) -> str:
+        """Return a parameter that must be there."""
+        value = self._given.get(name, "")
+        if not value:
+            self._wrong[name] = "is required and must not be empty"
+        return value
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """Return whether a switch is on."""
+        value = self._given.get(name, "")
+        if value not in ("true", "false", ""):
+            self._wrong[name] = "must be true or false"
+        return value == "true" or (default and not value)
+
+    def number(self, name: str, default: int) -> int:
+        """Return a whole number from 0 on."""
+        value = self._given.get(name, "")
+        if not value:
+            return default
+        digits = value.removeprefix("-")
+        if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
+            self._wrong[name] = "must be a whole number"
+        elif value.startswith("-"):
+            self._wrong[name] = "must not be negative"
+        else:
+            return int(value)
+        return default
+
+    def check(self) -> None:
+        """Raise if anything was wrong."""
+        if self._wrong:
+            said = "; ".join(f"{name}: {what}" for name, what in self._wrong.items())
+            raise BadRequest("Query parameters are invalid.", said, self._wrong)
+
+
+def lines_query(given: Mapping[str, str]) -> LinesQuery:
+    """Read the query of a read of lines."""
+    usual = Bounds()
+    query = Query(
+        given,
+        (
+            *("path", "offset", "limit", "partial", "max_file_size"),
+            *("max_line_bytes", "max_response_lines", "max_response_bytes"),
+        ),
+    )
+    asked = LinesQuery(
+        path=query.text("path"),
+        offset=max(query.number("offset", 1), 1),
+        limit=query.number("limit", 0),
+        ranged=bool(query.number("offset", 0) or query.number("limit", 0)),
+        partial=query.flag("partial"),
+        max_file_size=query.number("max_file_size", 0) or 1_048_576,
+        bounds=Bounds(
+            query.number("max_line_bytes", 0) or usual.line_bytes,
+            query.number("max_response_lines", 0) or usual.lines,
+            query.number("max_response_bytes", 0) or usual.content_bytes,
+        ),
+    )
+    query.check()
+    return asked
+
+
+def edit_request(data: bytes) -> EditRequest:
+    """Read the body of an edit. Paths are not looked at yet."""
+    body = object_of(data)
+    files = _list(body, "files", "files")
+    if not files:
+        raise BadRequest("Specify at least one file.")
+    if len(files) > MOST_FILES:
+        raise BadRequest(f"At most {MOST_FILES} files can be edited at once.")
+    return EditRequest(
+        tuple(_file_edits(item, f"files[{number}]") for number, item in enumerate(files)),
+        _typed(body, "include_diff", bool, "include_diff") is True,
+    )
+
+
+def object_of(data: bytes) -> dict[str, Any]:
+    """Return the JSON object in ``data``, an empty one for nothing."""
+    try:
+        body = json.loads(data or b"{}")
+        json.dumps(body, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise BadRequest("Request body must be valid JSON.", str(error)) from error
+    if not isinstance(body, dict):
+        raise BadRequest("Request body must be valid JSON.", "It has to be an object.")
+    return body
+
+
+def directory_parts(body: Mapping[str, Any]) -> tuple[list[str], str]:
+    """Return a path in parts and what it is relative to: ``home`` or ``root``."""
+    parts = _list(body, "path", "path")
+    if not all(isinstance(part, str) for part in parts):
+        raise BadRequest("Request body must be valid JSON.", "path is a list of texts.")
+    parts = [part.lstrip("/") for part in parts]
+    relativity = _typed(body, "relativity", str, "relativity") or "home"
+    if relativity not in ("home", "root"):
+        raise BadRequest(f"Unknown relativity {relativity!r}: it is either home or root.")
+    return parts, relativity
+
+
+def _file_edits(item: Any, label: str) -> FileEdits:
+    if not isinstance(item, dict):
+        raise BadRequest("Request body must be valid JSON.", f"{label} has to be an object.")
+    edits = _list(item, "edits", f"{label}.edits")
+    return FileEdits(
+        _typed(item, "path", str, f"{label}.path") or "",
+        tuple(_edit(edit, f"{label}.edits[{number}]") for number, edit in enumerate(edits)),
+        label,
+    )
+
+
+def _edit(item: Any, label: str) -> Edit:
+    if not isinstance(item, dict):
+        raise BadRequest("Request body must be valid JSON.", f"{label} has to be an object.")
+    texts = {
+        name: _typed(item, name, str, f"{label}.{name}") or ""
+        for name in ("old_text", "new_text", "search", "replace")
+    }
+    everywhere = _typed(item, "replace_all", bool, f"{label}.replace_all") is True
+    old, new = texts["old_text"], texts["new_text"]
+    if not (old or new):
+        old, new = texts["search"], texts["replace"]
+    return Edit(old, new, everywhere, label)
+
+
+def _list(body: Mapping[str, Any], name: str, label: str) -> list[Any]:
+    value: list[Any] | None = _typed(body, name, list, label)
+    return value or []
+
+
+def _typed(body: Mapping[str, Any], name: str, kind: type, label: str) -> Any:
+    value = body.get(name)
+    if value is not None and not isinstance(value, kind):
+        raise BadRequest(
+            "Request body must be valid JSON.", f"{label} has to be of type {kind.__name__}."
+        )
+    return value

@@ -1,0 +1,203 @@
+"""Search a tree: by ripgrep where it is installed, else by a child of our own. Blocking."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from threading import Timer
+from typing import IO, Any, Protocol
+
+from .errors import FileError
+from .requests import BadRequest
+from .search_fallback import scan
+from .search_query import Match, SearchRequest, ripgrep_arguments, ripgrep_match
+
+SECONDS = 10.0
+"""How long a search may take; then it answers with what it has."""
+
+Json = dict[str, Any]
+
+
+class Engine(Protocol):
+    """A search that runs in a process of its own."""
+
+    name: str
+
+    def matches(self) -> Iterator[Match]:
+        """Yield what it finds, in order of the paths."""
+
+    def kill(self) -> None:
+        """End it, wherever it is."""
+
+    def close(self) -> str:
+        """Wait for its end and return what it complained about."""
+
+
+class Ripgrep:
+    """Runs ``rg``."""
+
+    name = "ripgrep"
+
+    def __init__(self, program: str, request: SearchRequest, base: str) -> None:
+        self._files = not request.pattern
+        self._child = subprocess.Popen(
+            [program, *ripgrep_arguments(request, base)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def matches(self) -> Iterator[Match]:
+        """Yield what it finds."""
+        assert self._child.stdout is not None  # noqa: S101 -- asked for above
+        if self._files:
+            for path in _parts(self._child.stdout):
+                yield Match(path.decode("utf-8", "replace"))
+            return
+        for line in self._child.stdout:
+            found = ripgrep_match(line)
+            if found is not None:
+                yield found
+
+    def kill(self) -> None:
+        """End it."""
+        self._child.kill()
+
+    def close(self) -> str:
+        """Wait for its end."""
+        with self._child as child:
+            assert child.stdout is not None  # noqa: S101 -- asked for above
+            child.stdout.close()
+            assert child.stderr is not None  # noqa: S101 -- asked for above
+            said = child.stderr.read().decode("utf-8", "replace").strip()
+        return said if child.returncode == FAILED else ""
+
+
+FAILED = 2
+"""Exit status of ripgrep for an error rather than for nothing found."""
+
+
+class Scan:
+    """Forks: our interpreter may lie where the desktop's user cannot start it a second time."""
+
+    name = "scan"
+
+    def __init__(self, request: SearchRequest, base: str, seconds: float) -> None:
+        reading, writing = os.pipe2(os.O_CLOEXEC)
+        self._pid = os.fork()
+        if self._pid == 0:
+            _scan_alone(request, base, writing, seconds)
+        os.close(writing)
+        self._output = os.fdopen(reading, "rb")
+
+    def matches(self) -> Iterator[Match]:
+        """Yield what it finds."""
+        for line in self._output:
+            if line.endswith(b"\n"):
+                yield Match(*json.loads(line))
+
+    def kill(self) -> None:
+        """End it."""
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+
+    def close(self) -> str:
+        """Wait for its end."""
+        self._output.close()
+        _, status = os.waitpid(self._pid, 0)
+        return "the search broke off" if os.waitstatus_to_exitcode(status) > 0 else ""
+
+
+def search(
+    request: SearchRequest, base: str, seconds: float = SECONDS, *, program: str | None = None
+) -> Json:
+    """Return a page of what is found below ``base``, a real path.
+
+    ``program`` is ripgrep, None to do without.
+
+    Raises:
+        BadRequest: If ripgrep cannot read the pattern.
+    """
+    engine = _engine(request, base, seconds, program)
+    expired: list[bool] = []
+
+    def expire() -> None:
+        expired.append(True)
+        engine.kill()
+
+    timer = Timer(seconds, expire)
+    timer.start()
+    found: list[Match] = []
+    count = 0
+    try:
+        for count, match in enumerate(engine.matches(), 1):
+            # Earlier pages were shown before: a million finds that nobody sees are not kept.
+            if count > request.offset:
+                found.append(match)
+            if count >= request.needed:
+                break
+    finally:
+        timer.cancel()
+        # Killing must be over before the child's number can be somebody else's.
+        timer.join()
+        engine.kill()
+        complaint = engine.close()
+    if complaint and not count and not expired:
+        raise BadRequest("The search is invalid.", complaint, {"pattern": complaint})
+    return _page(request, base, found, engine.name, timed_out=bool(expired))
+
+
+def _engine(request: SearchRequest, base: str, seconds: float, program: str | None) -> Engine:
+    try:
+        if program is not None:
+            return Ripgrep(program, request, base)
+        request.expression()
+        return Scan(request, base, seconds)
+    except OSError as error:
+        raise FileError(f"the search could not be started: {error}") from error
+
+
+def _page(
+    request: SearchRequest, base: str, found: list[Match], engine: str, *, timed_out: bool
+) -> Json:
+    # Told by the name that the caller gave, whatever links it leads over.
+    named = request.path.rstrip("/")
+    page = [replace(m, path=named + m.path[len(base) :]) for m in found[: request.limit]]
+    answer: Json = {
+        "matches": [match.to_json() for match in page],
+        "count": len(page),
+        "offset": request.offset,
+        "has_more": len(found) > request.limit,
+        "timed_out": timed_out,
+        "engine": engine,
+    }
+    if answer["has_more"]:
+        answer["next_offset"] = request.offset + len(page)
+    return answer
+
+
+def _scan_alone(request: SearchRequest, base: str, out: int, seconds: float) -> None:
+    """Search and end this process; nothing of the service's is touched on the way."""
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
+            signal.signal(number, signal.SIG_DFL)
+        # A connection that the service closes must not stay open here.
+        os.dup2(out, 3)
+        os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+        # It ends by itself, even if nobody is left to end it.
+        signal.setitimer(signal.ITIMER_REAL, seconds + 1)
+        scan(request, base, 3)
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+def _parts(stream: IO[bytes]) -> Iterator[bytes]:
+    rest = b""
+    while data := os.read(stream.fileno(), 65_536):
+        *whole, rest = (rest + data).split(b"\0")
+        yield from whole

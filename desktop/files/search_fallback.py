@@ -1,0 +1,123 @@
+"""Look through a tree without ripgrep. Runs in a child: an expression may take for ever."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from .search_query import Globs, Match, SearchRequest, shown
+
+LARGEST_FILE = 50 * 1024 * 1024
+BINARY_CHECK = 8_192
+LONGEST_READ = 1_048_576
+"""Bytes of one line that are looked at."""
+
+
+def scan(request: SearchRequest, base: str, out: int) -> None:
+    """Write what is found below ``base`` to the descriptor ``out``, one JSON line each."""
+    globs, expression = Globs(request.globs), request.expression()
+    left = request.needed
+    for path in _files(Path(base)):
+        named = path.relative_to(base) if path != Path(base) else Path(path.name)
+        if not globs.want(str(named)):
+            continue
+        for match in _found(path, Path(base), request, expression):
+            shown_path = os.fsencode(match.path).decode("utf-8", "replace")
+            line = json.dumps([shown_path, match.line, match.column, match.text])
+            os.write(out, line.encode() + b"\n")
+            left -= 1
+            if not left:
+                return
+
+
+def _files(base: Path) -> Iterator[Path]:
+    if not base.is_dir():
+        yield base
+        return
+    repository = any((folder / ".git").exists() for folder in (base, *base.parents))
+    listed = _listed_by_git(base) if repository else None
+    yield from listed or []
+    waiting = [base] if listed is None else []
+    while waiting:
+        path = waiting.pop()
+        if path.is_symlink() or not path.is_dir():
+            yield path
+            continue
+        listed = _listed_by_git(path) if path != base and (path / ".git").exists() else None
+        if listed is not None:
+            yield from listed
+        else:
+            waiting.extend(_entries(path))
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Return the paths in a folder, the last one in front."""
+    try:
+        entries = sorted(folder.iterdir(), key=os.fsencode, reverse=True)
+    except OSError:
+        return []
+    return [entry for entry in entries if entry.name != ".git"]
+
+
+def _listed_by_git(base: Path) -> list[Path] | None:
+    """Return the files that git does not ignore; None where git cannot tell."""
+    command = ["git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-C", str(base)]
+    try:
+        done = subprocess.run(
+            [*command, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        return None
+    if done.returncode:
+        return None
+    return [base / os.fsdecode(name) for name in sorted(set(done.stdout.split(b"\0"))) if name]
+
+
+def _found(
+    path: Path, base: Path, request: SearchRequest, expression: re.Pattern[str]
+) -> Iterator[Match]:
+    if not request.pattern:
+        if path.is_file() and not path.is_symlink():
+            yield Match(str(path))
+        return
+    file = _opened(path, base)
+    if file is not None:
+        with file:
+            yield from _matches(str(path), file, expression)
+
+
+def _matches(path: str, file: BinaryIO, expression: re.Pattern[str]) -> Iterator[Match]:
+    if b"\0" in file.read(BINARY_CHECK):
+        return
+    file.seek(0)
+    number = 0
+    while data := file.readline(LONGEST_READ):
+        number += 1
+        text = data.decode("utf-8", "replace")
+        found = expression.search(text.rstrip("\r\n"))
+        if found:
+            yield Match(path, number, found.start() + 1, shown(text))
+        while data and not data.endswith(b"\n"):
+            data = file.readline(LONGEST_READ)
+
+
+def _opened(path: Path, base: Path) -> BinaryIO | None:
+    """Open a file that really is below ``base``, whatever was put in its way meanwhile."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    found = os.fstat(descriptor)
+    real = Path(f"/proc/self/fd/{descriptor}").readlink()
+    regular = stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST_FILE
+    if not regular or not real.is_relative_to(base):
+        os.close(descriptor)
+        return None
+    return os.fdopen(descriptor, "rb")

@@ -1,0 +1,83 @@
+"""A request's body on its way into a file."""
+
+import asyncio
+from contextlib import ExitStack
+from hashlib import sha256
+
+from .disk import CHUNK, Replacement, absolute
+from .errors import FileError
+from .preconditions import ALWAYS, Condition
+from .roots import EVERYWHERE, Roots
+
+
+class Incoming:
+    """Takes a body in pieces; what fails meanwhile is told when all has come.
+
+    Only then it is known what the body was, and a repeated tool call gets the answer it got
+    before. Used on one task; ``stack`` removes what was not committed.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        stack: ExitStack,
+        roots: Roots = EVERYWHERE,
+        condition: Condition = ALWAYS,
+    ) -> None:
+        self._name = name
+        self._roots = roots
+        self._condition = condition
+        self._content = sha256()
+        self._stack = stack
+        self._hash = sha256(name.encode("utf-8", "surrogateescape") + b"\0")
+        self._hash.update(repr(condition).encode())
+        self._waiting = bytearray()
+        self._size = 0
+        self._file: Replacement | None = None
+        self._failure: FileError | None = None
+
+    async def take(self, data: bytes) -> None:
+        """Take the next piece in."""
+        self._hash.update(data)
+        self._content.update(data)
+        self._size += len(data)
+        self._waiting += data
+        if len(self._waiting) >= CHUNK:
+            await self._flush()
+
+    def digest(self) -> str:
+        """Tell name and body so far from any other."""
+        return self._hash.hexdigest()
+
+    @property
+    def content(self) -> str:
+        """SHA-256 of the body so far."""
+        return self._content.hexdigest()
+
+    async def commit(self) -> int:
+        """Put the body in the place of the file's content; return its size in bytes.
+
+        Raises:
+            LostUpdate: If the file is not the one that the caller's condition is about.
+        """
+        await self._flush()
+        if self._failure is not None or self._file is None:
+            raise self._failure or FileError(f"{self._name!r} could not be opened")
+        await asyncio.to_thread(self._commit, self._file)
+        return self._size
+
+    def _commit(self, file: Replacement) -> None:
+        if self._condition != ALWAYS:
+            self._condition.check(self._name, file.digest())
+        file.commit()
+
+    async def _flush(self) -> None:
+        if self._failure is None:
+            try:
+                if self._file is None:
+                    new = Replacement(absolute(self._name), self._roots)
+                    self._file = await asyncio.to_thread(self._stack.enter_context, new)
+                await asyncio.to_thread(self._file.write, bytes(self._waiting))
+            except FileError as error:
+                self._failure = error
+        self._waiting.clear()

@@ -1,0 +1,1 @@
+"""Repositories a chat works in, and the credentials git asks for."""

@@ -1,0 +1,77 @@
+"""The names and passwords that git may use, in memory only."""
+
+import re
+from dataclasses import dataclass, field
+
+from .credential_prompts import prompt_of
+from .errors import InvalidCredential
+
+MOST = 100
+LONGEST = 4_000
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Credential:
+    """A name and a password for one server."""
+
+    server: str
+    """As ``https://host:port``."""
+    username: str
+    password: str = field(repr=False)
+
+
+class Credentials:
+    """One credential a server."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Credential] = {}
+
+    def put(self, credential: Credential) -> None:
+        """Keep it, instead of an earlier one for its server.
+
+        Raises:
+            InvalidCredential: If there are too many.
+        """
+        if credential.server not in self._known and len(self._known) >= MOST:
+            raise InvalidCredential(f"at most {MOST} credentials are kept")
+        self._known[credential.server] = credential
+
+    def remove(self, server: str) -> bool:
+        """Forget one; False if there is none."""
+        return self._known.pop(server, None) is not None
+
+    def find(self, server: str) -> Credential | None:
+        """Return the one for a server."""
+        return self._known.get(server)
+
+    def all(self) -> list[Credential]:
+        """Return them by server."""
+        return [self._known[server] for server in sorted(self._known)]
+
+
+def server_in(url: str) -> str:
+    """Return the server that an address names, which may have a path and a name in it.
+
+    Raises:
+        InvalidCredential: If it is no address.
+    """
+    found = prompt_of(url)
+    if found is None or not _ADDRESS.fullmatch(url):
+        raise InvalidCredential("url must be an address as https://host")
+    return found.server
+
+
+def credential(url: str, username: str, password: str) -> Credential:
+    """Return a credential that can be kept.
+
+    Raises:
+        InvalidCredential: If it cannot be given to git, which takes one line.
+    """
+    for name, value in (("username", username), ("password", password)):
+        if not value or len(value) > LONGEST:
+            raise InvalidCredential(f"{name} has 1 to {LONGEST} characters")
+        if not value.isprintable():
+            raise InvalidCredential(f"{name} must be one line of printable characters")
+    return Credential(server_in(url), username, password)

@@ -1,0 +1,1 @@
+"""The process core: run, list, signal, output, limits, and its routes."""

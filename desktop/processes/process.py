@@ -1,0 +1,228 @@
+"""One running command: its output as it comes, its end, and signals to it."""
+
+import asyncio
+import os
+import signal
+import termios
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from .errors import NotRunning
+from .fair_turns import Turn
+from .head_tail import HeadTailBuffer
+from .requests import Terminal
+from .spawn import Spawned
+
+READ_SIZE = 65_536
+END_OF_TRANSMISSION = b"\x04"
+LAST_READS = 16
+"""Reads at the exit of the shell at most: somebody else may fill the pipe without end."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How the shell ended."""
+
+    code: int
+    """Its own, or 128 + n after signal n."""
+    signal: str | None
+    """Name of the signal that ended it, as ``SIGKILL``."""
+
+
+def exit_of(returncode: int) -> Exit:
+    """Return the end that Popen's return code stands for."""
+    if returncode >= 0:
+        return Exit(returncode, None)
+    number = -returncode
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"SIG{number}"
+    return Exit(128 + number, name)
+
+
+class Process:
+    """A shell in a session of its own, read by the event loop.
+
+    It has exited when the shell has, whoever else holds the output: what comes later is
+    collected all the same. Belongs to the loop that made it.
+    """
+
+    def __init__(
+        self, spawned: Spawned, on_exit: Callable[[], None], turn: Turn | None = None
+    ) -> None:
+        self._turn = turn or Turn()
+        self._child = spawned.child
+        self._pidfd = spawned.pidfd
+        self._output: int | None = spawned.output
+        self._input = spawned.input
+        self._terminal = spawned.terminal
+        self._cgroup = spawned.cgroup
+        self.copy = spawned.copy
+        self._on_exit = on_exit
+        self._changed = asyncio.Event()
+        self._writing = asyncio.Lock()
+        self._loop = asyncio.get_running_loop()
+        self.buffer = HeadTailBuffer()
+        self.exit: Exit | None = None
+        self._loop.add_reader(spawned.output, self._ready)
+        self._loop.add_reader(spawned.pidfd, self._exited)
+
+    @property
+    def group(self) -> int:
+        """The process group's number, the shell's own."""
+        return self._child.pid
+
+    @property
+    def open(self) -> bool:
+        """Whether output can still come."""
+        return self._output is not None
+
+    async def wait_exit(self) -> None:
+        """Return when the shell has exited. Cancelling loses nothing."""
+        while self.exit is None:
+            await self._changed.wait()
+
+    async def wait_output(self, cursor: int) -> None:
+        """Return when there is output from ``cursor`` on, or the shell has exited."""
+        while self.exit is None and self.buffer.total <= cursor:
+            await self._changed.wait()
+
+    async def wait_drained(self) -> None:
+        """Return when nobody can write any more; that may be long after the exit."""
+        while self._output is not None:
+            await self._changed.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Signal the whole group.
+
+        Raises:
+            NotRunning: If the shell has exited; its number may be somebody else's by now.
+        """
+        if self.exit is not None:
+            raise NotRunning(str(self._child.pid))
+        with suppress(ProcessLookupError):
+            os.killpg(self._child.pid, number)
+        if self._cgroup is not None and number == signal.SIGKILL:
+            self._cgroup.kill()
+
+    async def write(self, data: bytes) -> bool:
+        """Give the shell input; False if nobody reads it, or not any more."""
+        view = memoryview(data)
+        # One after the other: two writers would mix, and wait for the same descriptor.
+        async with self._writing:
+            if self._input is None:
+                return False
+            while view and self._input is not None:
+                try:
+                    view = view[os.write(self._input, view) :]
+                except BlockingIOError:
+                    await self._writable(self._input)
+                except OSError:  # EPIPE, or EIO of a terminal: nobody reads
+                    self.close_input()
+        return not view
+
+    async def end_input(self) -> None:
+        """Let the reader of the input see its end: for a terminal that is a key, Ctrl+D."""
+        if self._terminal:
+            await self.write(END_OF_TRANSMISSION)
+        else:
+            self.close_input()
+
+    def resize(self, size: Terminal) -> bool:
+        """Give the terminal another size; False if there is none (any more)."""
+        if not self._terminal or self._input is None:
+            return False
+        termios.tcsetwinsize(self._input, (size.rows, size.columns))
+        return True
+
+    def close_input(self) -> None:
+        """Let the reader of the input see its end."""
+        if self._input is not None:
+            self._loop.remove_writer(self._input)
+            os.close(self._input)
+            self._input = None
+            self._ring()
+
+    def close(self) -> None:
+        """Stop watching. The child is not touched."""
+        self.close_input()
+        self._close_output()
+        if self.exit is None:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._end(self._child.poll())
+        self._leave_group()
+
+    def _leave_group(self) -> None:
+        if self._cgroup is not None and self._cgroup.remove():
+            self._cgroup = None
+
+    def _ready(self) -> None:
+        if not self._turn.over():
+            self._readable()
+
+    def _readable(self) -> bool:
+        assert self._output is not None  # noqa: S101 -- the reader goes with the descriptor
+        try:
+            data = os.read(self._output, READ_SIZE)
+        except BlockingIOError:
+            return False
+        except OSError:  # EIO: nobody holds the terminal any more
+            data = b""
+        if not data:
+            self._close_output()
+            return False
+        self.buffer.write(data)
+        if self.copy is not None:
+            self.copy.write(data)
+        self._ring()
+        return True
+
+    def _exited(self) -> None:
+        if self._turn.over():
+            return
+        # By its number, never "any child": that would steal exit codes of other parts.
+        returncode = self._child.poll()
+        if returncode is None:
+            return
+        self._loop.remove_reader(self._pidfd)
+        os.close(self._pidfd)
+        for _ in range(LAST_READS):
+            if self._output is None or not self._readable():
+                break
+        self.close_input()
+        self._end(returncode)
+        self._leave_group()
+        self._on_exit()
+
+    def _end(self, returncode: int | None) -> None:
+        self.exit = exit_of(-signal.SIGKILL if returncode is None else returncode)
+        self._ring()
+
+    def _close_output(self) -> None:
+        if self._output is not None:
+            self._loop.remove_reader(self._output)
+            os.close(self._output)
+            self._output = None
+            if self.copy is not None:
+                self.copy.close()
+            self._ring()
+
+    def _ring(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _writable(self, descriptor: int) -> None:
+        ready = asyncio.Event()
+        self._loop.add_writer(descriptor, ready.set)
+        try:
+            changed = asyncio.ensure_future(self._changed.wait())
+            waiting = asyncio.ensure_future(ready.wait())
+            await asyncio.wait({changed, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            changed.cancel()
+            waiting.cancel()
+            if self._input == descriptor:
+                self._loop.remove_writer(descriptor)

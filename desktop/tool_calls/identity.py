@@ -1,0 +1,109 @@
+"""Which tool call a request is made for. Two that have the same identity are one call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha1
+from urllib.parse import unquote
+from uuid import UUID, uuid5
+
+from .chat import Chat, header
+from .errors import CallRefused, MalformedCall
+from .table import Key
+
+PROCESS_IDS = UUID("5e0f3a52-0c1b-5f0e-9a34-0d8a4b9f6c11")
+"""Namespace of the ids of processes, for calls that are named by a text."""
+MESSAGE_IDS = UUID("c5773f4c-0b3f-57bc-9147-36daf7921a1b")
+"""The same for calls that are numbered by their message, as the reference has it."""
+LONGEST_NUMBER = 18
+"""Digits."""
+MOST_CHATS = 1_000
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One call of one chat."""
+
+    chat: str
+    call: str
+    message: int | None = None
+    """Number of the chat's message that the call stands in; None: its id alone names it."""
+    age_ms: int = 0
+    """How long ago it was first sent, 0 if that is now."""
+
+    @property
+    def key(self) -> Key:
+        """What it is remembered by."""
+        return self.chat, self.call if self.message is None else f"{self.message}/{self.call}"
+
+    @property
+    def process_id(self) -> str:
+        """Id of the process that it starts: its own where that is a UUID."""
+        if self.message is not None:
+            # uuid5 takes texts only, and a chat's id goes in as its 16 bytes.
+            name = UUID(self.chat).bytes + self.message.to_bytes(8, "big") + self.call.encode()
+            digest = sha1(MESSAGE_IDS.bytes + name, usedforsecurity=False).digest()
+            return str(UUID(bytes=digest[:16], version=5))
+        try:
+            return str(UUID(self.call))
+        except ValueError:
+            return str(uuid5(PROCESS_IDS, "/".join(self.key)))
+
+
+def identity_of(
+    headers: Mapping[str, str],
+    chat: Chat | None,
+    *,
+    path: str = "",
+    body: str = "",
+    age_ms: int = 0,
+) -> Identity | None:
+    """Return the call that the path names, else the headers, else the body; None if none does.
+
+    Raises:
+        MalformedCall: If it is named in part, or for no chat.
+    """
+    call = path or unquote(header(headers, "tool-call-id")) or body
+    message = header(headers, "tool-call-message-id")
+    age = header(headers, "tool-call-age-ms")
+    if not call:
+        if message or age:
+            raise MalformedCall("The headers name no tool call: its id is missing.")
+        return None
+    if chat is None:
+        raise MalformedCall("A tool call is a chat's: the chat's header is missing.")
+    return Identity(
+        chat.id,
+        call,
+        _number(message, "message id") if message else None,
+        _number(age, "age") if age else age_ms,
+    )
+
+
+class Newest:
+    """The newest message of each chat: calls of older ones are over."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def admit(self, identity: Identity) -> None:
+        """Take note of a call's message.
+
+        Raises:
+            CallRefused: If the chat has gone on to a newer one.
+        """
+        if identity.message is None:
+            return
+        newest = self._numbers.pop(identity.chat, 0)
+        self._numbers[identity.chat] = max(newest, identity.message)
+        if len(self._numbers) > MOST_CHATS:
+            del self._numbers[next(iter(self._numbers))]
+        if identity.message < newest:
+            raise CallRefused(
+                "stale_tool_call", "stale_tool_call: the chat has gone on to a newer message."
+            )
+
+
+def _number(text: str, what: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > LONGEST_NUMBER:
+        raise MalformedCall(f"The tool call's {what} must be a whole number, not negative.")
+    return int(text)

@@ -1,0 +1,27 @@
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from deskhand.desktop.files import schema
+from deskhand.desktop.files.api import router
+
+
+def test_every_route_tells_of_its_body_or_its_query() -> None:
+    routes = router(lambda: Path("/")).routes
+    told = {route.path: route.openapi_extra for route in routes}  # type: ignore[attr-defined]
+    assert [path for path, extra in told.items() if not extra] == []
+
+
+def test_a_path_is_needed_wherever_it_is_in_the_query() -> None:
+    for extra in (schema.READ, schema.READ_LINES, schema.WRITE, schema.WATCH):
+        assert extra["parameters"][0]["name"] == "path"
+        assert extra["parameters"][0]["required"]
+
+
+def test_bytes_and_events_are_not_told_to_be_json() -> None:
+    app = FastAPI()
+    app.include_router(router(lambda: Path("/")))
+    paths = app.openapi()["paths"]
+    for path, media_type in (("read-file", "*/*"), ("watch", "text/event-stream")):
+        told = paths[f"/api/v0/{path}"]["get"]["responses"]["200"]["content"]
+        assert list(told) == [media_type]

@@ -1,0 +1,142 @@
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskhand.desktop.files.errors import FileError, MissingFile, OutsideRoots, TooManyWatches
+from deskhand.desktop.files.roots import Roots
+from deskhand.desktop.files.watch_api import Tree, Watches
+from tests.desktop.processes.service import LIMIT
+
+Json = dict[str, Any]
+ROOT = Path(__file__).parents[3]
+
+
+class Listener:
+    """Reads events until one fits."""
+
+    def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
+        self.events = events
+
+    async def until(self, kind: str, path: Path) -> Json:
+        while True:
+            line = (await anext(self.events)).decode().partition("data: ")[2]
+            change: Json = json.loads(line) if line else {}
+            if change.get("kind") == kind and change["path"] == str(path):
+                return change
+
+
+def play(tree: Tree, scenario: Callable[[Listener], Awaitable[None]]) -> None:
+    async def scene() -> None:
+        events = Watches().events(tree)
+        async with asyncio.timeout(LIMIT):
+            assert await anext(events) == b"event: ready\ndata: {}\n\n"
+            await scenario(Listener(events))
+        await events.aclose()
+
+    asyncio.run(scene())
+
+
+def test_changes_are_told_in_new_folders_too(tmp_path: Path) -> None:
+    async def scenario(listener: Listener) -> None:
+        folder = tmp_path / "a"
+        folder.mkdir()
+        assert (await listener.until("created", folder))["is_dir"]
+        (folder / "b").mkdir()
+        (folder / "b" / "f").write_text("x")
+        await listener.until("created", folder / "b")
+        (folder / "f").write_text("x")
+        await listener.until("modified", folder / "f")
+        (folder / "f").rename(tmp_path / "g")
+        assert (await listener.until("moved", tmp_path / "g"))["from"] == str(folder / "f")
+        (tmp_path / "g").unlink()
+        await listener.until("deleted", tmp_path / "g")
+        (folder / "b" / "f").unlink()
+        (folder / "b").rmdir()
+        await listener.until("deleted", folder / "b")
+
+    play(Tree(tmp_path), scenario)
+
+
+def test_a_file_is_watched_over_its_replacement(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("one")
+
+    async def scenario(listener: Listener) -> None:
+        (tmp_path / "other").write_text("x")
+        (tmp_path / "other").replace(file)
+        await listener.until("created", file)
+
+    play(Tree(file), scenario)
+
+
+def test_only_one_level_is_watched_if_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+
+    async def scenario(listener: Listener) -> None:
+        (tmp_path / "sub" / "f").touch()
+        (tmp_path / "new").mkdir()
+        (tmp_path / "new" / "f").touch()
+        (tmp_path / "last").touch()
+        first = json.loads((await anext(listener.events)).decode().partition("data: ")[2])
+        assert first["path"] == str(tmp_path / "new")
+        await listener.until("created", tmp_path / "last")
+
+    play(Tree(tmp_path, recursive=False), scenario)
+
+
+def test_a_quiet_watch_is_kept_alive_and_counted(tmp_path: Path) -> None:
+    async def scene() -> None:
+        watches = Watches(most=1, heartbeat=0.0)
+        events = watches.events(Tree(tmp_path))
+        await anext(events)
+        assert (await anext(events)).startswith(b":")
+        with pytest.raises(TooManyWatches, match="At most 1"):
+            watches.check()
+        await events.aclose()
+        watches.check()
+
+    asyncio.run(scene())
+
+
+def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MissingFile):
+        Tree(tmp_path / "absent")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "out").symlink_to(tmp_path)
+    with pytest.raises(OutsideRoots):
+        Tree(tmp_path / "in" / "out", Roots.of((tmp_path / "in",)))
+    with pytest.raises(FileError, match="more than 1 directories"):
+        Tree(tmp_path, most=1)
+
+
+def test_a_folder_that_may_not_be_read_is_passed_over() -> None:
+    """Run without root's rights, which could read it."""
+    script = (
+        "import os, sys; from pathlib import Path\n"
+        "from deskhand.desktop.files.watch_api import Tree\n"
+        "if os.geteuid() == 0: os.setuid(65534)\n"
+        "Tree(Path(sys.argv[1])).close()"
+    )
+    # Not below pytest's own folder, which each run of pytest closes to others.
+    with tempfile.TemporaryDirectory(prefix="watched-") as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / "closed").mkdir(mode=0)
+        subprocess.run([sys.executable, "-c", script, folder], check=True, cwd=ROOT)
+
+
+def test_all_watches_end_with_the_service(tmp_path: Path) -> None:
+    async def scene() -> None:
+        watches = Watches()
+        events = watches.events(Tree(tmp_path))
+        await anext(events)
+        watches.end()
+        assert [event async for event in events] == []
+
+    asyncio.run(asyncio.wait_for(scene(), LIMIT))

@@ -1,0 +1,16 @@
+from deskhand.desktop.processes.errors import (
+    InputClosed,
+    InvalidRequest,
+    NotRunning,
+    StartFailed,
+    UnknownProcess,
+)
+
+
+def test_each_error_says_what_is_wrong() -> None:
+    assert str(InvalidRequest("No.", "Because.")) == "No. Because."
+    assert str(InvalidRequest("No.")) == "No."
+    assert "'p'" in str(UnknownProcess("p"))
+    assert "'p'" in str(NotRunning("p"))
+    assert "'p'" in str(InputClosed("p"))
+    assert str(StartFailed("no shell")) == "no shell"

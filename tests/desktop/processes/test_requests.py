@@ -1,0 +1,159 @@
+import json
+from typing import Any
+
+import pytest
+
+from deskhand.desktop.processes.errors import InvalidRequest
+from deskhand.desktop.processes.requests import (
+    LONGEST_WAIT_MS,
+    InputRequest,
+    OutputRequest,
+    SignalRequest,
+    StartRequest,
+    Terminal,
+    body_of,
+    input_request,
+    output_request,
+    resize_request,
+    signal_request,
+    start_request,
+)
+
+
+def start(**fields: Any) -> StartRequest:
+    return start_request(json.dumps(fields).encode())
+
+
+def test_a_start_needs_no_more_than_a_command() -> None:
+    assert start(command="true") == StartRequest("true")
+
+
+def test_all_fields_of_a_start_are_read_and_others_ignored() -> None:
+    request = start(
+        command="make",
+        workdir="/src",
+        env={"A": "1"},
+        timeout_ms=5,
+        name="build",
+        stdin=True,
+        tool_call_id="c",
+        call_age_ms=7,
+        surprise=[],
+    )
+    assert request == StartRequest(
+        "make",
+        "/src",
+        (("A", "1"),),
+        timeout_ms=5,
+        name="build",
+        stdin=True,
+        tool_call_id="c",
+        call_age_ms=7,
+    )
+
+
+def test_a_terminal_is_asked_for_with_or_without_a_size() -> None:
+    assert start(command="x", pty=True).pty == Terminal(24, 80)
+    assert start(command="x", pty=True, rows=5).pty == Terminal(5, 80)
+    assert start(command="x", pty={"rows": 5, "columns": 6}).pty == Terminal(5, 6)
+    assert start(command="x", pty=False, rows=5).pty is None
+    assert resize_request(b'{"rows": 1, "columns": 2}') == Terminal(1, 2)
+
+
+@pytest.mark.parametrize("size", [{"rows": 0}, {"columns": 1001}, {"rows": True}])
+def test_a_terminal_of_a_size_that_cannot_be_is_refused(size: dict[str, Any]) -> None:
+    with pytest.raises(InvalidRequest):
+        resize_request(json.dumps(size).encode())
+
+
+@pytest.mark.parametrize("path", ["relative", "/with\0nul"])
+def test_output_is_copied_to_absolute_paths_only(path: str) -> None:
+    assert start(command="x", output_path="/log").output_path == "/log"
+    with pytest.raises(InvalidRequest):
+        start(command="x", output_path=path)
+
+
+def test_null_is_the_same_as_absent() -> None:
+    assert start(command="true", workdir=None, env=None, background=None) == StartRequest("true")
+
+
+@pytest.mark.parametrize(
+    "data", [b"{", b"", b"[]", b'"x"', b"\xff", b'{"command": "\\ud800"}', b"[" * 100_000]
+)
+def test_what_is_no_json_object_is_refused(data: bytes) -> None:
+    with pytest.raises(InvalidRequest, match="valid JSON"):
+        body_of(data)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, "Command is required"),
+        ({"command": ""}, "Command is required"),
+        ({"command": 1}, "command has to be of type str"),
+        ({"command": "x", "background": 1}, "background has to be of type bool"),
+        ({"command": "x", "timeout_ms": True}, "timeout_ms has to be of type int"),
+        ({"command": "x", "env": {"A": 1}}, "env maps"),
+        ({"command": "x", "env": {"A=B": ""}}, "env maps"),
+        ({"command": "x", "env": {"": ""}}, "env maps"),
+        ({"command": "x", "env": {"A": "\0"}}, "env maps"),
+        ({"command": "x\0"}, "NUL"),
+        ({"command": "x", "workdir": "\0"}, "NUL"),
+        ({"command": "x", "background": True, "timeout_ms": 1}, "Background"),
+        ({"command": "x", "call_age_ms": -1}, "negative"),
+        ({"command": "x", "timeout_ms": 2**53 + 1}, "timeout_ms is too large"),
+    ],
+)
+def test_a_start_that_makes_no_sense_is_refused(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidRequest, match=said):
+        start(**fields)
+
+
+def test_blanks_are_a_command() -> None:
+    assert start(command=" ").command == " "
+
+
+def test_a_signal_is_read() -> None:
+    assert signal_request(b'{"signal": "kill"}') == SignalRequest("kill")
+    assert signal_request(b'{"signal": "terminate", "escalate_after_ms": 9}').escalate_after_ms == 9
+    assert signal_request(b'{"signal": "kill", "escalate_after_ms": -9}').escalate_after_ms == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "said"), [(b"{}", "is required"), (b'{"signal": "hup"}', "terminate, kill")]
+)
+def test_other_signals_are_refused(body: bytes, said: str) -> None:
+    with pytest.raises(InvalidRequest, match=said):
+        signal_request(body)
+
+
+@pytest.mark.parametrize(
+    ("query", "request_"),
+    [
+        ({}, OutputRequest()),
+        ({"wait": "true"}, OutputRequest("exit")),
+        ({"wait": "1"}, OutputRequest()),
+        ({"wait": "true", "wait_for": "output"}, OutputRequest("output")),
+        ({"wait_for": ""}, OutputRequest()),
+        ({"timeout_ms": "5"}, OutputRequest(wait_ms=5)),
+        ({"timeout_ms": "999999999"}, OutputRequest(wait_ms=LONGEST_WAIT_MS)),
+        ({"timeout_from_execute": "true"}, OutputRequest(from_execute=True)),
+        ({"cursor": "7", "limit": "0"}, OutputRequest(cursor=7, limit=1)),
+        ({"cursor": "", "limit": "99999999"}, OutputRequest(cursor=0, limit=65_536)),
+    ],
+)
+def test_queries_for_output(query: dict[str, str], request_: OutputRequest) -> None:
+    assert output_request(query) == request_
+
+
+@pytest.mark.parametrize(
+    "query", [{"cursor": "-1"}, {"cursor": "x"}, {"limit": "²"}, {"wait_for": "rain"}]
+)
+def test_queries_that_make_no_sense_are_refused(query: dict[str, str]) -> None:
+    with pytest.raises(InvalidRequest, match="Query parameters are invalid"):
+        output_request(query)
+
+
+def test_an_input_is_read() -> None:
+    assert input_request(b'{"data": "\xc3\xa9", "close": true}') == InputRequest("é".encode(), True)
+    assert input_request(b"{}") == InputRequest(b"")

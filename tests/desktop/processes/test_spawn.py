@@ -1,0 +1,69 @@
+import asyncio
+import subprocess
+import sys
+import time
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from deskhand.desktop.processes import process_tree as groups
+from deskhand.desktop.processes.errors import StartFailed
+from deskhand.desktop.processes.spawn import Order, Spawner
+from tests.desktop.processes.service import LIMIT
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_a_command_dies_with_a_service_that_is_killed(tmp_path: Path) -> None:
+    mark = str(uuid4())
+    program = [sys.executable, "-B", "-m", "tests.desktop.processes.host"]
+    with subprocess.Popen(
+        [*program, mark, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as host:
+        assert host.stdout is not None
+        assert host.stdout.readline() == "started\n"
+        family = groups.Family(markers=(f"MARK={mark}".encode(),))
+        assert groups.alive(family)
+        host.kill()
+        host.wait(LIMIT)
+        assert groups.wait_gone(family, LIMIT, time.monotonic)
+
+
+def test_a_wish_that_was_withdrawn_starts_nothing(tmp_path: Path) -> None:
+    started = []
+
+    def place() -> Path:
+        started.append(1)
+        return tmp_path
+
+    async def scenario() -> None:
+        spawner = Spawner()
+        order = Order("true", place, {"PATH": "/usr/bin:/bin"})
+        waiting = asyncio.create_task(spawner.spawn(order))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        spawner.open()
+        await asyncio.to_thread(spawner.close)
+
+    asyncio.run(scenario())
+    assert not started
+
+
+def test_whatever_the_system_refuses_is_told(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        spawner = Spawner()
+        spawner.open()
+        try:
+            wrong = {"PATH": "/usr/bin:/bin", "A": "nul \0 inside"}
+            with pytest.raises(StartFailed):
+                await spawner.spawn(Order("true", lambda: tmp_path, wrong))
+        finally:
+            await asyncio.to_thread(spawner.close)
+
+    asyncio.run(scenario())
+
+
+def test_a_spawner_that_was_never_opened_can_be_closed() -> None:
+    Spawner().close()

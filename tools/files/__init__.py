@@ -1,1 +1,0 @@
-"""Read, write and edit files exactly and atomically."""

@@ -1,1 +1,0 @@
-"""Watch the git repositories that a chat works in."""

@@ -1,1 +1,0 @@
-"""Run commands: own sessions, bounded output, waits and signals."""
