@@ -45,7 +45,7 @@ app.add_typer(library, name="library")
 
 
 def _where(url: str | None, data_dir: Path | None, desktop_id: str | None) -> Any:
-    return _module("desks").Where(url, data_dir, desktop_id)
+    return _module("desktop_target").Where(url, data_dir, desktop_id)
 
 
 def _module(name: str) -> Any:
@@ -120,7 +120,7 @@ def screenshot(
 ) -> None:
     """Write a picture of a desktop to a file."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("act").screenshot(where, file, as_json))
+    raise typer.Exit(_module("desktop_actions").screenshot(where, file, as_json))
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
@@ -136,7 +136,7 @@ def click(
 ) -> None:
     """Click at a point of the picture that `screenshot` gives."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("act").click(where, x, y, button, count, as_json))
+    raise typer.Exit(_module("desktop_actions").click(where, x, y, button, count, as_json))
 
 
 @app.command("type")
@@ -149,7 +149,7 @@ def type_(
 ) -> None:
     """Type a text."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("act").type_text(where, text, as_json))
+    raise typer.Exit(_module("desktop_actions").type_text(where, text, as_json))
 
 
 @app.command()
@@ -162,7 +162,7 @@ def key(
 ) -> None:
     """Strike keys and chords, one after the other."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("act").key(where, chords, as_json))
+    raise typer.Exit(_module("desktop_actions").key(where, chords, as_json))
 
 
 @app.command()

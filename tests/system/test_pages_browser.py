@@ -13,12 +13,20 @@ import pytest
 from playwright.async_api import Page, expect
 
 from deskhand.desktop.client.http import DesktopClient
-from deskhand.tools.agents.views import StepView
-from deskhand.tools.plane import pages
+from deskhand.tools.control_plane import pages
+from deskhand.tools.conversation.views import StepView
 from deskhand.vncbridge.rfb import proxy as relay
 from deskhand.vncbridge.rfb.viewers import Watchers
 from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
-from tests.tools.plane.fakes import LIMIT, TOKEN, FakeDesktop, Plane, local_socket, plane, serving
+from tests.tools.control_plane.fakes import (
+    LIMIT,
+    TOKEN,
+    FakeDesktop,
+    Plane,
+    local_socket,
+    plane,
+    serving,
+)
 from tests.vncbridge.fakes import Service, short_folder
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]

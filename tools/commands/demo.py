@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
+from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.demo.site import Findings, demo_site
-from deskhand.tools.settings import Settings
 
-from .console import complain, default_data_dir, say, say_json
-from .console import settings as read_settings
 from .run import FAILED, NOT_STARTED
+from .terminal import complain, default_data_dir, say, say_json
+from .terminal import settings as read_settings
 from .up import START_ERRORS, Running, running
 
 PARENT = "scripted:demo-parent"

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from deskhand.tools.settings import BadSetting, Settings
+from deskhand.tools.control_plane.settings import BadSetting, Settings
 
-from .console import BadDataDir, check_data_dir, complain, say, say_json
-from .console import settings as read_settings
+from .terminal import BadDataDir, check_data_dir, complain, say, say_json
+from .terminal import settings as read_settings
 
 PROGRAMS = {
     "Xvnc": ("tigervnc-standalone-server", "fail"),

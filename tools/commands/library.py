@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deskhand.tools.lock import AlreadyRunning, held
-from deskhand.tools.settings import BadSetting
+from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning, held
+from deskhand.tools.control_plane.settings import BadSetting
 from deskhand.tools.store.bucket import Bucket
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.file_store import FileStore
-from deskhand.tools.store.library import Library, Rebuilt
-from deskhand.tools.store.outbox import Outbox
+from deskhand.tools.store.maintenance import Library, Rebuilt
+from deskhand.tools.store.upload_queue import Outbox
 
-from .console import BadDataDir, check_data_dir, complain, say, say_json
-from .console import settings as read_settings
+from .terminal import BadDataDir, check_data_dir, complain, say, say_json
+from .terminal import settings as read_settings
 
 FAILED = 4
 

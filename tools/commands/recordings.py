@@ -8,8 +8,8 @@ from typing import Any
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.desktop.results import Recording
 
-from .console import complain, say, say_json
-from .desks import Desk, Where, carried_out, opened
+from .desktop_target import Desk, Where, carried_out, opened
+from .terminal import complain, say, say_json
 
 Json = dict[str, Any]
 

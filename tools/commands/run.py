@@ -9,10 +9,10 @@ from typing import Any
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 
-from .client import Found, connected
-from .console import complain, say, say_json, typed_line
-from .console import settings as read_settings
-from .planes import NoPlane
+from .control_plane import NoPlane
+from .http import Found, connected
+from .terminal import complain, say, say_json, typed_line
+from .terminal import settings as read_settings
 from .up import START_ERRORS
 
 DONE, FAILED, USAGE, OVER_BUDGET, NOT_STARTED, NO_MODEL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130

@@ -13,16 +13,16 @@ from socket import socket
 from typing import Any
 
 from deskhand.desktop.errors import DesktopError
-from deskhand.tools.lock import AlreadyRunning, held
-from deskhand.tools.private import write_private
-from deskhand.tools.settings import BadSetting, Settings
+from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning, held
+from deskhand.tools.control_plane.service.wiring import Plane, plane
+from deskhand.tools.control_plane.settings import BadSetting, Settings
 from deskhand.tools.store.errors import StoreError
-from deskhand.tools.wiring import Plane, plane
+from deskhand.tools.store.private_file import write_private
 from deskhand.vncbridge.errors import CannotListen
 from deskhand.vncbridge.server.server import Address, Serving, listening, parse_address
 
-from .console import BadDataDir, check_data_dir, complain, say, say_json
-from .console import settings as read_settings
+from .terminal import BadDataDir, check_data_dir, complain, say, say_json
+from .terminal import settings as read_settings
 
 NOT_STARTED = 4
 PORTS_TRIED = 20

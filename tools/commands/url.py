@@ -6,11 +6,11 @@ from pathlib import Path
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
-from deskhand.tools.settings import BadSetting
+from deskhand.tools.control_plane.settings import BadSetting
 
-from .console import complain, say
-from .console import settings as read_settings
-from .planes import NoPlane, located, token_of
+from .control_plane import NoPlane, located, token_of
+from .terminal import complain, say
+from .terminal import settings as read_settings
 
 
 def main(data_dir: Path | None, url: str | None) -> int:

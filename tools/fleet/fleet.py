@@ -17,8 +17,8 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.keeper import LONGEST_SECONDS
 
-from .entries import Entries, Entry, boot_id, is_alive, start_time
 from .errors import DesktopNotStarted, UnknownDesktop
+from .registry import Entries, Entry, boot_id, is_alive, start_time
 
 LINGER_SECONDS = 15 * 60
 """How long a service waits for a control plane before it ends by itself (product.md)."""

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Protocol
 
-from deskhand.tools.agents.conversation import Picture, Text, ToolCall, ToolResult
-
-from .computer_calls import SETTLE_MS, BadCall, DesktopCall, desktop_call
-from .handback import Handback, Handbacks
-from .spec import Machine, MachineRefused, MachineUnavailable
+from deskhand.tools.conversation.conversation import Picture, Text, ToolCall, ToolResult
+from deskhand.tools.kit.support.computer_calls import SETTLE_MS, BadCall, DesktopCall, desktop_call
+from deskhand.tools.kit.support.human_control import Handback, Handbacks
+from deskhand.tools.kit.support.spec import Machine, MachineRefused, MachineUnavailable
 
 Json = dict[str, Any]
 

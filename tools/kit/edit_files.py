@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from .output import Unreachable
-from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.process_result import Unreachable
+from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 NOTHING = "No edits were applied."
 NO_ARRAY = "edits must be a JSON array of objects with path, old_text and new_text"

@@ -6,11 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from .ampersand import in_background
-from .arguments import BadArguments, duration, flag, optional_text, text
-from .duration import shown
-from .output import SNAPSHOT_TIMEOUT, Unreachable, snapshot, told, waited
-from .spec import (
+from deskhand.tools.kit.support.arguments import BadArguments, duration, flag, optional_text, text
+from deskhand.tools.kit.support.background_suffix import in_background
+from deskhand.tools.kit.support.duration import shown
+from deskhand.tools.kit.support.process_result import (
+    SNAPSHOT_TIMEOUT,
+    Unreachable,
+    snapshot,
+    told,
+    waited,
+)
+from deskhand.tools.kit.support.spec import (
     Json,
     MachineRefused,
     MachineUnavailable,

@@ -1,7 +1,7 @@
 """The tool that lists a chat's processes."""
 
-from .output import Unreachable
-from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.process_result import Unreachable
+from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 _SPEC = ToolSpec(
     "process_list",

@@ -1,8 +1,8 @@
 """The tool that looks at a process started before."""
 
-from .arguments import BadArguments, duration, text
-from .output import Unreachable, snapshot, told, waited
-from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.arguments import BadArguments, duration, text
+from deskhand.tools.kit.support.process_result import Unreachable, snapshot, told, waited
+from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 _SPEC = ToolSpec(
     "process_output",

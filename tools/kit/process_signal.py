@@ -2,9 +2,9 @@
 
 from urllib.parse import quote
 
-from .arguments import BadArguments, number, optional_text, text
-from .output import Unreachable
-from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.arguments import BadArguments, number, optional_text, text
+from deskhand.tools.kit.support.process_result import Unreachable
+from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 SIGNALS = ("terminate", "kill", "interrupt")
 

@@ -1,8 +1,8 @@
 """The tool that reads text files and lists directories."""
 
-from .arguments import BadArguments, number, text
-from .output import Unreachable, object_of
-from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.arguments import BadArguments, number, text
+from deskhand.tools.kit.support.process_result import Unreachable, object_of
+from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 MOST_ENTRIES = 1_000
 

@@ -1,8 +1,8 @@
 """The tool that finds lines and files in a tree."""
 
-from .arguments import BadArguments, flag, number, optional_text, text
-from .output import Unreachable
-from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.arguments import BadArguments, flag, number, optional_text, text
+from deskhand.tools.kit.support.process_result import Unreachable
+from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 USUAL_LIMIT = 50
 MOST = 200

@@ -4,8 +4,8 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from .arguments import BadArguments, flag, number, optional_text, text
-from .spec import Json, Tool, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.arguments import BadArguments, flag, number, optional_text, text
+from deskhand.tools.kit.support.spec import Json, Tool, ToolContext, ToolOutcome, ToolSpec
 
 BUDGET = ("steps", "minutes", "tokens")
 KINDS = ("general", "explore", "computer_use")

@@ -3,8 +3,15 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from .arguments import BadArguments, text
-from .spec import Json, MachineRefused, MachineUnavailable, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.arguments import BadArguments, text
+from deskhand.tools.kit.support.spec import (
+    Json,
+    MachineRefused,
+    MachineUnavailable,
+    ToolContext,
+    ToolOutcome,
+    ToolSpec,
+)
 
 ACTION = "/api/v0/desktop/action"
 SECRETS = "/api/v0/desktop/secrets"

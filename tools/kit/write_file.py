@@ -1,8 +1,8 @@
 """The tool that writes whole files."""
 
-from .arguments import BadArguments, optional_text, text
-from .output import Unreachable
-from .spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.arguments import BadArguments, optional_text, text
+from deskhand.tools.kit.support.process_result import Unreachable
+from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 _SPEC = ToolSpec(
     "write_file",

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.views import ChatView, Page, UsageView
+from deskhand.tools.conversation.views import ChatView, Page, UsageView
 
 from .errors import UnknownRow
 from .schema import Chat, File, Message, Step, Turn

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.views import FileView
+from deskhand.tools.conversation.views import FileView
 
 from .errors import UnknownRow
 from .file_store import Stored

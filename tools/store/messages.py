@@ -3,8 +3,8 @@
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.conversation import Message, message_from_json, message_to_json
-from deskhand.tools.agents.views import MessageView
+from deskhand.tools.conversation.conversation import Message, message_from_json, message_to_json
+from deskhand.tools.conversation.views import MessageView
 
 from . import schema
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.views import StepView
+from deskhand.tools.conversation.views import StepView
 
 from .errors import UnknownRow
 from .schema import Chat, Step

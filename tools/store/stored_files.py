@@ -6,15 +6,15 @@ from pathlib import Path
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.views import FileView
+from deskhand.tools.conversation.views import FileView
 
 from . import files
 from .database import Store
 from .errors import BytesMissing
 from .file_store import FileStore, Stored
 from .files import About
-from .outbox import Outbox
 from .retention import Limits, crowded_out
+from .upload_queue import Outbox
 
 
 class StoredFiles:

@@ -18,7 +18,7 @@ from deskhand.desktop.git.watcher import Pace, Watcher
 from deskhand.desktop.tool_calls.chat import Chat
 from tests.desktop.git.test_repositories import ENVIRONMENT, git
 from tests.desktop.processes.service import LIMIT
-from tests.tools.plane.fakes import serving, unix_socket
+from tests.tools.control_plane.fakes import serving, unix_socket
 
 CHAT = str(uuid4())
 

@@ -13,7 +13,7 @@ from deskhand.desktop.git.credentials import Credentials
 from deskhand.desktop.git.errors import InvalidCredential
 from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.tool_calls.chat import Chat
-from tests.tools.plane.fakes import LIMIT, serving, unix_socket
+from tests.tools.control_plane.fakes import LIMIT, serving, unix_socket
 
 CHAT, OTHER = str(uuid4()), str(uuid4())
 ORIGIN = "https://me:hush@host/r.git"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.tools.commands import library
-from deskhand.tools.lock import held
+from deskhand.tools.control_plane.data_dir_lock import held
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.files import About

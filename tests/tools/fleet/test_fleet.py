@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 
-from deskhand.tools.fleet.entries import Entries
 from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
 from deskhand.tools.fleet.fleet import Fleet
-from tests.tools.fleet.test_entries import entry
-from tests.tools.plane.fakes import LIMIT, local_socket, serving
+from deskhand.tools.fleet.registry import Entries
+from tests.tools.control_plane.fakes import LIMIT, local_socket, serving
+from tests.tools.fleet.test_registry import entry
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from deskhand.tools.agents.conversation import Picture
-from deskhand.tools.kit.spec import Machine
+from deskhand.tools.conversation.conversation import Picture
+from deskhand.tools.kit.support.spec import Machine
 
 Json = dict[str, Any]
 

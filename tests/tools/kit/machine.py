@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deskhand.tools.kit.spec import ToolContext
+from deskhand.tools.kit.support.spec import ToolContext
 
 Answer = Any | Exception
 

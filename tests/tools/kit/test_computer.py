@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from deskhand.tools.agents.conversation import Picture, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import Picture, Text, ToolCall, ToolResult
 from deskhand.tools.kit.computer import ComputerOutcome, ComputerTool
-from deskhand.tools.kit.handback import Handbacks
-from deskhand.tools.kit.spec import MachineRefused, MachineUnavailable
+from deskhand.tools.kit.support.human_control import Handbacks
+from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable
 from tests.tools.kit.fakes_computer import FakeDesktop, FakePictures, Json
 
 

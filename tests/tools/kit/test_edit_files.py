@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from deskhand.tools.kit.edit_files import EditFilesTool
-from deskhand.tools.kit.spec import MachineRefused, ToolOutcome
+from deskhand.tools.kit.support.spec import MachineRefused, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
 
 

@@ -4,7 +4,12 @@ from typing import Any
 import pytest
 
 from deskhand.tools.kit.execute import ExecuteTool
-from deskhand.tools.kit.spec import MachineRefused, MachineUnavailable, NoMachine, ToolOutcome
+from deskhand.tools.kit.support.spec import (
+    MachineRefused,
+    MachineUnavailable,
+    NoMachine,
+    ToolOutcome,
+)
 from tests.tools.kit.machine import Asked, FakeMachine
 
 Json = dict[str, Any]

@@ -6,14 +6,20 @@ from typing import Any
 
 import pytest
 
-from deskhand.tools.kit.duration import seconds_of
 from deskhand.tools.kit.edit_files import EditFilesTool
 from deskhand.tools.kit.execute import ExecuteTool
 from deskhand.tools.kit.process_list import ProcessListTool
 from deskhand.tools.kit.process_output import ProcessOutputTool
 from deskhand.tools.kit.process_signal import ProcessSignalTool
 from deskhand.tools.kit.read_file import ReadFileTool
-from deskhand.tools.kit.spec import MachineRefused, MachineUnavailable, NoMachine, Tool, ToolOutcome
+from deskhand.tools.kit.support.duration import seconds_of
+from deskhand.tools.kit.support.spec import (
+    MachineRefused,
+    MachineUnavailable,
+    NoMachine,
+    Tool,
+    ToolOutcome,
+)
 from deskhand.tools.kit.write_file import WriteFileTool
 from tests.given import CASES, assert_contains, assert_subset, expected, filled, named
 from tests.tools.kit.machine import Asked, FakeMachine

@@ -16,7 +16,7 @@ from deskhand.tools.kit.process_list import ProcessListTool
 from deskhand.tools.kit.process_output import ProcessOutputTool
 from deskhand.tools.kit.process_signal import ProcessSignalTool
 from deskhand.tools.kit.read_file import ReadFileTool
-from deskhand.tools.kit.spec import (
+from deskhand.tools.kit.support.spec import (
     Json,
     MachineRefused,
     MachineUnavailable,

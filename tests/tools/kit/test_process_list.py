@@ -1,7 +1,7 @@
 import asyncio
 
 from deskhand.tools.kit.process_list import ProcessListTool
-from deskhand.tools.kit.spec import MachineRefused
+from deskhand.tools.kit.support.spec import MachineRefused
 from tests.tools.kit.machine import FakeMachine
 
 

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from deskhand.tools.kit.process_signal import ProcessSignalTool
-from deskhand.tools.kit.spec import Json, ToolOutcome
+from deskhand.tools.kit.support.spec import Json, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
 
 

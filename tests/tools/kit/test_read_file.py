@@ -1,7 +1,7 @@
 import asyncio
 
 from deskhand.tools.kit.read_file import ReadFileTool
-from deskhand.tools.kit.spec import Json, MachineUnavailable, ToolOutcome
+from deskhand.tools.kit.support.spec import Json, MachineUnavailable, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
 
 

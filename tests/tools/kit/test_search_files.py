@@ -1,7 +1,7 @@
 import asyncio
 
 from deskhand.tools.kit.search_files import SearchFilesTool
-from deskhand.tools.kit.spec import Json, MachineRefused, ToolOutcome
+from deskhand.tools.kit.support.spec import Json, MachineRefused, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
 
 

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 import pytest
 
-from deskhand.tools.kit.spec import Json, MachineUnavailable, ToolContext, ToolOutcome
 from deskhand.tools.kit.subagents import Order, subagent_tools
+from deskhand.tools.kit.support.spec import Json, MachineUnavailable, ToolContext, ToolOutcome
 
 CHAT = str(uuid.UUID(int=7))
 OTHER = str(uuid.UUID(int=8))

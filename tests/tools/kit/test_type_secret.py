@@ -1,8 +1,8 @@
 import asyncio
 
-from deskhand.tools.kit.spec import Json, MachineRefused, MachineUnavailable, ToolOutcome
+from deskhand.tools.kit.support.spec import Json, MachineRefused, MachineUnavailable, ToolOutcome
 from deskhand.tools.kit.type_secret import TypeSecretTool
-from deskhand.tools.store.vault import Secret, Vault
+from deskhand.tools.store.secrets import Secret, Vault
 from tests.tools.kit.machine import FakeMachine
 
 HORSE = "correct horse"

@@ -1,6 +1,6 @@
 import asyncio
 
-from deskhand.tools.kit.spec import Json, MachineRefused, ToolOutcome
+from deskhand.tools.kit.support.spec import Json, MachineRefused, ToolOutcome
 from deskhand.tools.kit.write_file import WriteFileTool
 from tests.tools.kit.machine import FakeMachine
 

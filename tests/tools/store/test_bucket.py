@@ -12,9 +12,9 @@ from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import BucketUnavailable, BytesMissing
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.files import About
-from deskhand.tools.store.library import Library, Rebuilt
-from deskhand.tools.store.outbox import Outbox
+from deskhand.tools.store.maintenance import Library, Rebuilt
 from deskhand.tools.store.stored_files import StoredFiles
+from deskhand.tools.store.upload_queue import Outbox
 from tests.tools.store.s3 import s3_service
 
 FILM = About(None, "recording", "film.mp4", "video/mp4")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.conversation import Message, Picture, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import Message, Picture, Text, ToolCall, ToolResult
 from deskhand.tools.store import chats, files, messages, steps, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from deskhand.tools.agents.conversation import Said
+from deskhand.tools.conversation.conversation import Said
 
 from .anthropic_wire import reply_block
 from .port import Reply, Usage

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from deskhand.tools.agents.conversation import (
+from deskhand.tools.conversation.conversation import (
     Block,
     Message,
     Picture,
@@ -14,7 +14,7 @@ from deskhand.tools.agents.conversation import (
     ToolCall,
     ToolResult,
 )
-from deskhand.tools.kit.spec import ToolSpec
+from deskhand.tools.kit.support.spec import ToolSpec
 
 from .port import Prompt
 

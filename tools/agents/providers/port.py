@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from deskhand.tools.agents.conversation import Message, Said
-from deskhand.tools.kit.spec import ToolSpec
+from deskhand.tools.conversation.conversation import Message, Said
+from deskhand.tools.kit.support.spec import ToolSpec
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from deskhand.tools.agents.conversation import Message, Picture, Text, ToolCall, ToolResult
 from deskhand.tools.agents.providers.anthropic import AnthropicModel, Patience
 from deskhand.tools.agents.providers.errors import ModelOverloaded, ModelRefused, ModelUnavailable
 from deskhand.tools.agents.providers.port import Prompt, Reply
 from deskhand.tools.agents.scripted.protocol import Measured
 from deskhand.tools.agents.scripted.script import read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
-from deskhand.tools.kit.spec import ToolSpec
-from tests.tools.agents.fakes_loop import MemoryPictures, encoded, screen, user
+from deskhand.tools.conversation.conversation import Message, Picture, Text, ToolCall, ToolResult
+from deskhand.tools.kit.support.spec import ToolSpec
+from tests.tools.agents.loop.fakes import MemoryPictures, encoded, screen, user
 
 SPEC = ToolSpec("execute", "Runs a command.", {"type": "object"})
 CALLING: dict[str, Any] = {

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.agents.conversation import Said, Text, Thinking, ToolCall
 from deskhand.tools.agents.providers.anthropic_stream import (
     FailedReply,
     StreamedReply,
     UnreadableReply,
 )
 from deskhand.tools.agents.providers.port import Reply, Usage
+from deskhand.tools.conversation.conversation import Said, Text, Thinking, ToolCall
 
 Json = dict[str, Any]
 START: Json = {"type": "message_start", "message": {"usage": {"input_tokens": 7}}}

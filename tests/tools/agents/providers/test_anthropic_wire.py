@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.agents.conversation import (
+from deskhand.tools.agents.loop.history import prepared
+from deskhand.tools.agents.providers import anthropic_wire as wire
+from deskhand.tools.agents.providers.port import Prompt
+from deskhand.tools.agents.scripted.decode import measure
+from deskhand.tools.agents.scripted.protocol import read_request
+from deskhand.tools.conversation.conversation import (
     Block,
     Message,
     Picture,
@@ -16,13 +21,8 @@ from deskhand.tools.agents.conversation import (
     ToolCall,
     ToolResult,
 )
-from deskhand.tools.agents.history import prepared
-from deskhand.tools.agents.providers import anthropic_wire as wire
-from deskhand.tools.agents.providers.port import Prompt
-from deskhand.tools.agents.scripted.decode import measure
-from deskhand.tools.agents.scripted.protocol import read_request
-from deskhand.tools.kit.spec import ToolSpec
-from tests.tools.agents.fakes_loop import encoded, screen, user
+from deskhand.tools.kit.support.spec import ToolSpec
+from tests.tools.agents.loop.fakes import encoded, screen, user
 
 PNG = encoded(screen(size=(8, 8)))
 SHOT = Picture("f1", "image/png", 8, 8)

@@ -2,7 +2,7 @@ import pytest
 
 from deskhand.tools.agents.scripted.decode import measure, pixels
 from deskhand.tools.agents.scripted.protocol import Measured
-from tests.tools.agents.fakes_loop import encoded, screen
+from tests.tools.agents.loop.fakes import encoded, screen
 
 
 @pytest.mark.parametrize(

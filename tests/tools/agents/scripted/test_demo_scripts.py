@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deskhand.tools.agents.conversation import Picture, Text, ToolCall, ToolResult
-from deskhand.tools.agents.loop import LoopSettings, TurnEnd, run_turn
+from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.anthropic import AnthropicModel
 from deskhand.tools.agents.scripted.protocol import Measured
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
-from tests.tools.agents.fakes_loop import (
+from deskhand.tools.conversation.conversation import Picture, Text, ToolCall, ToolResult
+from tests.tools.agents.loop.fakes import (
     MemoryPictures,
     MemoryTranscript,
     ToolboxOf,

@@ -7,7 +7,7 @@ from deskhand.tools.agents.scripted.decode import pixels
 from deskhand.tools.agents.scripted.player import Turn, play
 from deskhand.tools.agents.scripted.protocol import Measured, Request, SeenPicture
 from deskhand.tools.agents.scripted.script import Script, read_script
-from tests.tools.agents.fakes_loop import encoded, screen
+from tests.tools.agents.loop.fakes import encoded, screen
 
 Json = dict[str, Any]
 RED = (0xE6, 0x19, 0x4B)

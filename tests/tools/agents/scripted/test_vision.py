@@ -11,7 +11,7 @@ from deskhand.tools.agents.scripted.vision import (
     find_blob,
     find_nearest,
 )
-from tests.tools.agents.fakes_loop import screen
+from tests.tools.agents.loop.fakes import screen
 
 RED = (0xE6, 0x19, 0x4B)
 GREEN = (0x3C, 0xB4, 0x4B)

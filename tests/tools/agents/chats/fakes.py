@@ -1,0 +1,386 @@
+"""A model, desktops and a control plane's worth of chats for tests."""
+
+import asyncio
+import base64
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deskhand.tools.agents.chats.chats import Chats
+from deskhand.tools.agents.desktops.ports import ChatSettings
+from deskhand.tools.agents.providers.port import Model, Prompt, Reply, Role, Usage
+from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
+from deskhand.tools.conversation.errors import NoModel
+from deskhand.tools.kit.support.spec import (
+    MachineRefused,
+    MachineUnavailable,
+    Tool,
+    ToolContext,
+    ToolOutcome,
+    ToolSpec,
+)
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.secrets import Vault
+from deskhand.tools.store.stored_files import StoredFiles
+
+Json = dict[str, Any]
+LIMIT = 20.0
+"""How long a test waits for what must happen."""
+
+Block = Text | ToolCall
+_ids = itertools.count(1)
+
+
+def call(tool: str, **arguments: Any) -> ToolCall:
+    return ToolCall(f"call_{next(_ids)}", tool, arguments)
+
+
+def act(action: str, **arguments: Any) -> ToolCall:
+    return ToolCall(f"call_{next(_ids)}", action, arguments, "computer")
+
+
+def report(summary: str, outcome: str = "done") -> ToolCall:
+    return call("report", summary=summary, outcome=outcome)
+
+
+@dataclass
+class ScriptedModel:
+    """Says one thing after another; a step may be a function that is awaited first."""
+
+    script: list[list[Block] | Exception | Callable[[Prompt], Awaitable[list[Block]]]]
+    prompts: list[Prompt] = field(default_factory=list)
+
+    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> Reply:
+        self.prompts.append(prompt)
+        step = self.script.pop(0)
+        if isinstance(step, Exception):
+            raise step
+        content = tuple(await step(prompt)) if callable(step) else tuple(step)
+        for block in content:
+            if isinstance(block, Text):
+                on_text(block.text)
+        wants_tool = any(isinstance(block, ToolCall) for block in content)
+        return Reply(content, "tool_use" if wants_tool else "end_turn", Usage(10, 5))
+
+
+class Hold:
+    """A place in a script where the model waits to be let go."""
+
+    def __init__(self, *blocks: Block) -> None:
+        self.reached = asyncio.Event()
+        self.released = asyncio.Event()
+        self._blocks = list(blocks)
+
+    async def __call__(self, _: Prompt) -> list[Block]:
+        self.reached.set()
+        await self.released.wait()
+        return self._blocks
+
+
+@dataclass
+class FakeModels:
+    models: dict[str, Model] = field(default_factory=dict)
+
+    def resolve(self, model: str | None, *, role: Role) -> tuple[str, Model]:
+        name = model or role
+        if name not in self.models:
+            raise NoModel(f"there is no model {name}; set a key")
+        return name, self.models[name]
+
+
+@dataclass
+class FakeDesktop:
+    """A desktop service with a recorder, as far as the chats see it."""
+
+    requests: list[tuple[str, str, Json]] = field(default_factory=list)
+    headers: list[str | None] = field(default_factory=list)
+    recording: str | None = None
+    recorded: dict[str, Json] = field(default_factory=dict)
+    refuses: dict[str, Exception] = field(default_factory=dict)
+    """What to raise, by the end of a path."""
+    acted: asyncio.Event = field(default_factory=asyncio.Event)
+    frames: int = 0
+    screen: bytes | None = None
+    """What a screenshot shows."""
+    told_text: str | None = None
+    """What is told of a text that is typed, if it goes into a password field."""
+    film_size: int | None = None
+    """What it says of its films; by default the truth."""
+    on_action: Callable[[], Awaitable[None]] | None = None
+    before: dict[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
+    """What to await first, by the end of a path."""
+
+    async def request(self, method: str, path: str, body: Json, call_id: str | None) -> Any:
+        self.requests.append((method, path, body))
+        self.headers.append(call_id)
+        self._refuse(path)
+        for end, wait in self.before.items():
+            if path.endswith(end):
+                await wait()
+        match path.removeprefix("/api/v0/desktop/").split("/"):
+            case ["recording", "start"]:
+                return self._start(body["recording_id"])
+            case ["recording", "stop"]:
+                return self._stop(body["recording_id"])
+            case ["recordings", recording_id]:
+                return self.recorded[recording_id]
+            case ["recordings", recording_id, "steps"]:
+                self.recorded[recording_id]["steps"].append(_step(body))
+                return b""
+            case ["action"]:
+                return await self._act(body, call_id or "")
+            case ["screenshot"]:
+                return self.screen or {}
+        return {"echo": body}
+
+    def _refuse(self, path: str) -> None:
+        for end, error in self.refuses.items():
+            if path.endswith(end):
+                raise error
+
+    def downloaded(self, path: str) -> bytes:
+        self._refuse(path)
+        return b"jpeg" if path.endswith("thumbnail") else f"mp4 of {path}".encode()
+
+    def posted(self, end: str) -> list[Json]:
+        return [body for _, path, body in self.requests if path.endswith(end)]
+
+    def _start(self, recording_id: str) -> Json:
+        if self.recording is None:
+            self.recording = recording_id
+            self.recorded[recording_id] = {
+                "id": recording_id,
+                "started_at": 1_800_000_000.0,
+                "end_reason": None,
+                "complete": False,
+                "parts": [],
+                "steps": [],
+            }
+        return {"message": "Recording started."}
+
+    def _stop(self, recording_id: str) -> Json:
+        if recording_id not in self.recorded:
+            raise MachineRefused(404, "Recording not found.")
+        self.recording = None
+        film = self.downloaded(f"/api/v0/desktop/recordings/{recording_id}/video?part=1")
+        size = self.film_size or len(film)
+        part = {"index": 1, "bytes": size, "video_start": 0.0, "end_reason": "completed"}
+        told = {"end_reason": "completed", "complete": True, "take": 1, "parts": [part]}
+        self.recorded[recording_id] |= told
+        return self.recorded[recording_id]
+
+    async def _act(self, body: Json, call_id: str) -> Json:
+        self.acted.set()
+        if self.on_action is not None:
+            await self.on_action()
+        self.frames += 1
+        for told in self.recorded.values():
+            told["steps"].append(_step({"tool_call_id": call_id}))
+        return {
+            "output": f"{body['action']} action performed",
+            "screenshot_data": base64.b64encode(b"png").decode(),
+            "screenshot_media_type": "image/png",
+            "screenshot_width": 1280,
+            "screenshot_height": 720,
+            "frame_id": f"frame-{self.frames}",
+            "point": [10, 20],
+            "native_point": [15, 30],
+            "changed_fraction": 0.5,
+            "timings": {"act_ms": 1.0},
+            **({"told_text": self.told_text} if self.told_text else {}),
+        }
+
+
+def _step(body: Json) -> Json:
+    return {"video_start": 1.0, "video_end": 2.0, "chat_id": "", **body}
+
+
+@dataclass
+class FakeMachine:
+    desktop: FakeDesktop | None
+    call_id: str | None = None
+
+    def for_call(self, tool_call_id: str) -> "FakeMachine":
+        return FakeMachine(self.desktop, tool_call_id)
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+    ) -> Any:
+        if self.desktop is None:
+            raise MachineUnavailable("gone")
+        return await self.desktop.request(method, path, json or {}, self.call_id)
+
+    async def download(self, path: str, to: Path) -> int:
+        if self.desktop is None:
+            raise MachineUnavailable("gone")
+        return await asyncio.to_thread(to.write_bytes, self.desktop.downloaded(path))
+
+
+@dataclass
+class FakeMachines:
+    desktops: dict[str, FakeDesktop] = field(default_factory=dict)
+    failure: Exception | None = None
+    acquired: list[str] = field(default_factory=list)
+    released: list[str] = field(default_factory=list)
+    asked: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
+    watched: set[str] = field(default_factory=set)
+
+    async def acquire(self, chat_id: str, *, name: str) -> str:
+        if self.failure is not None:
+            raise self.failure
+        desktop_id = f"desktop-{len(self.acquired) + 1}"
+        self.acquired.append(chat_id)
+        self.desktops.setdefault(desktop_id, FakeDesktop())
+        return desktop_id
+
+    async def default(self) -> str:
+        self.desktops.setdefault("default", FakeDesktop())
+        return "default"
+
+    def machine(self, desktop_id: str, chat_id: str, ancestors: tuple[str, ...]) -> FakeMachine:
+        self.asked.append((desktop_id, chat_id, ancestors))
+        return FakeMachine(self.desktops.get(desktop_id))
+
+    async def release(self, desktop_id: str) -> None:
+        self.released.append(desktop_id)
+        self.desktops.pop(desktop_id, None)
+
+    def known(self, desktop_id: str) -> bool:
+        return desktop_id in self.desktops
+
+    async def in_use(self, desktop_id: str) -> bool:
+        return desktop_id in self.watched
+
+
+class EchoTool:
+    """Asks the machine to repeat the arguments."""
+
+    spec = ToolSpec("echo", "Repeat.", {"type": "object"})
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        return ToolOutcome(await context.machine.request("POST", "/api/v0/echo", json=arguments))
+
+
+class BrokenTool:
+    """Fails in a way that nobody thought of."""
+
+    spec = ToolSpec("broken", "Fail.", {"type": "object"})
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        raise RuntimeError("a wheel came off")
+
+
+class StuckTool:
+    """Never answers."""
+
+    spec = ToolSpec("stuck", "Wait.", {"type": "object"})
+
+    def __init__(self) -> None:
+        self.called = asyncio.Event()
+        self.calls = 0
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        self.calls += 1
+        self.called.set()
+        await asyncio.Event().wait()
+        return ToolOutcome()
+
+
+class StoppableTool(StuckTool):
+    """Never answers either, and can say what became of a call that was cut short."""
+
+    spec = ToolSpec("stoppable", "Wait.", {"type": "object"})
+
+    async def interrupted(self, arguments: Json, context: ToolContext) -> ToolOutcome | None:
+        return ToolOutcome({"stopped": arguments}) if arguments else None
+
+
+@dataclass
+class Plane:
+    """All chats over one data directory."""
+
+    chats: Chats
+    store: Store
+    files: StoredFiles
+    models: FakeModels
+    machines: FakeMachines
+    settings: ChatSettings
+
+    async def tool(self, name: str, caller: str, call_id: str = "", **arguments: Any) -> Json:
+        """Use a tool and return its value; an error fails the test."""
+        outcome = await self.try_tool(name, caller, call_id, **arguments)
+        assert not outcome.is_error, outcome.error
+        return outcome.value
+
+    async def try_tool(
+        self, name: str, caller: str, call_id: str = "", **arguments: Any
+    ) -> ToolOutcome:
+        async with asyncio.timeout(LIMIT):
+            return await self.chats.call_tool(
+                name, arguments, caller, call_id or f"http_{next(_ids)}"
+            )
+
+    async def error(self, name: str, caller: str, **arguments: Any) -> str:
+        """Use a tool that must fail, and return what it says."""
+        outcome = await self.try_tool(name, caller, **arguments)
+        assert outcome.error is not None, outcome.value
+        return outcome.error
+
+    async def caller(self) -> str:
+        return (await self.chats.default_chat("test")).id
+
+    async def until(self, chat_id: str, *states: str) -> None:
+        """Return when the chat is in one of these states."""
+        async with asyncio.timeout(LIMIT):
+            with self.chats.events(chat_id) as news:
+                while (await self.chats.get(chat_id)).state not in states:
+                    await anext(news)
+
+
+@asynccontextmanager
+async def plane(
+    folder: Path,
+    models: dict[str, ScriptedModel] | None = None,
+    *,
+    machines: FakeMachines | None = None,
+    settings: ChatSettings | None = None,
+    tools: tuple[Tool, ...] = (),
+    keep_recordings: bool = False,
+    now: Callable[[], float] | None = None,
+    closing: float = LIMIT,
+    vault: Vault | None = None,
+) -> AsyncIterator[Plane]:
+    """Open the chats of a data directory, resume them, and close them at the end."""
+    clock = itertools.count(1_800_000_000)
+    fake_models = FakeModels(dict(models or {}))
+    fake_machines = machines or FakeMachines()
+    settings = settings or ChatSettings("http://plane", closing_seconds=closing)
+    read = now or (lambda: float(next(clock)))
+    async with await Store.open(folder / "deskhand.db") as store:
+        files = StoredFiles(store, FileStore(folder / "files"), read)
+        tools = (EchoTool(), BrokenTool(), *tools)
+        chats = Chats(
+            store, files, fake_models, fake_machines, tools, settings, vault=vault, now=read
+        )
+        await chats.resume()
+        try:
+            yield Plane(chats, store, files, fake_models, fake_machines, settings)
+        finally:
+            async with asyncio.timeout(LIMIT):
+                await chats.close(keep_recordings=keep_recordings)
+
+
+def told(result: ToolResult) -> str:
+    """Return the words of a result."""
+    return " ".join(block.text for block in result.content if isinstance(block, Text))

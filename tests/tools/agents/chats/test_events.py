@@ -1,0 +1,120 @@
+import asyncio
+
+from deskhand.tools.agents.chats.events import Event, EventHub, Subscription
+
+
+async def _kinds(subscription: Subscription, count: int) -> list[str]:
+    return [(await anext(subscription)).kind for _ in range(count)]
+
+
+def test_what_happens_after_subscribing_is_heard_although_nobody_waits_yet() -> None:
+    async def scenario() -> list[str]:
+        hub = EventHub()
+        with hub.subscribe("a") as heard:
+            hub.publish("status", "a")
+            hub.publish("step", "a")
+            return await _kinds(heard, 2)
+
+    assert asyncio.run(scenario()) == ["status", "step"]
+
+
+def test_a_listener_that_waits_is_woken() -> None:
+    async def scenario() -> Event:
+        hub = EventHub(first_id=7)
+        heard = hub.subscribe()
+        task = asyncio.create_task(anext(heard))
+        await asyncio.sleep(0)
+        hub.publish("status", "a", {"state": "running"})
+        return await task
+
+    assert asyncio.run(scenario()) == Event(7, "status", "a", {"state": "running"})
+
+
+def test_other_chats_are_not_heard() -> None:
+    async def scenario() -> str:
+        hub = EventHub()
+        heard = hub.subscribe("a")
+        hub.publish("status", "b")
+        hub.publish("step", "a")
+        return (await anext(heard)).kind
+
+    assert asyncio.run(scenario()) == "step"
+
+
+def test_texts_of_one_chat_replace_each_other_while_they_wait() -> None:
+    async def scenario() -> list[str]:
+        hub = EventHub()
+        heard = hub.subscribe()
+        for chat, text in (("a", "H"), ("a", "Hello"), ("b", "W"), ("a", "Hello!")):
+            hub.publish("text", chat, {"text": text})
+        hub.close()
+        return [event.data["text"] async for event in heard]
+
+    assert asyncio.run(scenario()) == ["Hello", "W", "Hello!"]
+
+
+def test_a_slow_listener_is_told_that_it_lost_something() -> None:
+    async def scenario() -> list[str]:
+        hub = EventHub(limit=2)
+        heard = hub.subscribe()
+        for _ in range(3):
+            hub.publish("step", "a")
+        hub.publish("status", "a")
+        return await _kinds(heard, 2)
+
+    assert asyncio.run(scenario()) == ["lost", "status"]
+
+
+def test_who_comes_back_hears_what_was_missed() -> None:
+    async def scenario() -> list[int]:
+        hub = EventHub()
+        seen = hub.publish("status", "a")
+        hub.publish("step", "a")
+        hub.publish("step", "b")
+        hub.publish("status", "a")
+        heard = hub.subscribe("a", after=seen.id)
+        hub.close()
+        return [event.id async for event in heard]
+
+    assert asyncio.run(scenario()) == [2, 4]
+
+
+def test_who_comes_back_too_late_or_from_another_life_must_read_again() -> None:
+    async def scenario() -> list[str]:
+        hub = EventHub(limit=2)
+        for _ in range(4):
+            hub.publish("step", "a")
+        late = hub.subscribe(after=1)
+        strange = hub.subscribe(after=1000)
+        current = hub.subscribe(after=4)
+        hub.publish("status", "a")
+        return [(await anext(s)).kind for s in (late, strange, current)]
+
+    assert asyncio.run(scenario()) == ["lost", "lost", "status"]
+
+
+def test_closing_ends_the_listeners_also_those_that_come_later() -> None:
+    async def scenario() -> list[Event]:
+        hub = EventHub()
+        heard = hub.subscribe()
+        task = asyncio.create_task(_all(heard))
+        await asyncio.sleep(0)
+        hub.close()
+        await heard.aclose()
+        return await task + await _all(hub.subscribe())
+
+    async def _all(subscription: Subscription) -> list[Event]:
+        return [event async for event in subscription]
+
+    assert asyncio.run(scenario()) == []
+
+
+def test_a_closed_listener_is_offered_nothing() -> None:
+    async def scenario() -> list[Event]:
+        hub = EventHub()
+        heard = hub.subscribe()
+        heard.close()
+        hub.publish("status", "a")
+        return [event async for event in heard]
+
+    assert asyncio.run(scenario()) == []

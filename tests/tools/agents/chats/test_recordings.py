@@ -1,0 +1,226 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from deskhand.tools.agents.chats.recordings import Recorded, Recordings, TurnRecording
+from deskhand.tools.kit.support.spec import MachineRefused
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.stored_files import StoredFiles
+from tests.tools.agents.chats.fakes import LIMIT, FakeDesktop, FakeMachine
+from tests.tools.store.fakes import chat_row
+
+
+class Bench:
+    """A chat that is recorded on a fake desktop."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        self.desktop = FakeDesktop()
+        self.begun: list[str] = []
+        self.files = StoredFiles(store, FileStore(folder / "files"), lambda: 1.0)
+        self.recordings = Recordings(self.files, self._begun)
+
+    def open(self, *, started: bool = False) -> TurnRecording:
+        machine = FakeMachine(self.desktop)
+        return self.recordings.open("child", machine, listed_with="parent", started=started)
+
+    async def finish(self, patience: float = LIMIT) -> Recorded:
+        return await self.recordings.finish("child", "completed", patience)
+
+    async def _begun(self, chat_id: str) -> None:
+        self.begun.append(chat_id)
+
+
+@asynccontextmanager
+async def bench(folder: Path) -> AsyncIterator[Bench]:
+    async with await Store.open(folder / "deskhand.db") as store, asyncio.timeout(LIMIT):
+        await store.write(_two_chats)
+        yield Bench(store, folder)
+
+
+def test_beginning_twice_at_once_begins_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            recording = b.open()
+            await asyncio.gather(*(recording.ensure() for _ in range(3)))
+            assert b.desktop.posted("recording/start") == [{"recording_id": "child"}]
+            assert b.begun == ["child"]
+            assert recording.started
+
+    asyncio.run(scenario())
+
+
+def test_a_wait_after_the_end_begins_nothing(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            recording = b.open()
+            assert await b.finish() == Recorded()
+            await recording.ensure()
+            await b.recordings.ensure("child")
+            assert b.desktop.requests == []
+            assert await b.finish() == Recorded()
+
+    asyncio.run(scenario())
+
+
+def test_a_recorder_that_could_not_begin_is_asked_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            recording = b.open()
+            b.desktop.refuses["start"] = MachineRefused(409, "Failed.", "too many recordings")
+            await recording.ensure()
+            b.desktop.refuses.clear()
+            await recording.ensure()
+            recorded = await b.finish()
+            assert (recorded.status, recorded.warning) == ("stored", None)
+
+    asyncio.run(scenario())
+
+
+def test_steps_from_elsewhere_reach_a_recording_that_runs(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            recording = b.open()
+            step = {"tool_call_id": "t1", "chat_id": "child"}
+            await recording.note(step)
+            assert b.desktop.requests == []
+            await recording.ensure()
+            await recording.note(step)
+            recorded = await b.finish()
+            assert recorded.video_times == {"t1": (1.0, 2.0)}
+            await recording.note(step)
+            assert len(b.desktop.posted("steps")) == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_step_that_does_not_arrive_is_only_a_warning(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            recording = b.open()
+            await recording.ensure()
+            b.desktop.refuses["steps"] = MachineRefused(500, "Failed to add step.")
+            await recording.note({"tool_call_id": "t1"})
+            recorded = await b.finish()
+            assert recorded.status == "stored"
+            assert "step is missing" in str(recorded.warning)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("hurried", [False, True])
+def test_what_takes_too_long_is_given_up_and_leaves_no_file(tmp_path: Path, hurried: bool) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            recording = b.open(started=True)
+            stopping = asyncio.Event()
+            b.desktop.before["stop"] = lambda: _hang(stopping)
+            ending = asyncio.create_task(b.finish(LIMIT if hurried else 0.01))
+            await stopping.wait()
+            b.recordings.hurry(0.01)
+            recorded = await ending
+            assert (recorded.status, recorded.end_reason) == ("none", "failed")
+            assert "took longer" in str(recorded.warning)
+            recording.hurry(1.0)
+
+    asyncio.run(scenario())
+
+
+def test_a_download_that_breaks_off_leaves_nothing_behind(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            b.open(started=True)
+            b.desktop.recorded["child"] = {"steps": [], "started_at": 1.0}
+            b.desktop.refuses["video?part=1"] = MachineRefused(404, "Recording not found.")
+            recorded = await b.finish()
+            assert recorded.status == "none"
+            assert "not stored" in str(recorded.warning)
+            assert [p for p in (tmp_path / "files").rglob("*") if p.is_file()] == []
+
+    asyncio.run(scenario())
+
+
+def test_leaving_a_recording_lets_it_go_on(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.open().ensure()
+            b.recordings.leave("child")
+            assert await b.finish() == Recorded()
+            assert b.desktop.recording == "child"
+
+    asyncio.run(scenario())
+
+
+async def _two_chats(session: AsyncSession) -> None:
+    for row in (chat_row("parent"), chat_row("child", parent="parent")):
+        session.add(row)
+        await session.flush()
+
+
+async def _hang(begun: asyncio.Event) -> None:
+    begun.set()
+    await asyncio.Event().wait()
+
+
+def deleted(b: Bench) -> list[str]:
+    return [path for method, path, _ in b.desktop.requests if method == "DELETE"]
+
+
+def test_what_was_stored_byte_for_byte_is_removed_from_the_desktop(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.open().ensure()
+            recorded = await b.finish()
+            assert recorded.status == "stored"
+            assert deleted(b) == []
+            await b.recordings.clear("child")
+            assert deleted(b) == ["/api/v0/desktop/recordings/child"]
+            await b.recordings.clear("child")
+            assert len(deleted(b)) == 1
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("size", [1, 10**9])
+def test_a_copy_of_another_size_removes_nothing(tmp_path: Path, size: int) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.open().ensure()
+            b.desktop.film_size = size
+            await b.finish()
+            await b.recordings.clear("child")
+            assert deleted(b) == []
+
+    asyncio.run(scenario())
+
+
+def test_a_desktop_that_is_gone_need_not_be_cleared(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.open().ensure()
+            await b.finish()
+            b.desktop.refuses["recordings/child"] = MachineRefused(404, "Recording not found.")
+            await b.recordings.clear("child")
+
+    asyncio.run(scenario())
+
+
+def test_what_is_kept_of_a_recording_leads_nowhere_on_its_desktop(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.open().ensure()
+            told = b.desktop.recorded["child"]
+            told |= {"recording_file_ids": ["r/1"], "video_url": "/gone"}
+            told["steps"] = [{"picture_url": "/gone", "tool_call_id": "c"}]
+            told["steps"][0] |= {"video_start": 1.0, "video_end": 2.0}
+            recorded = await b.finish()
+            kept = (await b.files.get(recorded.file_ids[0])).metadata
+            assert recorded.video_times == {"c": (1.0, 2.0)}
+            assert kept["steps"][0]["tool_call_id"] == "c"
+            assert not any(word in str(kept) for word in ("_url", "file_id"))
+
+    asyncio.run(scenario())

@@ -1,0 +1,133 @@
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskhand.tools.conversation.conversation import Text, ToolResult
+from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.store.secrets import Secret, Vault
+from tests.tools.agents.chats.fakes import (
+    LIMIT,
+    FakeDesktop,
+    FakeMachines,
+    ScriptedModel,
+    act,
+    call,
+    plane,
+    report,
+    told,
+)
+
+HORSE = 'correct "horse"'
+
+
+def vault(*chats: str) -> Vault:
+    made = Vault()
+    made.put(Secret("mail", HORSE, chats or None))
+    return made
+
+
+class LeakyTool:
+    """Tells, and fails with, what it was given."""
+
+    spec = ToolSpec("leak", "Tell.", {"type": "object"})
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        if arguments.get("fail"):
+            return ToolOutcome(error=f"no {HORSE} here")
+        return ToolOutcome({"lines": [HORSE, {HORSE: 1}], "said": f"a {HORSE}", "count": 3})
+
+
+def test_a_known_value_is_masked_in_all_that_is_kept_of_a_call(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        model = ScriptedModel(
+            [
+                [call("leak", command=f"echo {HORSE}")],
+                [call("leak", fail=True)],
+                [act("type", text=f"tom {HORSE}")],
+                [report("Done")],
+            ]
+        )
+        async with plane(tmp_path, {"child": model}, tools=(LeakyTool(),), vault=vault()) as p:
+            with p.chats.events(None) as news:
+                chat = await p.chats.create(prompt="Go", mode="computer_use")
+                heard: list[Any] = []
+                async with asyncio.timeout(LIMIT):
+                    while (await p.chats.get(chat.id)).state != "waiting":
+                        heard.append(await anext(news))
+            steps = await p.chats.steps(chat.id)
+            assert steps[0].title == "leak: echo ••••"
+            assert steps[0].arguments == {"command": "echo ••••"}
+            assert steps[1].error == "no •••• here"
+            assert steps[2].arguments == {"text": "tom ••••"}
+            results = [
+                block
+                for prompt in model.prompts
+                for message in prompt.messages
+                for block in message.content
+                if isinstance(block, ToolResult)
+            ]
+            assert '"said": "a ••••"' in told(results[0])
+            kept = [*map(str, steps), *map(str, results), *map(str, heard)]
+            assert not any("horse" in one for one in kept)
+            (desktop,) = p.machines.desktops.values()
+            assert desktop.posted("desktop/secrets")[0] == {"values": [HORSE]}
+            assert "horse" not in str(desktop.posted("/steps"))
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("told_text", "kept", "title"),
+    [("7 characters", "7 characters", "type: 7 characters"), (None, "hunter2", "type: hunter2")],
+)
+def test_a_step_that_types_has_its_text_once_that_is_known_to_be_no_password(
+    tmp_path: Path, told_text: str | None, kept: str, title: str
+) -> None:
+    async def scenario() -> None:
+        machines = FakeMachines({"desktop-1": FakeDesktop(told_text=told_text)})
+        model = ScriptedModel([[act("type", text="hunter2")], [report("Done")]])
+        async with plane(tmp_path, {"child": model}, machines=machines) as p:
+            with p.chats.events(None) as news:
+                chat = await p.chats.create(prompt="Go", mode="computer_use")
+                heard: list[Any] = []
+                async with asyncio.timeout(LIMIT):
+                    while (await p.chats.get(chat.id)).state != "waiting":
+                        heard.append(await anext(news))
+            (step, *_) = await p.chats.steps(chat.id)
+            assert (step.arguments, step.title) == ({"text": kept}, title)
+            told = [one.data["title"] for one in heard if one.kind == "step"]
+            assert told[:2] == ["type: 7 characters", title]
+
+    asyncio.run(scenario())
+
+
+def test_an_agent_types_a_secret_that_it_never_sees(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        model = ScriptedModel([[call("type_secret", name="mail")], [Text("Signed in.")]])
+        machines = FakeMachines()
+        async with plane(tmp_path, {"child": model}, machines=machines, vault=vault()) as p:
+            chat = await p.chats.create(prompt="Sign in", mode="computer_use")
+            await p.until(chat.id, "waiting")
+            (step,) = await p.chats.steps(chat.id)
+            assert (step.title, step.status) == ("type_secret: mail", "done")
+            assert "type_secret" in [spec.name for spec in model.prompts[0].tools]
+            (desktop,) = p.machines.desktops.values()
+            assert [one["text"] for one in desktop.posted("/action")] == [HORSE]
+            assert "horse" not in str(model.prompts)
+
+    asyncio.run(scenario())
+
+
+def test_where_nothing_was_entrusted_no_tool_tells_of_secrets(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path) as p:
+            assert "type_secret" not in [spec.name for spec in p.chats.tool_specs()]
+        async with plane(tmp_path, vault=vault("stranger")) as p:
+            assert "type_secret" in [spec.name for spec in p.chats.tool_specs()]
+            wanted = {"name": "mail"}
+            said = await p.chats.call_tool("type_secret", wanted, await p.caller(), "call-1")
+            assert said.error == "there is no secret of that name for you; you have none"
+
+    asyncio.run(scenario())

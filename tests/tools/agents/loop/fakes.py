@@ -1,0 +1,120 @@
+"""Stand-ins for what the loop and the model adapters are given."""
+
+import asyncio
+import io
+from collections.abc import Awaitable, Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from deskhand.tools.agents.providers.port import Prompt, Reply, Usage
+from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
+from deskhand.tools.kit.support.spec import ToolSpec
+
+WHITE = (255, 255, 255)
+
+
+def screen(
+    *patches: tuple[tuple[int, int, int, int], tuple[int, int, int]],
+    size: tuple[int, int] = (1280, 720),
+    background: tuple[int, int, int] = WHITE,
+) -> NDArray[np.uint8]:
+    """A picture with rectangles (x0, y0, x1, y1), half open, in colours."""
+    pixels = np.full((size[1], size[0], 3), background, dtype=np.uint8)
+    for (x0, y0, x1, y1), rgb in patches:
+        pixels[y0:y1, x0:x1] = rgb
+    return pixels
+
+
+def encoded(pixels: NDArray[np.uint8], form: str = "png") -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, form)
+    return buffer.getvalue()
+
+
+class MemoryPictures:
+    """Pictures by file id."""
+
+    def __init__(self, **pictures: bytes) -> None:
+        self.pictures = pictures
+        self.loaded: list[str] = []
+
+    async def load(self, file_id: str) -> bytes:
+        self.loaded.append(file_id)
+        return self.pictures[file_id]
+
+
+class MemoryTranscript:
+    """A chat in a list."""
+
+    def __init__(self, *messages: Message) -> None:
+        self.kept = list(messages)
+        self.usages: list[Usage] = []
+
+    async def messages(self) -> tuple[Message, ...]:
+        return tuple(self.kept)
+
+    async def append(self, message: Message, usage: Usage | None = None) -> None:
+        self.kept.append(message)
+        if usage is not None:
+            self.usages.append(usage)
+
+
+def user(*texts: str) -> Message:
+    return Message("user", tuple(Text(text) for text in texts))
+
+
+class ToolboxOf:
+    """Answers every call with what a function returns for it."""
+
+    def __init__(
+        self,
+        answer: Callable[[ToolCall], Awaitable[ToolResult]] | None = None,
+        *,
+        specs: Iterable[str] = ("execute",),
+        computer: bool = True,
+    ) -> None:
+        self.answer = answer or succeeded
+        self.specs = tuple(ToolSpec(name, f"Does {name}.", {"type": "object"}) for name in specs)
+        self.computer = computer
+        self.people_seconds = 0.0
+        self.called: list[ToolCall] = []
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        self.called.append(call)
+        return await self.answer(call)
+
+
+async def succeeded(call: ToolCall) -> ToolResult:
+    return ToolResult(call.id, (Text("ok"),), toolset=call.toolset)
+
+
+class ModelOf:
+    """Gives replies in order; an exception in their place is raised, an event is waited for."""
+
+    def __init__(
+        self, *replies: Reply | Exception | asyncio.Event, says: str = "Half a sen"
+    ) -> None:
+        self._replies = list(replies)
+        self._says = says
+        self.prompts: list[Prompt] = []
+        self.asked = asyncio.Event()
+
+    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> Reply:
+        self.prompts.append(prompt)
+        self.asked.set()
+        reply = self._replies.pop(0)
+        if isinstance(reply, asyncio.Event):
+            on_text(self._says)
+            await reply.wait()
+            raise AssertionError("the event was never meant to come")
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+
+def reply(*content: Text | ToolCall, stop_reason: str = "", usage: Usage | None = None) -> Reply:
+    calls = any(isinstance(block, ToolCall) for block in content)
+    usual = "tool_use" if calls else "end_turn"
+    return Reply(tuple(content), stop_reason or usual, usage or Usage(10, 5))

@@ -1,0 +1,158 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deskhand.tools.agents.loop import history
+from deskhand.tools.conversation.conversation import (
+    Block,
+    Message,
+    Picture,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+
+
+def shot(number: int) -> Picture:
+    return Picture(f"f{number}", "image/png", 1280, 720)
+
+
+def call(number: int) -> ToolCall:
+    return ToolCall(f"c{number}", "screenshot", {}, "computer")
+
+
+def result(number: int, *content: Text | Picture) -> ToolResult:
+    return ToolResult(f"c{number}", content or (shot(number),), toolset="computer")
+
+
+def steps(count: int) -> tuple[Message, ...]:
+    said = [Message("user", (Text("Look."),))]
+    for number in range(count):
+        said.append(Message("assistant", (call(number),)))
+        said.append(Message("user", (result(number),)))
+    return tuple(said)
+
+
+def shown(messages: tuple[Message, ...]) -> list[str]:
+    blocks = [
+        b for m in messages for r in m.content if isinstance(r, ToolResult) for b in r.content
+    ]
+    return [b.file_id if isinstance(b, Picture) else b.text for b in blocks]
+
+
+def test_few_pictures_all_stay() -> None:
+    assert history.prepared(steps(5)) == steps(5)
+
+
+def test_old_pictures_become_a_line_with_their_file_id() -> None:
+    prepared = shown(history.prepared(steps(6)))
+    assert prepared[3:] == ["f3", "f4", "f5"]
+    assert all(f"f{n}" in prepared[n] and prepared[n] != f"f{n}" for n in range(3))
+
+
+def test_the_beginning_of_the_prompt_stays_the_same_within_a_batch() -> None:
+    assert history.prepared(steps(8))[: len(steps(6))] == history.prepared(steps(6))
+
+
+def test_pictures_of_people_are_left_out_too() -> None:
+    asked = Message("user", (shot(9), Text("What is this?")))
+    prepared = history.without_old_pictures((asked, *steps(3)), keep=3, batch=1)
+    assert isinstance(prepared[0].content[0], Text)
+    assert prepared[0].content[1] == Text("What is this?")
+    assert shown(prepared) == ["f0", "f1", "f2"]
+
+
+@given(st.integers(0, 40), st.integers(1, 5), st.integers(1, 5))
+def test_the_number_of_pictures_stays_within_keep_and_batch(
+    count: int, keep: int, batch: int
+) -> None:
+    prepared = shown(history.without_old_pictures(steps(count), keep, batch))
+    kept = [text for text in prepared if text.startswith("f")]
+    assert min(count, keep) <= len(kept) < keep + batch
+    assert kept == [f"f{n}" for n in range(count)][count - len(kept) :]
+
+
+def test_an_open_call_at_the_end_gets_a_result() -> None:
+    said = (*steps(0), Message("assistant", (call(1), call(2))))
+    (*_, last) = history.closed(said)
+    assert last == Message("user", (history.interrupted(call(1)), history.interrupted(call(2))))
+
+
+def test_a_missing_result_is_put_in_its_place_before_what_was_said_later() -> None:
+    said = (
+        *steps(0),
+        Message("assistant", (call(1), call(2))),
+        Message("user", (Text("Stop!"), result(2))),
+    )
+    (*_, last) = history.closed(said)
+    assert last.content == (history.interrupted(call(1)), result(2), Text("Stop!"))
+
+
+def test_results_in_two_messages_are_brought_together_in_order() -> None:
+    said = (
+        *steps(0),
+        Message("assistant", (call(1), call(2))),
+        Message("user", (result(2),)),
+        Message("user", (result(1), Text("Go on."))),
+    )
+    (*_, last) = history.closed(said)
+    assert last.content == (result(1), result(2), Text("Go on."))
+
+
+def test_results_without_a_call_are_dropped() -> None:
+    said = (Message("user", (Text("Hi."), result(7))), Message("assistant", (Text("Hello."),)))
+    assert history.closed(said)[0].content == (Text("Hi."),)
+    assert history.closed((Message("user", (result(7),)),)) == ()
+
+
+def test_open_calls_are_those_of_the_last_reply_without_a_result() -> None:
+    asked = Message("assistant", (call(8), call(9)))
+    assert history.open_calls((*steps(2), asked)) == (call(8), call(9))
+    assert history.open_calls((*steps(2), asked, Message("user", (result(8),)))) == (call(9),)
+    assert history.open_calls(steps(2)) == ()
+    assert history.open_calls(()) == ()
+
+
+blocks: st.SearchStrategy[Block] = st.one_of(
+    st.integers(0, 5).map(call), st.integers(0, 5).map(result), st.just(Text("words"))
+)
+messages = st.lists(
+    st.builds(
+        Message,
+        st.sampled_from(["user", "assistant"]),
+        st.lists(blocks, max_size=4).map(tuple),
+    )
+)
+
+
+@given(messages)
+def test_whatever_was_written_down_every_call_is_answered_right_after_it(
+    said: list[Message],
+) -> None:
+    cleaned = [
+        Message(
+            m.role,
+            tuple(b for b in m.content if isinstance(b, ToolCall) == (m.role == "assistant")),
+        )
+        for m in said
+    ]
+    closed = history.closed(cleaned)
+    for before, after in zip(closed, (*closed, Message("user", ()))[1:], strict=True):
+        calls = [b.id for b in before.content if isinstance(b, ToolCall)]
+        answers = [b.call_id for b in after.content if isinstance(b, ToolResult)]
+        if before.role == "assistant":
+            assert answers == calls
+        assert before.content
+
+
+def test_the_middle_of_a_result_that_is_too_long_is_left_out() -> None:
+    said = (
+        Message("user", (Text("y" * 40),)),
+        Message("assistant", (call(0),)),
+        Message("user", (result(0, Text("a" * 20 + "z" * 20), Text("short"), shot(0)),)),
+    )
+    first, _, last = history.shortened(said, 30)
+    assert first == said[0]
+    (given,) = last.content
+    assert isinstance(given, ToolResult)
+    expected = Text("a" * 20 + "\n[… 10 characters left out here …]\n" + "z" * 10)
+    assert given.content == (expected, Text("short"), shot(0))

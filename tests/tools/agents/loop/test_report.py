@@ -1,0 +1,52 @@
+from typing import Any
+
+import pytest
+
+from deskhand.tools.agents.loop.report import (
+    REPORT_SPEC,
+    BadReport,
+    Report,
+    assumed_report,
+    read_report,
+    text_of,
+)
+from deskhand.tools.conversation.conversation import Text, ToolCall
+
+
+def test_a_report_is_read_with_its_evidence() -> None:
+    given = {"summary": " Found it. ", "outcome": "blocked", "evidence": [3, "the login page"]}
+    expected = Report("Found it.", "blocked", "report", (3, "the login page"))
+    assert read_report(given) == expected
+
+
+def test_evidence_may_be_missing() -> None:
+    assert read_report({"summary": "x", "outcome": "done"}).evidence == ()
+    assert read_report({"summary": "x", "outcome": "done", "evidence": None}).evidence == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"outcome": "done"}, "summary"),
+        ({"summary": "  ", "outcome": "done"}, "summary"),
+        ({"summary": 3, "outcome": "done"}, "summary"),
+        ({"summary": "x"}, "outcome"),
+        ({"summary": "x", "outcome": "great"}, "outcome"),
+        ({"summary": "x", "outcome": "done", "evidence": "step 3"}, "evidence"),
+        ({"summary": "x", "outcome": "done", "evidence": [[1]]}, "evidence"),
+    ],
+)
+def test_a_wrong_report_names_what_is_wrong(arguments: dict[str, Any], word: str) -> None:
+    with pytest.raises(BadReport, match=word):
+        read_report(arguments)
+
+
+def test_plain_words_are_taken_for_success() -> None:
+    said = (Text("First. "), ToolCall("c", "execute", {}), Text(""), Text("Second."))
+    assert assumed_report(said) == Report("First.\n\nSecond.", "done", "assumed")
+    assert text_of(()) == ""
+
+
+def test_the_tool_names_every_outcome() -> None:
+    outcomes = REPORT_SPEC.schema["properties"]["outcome"]["enum"]
+    assert outcomes == ["done", "partly", "blocked", "failed"]

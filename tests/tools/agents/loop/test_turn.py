@@ -1,0 +1,324 @@
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from deskhand.tools.agents.loop.budget import Budget
+from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
+from deskhand.tools.agents.providers.errors import ModelUnavailable
+from deskhand.tools.agents.providers.port import Usage
+from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
+from tests.tools.agents.loop.fakes import (
+    MemoryTranscript,
+    ModelOf,
+    ToolboxOf,
+    reply,
+    succeeded,
+    user,
+)
+
+CLICK = ToolCall("c1", "left_click", {"coordinate": [1, 2]}, "computer")
+TYPE = ToolCall("c2", "type", {"text": "x"}, "computer")
+RUN = ToolCall("c3", "execute", {"command": "true"})
+REPORT = ToolCall("c9", "report", {"summary": "All good.", "outcome": "done", "evidence": [1]})
+SETTINGS = LoopSettings("a-model", "Be useful.")
+
+
+def turn(
+    model: ModelOf,
+    transcript: MemoryTranscript | None = None,
+    toolbox: ToolboxOf | None = None,
+    settings: LoopSettings = SETTINGS,
+    clock: Callable[[], float] = lambda: 0.0,
+) -> TurnEnd:
+    kept = transcript or MemoryTranscript(user("Do it."))
+    return asyncio.run(run_turn(kept, model, toolbox or ToolboxOf(), settings, clock))
+
+
+def results(message: Message) -> list[ToolResult]:
+    return [b for b in message.content if isinstance(b, ToolResult)]
+
+
+def test_plain_words_end_the_turn_as_an_assumed_success() -> None:
+    end = turn(ModelOf(reply(Text("It is done."))))
+    assert (end.outcome, end.report, end.outcome_source) == ("done", "It is done.", "assumed")
+    assert (end.error, end.error_kind, end.steps) == (None, None, 0)
+
+
+def test_calls_are_run_in_order_and_their_results_go_into_one_message() -> None:
+    transcript = MemoryTranscript(user("Do it."))
+    toolbox = ToolboxOf()
+    end = turn(ModelOf(reply(CLICK, TYPE, RUN), reply(Text("Done."))), transcript, toolbox)
+    assert toolbox.called == [CLICK, TYPE, RUN]
+    assert [r.call_id for r in results(transcript.kept[2])] == ["c1", "c2", "c3"]
+    assert [r.toolset for r in results(transcript.kept[2])] == ["computer", "computer", None]
+    assert end.steps == 3
+
+
+def test_a_report_ends_the_turn_with_its_outcome() -> None:
+    given = ToolCall("c9", "report", {"summary": " Half. ", "outcome": "partly", "evidence": [2]})
+    transcript = MemoryTranscript(user("Do it."))
+    end = turn(ModelOf(reply(CLICK, given)), transcript)
+    assert (end.outcome, end.report, end.outcome_source) == ("partly", "Half.", "report")
+    assert (end.evidence, end.steps) == ((2,), 1)
+    assert not any(r.is_error for r in results(transcript.kept[-1]))
+
+
+def test_what_comes_after_the_report_is_not_run() -> None:
+    transcript = MemoryTranscript(user("Do it."))
+    toolbox = ToolboxOf()
+    turn(ModelOf(reply(REPORT, CLICK)), transcript, toolbox)
+    assert toolbox.called == []
+    assert [r.is_error for r in results(transcript.kept[-1])] == [False, True]
+
+
+def test_a_bad_report_is_sent_back_to_the_model() -> None:
+    transcript = MemoryTranscript(user("Do it."))
+    bad = ToolCall("c8", "report", {"outcome": "done"})
+    end = turn(ModelOf(reply(bad), reply(REPORT)), transcript)
+    assert end.report == "All good."
+    assert results(transcript.kept[2])[0].is_error
+
+
+def test_without_the_setting_report_is_a_tool_like_others() -> None:
+    model = ModelOf(reply(REPORT), reply(Text("Bye.")))
+    toolbox = ToolboxOf()
+    end = turn(model, toolbox=toolbox, settings=LoopSettings("m", "s", report=False))
+    assert toolbox.called == [REPORT]
+    assert [spec.name for spec in model.prompts[0].tools] == ["execute"]
+    assert end.outcome_source == "assumed"
+
+
+def test_the_report_tool_is_offered_once_although_the_toolbox_has_one() -> None:
+    model = ModelOf(reply(Text("Bye.")))
+    turn(model, toolbox=ToolboxOf(specs=("execute", "report")))
+    assert [spec.name for spec in model.prompts[0].tools] == ["execute", "report"]
+
+
+def test_the_prompt_carries_the_settings() -> None:
+    model = ModelOf(reply(Text("Bye.")))
+    turn(model, toolbox=ToolboxOf(computer=False))
+    prompt = model.prompts[0]
+    assert (prompt.model, prompt.system, prompt.computer) == ("a-model", "Be useful.", False)
+    assert prompt.messages == (user("Do it."),)
+
+
+def test_a_tool_that_raises_gives_an_error_result_and_the_turn_goes_on() -> None:
+    async def broken(call: ToolCall) -> ToolResult:
+        raise KeyError("handle")
+
+    transcript = MemoryTranscript(user("Do it."))
+    end = turn(ModelOf(reply(RUN), reply(Text("Sorry."))), transcript, ToolboxOf(broken))
+    (result,) = results(transcript.kept[2])
+    assert result.is_error
+    assert end.outcome == "done"
+
+
+def test_after_a_failed_computer_action_the_later_ones_of_the_reply_are_not_run() -> None:
+    async def failing(call: ToolCall) -> ToolResult:
+        if call == CLICK:
+            return ToolResult(call.id, (Text("no"),), is_error=True, toolset=call.toolset)
+        return await succeeded(call)
+
+    transcript = MemoryTranscript(user("Do it."))
+    toolbox = ToolboxOf(failing)
+    turn(ModelOf(reply(CLICK, TYPE, RUN), reply(Text("Oh."))), transcript, toolbox)
+    assert toolbox.called == [CLICK, RUN]
+    assert [r.is_error for r in results(transcript.kept[2])] == [True, True, False]
+
+
+def test_a_result_always_bears_the_id_and_toolset_of_its_call() -> None:
+    async def careless(call: ToolCall) -> ToolResult:
+        return ToolResult("", (Text("ok"),))
+
+    transcript = MemoryTranscript(user("Do it."))
+    turn(ModelOf(reply(CLICK), reply(Text("Done."))), transcript, ToolboxOf(careless))
+    assert results(transcript.kept[2]) == [ToolResult("c1", (Text("ok"),), toolset="computer")]
+
+
+def test_calls_left_open_by_an_earlier_life_are_answered_first() -> None:
+    transcript = MemoryTranscript(user("Do it."), Message("assistant", (CLICK, RUN)))
+    model = ModelOf(reply(Text("I see.")))
+    turn(model, transcript)
+    assert [r.call_id for r in results(transcript.kept[2])] == ["c1", "c3"]
+    assert all(r.is_error for r in results(transcript.kept[2]))
+    assert model.prompts[0].messages[-1] == transcript.kept[2]
+
+
+def test_tokens_are_added_up_and_kept_with_their_message() -> None:
+    transcript = MemoryTranscript(user("Do it."))
+    one, two = Usage(100, 10, 5, 1), Usage(200, 20)
+    end = turn(ModelOf(reply(RUN, usage=one), reply(Text("."), usage=two)), transcript)
+    assert transcript.usages == [one, two]
+    assert end.usage == Usage(300, 30, 5, 1)
+
+
+@pytest.mark.parametrize(
+    ("budget", "word"),
+    [
+        (Budget(steps=1), "1 steps"),
+        (Budget(minutes=2), "2 minutes"),
+        (Budget(tokens=15), "15 tokens"),
+    ],
+)
+def test_a_used_up_budget_ends_the_turn_and_says_so(budget: Budget, word: str) -> None:
+    seconds = iter((0.0, 0.0, 120.0))
+    settings = LoopSettings("m", "s", budget)
+    replies = (reply(Text("Working."), RUN), reply(RUN))
+    end = turn(ModelOf(*replies), settings=settings, clock=lambda: next(seconds))
+    assert (end.outcome, end.error_kind, end.report) == ("partly", "budget", "Working.")
+    assert word in (end.error or "")
+
+
+@pytest.mark.parametrize(("theirs", "ended"), [(0.0, "budget"), (70.0, None), (9999.0, None)])
+def test_the_time_of_people_is_not_charged(theirs: float, ended: str | None) -> None:
+    seconds = iter((0.0, 0.0, 130.0, 190.0))
+    toolbox = ToolboxOf()
+
+    async def taken_over(call: ToolCall) -> ToolResult:
+        toolbox.people_seconds = theirs
+        return await succeeded(call)
+
+    toolbox.answer = taken_over
+    replies = (reply(RUN), reply(RUN), reply(Text("Done.")))
+    settings = LoopSettings("m", "s", Budget(minutes=2.1))
+    end = turn(ModelOf(*replies), toolbox=toolbox, settings=settings, clock=lambda: next(seconds))
+    assert end.error_kind == ended
+
+
+def test_the_time_of_people_before_the_turn_is_no_gift() -> None:
+    seconds = iter((0.0, 0.0, 10.0, 140.0))
+    toolbox = ToolboxOf()
+
+    async def told(call: ToolCall) -> ToolResult:
+        toolbox.people_seconds = 3600.0
+        return await succeeded(call)
+
+    toolbox.answer = told
+    settings = LoopSettings("m", "s", Budget(minutes=2))
+    end = turn(
+        ModelOf(reply(RUN), reply(RUN), reply(RUN)),
+        toolbox=toolbox,
+        settings=settings,
+        clock=lambda: next(seconds),
+    )
+    assert end.error_kind == "budget"
+
+
+def test_a_model_that_cannot_be_reached_fails_the_turn() -> None:
+    end = turn(ModelOf(reply(Text("Off I go."), RUN), ModelUnavailable("no route", 25)))
+    assert (end.outcome, end.error_kind) == ("failed", "model_unavailable")
+    assert (end.report, end.error) == (
+        "Off I go.",
+        "no reply from the model after 25 attempts: no route",
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [("refusal", "refusal"), ("model_context_window_exceeded", "context_full")],
+)
+def test_a_refusal_or_a_full_context_fails_the_turn(reason: str, kind: str) -> None:
+    end = turn(ModelOf(reply(Text("No."), stop_reason=reason)))
+    assert (end.outcome, end.error_kind, end.report) == ("failed", kind, "No.")
+
+
+def test_a_reply_that_was_cut_off_is_continued() -> None:
+    transcript = MemoryTranscript(user("Do it."))
+    cut = reply(Text("A long"), CLICK, TYPE, stop_reason="max_tokens")
+    toolbox = ToolboxOf()
+    end = turn(ModelOf(cut, reply(Text("story."))), transcript, toolbox)
+    assert toolbox.called == [CLICK], "the input of the last call may be incomplete"
+    assert transcript.kept[1] == Message("assistant", (Text("A long"), CLICK))
+    assert transcript.kept[3].role == "user"
+    assert end.report == "story."
+
+
+def test_a_reply_cut_off_in_its_only_call_leaves_nothing_empty_behind() -> None:
+    transcript = MemoryTranscript(user("Do it."))
+    turn(ModelOf(reply(CLICK, stop_reason="max_tokens"), reply(Text("Ok."))), transcript)
+    assert [m.role for m in transcript.kept] == ["user", "user", "assistant"]
+
+
+def test_replies_that_keep_being_cut_off_end_the_turn() -> None:
+    cut = reply(Text("Again"), stop_reason="max_tokens")
+    end = turn(ModelOf(cut, cut, cut))
+    assert (end.outcome, end.error_kind) == ("failed", "max_tokens")
+
+
+def test_a_paused_turn_is_sent_back_as_it_is() -> None:
+    model = ModelOf(reply(Text("Hm"), stop_reason="pause_turn"), reply(Text("Done.")))
+    end = turn(model)
+    assert model.prompts[1].messages[-1] == Message("assistant", (Text("Hm"),))
+    assert end.report == "Done."
+
+
+def test_cancelling_while_the_model_speaks_keeps_its_words() -> None:
+    async def scenario() -> None:
+        transcript = MemoryTranscript(user("Do it."))
+        model = ModelOf(asyncio.Event())
+        heard: list[str] = []
+        task = asyncio.create_task(
+            run_turn(transcript, model, ToolboxOf(), SETTINGS, lambda: 0.0, heard.append)
+        )
+        await model.asked.wait()
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert transcript.kept[-1] == Message("assistant", (Text("Half a sen"),))
+        assert heard == ["Half a sen"]
+
+    asyncio.run(scenario())
+
+
+def test_cancelling_before_the_model_speaks_adds_nothing() -> None:
+    async def scenario() -> None:
+        transcript = MemoryTranscript(user("Do it."))
+        model = ModelOf(asyncio.Event(), says="")
+        task = asyncio.create_task(run_turn(transcript, model, ToolboxOf(), SETTINGS, lambda: 0.0))
+        await model.asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert transcript.kept == [user("Do it.")]
+
+    asyncio.run(scenario())
+
+
+def test_cancelling_while_a_tool_runs_answers_every_call() -> None:
+    async def scenario() -> None:
+        running = asyncio.Event()
+
+        async def hanging(call: ToolCall) -> ToolResult:
+            if call == CLICK:
+                return await succeeded(call)
+            running.set()
+            await asyncio.Event().wait()
+            raise AssertionError("never")
+
+        transcript = MemoryTranscript(user("Do it."))
+        model = ModelOf(reply(CLICK, RUN, TYPE))
+        task = asyncio.create_task(
+            run_turn(transcript, model, ToolboxOf(hanging), SETTINGS, lambda: 0.0)
+        )
+        await running.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        answers = results(transcript.kept[-1])
+        assert [(r.call_id, r.is_error) for r in answers] == [
+            ("c1", False),
+            ("c3", True),
+            ("c2", True),
+        ]
+
+    asyncio.run(scenario())
+
+
+def test_an_agent_that_goes_in_circles_is_ended() -> None:
+    toolbox = ToolboxOf()
+    end = turn(ModelOf(*[reply(RUN)] * 30), None, toolbox)
+    assert (end.outcome, end.error_kind) == ("failed", "watchdog")
+    assert "nothing changes" in str(end.error)
+    assert end.steps == len(toolbox.called) == 20

@@ -1,0 +1,108 @@
+import asyncio
+from pathlib import Path
+
+from deskhand.desktop.errors import DesktopUnavailable
+from deskhand.tools.fleet.errors import DesktopNotStarted
+from tests.tools.control_plane.fakes import FakeDesktop, plane
+
+DESKTOPS = "/api/v0/desktops"
+
+
+def test_desktops_are_listed_as_the_pages_show_them(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        made.desktops.known["d1"] = FakeDesktop(chat_id="c1")
+        async with made.client() as client:
+            body = (await client.get(DESKTOPS)).json()
+        assert body == {
+            "desktops": [
+                {
+                    "id": "d1",
+                    "name": "First",
+                    "status": "ready",
+                    "chat_id": "c1",
+                    "created_at": 1.0,
+                    "live_url": "desktops/d1",
+                    "level": "shared",
+                    "pid": 42,
+                }
+            ]
+        }
+
+    asyncio.run(scenario())
+
+
+def test_a_desktop_is_started_by_name_shown_and_ended(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        async with made.client() as client:
+            started = await client.post(DESKTOPS, json={"name": " Mine "})
+            assert (started.status_code, started.json()["name"]) == (201, "Mine")
+            path = f"{DESKTOPS}/{started.json()['id']}"
+            assert (await client.get(path)).json()["live_url"] == "desktops/d9"
+            assert (await client.delete(path)).status_code == 204
+            gone = await client.get(path)
+            assert (gone.status_code, gone.json()["message"]) == (404, "Desktop not found.")
+            assert (await client.delete(path)).status_code == 404
+        assert made.chats.asked == [("vacate", started.json()["id"])]
+
+    asyncio.run(scenario())
+
+
+def test_one_desktop_of_several_is_shown(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        made.desktops.known = {"d1": FakeDesktop(), "d2": FakeDesktop(id="d2", name="Second")}
+        async with made.client() as client:
+            assert (await client.get(f"{DESKTOPS}/d2")).json()["name"] == "Second"
+
+    asyncio.run(scenario())
+
+
+def test_a_desktop_needs_no_name(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path).client() as client:
+            assert (await client.post(DESKTOPS)).json()["name"] == "Desktop 9"
+            assert (await client.post(DESKTOPS, json={"name": " "})).json()["name"] == "Desktop 9"
+
+    asyncio.run(scenario())
+
+
+def test_wrong_wishes_start_nothing(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        async with made.client() as client:
+            unknown = await client.post(DESKTOPS, json={"colour": "red"})
+            long = await client.post(DESKTOPS, json={"name": "a" * 81})
+        assert unknown.json()["message"] == "Unknown field: colour."
+        assert long.json()["message"] == "name is too long."
+        assert made.desktops.known == {}
+
+    asyncio.run(scenario())
+
+
+def test_a_desktop_that_does_not_start_is_told_with_the_reason(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        made.desktops.failure = DesktopNotStarted("Xvnc is not installed")
+        async with made.client() as client:
+            reply = await client.post(DESKTOPS)
+        assert reply.status_code == 503
+        assert "Xvnc is not installed" in reply.json()["detail"]
+
+    asyncio.run(scenario())
+
+
+def test_a_desktop_that_goes_away_while_it_starts_is_told(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        made.desktops.failure = DesktopUnavailable("no answer")
+        async with made.client() as client:
+            reply = await client.post(DESKTOPS)
+        assert reply.status_code == 502
+        assert reply.json() == {
+            "message": "The desktop cannot be reached.",
+            "detail": "no answer",
+        }
+
+    asyncio.run(scenario())

@@ -1,0 +1,71 @@
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskhand.tools.control_plane.routes.secrets import router
+from deskhand.tools.store.secrets import Vault
+from tests.tools.control_plane.fakes import plane
+
+SECRETS = "/api/v0/secrets"
+
+
+def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        vault = Vault()
+        async with plane(tmp_path, pages=[router(vault)]).client() as client:
+            nobodys = {"chats": None, "domains": None}
+            put = await client.put(f"{SECRETS}/mail", json={"value": "correct horse"})
+            assert (put.status_code, put.json()) == (200, {"name": "mail", **nobodys})
+            given = {"chats": ["a", "b"], "domains": ["bank.example", "localhost"]}
+            some = {"value": "battery staple", **given}
+            put = await client.put(f"{SECRETS}/bank", json=some)
+            assert put.json() == {"name": "bank", **given}
+            listed = await client.get(SECRETS)
+            assert [one["name"] for one in listed.json()["secrets"]] == ["bank", "mail"]
+            assert "horse" not in listed.text + put.text
+            assert vault.value("mail", ["anybody"]) == "correct horse"
+            assert (await client.delete(f"{SECRETS}/mail")).status_code == 204
+            gone = await client.delete(f"{SECRETS}/mail")
+            assert (gone.status_code, gone.json()["message"]) == (404, "Secret not found.")
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "message"),
+    [
+        ("mail", {}, "value is required."),
+        ("mail", {"value": 7}, "value must be a text."),
+        ("mail", {"value": "abc"}, "This secret cannot be kept."),
+        ("a b", {"value": "correct horse"}, "This secret cannot be kept."),
+        ("mail", {"value": "correct horse", "chats": "a"}, "chats must be a list of chats' ids."),
+        (
+            "mail",
+            {"value": "correct horse", "chats": ["a"] * 1001},
+            "chats has 1001 entries of 1000.",
+        ),
+        ("mail", {"value": "correct horse", "domains": []}, "This secret cannot be kept."),
+        ("mail", {"value": "correct horse", "domains": ["a/b"]}, "This secret cannot be kept."),
+        ("mail", {"value": "correct horse", "domains": "a"}, "domains must be a list of domains."),
+        (
+            "mail",
+            {"value": "correct horse", "domains": ["a"] * 17},
+            "domains has 17 entries of 16.",
+        ),
+        ("mail", {"value": "correct horse", "domain": "a"}, "Unknown field: domain."),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_without_its_value(
+    tmp_path: Path, name: str, body: dict[str, Any], message: str
+) -> None:
+    async def scenario() -> None:
+        vault = Vault()
+        async with plane(tmp_path, pages=[router(vault)]).client() as client:
+            refused = await client.put(f"{SECRETS}/{name}", json=body)
+            assert (refused.status_code, refused.json()["message"]) == (400, message)
+            assert "horse" not in refused.text
+            assert vault.listed() == []
+
+    asyncio.run(scenario())

@@ -1,0 +1,52 @@
+import asyncio
+from pathlib import Path
+
+from tests.tools.control_plane.fakes import FakeDesktop, plane
+
+
+def test_the_status_tells_version_model_room_and_what_goes_on(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = plane(tmp_path)
+        made.chats.add(state="running")
+        made.chats.add(state="running")
+        made.chats.add(state="queued")
+        made.desktops.known = {"d1": FakeDesktop(), "d2": FakeDesktop(id="d2", status="lost")}
+        async with made.client() as client:
+            body = (await client.get("/api/v0/status")).json()
+        assert body.pop("free_bytes") > 0
+        assert body == {
+            "version": "1.2.3",
+            "model": "scripted:demo",
+            "key_set": False,
+            "data_dir": str(tmp_path),
+            "chats": {"queued": 1, "running": 2, "interrupting": 0, "requires_action": 0},
+            "desktops": {"ready": 1, "lost": 1},
+            "event_streams": 0,
+        }
+
+    asyncio.run(scenario())
+
+
+def test_health_needs_no_token(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path).client() as client:
+            del client.headers["Authorization"]
+            assert (await client.get("/healthz")).json() == {"status": "ok"}
+            assert (await client.get("/readyz")).json() == {"status": "ready"}
+            assert (await client.get("/api/v0/status")).status_code == 401
+
+    asyncio.run(scenario())
+
+
+def test_a_service_that_starts_or_closes_takes_no_requests(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path, ready=lambda: False).client() as client:
+            starting = await client.get("/readyz")
+        made = plane(tmp_path)
+        made.closing.set()
+        async with made.client() as client:
+            closing = await client.get("/readyz")
+        for reply in (starting, closing):
+            assert (reply.status_code, reply.json()) == (503, {"status": "not ready"})
+
+    asyncio.run(scenario())

@@ -1,0 +1,27 @@
+import pytest
+
+from deskhand.tools.control_plane.errors import (
+    BadBody,
+    BadCaller,
+    NoDesktop,
+    PathNotServed,
+    PathRefused,
+    PlaneError,
+    TooManyStreams,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (PathRefused("has a dot part"), "the path has a dot part"),
+        (PathNotServed("x", ("a", "b")), '"x" does not pass to a desktop; these do: a, b'),
+        (BadBody("Wrong.", "So."), "Wrong. So."),
+        (BadBody("Wrong."), "Wrong."),
+        (BadCaller("A-B", "x" * 99), f"A-B must be a UUID, not {'x' * 80!r}."),
+        (NoDesktop(), "Chat has no desktop."),
+        (TooManyStreams(2), "All 2 event streams are in use; close one and try again."),
+    ],
+)
+def test_each_error_is_a_sentence(error: PlaneError, sentence: str) -> None:
+    assert str(error) == sentence

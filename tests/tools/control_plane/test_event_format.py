@@ -1,0 +1,55 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deskhand.tools.agents.chats.events import Event
+from deskhand.tools.control_plane.event_format import HEARTBEAT, OPENING, event_bytes, last_seen
+
+
+def test_an_event_is_written_byte_for_byte() -> None:
+    event = Event(7, "status", "c1", {"state": "running", "title": "ü\n2"})
+    assert event_bytes(event) == (
+        b"id: 7\n"
+        b"event: status\n"
+        b'data: {"id":7,"kind":"status","chat_id":"c1",'
+        b'"data":{"state":"running","title":"\xc3\xbc\\n2"}}\n'
+        b"\n"
+    )
+
+
+def test_opening_and_heartbeat_are_whole_blocks_without_an_event() -> None:
+    assert OPENING == b"retry: 2000\n\n"
+    assert HEARTBEAT == b": still here\n\n"
+
+
+@given(st.dictionaries(st.text(), st.text()))
+def test_whatever_is_told_stays_in_one_line_of_data(data: dict[str, str]) -> None:
+    lines = event_bytes(Event(1, "text", "c1", data)).decode().split("\n")
+    assert len(lines) == 5
+    assert json.loads(lines[2].removeprefix("data: "))["data"] == data
+
+
+@pytest.mark.parametrize("kind", ["a\nb", "a\rb"])
+def test_a_kind_with_a_line_break_is_refused(kind: str) -> None:
+    with pytest.raises(ValueError, match="not a name of an event"):
+        event_bytes(Event(1, kind, "c1"))
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, None),
+        ("", None),
+        (" 12 ", 12),
+        ("x", None),
+        ("-1", None),
+        ("²", None),
+        ("9" * 20, None),
+    ],
+)
+def test_a_returning_listener_names_the_last_event_it_had(
+    header: str | None, expected: int | None
+) -> None:
+    assert last_seen(header) == expected

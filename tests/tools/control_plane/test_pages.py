@@ -1,0 +1,59 @@
+import re
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from deskhand.tools.control_plane.pages import FOLDER, router
+
+PAGES = {"/": "", "/desktops/d1": "../", "/runs/c1": "../", "/login": ""}
+
+
+@pytest.fixture
+def browser() -> TestClient:
+    app = FastAPI()
+    app.include_router(router())
+    return TestClient(app)
+
+
+@pytest.mark.parametrize(("path", "root"), PAGES.items())
+def test_pages_load_files_that_are_there_by_relative_addresses(
+    path: str, root: str, browser: TestClient
+) -> None:
+    page = browser.get(path)
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    named = re.findall(r'<(?:link|script|img)[^>]*?(?:src|href)="([^"]+)"', page.text)
+    assert named
+    for name in named:
+        assert name.startswith(root)
+        assert browser.get("/" + name.removeprefix(root)).status_code == 200, name
+
+
+@pytest.mark.parametrize("page", ["home.html", "live.html", "run.html"])
+def test_pages_hold_no_inline_script_or_style(page: str) -> None:
+    text = (FOLDER / page).read_text()
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=", text)
+    assert all('src="' in tag for tag in re.findall(r"<script[^>]*>", text))
+
+
+def test_modules_import_what_is_served_and_ask_nobody_else(browser: TestClient) -> None:
+    for path in FOLDER.glob("*.js"):
+        text = path.read_text()
+        assert "http://" not in text, path
+        assert "https://" not in text, path
+        assert "innerHTML" not in text, path
+        for name in re.findall(r'from "([^"]+)"', text):
+            target = f"/assets/{name[2:]}" if name.startswith("./") else name.removeprefix("..")
+            assert browser.get(target).status_code == 200, f"{path.name} imports {name}"
+
+
+def test_elements_that_modules_ask_for_are_in_their_page() -> None:
+    for page in ("home", "live", "run"):
+        markup = (FOLDER / f"{page}.html").read_text()
+        for name in re.findall(r'byId\("([^"]+)"\)', (FOLDER / f"{page}.js").read_text()):
+            assert f'id="{name}"' in markup, f"{page}.html has no {name}"
+
+
+@pytest.mark.parametrize("path", ["/assets/none.js", "/assets/home.html", "/desktops", "/runs/a/b"])
+def test_what_is_no_page_is_not_found(path: str, browser: TestClient) -> None:
+    assert browser.get(path).status_code == 404

@@ -1,0 +1,81 @@
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from deskhand.tools.control_plane.settings import PREFIX, BadSetting, Settings, load
+
+DOCUMENTED = (Path(__file__).parents[3] / "docs" / "settings.md").read_text()
+HOME = Path("/home/somebody/.local/share/deskhand")
+
+
+def test_defaults_are_usable() -> None:
+    settings = load({}, {}, "", HOME)
+    assert settings.data_dir == HOME
+    assert settings.listen == "127.0.0.1:7777"
+    assert settings.model is None
+
+
+def test_flags_beat_environment_beats_file_beats_defaults() -> None:
+    file = 'listen = "127.0.0.1:1"\nmodel = "from-file"\nmost_desktops = 3\n'
+    environment = {"DESKHAND_LISTEN": "127.0.0.1:2", "DESKHAND_MODEL": "from-environment"}
+    settings = load({"listen": "127.0.0.1:3", "model": None}, environment, file, HOME)
+    assert settings.listen == "127.0.0.1:3"
+    assert settings.model == "from-environment"
+    assert settings.most_desktops == 3
+
+
+def test_values_get_the_type_of_their_setting() -> None:
+    environment = {
+        "DESKHAND_MOST_DESKTOPS": "2",
+        "DESKHAND_KEEP_DESKTOPS": "yes",
+        "DESKHAND_ALLOWED_HOSTS": "a.example, b.example,",
+        "DESKHAND_DATA_DIR": "/srv/deskhand",
+    }
+    settings = load({}, environment, "", HOME)
+    assert settings.most_desktops == 2
+    assert settings.keep_desktops is True
+    assert settings.allowed_hosts == ("a.example", "b.example")
+    assert settings.data_dir == Path("/srv/deskhand")
+
+
+def test_lists_in_the_file_become_tuples() -> None:
+    file = 'allowed_origins = ["https://a.example"]\n'
+    assert load({}, {}, file, HOME).allowed_origins == ("https://a.example",)
+
+
+@pytest.mark.parametrize(
+    ("environment", "file", "said"),
+    [
+        ({"DESKHAND_MOST_DESKTOPS": "many"}, "", "DESKHAND_MOST_DESKTOPS: 'many' is not a whole"),
+        ({"DESKHAND_KEEP_DESKTOPS": "maybe"}, "", "DESKHAND_KEEP_DESKTOPS: 'maybe' is not a sw"),
+        ({}, "lissten = 1", "deskhand.toml: 'lissten' is none of"),
+        ({}, "listen = ", "deskhand.toml: "),
+        ({}, "listen = 1", "listen must be a text, not 1"),
+        ({}, "data_dir = false", "data_dir must be a text, not False"),
+        ({}, 'most_desktops = "3"', "most_desktops must be a whole number, not '3'"),
+        ({}, "most_desktops = true", "most_desktops must be a whole number, not True"),
+        ({}, "keep_desktops = 1", "keep_desktops must be true or false, not 1"),
+        ({}, 'allowed_hosts = "a.example"', "allowed_hosts must be a list of texts"),
+        ({}, "allowed_hosts = [1]", "allowed_hosts must be a list of texts"),
+    ],
+)
+def test_a_mistake_names_its_place(environment: dict[str, str], file: str, said: str) -> None:
+    with pytest.raises(BadSetting, match=said):
+        load({}, environment, file, HOME)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
+def test_each_setting_is_in_the_documentation(name: str) -> None:
+    assert f"| `{name}` | `{PREFIX}{name.upper()}` |" in DOCUMENTED
+
+
+@pytest.mark.parametrize("store", ["", "s3://films", "s3://films/some/place"])
+def test_a_bucket_is_taken(store: str) -> None:
+    assert load({"store": store}, {}, "", Path("/d")).store == store
+
+
+@pytest.mark.parametrize("store", ["/some/folder", "s3://", "https://films", "s3:///x"])
+def test_what_is_no_bucket_is_refused(store: str) -> None:
+    with pytest.raises(BadSetting, match="is no bucket"):
+        load({}, {"DESKHAND_STORE": store}, "", Path("/d"))

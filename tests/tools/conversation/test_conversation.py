@@ -1,0 +1,44 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deskhand.tools.conversation.conversation import (
+    Block,
+    Message,
+    Picture,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    message_from_json,
+    message_to_json,
+)
+
+toolsets = st.sampled_from([None, "computer"])
+texts = st.builds(Text, st.text())
+pictures = st.builds(Picture, st.text(), st.just("image/png"), st.integers(1), st.integers(1))
+calls = st.builds(
+    ToolCall,
+    st.text(),
+    st.text(),
+    st.dictionaries(st.text(), st.one_of(st.integers(), st.text(), st.lists(st.integers()))),
+    toolsets,
+)
+contents = st.lists(st.one_of(texts, pictures)).map(tuple)
+results = st.builds(ToolResult, st.text(), contents, st.booleans(), toolsets)
+thoughts = st.builds(Thinking, st.dictionaries(st.text(), st.text()))
+blocks: st.SearchStrategy[Block] = st.one_of(texts, pictures, calls, results, thoughts)
+messages = st.builds(Message, st.sampled_from(["user", "assistant"]), st.lists(blocks).map(tuple))
+
+
+@given(messages)
+def test_a_message_comes_back_from_json_as_it_was(message: Message) -> None:
+    written = json.dumps(message_to_json(message))
+    assert message_from_json(json.loads(written)) == message
+
+
+def test_a_block_of_an_unknown_kind_is_not_guessed_at() -> None:
+    with pytest.raises(ValueError, match="'song'"):
+        message_from_json({"role": "user", "content": [{"type": "song"}]})

@@ -1,0 +1,101 @@
+import itertools
+
+import pytest
+
+from deskhand.tools.conversation.errors import IllegalMove
+from deskhand.tools.conversation.states import (
+    BUSY,
+    TABLE,
+    Delivery,
+    Event,
+    Move,
+    Situation,
+    State,
+    move,
+)
+
+REFERENCE = [
+    # event, from, backlog, to, where the message goes
+    ("SEND", "waiting", False, "queued", "append"),
+    ("SEND", "error", False, "queued", "append"),
+    ("SEND", "error", True, "queued", "enqueue and promote"),
+    ("SEND", "running", False, "running", "enqueue"),
+    ("SEND", "running", True, "running", "enqueue"),
+    ("SEND", "interrupting", False, "interrupting", "enqueue"),
+    ("SEND", "requires_action", True, "requires_action", "enqueue"),
+    ("SEND", "queued", False, "queued", "enqueue"),
+    ("SEND_INTERRUPT", "running", False, "interrupting", "enqueue"),
+    ("SEND_INTERRUPT", "requires_action", False, "running", "enqueue"),
+    ("SEND_INTERRUPT", "waiting", False, "queued", "append"),
+    ("ADMIT", "queued", False, "running", "none"),
+    ("INTERRUPT", "running", True, "interrupting", "none"),
+    ("INTERRUPT", "queued", False, "interrupting", "none"),
+    ("INTERRUPT", "requires_action", False, "running", "none"),
+    ("FINISH_INTERRUPTION", "interrupting", False, "waiting", "none"),
+    ("FINISH_INTERRUPTION", "interrupting", True, "running", "promote"),
+    ("FINISH_TURN", "running", False, "waiting", "none"),
+    ("FINISH_TURN", "running", True, "running", "promote"),
+    ("FAIL", "running", True, "error", "none"),
+    ("FAIL", "queued", False, "error", "none"),
+    ("REQUIRE_ACTION", "running", False, "requires_action", "none"),
+    ("ANSWER", "requires_action", False, "running", "none"),
+    ("PUT_BACK", "running", False, "queued", "none"),
+]
+
+
+@pytest.mark.parametrize(("event", "before", "backlog", "after", "delivery"), REFERENCE)
+def test_moves_are_those_of_the_table(
+    event: str, before: str, backlog: bool, after: str, delivery: str
+) -> None:
+    moved = move(Situation(State(before), backlog), Event[event])
+    assert moved == Move(State(after), Delivery(delivery))
+
+
+@pytest.mark.parametrize("state", [State.WAITING, State.ERROR])
+def test_a_chat_at_rest_can_be_archived_and_taken_back(state: State) -> None:
+    assert move(Situation(state), Event.ARCHIVE) == Move(state, archived=True)
+    assert move(Situation(state, archived=True), Event.UNARCHIVE) == Move(state)
+
+
+@pytest.mark.parametrize("state", [s for s in State if s not in (State.WAITING, State.ERROR)])
+def test_a_chat_at_work_cannot_be_archived(state: State) -> None:
+    with pytest.raises(IllegalMove) as caught:
+        move(Situation(state), Event.ARCHIVE)
+    assert str(caught.value) == f"cannot archive a chat that is {state.value}"
+
+
+@pytest.mark.parametrize("event", [e for e in Event if e is not Event.UNARCHIVE])
+def test_an_archived_chat_takes_nothing(event: Event) -> None:
+    with pytest.raises(IllegalMove, match="that is archived"):
+        move(Situation(State.WAITING, archived=True), event)
+
+
+def test_what_is_not_archived_cannot_be_unarchived() -> None:
+    with pytest.raises(IllegalMove):
+        move(Situation(State.WAITING), Event.UNARCHIVE)
+
+
+def test_every_pair_is_either_in_the_table_or_refused() -> None:
+    for event, state, backlog in itertools.product(Event, State, (False, True)):
+        if (event, state, backlog) in TABLE:
+            assert move(Situation(state, backlog), event) is TABLE[event, state, backlog]
+        else:
+            with pytest.raises(IllegalMove):
+                move(Situation(state, backlog), event)
+
+
+def test_only_a_move_with_a_backlog_promotes_and_no_message_is_lost() -> None:
+    for (event, _, backlog), moved in TABLE.items():
+        if moved.delivery in (Delivery.PROMOTE, Delivery.ENQUEUE_AND_PROMOTE):
+            assert backlog
+        if event in (Event.SEND, Event.SEND_INTERRUPT):
+            assert moved.delivery not in (Delivery.NONE, Delivery.PROMOTE)
+        else:
+            assert moved.delivery in (Delivery.NONE, Delivery.PROMOTE)
+
+
+def test_whatever_is_busy_can_come_to_rest() -> None:
+    resting = {State.WAITING, State.ERROR}
+    for state in BUSY:
+        reached = {m.state for (_, s, backlog), m in TABLE.items() if s is state and not backlog}
+        assert reached & resting

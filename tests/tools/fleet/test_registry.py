@@ -1,0 +1,78 @@
+import os
+import stat
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from deskhand.tools.fleet.registry import Entries, Entry, boot_id, is_alive, start_time
+
+
+def entry(pid: int) -> Entry:
+    return Entry(
+        id="ab12",
+        name="a desktop",
+        chat_id=None,
+        pid=pid,
+        start_time=start_time(pid) or 0,
+        boot_id=boot_id(),
+        address="unix:/x/api.sock",
+        token_file="/x/ab12.token",
+        folder="/x",
+        created_at=1.5,
+    )
+
+
+@pytest.fixture
+def entries(tmp_path: Path) -> Entries:
+    found = Entries(tmp_path / "desktops")
+    found.prepare()
+    return found
+
+
+def test_an_entry_is_read_back_as_it_was_written(entries: Entries) -> None:
+    mine = entry(os.getpid())
+    entries.save(mine)
+    assert list(entries.all()) == [mine]
+
+
+def test_entries_and_tokens_are_readable_by_their_owner_only(
+    entries: Entries, tmp_path: Path
+) -> None:
+    entries.save(entry(os.getpid()))
+    entries.write_token("ab12", "secret")
+    for path in (tmp_path / "desktops").iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_removing_takes_the_token_too_and_twice_is_fine(entries: Entries, tmp_path: Path) -> None:
+    entries.save(entry(os.getpid()))
+    entries.write_token("ab12", "secret")
+    entries.remove("ab12")
+    entries.remove("ab12")
+    assert not list((tmp_path / "desktops").iterdir())
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"id": "ab12"}', "null"])
+def test_a_broken_entry_is_swept(entries: Entries, tmp_path: Path, text: str) -> None:
+    (tmp_path / "desktops" / "ab12.json").write_text(text)
+    assert list(entries.all()) == []
+    assert not list((tmp_path / "desktops").iterdir())
+
+
+def test_a_process_is_known_by_its_start_and_its_boot() -> None:
+    mine = entry(os.getpid())
+    assert is_alive(mine)
+    assert not is_alive(replace(mine, start_time=mine.start_time + 1))
+    assert not is_alive(replace(mine, boot_id="another boot"))
+
+
+def test_an_ended_process_is_not_alive_even_before_it_is_reaped() -> None:
+    with subprocess.Popen(["sh", "-c", "read line"], stdin=subprocess.PIPE) as child:
+        started = entry(child.pid)
+        assert is_alive(started)
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert not is_alive(started)
+    assert start_time(child.pid) is None

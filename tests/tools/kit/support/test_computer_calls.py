@@ -1,0 +1,113 @@
+from typing import Any
+
+import pytest
+
+from deskhand.desktop.actions.requests import action_request
+from deskhand.desktop.geometry import Size
+from deskhand.tools.agents.scripted.protocol import MEMBERS as PROTOCOL_MEMBERS
+from deskhand.tools.kit.support.computer_calls import MEMBERS, BadCall, desktop_call
+
+Json = dict[str, Any]
+
+SETTLE = {"quiet_ms": 100, "max_ms": 3000}
+OBSERVE = {"screenshot": True, "settle": SETTLE}
+AT = {"coordinate": [640, 360]}
+
+GOOD: list[tuple[str, Json, Json]] = [
+    ("left_click", AT, AT),
+    ("left_click", {**AT, "text": "ctrl+shift"}, {**AT, "text": "ctrl+shift"}),
+    ("left_click", {**AT, "text": None}, AT),
+    ("left_click", {"coordinate": [0, 0]}, {"coordinate": [0, 0]}),
+    ("left_click", {"coordinate": [1.9, 2.0]}, {"coordinate": [1, 2]}),
+    ("right_click", AT, AT),
+    ("middle_click", AT, AT),
+    ("double_click", AT, AT),
+    ("triple_click", AT, AT),
+    ("mouse_move", AT, AT),
+    ("left_mouse_down", {}, {}),
+    ("left_mouse_up", {}, {}),
+    (
+        "left_click_drag",
+        {"start_coordinate": [1, 2], **AT},
+        {"start_coordinate": [1, 2], **AT},
+    ),
+    (
+        "scroll",
+        {**AT, "scroll_direction": "left", "scroll_amount": 5.0},
+        {**AT, "scroll_direction": "left", "scroll_amount": 5},
+    ),
+    ("type", {"text": "Grüezi\n"}, {"text": "Grüezi\n"}),
+    ("key", {"text": "ctrl+s"}, {"text": "ctrl+s"}),
+    ("key", {"text": "Down", "repeat": 3}, {"text": "Down Down Down"}),
+    ("hold_key", {"text": "a", "duration": 2}, {"text": "a", "duration": 2}),
+    ("wait", {"duration": 1.5}, {"duration": 1.5}),
+]
+
+
+@pytest.mark.parametrize(("member", "arguments", "fields"), GOOD)
+def test_actions_are_observed_after_the_screen_has_settled(
+    member: str, arguments: Json, fields: Json
+) -> None:
+    call = desktop_call(member, arguments)
+    assert call.payload == {"action": member, **fields, "observe": OBSERVE}
+    assert (call.kind, call.needs_pointer) == ("action", False)
+    assert call.said.endswith(".")
+
+
+@pytest.mark.parametrize(("member", "arguments", "fields"), GOOD)
+def test_the_desktop_service_takes_what_is_sent(member: str, arguments: Json, fields: Json) -> None:
+    request = action_request(desktop_call(member, arguments).payload, Size(1920, 1080))
+    assert request.name == member
+
+
+def test_looking_is_no_action() -> None:
+    assert desktop_call("screenshot", {}).payload == {"action": "screenshot"}
+    zoom = desktop_call("zoom", {"region": [0, 0, 100, 50]})
+    assert (zoom.payload, zoom.kind) == ({"action": "zoom", "region": [0, 0, 100, 50]}, "picture")
+    assert desktop_call("cursor_position", {}).kind == "position"
+    for payload in (zoom.payload, {"action": "cursor_position"}, {"action": "screenshot"}):
+        action_request(payload, Size(1920, 1080))
+
+
+@pytest.mark.parametrize("member", ["left_click", "triple_click", "scroll"])
+def test_without_a_point_the_pointer_has_to_be_asked_for(member: str) -> None:
+    given = {"scroll_direction": "up", "scroll_amount": 1} if member == "scroll" else {}
+    assert desktop_call(member, given).needs_pointer
+
+
+def test_waiting_and_holding_take_their_time() -> None:
+    assert desktop_call("wait", {"duration": 30}).seconds == 30
+    assert desktop_call("hold_key", {"text": "a", "duration": 2}).seconds == 2
+    assert "3 times" in desktop_call("key", {"text": "Down", "repeat": 3}).said
+
+
+@pytest.mark.parametrize(
+    ("member", "arguments", "word"),
+    [
+        ("dance", {}, "no computer action 'dance'"),
+        ("screenshot", {"size": 3}, "takes no 'size'"),
+        ("mouse_move", {}, "needs 'coordinate'"),
+        ("mouse_move", {"coordinate": None}, "needs 'coordinate'"),
+        ("left_click", {"coordinate": [1]}, r"\[x, y\]"),
+        ("left_click", {"coordinate": "middle"}, r"\[x, y\]"),
+        ("left_click", {"coordinate": [1, "2"]}, r"\[x, y\]"),
+        ("left_click", {"coordinate": [1, True]}, r"\[x, y\]"),
+        ("left_click", {"coordinate": [1, float("nan")]}, r"\[x, y\]"),
+        ("zoom", {"region": [1, 2]}, "x0, y0, x1, y1"),
+        ("type", {"text": ""}, "text"),
+        ("type", {"text": 5}, "text"),
+        ("wait", {"duration": 101}, "0 to 100"),
+        ("wait", {"duration": "1"}, "0 to 100"),
+        ("wait", {"duration": True}, "0 to 100"),
+        ("key", {"text": "a", "repeat": 0}, "1 to 100"),
+        ("scroll", {"scroll_direction": "in", "scroll_amount": 1}, "up, down, left, right"),
+        ("scroll", {"scroll_direction": "up"}, "needs 'scroll_amount'"),
+    ],
+)
+def test_wrong_input_is_told_to_the_model(member: str, arguments: Json, word: str) -> None:
+    with pytest.raises(BadCall, match=word):
+        desktop_call(member, arguments)
+
+
+def test_every_member_of_the_toolset_is_served() -> None:
+    assert set(MEMBERS) == PROTOCOL_MEMBERS

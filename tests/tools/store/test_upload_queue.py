@@ -1,0 +1,146 @@
+"""Files on their way into a depot that fails when the test says so."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from deskhand.tools.store.errors import BucketUnavailable, BytesMissing
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.upload_queue import Outbox
+
+
+class FakeDepot:
+    """Bytes by name."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, bytes] = {}
+        self.puts: list[str] = []
+        self.broken = False
+        self.changed = asyncio.Event()
+
+    async def put(self, name: str, source: Path) -> None:
+        self._check()
+        self.held[name] = await asyncio.to_thread(source.read_bytes)
+        self.puts.append(name)
+        self.changed.set()
+
+    async def read(self, name: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        self._check()
+        if name not in self.held:
+            raise BytesMissing(name)
+        yield self.held[name][start:end]
+
+    async def delete(self, names: Sequence[str]) -> None:
+        self._check()
+        for name in names:
+            self.held.pop(name, None)
+
+    async def names(self) -> list[str]:
+        self._check()
+        return sorted(self.held)
+
+    def _check(self) -> None:
+        if self.broken:
+            self.changed.set()
+            raise BucketUnavailable("s3://b", "no route")
+
+
+def test_a_file_and_its_words_move_and_leave_this_disk(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        disk, depot = FileStore(tmp_path), FakeDepot()
+        outbox = Outbox(disk, depot, linger=0)
+        made = disk.save(b"film")
+        disk.describe(made.id, "words")
+        await outbox.move()
+        name = f"{made.id[:2]}/{made.id}"
+        assert depot.held == {name: b"film", f"{name}.json": b"words"}
+        assert depot.puts == [name, f"{name}.json"]
+        assert list(disk.stamps()) == []
+        assert await outbox.load(made.id) == b"film"
+        assert await outbox.descriptions() == [(made.id, "words")]
+
+    asyncio.run(scenario())
+
+
+def test_new_words_are_sent_without_the_bytes(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        disk, depot = FileStore(tmp_path), FakeDepot()
+        outbox = Outbox(disk, depot, linger=1000)
+        made = disk.save(b"film")
+        await outbox.move()
+        assert disk.path(made.id).exists()
+        disk.describe(made.id, "words")
+        await outbox.move()
+        await outbox.move()
+        name = f"{made.id[:2]}/{made.id}"
+        assert depot.puts == [name, f"{name}.json"]
+
+    asyncio.run(scenario())
+
+
+def test_a_depot_that_fails_costs_nothing_and_is_tried_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        disk, depot = FileStore(tmp_path), FakeDepot()
+        outbox = Outbox(disk, depot, linger=0, patience=1000)
+        depot.broken = True
+        made = disk.save(b"film")
+        running = asyncio.create_task(outbox.run())
+        async with asyncio.timeout(20):
+            await depot.changed.wait()
+            assert disk.load(made.id) == b"film"
+            depot.broken = False
+            depot.changed.clear()
+            outbox.wake()
+            await depot.changed.wait()
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+        assert list(depot.held.values()) == [b"film"]
+
+    asyncio.run(scenario())
+
+
+def test_it_looks_again_by_itself(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        disk, depot = FileStore(tmp_path), FakeDepot()
+        running = asyncio.create_task(Outbox(disk, depot, patience=0.01).run())
+        disk.save(b"film")
+        async with asyncio.timeout(20):
+            await depot.changed.wait()
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+
+    asyncio.run(scenario())
+
+
+def test_what_is_removed_while_the_depot_is_away_goes_when_it_is_back(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        disk, depot = FileStore(tmp_path), FakeDepot()
+        outbox = Outbox(disk, depot, linger=0)
+        made = disk.save(b"film")
+        await outbox.move()
+        depot.broken = True
+        await outbox.forget([made.id])
+        with pytest.raises(BucketUnavailable):
+            await outbox.move()
+        depot.broken = False
+        assert await outbox.ids() == set()
+        # Another process, the next day.
+        await Outbox(disk, depot).move()
+        assert depot.held == {}
+        assert disk.condemned() == []
+
+    asyncio.run(scenario())
+
+
+def test_a_file_that_changed_since_it_was_sent_stays(tmp_path: Path) -> None:
+    disk = FileStore(tmp_path)
+    made = disk.save(b"film")
+    ((name, stamps),) = disk.stamps()
+    disk.describe(made.id, "news")
+    assert not disk.drop(name, stamps)
+    assert disk.load(made.id) == b"film"

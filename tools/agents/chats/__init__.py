@@ -1,0 +1,1 @@
+"""Chats as a service: turns, tools of a chat, subagents, recordings."""

@@ -1,0 +1,133 @@
+"""What a parent is told of a child: its result, or how far it has come."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from deskhand.tools.conversation.states import BUSY
+from deskhand.tools.conversation.views import ChatView, FileView
+from deskhand.tools.store import chats, files, steps, turns
+from deskhand.tools.store.schema import Step, Turn
+
+Json = dict[str, Any]
+
+RETRYABLE = ("model_unavailable", "model_overloaded", "desktop")
+
+
+@dataclass(frozen=True)
+class Child:
+    """A child chat with its newest turn."""
+
+    view: ChatView
+    turn: Turn | None
+    steps: tuple[Step, ...]
+    files: tuple[FileView, ...]
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether a wait for it is over."""
+        return self.view.state not in BUSY
+
+
+async def read_child(session: AsyncSession, chat_id: str) -> Child:
+    """Read what a parent may be told. Raises ``UnknownRow`` when the chat is gone."""
+    view = await chats.view(session, chat_id)
+    turn = await turns.current(session, await chats.get(session, chat_id))
+    done = await steps.of_turn(session, chat_id, view.turn)
+    kept = [f for f in await files.of_chat(session, chat_id) if f.kind == "attachment"]
+    return Child(view, turn, tuple(done), tuple(kept))
+
+
+def named(view: ChatView) -> Json:
+    """Return what every answer about a child starts with."""
+    return {
+        "chat_id": view.id,
+        "title": view.title,
+        "type": view.mode,
+        "status": "archived" if view.archived else view.state,
+    }
+
+
+def finished(child: Child, live_url: str | None) -> Json:
+    """Return the result of a child's turn; the same each time it is asked for."""
+    result: Json = {**named(child.view), "report": "", "steps": len(child.steps)}
+    turn = child.turn
+    if turn is None:
+        return result
+    result |= {
+        "report": turn.report,
+        "outcome": turn.outcome,
+        "outcome_source": turn.outcome_source,
+        **_recording(turn.recording),
+        "files": [_file(file) for file in child.files],
+        "duration_ms": _ms((turn.ended_at or turn.started_at) - turn.started_at),
+        "usage": {
+            "input_tokens": turn.input_tokens,
+            "output_tokens": turn.output_tokens,
+            "cache_read_tokens": turn.cache_read_tokens,
+            "cache_write_tokens": turn.cache_write_tokens,
+        },
+        "live_url": live_url,
+    }
+    if turn.error is not None:
+        kind = turn.error_kind or "generic"
+        result |= {
+            "last_error": turn.error,
+            "last_error_kind": kind,
+            "last_error_retryable": kind in RETRYABLE,
+        }
+    return {key: value for key, value in result.items() if value is not None}
+
+
+def asking(child: Child, live_url: str | None, now: float) -> Json:
+    """Return what a child needs a person for; its turn goes on after the answer."""
+    told = progress(child, live_url, None, now)
+    del told["timed_out"]
+    question = child.view.requires_action
+    said = f"It waits for a person: {question['question']}" if question else ""
+    return {**told, "requires_action": question, "report": said}
+
+
+def progress(child: Child, live_url: str | None, place: int | None, now: float) -> Json:
+    """Return how far a child has come that is still at work."""
+    last = child.steps[-1] if child.steps else None
+    pictures = [s.screenshot_file_id for s in child.steps if s.screenshot_file_id]
+    started = child.turn.started_at if child.turn else now
+    told = {
+        **named(child.view),
+        "timed_out": True,
+        "steps": len(child.steps),
+        "last_action": last.title if last else None,
+        "elapsed_ms": _ms(now - started),
+        "screenshot_file_id": pictures[-1] if pictures else None,
+        "live_url": live_url,
+    }
+    return told if place is None else {**told, "place": place}
+
+
+def _recording(told: Json) -> Json:
+    file_ids = told.get("file_ids") or []
+    return {
+        "recording_status": told.get("status", "none"),
+        "recording_file_id": file_ids[0] if file_ids else None,
+        "recording_file_ids": file_ids,
+        "thumbnail_file_id": told.get("thumbnail_file_id"),
+        "end_reason": told.get("end_reason"),
+        "complete": told.get("complete"),
+        "parts": told.get("parts") or None,
+        "recording_warning": told.get("warning"),
+    }
+
+
+def _file(file: FileView) -> Json:
+    return {
+        "file_id": file.id,
+        "name": file.name,
+        "media_type": file.media_type,
+        "size": file.size,
+    }
+
+
+def _ms(seconds: float) -> int:
+    return round(max(seconds, 0.0) * 1000)

@@ -1,0 +1,48 @@
+"""Moves of the table of states, made in the database."""
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from deskhand.tools.conversation.conversation import Message
+from deskhand.tools.conversation.errors import QueueFull
+from deskhand.tools.conversation.states import Delivery, Event, Move, Situation, State, move
+from deskhand.tools.store import messages, turns
+from deskhand.tools.store.schema import Chat
+
+
+async def make(
+    session: AsyncSession,
+    chat: Chat,
+    event: Event,
+    now: float,
+    *,
+    message: Message | None = None,
+    queue_limit: int = 20,
+) -> Move:
+    """Let ``event`` happen to a chat: its state, its messages, and the turn that may begin.
+
+    Raises:
+        IllegalMove: If the table has no such move.
+        QueueFull: If the message would be one too many.
+    """
+    waiting = await messages.queue_length(session, chat.id)
+    made = move(Situation(State(chat.state), waiting > 0, chat.archived), event)
+    if message is not None and made.delivery is Delivery.APPEND:
+        await messages.append(session, chat.id, message, now)
+    elif message is not None:
+        if waiting >= queue_limit:
+            raise QueueFull(queue_limit)
+        await messages.enqueue(session, chat.id, message, now)
+    if made.delivery in (Delivery.PROMOTE, Delivery.ENQUEUE_AND_PROMOTE):
+        await messages.promote(session, chat.id)
+    if made.delivery not in (Delivery.NONE, Delivery.ENQUEUE):
+        await turns.begin(session, chat, now)
+    chat.state = made.state.value
+    chat.archived = made.archived
+    touch(chat, now)
+    return made
+
+
+def touch(chat: Chat, now: float) -> None:
+    """Note that something about a chat has changed."""
+    chat.updated_at = now
+    chat.version += 1

@@ -1,0 +1,1 @@
+"""Assignment of desktops to chats."""

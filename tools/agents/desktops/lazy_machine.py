@@ -1,0 +1,30 @@
+"""A chat's machine that is looked for when a tool first needs it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from .ports import DesktopMachine
+
+
+class LazyMachine:
+    """The machine of one tool call."""
+
+    def __init__(self, find: Callable[[], Awaitable[DesktopMachine]], tool_call_id: str) -> None:
+        self._find = find
+        self._tool_call_id = tool_call_id
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+    ) -> Any:
+        """Send one request, as ``deskhand.tools.kit.support.spec.Machine`` says."""
+        machine = (await self._find()).for_call(self._tool_call_id)
+        return await machine.request(
+            method, path, json=json, content=content, params=params, timeout=timeout
+        )

@@ -1,0 +1,1 @@
+"""One turn of an agent, from prompt to report."""

@@ -1,0 +1,147 @@
+"""Making of a transcript what a provider takes: every call answered, old pictures left out."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from deskhand.tools.conversation.conversation import (
+    Block,
+    Message,
+    Picture,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+
+KEPT_PICTURES = 3
+BATCH = 3
+"""Pictures are left out this many at a time. What is sent before the newest pictures then stays
+the same for some requests in a row, and the provider's cache goes on being used."""
+
+LONGEST_RESULT = 60_000
+"""Characters of one text in a tool's result, some 15,000 tokens."""
+
+INTERRUPTED = "Interrupted before it gave a result. It may or may not have taken effect."
+
+
+def prepared(
+    messages: Iterable[Message], keep: int = KEPT_PICTURES, batch: int = BATCH
+) -> tuple[Message, ...]:
+    """Return what to send: a valid conversation with ``keep`` to ``keep + batch - 1`` pictures,
+    and no result longer than a model can use.
+    """
+    return without_old_pictures(shortened(closed(messages)), keep, batch)
+
+
+def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
+    """The calls of the last assistant message that nobody has answered."""
+    calls: tuple[ToolCall, ...] = ()
+    for message in messages:
+        if message.role == "assistant":
+            calls = _calls(message)
+        answered = {b.call_id for b in message.content if isinstance(b, ToolResult)}
+        calls = tuple(call for call in calls if call.id not in answered)
+    return calls
+
+
+def interrupted(call: ToolCall, why: str = INTERRUPTED) -> ToolResult:
+    """The result of a call that gave none."""
+    return ToolResult(call.id, (Text(why),), is_error=True, toolset=call.toolset)
+
+
+def closed(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Answer every call right after it, in order, and drop answers to nothing.
+
+    Neighbours of one role become one message, as the providers see them.
+    """
+    merged = _merged(messages)
+    out: list[Message] = []
+    calls: tuple[ToolCall, ...] = ()
+    for message in merged:
+        if message.role == "user":
+            out.append(_answering(message, calls))
+            calls = ()
+        else:
+            out.append(message)
+            calls = _calls(message)
+    if calls:
+        out.append(Message("user", tuple(interrupted(call) for call in calls)))
+    return tuple(message for message in out if message.content)
+
+
+def shortened(messages: Iterable[Message], most: int = LONGEST_RESULT) -> tuple[Message, ...]:
+    """Leave out the middle of every result's text that is longer than ``most`` characters."""
+
+    def short(block: Block) -> Block:
+        if not isinstance(block, ToolResult):
+            return block
+        content = tuple(_short(b, most) if isinstance(b, Text) else b for b in block.content)
+        return replace(block, content=content)
+
+    return tuple(Message(m.role, tuple(short(b) for b in m.content)) for m in messages)
+
+
+def _short(text: Text, most: int) -> Text:
+    over = len(text.text) - most
+    if over <= 0:
+        return text
+    head = most * 2 // 3
+    tail = text.text[len(text.text) - (most - head) :]
+    return Text(f"{text.text[:head]}\n[… {over} characters left out here …]\n{tail}")
+
+
+def without_old_pictures(
+    messages: Iterable[Message], keep: int = KEPT_PICTURES, batch: int = BATCH
+) -> tuple[Message, ...]:
+    """Put a line of words in the place of all but the newest pictures."""
+    messages = tuple(messages)
+    total = sum(isinstance(b, Picture) for m in messages for b in _flat(m.content))
+    left_out = max(0, total - keep) // batch * batch
+    seen = 0
+
+    def shown(blocks: Iterable[Text | Picture]) -> tuple[Text | Picture, ...]:
+        nonlocal seen
+        kept: list[Text | Picture] = []
+        for block in blocks:
+            seen += isinstance(block, Picture)
+            old = isinstance(block, Picture) and seen <= left_out
+            kept.append(_line(block) if isinstance(block, Picture) and old else block)
+        return tuple(kept)
+
+    def trimmed(block: Block) -> Block:
+        if isinstance(block, ToolResult):
+            content = shown(block.content)
+            return ToolResult(block.call_id, content, block.is_error, block.toolset)
+        return shown((block,))[0] if isinstance(block, Picture) else block
+
+    return tuple(Message(m.role, tuple(trimmed(b) for b in m.content)) for m in messages)
+
+
+def _line(picture: Picture) -> Text:
+    size = f"{picture.width}x{picture.height}"
+    return Text(f"[An earlier picture, {size}, left out here: file {picture.file_id}]")
+
+
+def _flat(blocks: Iterable[Block]) -> Iterable[Block]:
+    for block in blocks:
+        yield from block.content if isinstance(block, ToolResult) else (block,)
+
+
+def _calls(message: Message) -> tuple[ToolCall, ...]:
+    return tuple(b for b in message.content if isinstance(b, ToolCall))
+
+
+def _merged(messages: Iterable[Message]) -> list[Message]:
+    merged: list[Message] = []
+    for message in messages:
+        if merged and merged[-1].role == message.role:
+            merged[-1] = Message(message.role, merged[-1].content + message.content)
+        else:
+            merged.append(message)
+    return merged
+
+
+def _answering(message: Message, calls: tuple[ToolCall, ...]) -> Message:
+    given = {b.call_id: b for b in message.content if isinstance(b, ToolResult)}
+    results = tuple(given.get(call.id) or interrupted(call) for call in calls)
+    others = tuple(b for b in message.content if not isinstance(b, ToolResult))
+    return Message("user", (*results, *others))

@@ -1,0 +1,304 @@
+"""One turn of an agent: ask the model, run its tools, until it ends or must be ended."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from deskhand.tools.agents.providers.errors import ModelError
+from deskhand.tools.agents.providers.port import Model, Prompt, Reply, Usage
+from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
+from deskhand.tools.kit.support.spec import ToolSpec
+
+from . import history
+from .budget import Budget
+from .interruption import CallInterrupted
+from .report import (
+    REPORT,
+    REPORT_SPEC,
+    BadReport,
+    Outcome,
+    Report,
+    Source,
+    assumed_report,
+    read_report,
+    text_of,
+)
+from .stuck_detector import STUCK, Watchdog
+
+log = logging.getLogger(__name__)
+
+LONGEST_CUT_ROW = 3
+"""Replies in a row that may hit the length limit before the turn is given up."""
+
+CUT_SHORT = "Your reply was cut off at the length limit. Go on from there, in smaller portions."
+AFTER_FAILURE = "Not run: an earlier computer action of the same reply failed."
+AFTER_REPORT = "Not run: the report came before it."
+
+
+class Transcript(Protocol):
+    """What was said in the chat, kept."""
+
+    async def messages(self) -> tuple[Message, ...]:
+        """Everything so far, oldest first."""
+
+    async def append(self, message: Message, usage: Usage | None = None) -> None:
+        """Keep one more; ``usage`` is what the model took to say it."""
+
+
+class Toolbox(Protocol):
+    """The tools an agent has."""
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is told of them."""
+
+    @property
+    def computer(self) -> bool:
+        """Whether calls of the provider's computer tool are served."""
+
+    @property
+    def people_seconds(self) -> float:
+        """How long people were in control of the desktop during the turn: not charged to it."""
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Run one call and record it. Failures come back as results."""
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """How a turn is run."""
+
+    model: str
+    system: str
+    budget: Budget = field(default_factory=Budget)
+    max_tokens: int = 32000
+    kept_pictures: int = history.KEPT_PICTURES
+    report: bool = True
+    """Offer the report tool, for an agent that somebody waits for."""
+
+
+@dataclass(frozen=True)
+class TurnEnd:
+    """How a turn ended."""
+
+    outcome: Outcome
+    report: str
+    outcome_source: Source
+    error: str | None
+    error_kind: str | None
+    """``budget``, ``refusal``, ``max_tokens``, ``context_full``, or a model error's kind."""
+    steps: int
+    """Tool calls that were run."""
+    usage: Usage
+    evidence: tuple[int | str, ...] = ()
+
+
+class _Ended(Exception):
+    """The turn cannot go on."""
+
+    def __init__(self, kind: str, error: str, outcome: Outcome = "failed") -> None:
+        super().__init__(kind, error)
+        self.kind = kind
+        self.error = error
+        self.outcome: Outcome = outcome
+
+
+async def run_turn(
+    transcript: Transcript,
+    model: Model,
+    toolbox: Toolbox,
+    settings: LoopSettings,
+    clock: Callable[[], float],
+    on_text: Callable[[str], None] = lambda _: None,
+) -> TurnEnd:
+    """Run until the model reports, stops, fails, or the budget is used up.
+
+    ``clock`` counts seconds; ``on_text`` is called with the whole text of a reply so far.
+    Cancelling keeps what was said and answers the open calls before it goes on.
+    """
+    turn = _Turn(transcript, model, toolbox, settings, clock, on_text)
+    try:
+        report = await turn.run()
+    except _Ended as end:
+        return turn.end(Report(turn.said, end.outcome, "assumed"), end.error, end.kind)
+    except ModelError as error:
+        return turn.end(Report(turn.said, "failed", "assumed"), str(error), error.kind)
+    return turn.end(report)
+
+
+class _Turn:
+    def __init__(
+        self,
+        transcript: Transcript,
+        model: Model,
+        toolbox: Toolbox,
+        settings: LoopSettings,
+        clock: Callable[[], float],
+        on_text: Callable[[str], None],
+    ) -> None:
+        self._transcript = transcript
+        self._model = model
+        self._toolbox = toolbox
+        self._settings = settings
+        self._clock = clock
+        self._on_text = on_text
+        self._began = clock()
+        self._theirs = 0.0
+        self._free = 0.0
+        self._steps = 0
+        self._usage = Usage()
+        self._cut_row = 0
+        self._watchdog = Watchdog()
+        self._circling = False
+        self.said = ""
+        """The last words of the model in this turn."""
+
+    async def run(self) -> Report:
+        await self._answer_what_was_left_open()
+        while True:
+            self._check_budget()
+            reply = await self._ask()
+            calls = [b for b in reply.content if isinstance(b, ToolCall)]
+            if calls:
+                report = await self._run_calls(calls)
+                if report is not None:
+                    return report
+                if self._circling:
+                    raise _Ended("watchdog", STUCK)
+            elif reply.stop_reason not in ("max_tokens", "pause_turn"):
+                return assumed_report(reply.content)
+            if reply.stop_reason == "max_tokens":
+                await self._transcript.append(Message("user", (Text(CUT_SHORT),)))
+
+    def end(self, report: Report, error: str | None = None, kind: str | None = None) -> TurnEnd:
+        return TurnEnd(
+            report.outcome,
+            report.summary,
+            report.source,
+            error,
+            kind,
+            self._steps,
+            self._usage,
+            report.evidence,
+        )
+
+    async def _answer_what_was_left_open(self) -> None:
+        left = history.open_calls(await self._transcript.messages())
+        if left:
+            results = tuple(history.interrupted(call) for call in left)
+            await self._transcript.append(Message("user", results))
+
+    def _check_budget(self) -> None:
+        budget = self._settings.budget
+        spent = budget.spent(self._steps, self._seconds(), self._usage.total)
+        if spent is not None:
+            raise _Ended("budget", budget.says(spent), "partly")
+
+    def _seconds(self) -> float:
+        """How long the turn has been, without what people had of it."""
+        passed, theirs = self._clock() - self._began, self._toolbox.people_seconds
+        # Somebody may have been in control since before the turn began.
+        self._free += min(theirs - self._theirs, passed - self._free)
+        self._theirs = theirs
+        return passed - self._free
+
+    async def _ask(self) -> Reply:
+        partial = ""
+
+        def heard(text: str) -> None:
+            nonlocal partial
+            partial = text
+            self._on_text(text)
+
+        prompt = await self._prompt()
+        try:
+            reply = await self._model.reply(prompt, heard)
+        except asyncio.CancelledError:
+            if partial.strip():
+                await self._transcript.append(Message("assistant", (Text(partial),)))
+            raise
+        self._usage += reply.usage
+        reply = _whole(reply)
+        self.said = text_of(reply.content) or self.said
+        if reply.content:
+            await self._transcript.append(Message("assistant", reply.content), reply.usage)
+        self._check_stop_reason(reply.stop_reason)
+        return reply
+
+    async def _prompt(self) -> Prompt:
+        messages = await self._transcript.messages()
+        specs = self._toolbox.specs
+        if self._settings.report:
+            specs = (*(spec for spec in specs if spec.name != REPORT), REPORT_SPEC)
+        return Prompt(
+            self._settings.system,
+            history.prepared(messages, self._settings.kept_pictures),
+            specs,
+            self._toolbox.computer,
+            self._settings.model,
+            self._settings.max_tokens,
+        )
+
+    def _check_stop_reason(self, reason: str) -> None:
+        if reason == "refusal":
+            raise _Ended("refusal", "The model declined to go on with this.")
+        if reason == "model_context_window_exceeded":
+            raise _Ended("context_full", "The conversation is too long for the model.")
+        cut = reason in ("max_tokens", "pause_turn")
+        self._cut_row = self._cut_row + 1 if cut else 0
+        if self._cut_row >= LONGEST_CUT_ROW:
+            raise _Ended("max_tokens", "The model's replies kept being cut off.")
+
+    async def _run_calls(self, calls: list[ToolCall]) -> Report | None:
+        results: list[ToolResult] = []
+        report: Report | None = None
+        try:
+            for call in calls:
+                if report is not None:
+                    result = history.interrupted(call, AFTER_REPORT)
+                elif call.name == REPORT and call.toolset is None and self._settings.report:
+                    report, result = _reported(call)
+                elif call.toolset and any(r.toolset and r.is_error for r in results):
+                    result = history.interrupted(call, AFTER_FAILURE)
+                else:
+                    result = await self._run_call(call)
+                results.append(result)
+        except CallInterrupted as cut:
+            results.append(cut.result)
+            raise
+        finally:
+            # On cancelling, the calls that gave nothing are answered all the same.
+            left = calls[len(results) :]
+            results += [history.interrupted(call) for call in left]
+            await self._transcript.append(Message("user", tuple(results)))
+        return report
+
+    async def _run_call(self, call: ToolCall) -> ToolResult:
+        self._steps += 1
+        try:
+            result = await self._toolbox.call(call)
+        except Exception as error:
+            log.warning("the tool %s failed", call.name, exc_info=True)
+            text = f"The tool failed unexpectedly: {type(error).__name__}: {error}"
+            return ToolResult(call.id, (Text(text),), is_error=True, toolset=call.toolset)
+        result = replace(result, call_id=call.id, toolset=call.toolset)
+        self._circling = self._watchdog.saw(call, result)
+        return result
+
+
+def _reported(call: ToolCall) -> tuple[Report | None, ToolResult]:
+    try:
+        report = read_report(call.arguments)
+    except BadReport as error:
+        return None, ToolResult(call.id, (Text(str(error)),), is_error=True)
+    return report, ToolResult(call.id, (Text("Report received."),))
+
+
+def _whole(reply: Reply) -> Reply:
+    """Leave out a call at the end of a reply that was cut off: half its input may be missing."""
+    cut = reply.stop_reason == "max_tokens"
+    if cut and reply.content and isinstance(reply.content[-1], ToolCall):
+        return replace(reply, content=reply.content[:-1])
+    return reply

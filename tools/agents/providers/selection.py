@@ -1,0 +1,86 @@
+"""Which model answers: the provider whose key is set, or the scripted one."""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from deskhand.tools.conversation.errors import NoModel
+
+from .port import Model, Role
+
+SCRIPTED = "scripted:"
+PROVIDER_DEFAULT = "claude-opus-5-5"
+"""Served with the computer toolset of 2026-08-01 (reference, dependencies.md 0.2)."""
+
+SCRIPTED_DEFAULTS: Mapping[Role, str] = {
+    "parent": "scripted:delegate",
+    "child": "scripted:tour",
+    "helper": "scripted:look",
+}
+KEY_ADVICE = "set ANTHROPIC_API_KEY, or use a scripted model as scripted:tour"
+
+
+class Account(Model, Protocol):
+    """A way to models that keeps connections open."""
+
+    async def close(self) -> None:
+        """Close them; twice is fine."""
+
+
+class Models:
+    """The models that may be had in this process.
+
+    ``provider`` and ``scripted`` make the adapter when it is first needed.
+    """
+
+    def __init__(
+        self,
+        *,
+        chosen: str | None,
+        has_key: bool,
+        scripts: Callable[[], tuple[str, ...]],
+        provider: Callable[[], Account],
+        scripted: Callable[[], Account],
+    ) -> None:
+        self._chosen = chosen
+        self._has_key = has_key
+        self._scripts = scripts
+        self._makers: Mapping[str, Callable[[], Account]] = {
+            "provider": provider,
+            "scripted": scripted,
+        }
+        self._made: dict[str, Account] = {}
+
+    async def close(self) -> None:
+        """Close what was made."""
+        for account in self._made.values():
+            await account.close()
+
+    def usual(self, role: Role = "child") -> str:
+        """Return the name of the model that is used when none is asked for."""
+        return self._chosen or (PROVIDER_DEFAULT if self._has_key else SCRIPTED_DEFAULTS[role])
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a provider's key is set."""
+        return self._has_key
+
+    def resolve(self, model: str | None, *, role: Role) -> tuple[str, Model]:
+        """Return the full name of a model and the model; ``None`` means the usual one.
+
+        Raises:
+            NoModel: If it cannot be had, with what to do.
+        """
+        name = model or self.usual(role)
+        if name.startswith(SCRIPTED):
+            script = name.removeprefix(SCRIPTED)
+            if script not in self._scripts():
+                raise NoModel(f"there is no script {script!r}; known: {', '.join(self._scripts())}")
+            return name, self._make("scripted")
+        if not self._has_key:
+            raise NoModel(f"the model {name!r} needs a key: {KEY_ADVICE}")
+        return name, self._make("provider")
+
+    def _make(self, kind: str) -> Model:
+        if kind not in self._made:
+            self._made[kind] = self._makers[kind]()
+        return self._made[kind]

@@ -1,0 +1,96 @@
+"""What the commands print, and how they end when something is wrong."""
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from deskhand.tools.control_plane.settings import Settings, load
+
+CONFIG_FILE = Path("deskhand.toml")
+
+
+class BadDataDir(Exception):
+    """The data directory cannot be used."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"cannot use the data directory {self.path}: {self.reason}; give another --data-dir"
+
+
+def say(text: str) -> None:
+    """Print one line for people, at once."""
+    print(text, flush=True)  # noqa: T201 - this is the command line
+
+
+def say_json(value: Mapping[str, Any]) -> None:
+    """Print one line for programs, at once."""
+    print(json.dumps(value), flush=True)  # noqa: T201 - this is the command line
+
+
+def complain(text: str) -> None:
+    """Print one line about what went wrong."""
+    print(f"deskhand: {text}", file=sys.stderr, flush=True)  # noqa: T201 - this is the command line
+
+
+async def typed_line(prompt: str) -> str:
+    """Return the next line that is typed and not blank; never where nobody can type."""
+    loop = asyncio.get_running_loop()
+    if not sys.stdin.isatty():
+        await asyncio.Event().wait()
+    # Not a thread: one that waits for a line would keep Ctrl-C from ending the program.
+    while True:
+        print(prompt, end="", flush=True)  # noqa: T201 - this is the command line
+        typed = asyncio.Event()
+        loop.add_reader(sys.stdin, typed.set)
+        try:
+            await typed.wait()
+        finally:
+            loop.remove_reader(sys.stdin)
+        line = sys.stdin.readline()
+        if line.strip():
+            return line.strip()
+        if not line:
+            await asyncio.Event().wait()
+
+
+def settings(flags: Mapping[str, Any]) -> Settings:
+    """Return the settings of this process.
+
+    Raises:
+        BadSetting: With the place of the mistake.
+    """
+    text = CONFIG_FILE.read_text() if CONFIG_FILE.is_file() else ""
+    return load(flags, os.environ, text, default_data_dir())
+
+
+def default_data_dir() -> Path:
+    """Return where this user's data is kept: the platform's place, or as root the system's."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/deskhand/data")
+    return Path(platformdirs.user_data_dir("deskhand"))
+
+
+def check_data_dir(path: Path) -> None:
+    """Make sure that the data directory can be used.
+
+    Raises:
+        BadDataDir: Saying what is wrong with it.
+    """
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        reason = "it is not a directory" if isinstance(error, FileExistsError) else error.strerror
+        raise BadDataDir(path, str(reason)) from error

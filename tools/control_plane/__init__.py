@@ -1,0 +1,1 @@
+"""Common code of all routes: ports, errors, callers, settings, pages."""

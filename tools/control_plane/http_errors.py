@@ -1,0 +1,76 @@
+"""The HTTP answer to each error that the routes let through."""
+
+from dataclasses import dataclass
+
+from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.tools.conversation import errors as agents
+from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
+from deskhand.tools.store.errors import (
+    BadSecret,
+    BucketUnavailable,
+    BytesMissing,
+    StoreUnavailable,
+    UnknownRow,
+)
+from deskhand.vncbridge.errors import ClientGone
+
+from . import errors
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A status and the body's texts."""
+
+    status: int
+    message: str
+    detail: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """Return the body."""
+        body = {"message": self.message}
+        return {**body, "detail": self.detail} if self.detail else body
+
+
+CLIENT_GONE = 499
+"""Nobody reads it; the number nginx writes into its log for the same thing."""
+
+# Without a message the error's own sentence is the message.
+_TABLE: tuple[tuple[type[Exception], int, str], ...] = (
+    (errors.PathRefused, 400, "Path may not pass to a desktop."),
+    (errors.PathNotServed, 404, "No such path on a desktop."),
+    (errors.TooManyStreams, 429, ""),
+    (ClientGone, CLIENT_GONE, ""),
+    (errors.NoSuchMoment, 400, "Failed to cut clip."),
+    (errors.NotCut, 409, "The recording cannot be cut."),
+    (errors.PlaneError, 400, ""),
+    (agents.UnknownTool, 404, "Unknown tool."),
+    (agents.Conflict, 409, ""),
+    (agents.NoDesktop, 503, "A desktop cannot be had."),
+    (agents.ChatError, 400, ""),
+    (UnknownDesktop, 404, "Desktop not found."),
+    (DesktopNotStarted, 503, "The desktop could not be started."),
+    (BadSecret, 400, "This secret cannot be kept."),
+    (StoreUnavailable, 503, "The database cannot be used."),
+    (BucketUnavailable, 503, "The file store cannot be used."),
+    (BytesMissing, 404, "File not found."),
+    (DesktopRefused, 502, "The desktop refused."),
+    (DesktopUnavailable, 502, "The desktop cannot be reached."),
+)
+FAMILIES: tuple[type[Exception], ...] = (UnknownRow, *(kind for kind, _, _ in _TABLE))
+"""What :func:`answer` knows."""
+
+
+def answer(error: Exception) -> Answer:
+    """Return what to tell the client.
+
+    Raises:
+        ValueError: If the error is of none of the families.
+    """
+    if isinstance(error, errors.BadBody):
+        return Answer(400, error.message, error.detail)
+    if isinstance(error, UnknownRow):
+        return Answer(404, f"{error.kind.capitalize()} not found.", f"{error}")
+    for kind, status, message in _TABLE:
+        if isinstance(error, kind):
+            return Answer(status, message, f"{error}") if message else Answer(status, f"{error}")
+    raise ValueError(f"no answer to {type(error).__name__}")

@@ -1,0 +1,1 @@
+"""Forwarding of requests and WebSockets to desktop services."""

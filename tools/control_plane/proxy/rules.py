@@ -1,0 +1,185 @@
+"""Which path and which headers pass between a client and a desktop service.
+
+The control plane stands in for every desktop's HTTP API. Paths are judged in the form in which they
+came, before any decoding: what was never decoded cannot be decoded twice.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from deskhand.tools.control_plane.errors import PathNotServed, PathRefused
+
+MOUNT = b"/api/v0/desktops/"
+PREFIXES = (
+    "context-config",
+    "desktop",
+    "edit-files",
+    "git",
+    "list-directory",
+    "mcp",
+    "processes",
+    "read-file",
+    "read-file-lines",
+    "resolve-path",
+    "search",
+    "watch",
+    "write-file",
+)
+
+# RFC 3986 unreserved characters. No path of a desktop service needs another one, and without "%"
+# there is no encoded slash, backslash or dot to think about.
+_SEGMENT = re.compile(r"[A-Za-z0-9._~-]+")
+
+_OF_ONE_CONNECTION = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_NOT_TO_THE_DESKTOP = _OF_ONE_CONNECTION | {
+    "authorization",
+    "cookie",
+    "expect",
+    "forwarded",
+    "host",
+    "origin",
+    "referer",
+    "via",
+    "x-real-ip",
+}
+_NOT_TO_THE_DESKTOP_PREFIXES = ("coder-", "deskhand-", "sec-", "x-forwarded-")
+# A desktop may be ruled by what runs on it: it gets no say about the origin of our pages.
+_NOT_TO_THE_CLIENT = _OF_ONE_CONNECTION | {
+    "alt-svc",
+    "clear-site-data",
+    "content-disposition",
+    "content-location",
+    "content-security-policy",
+    "cross-origin-resource-policy",
+    "date",
+    "link",
+    "location",
+    "nel",
+    "refresh",
+    "report-to",
+    "reporting-endpoints",
+    "server",
+    "service-worker-allowed",
+    "set-cookie",
+    "set-cookie2",
+    "sourcemap",
+    "strict-transport-security",
+    "www-authenticate",
+    "x-content-type-options",
+}
+_NOT_TO_THE_CLIENT_PREFIXES = ("access-control-",)
+_SECRET_PARAMETERS = frozenset({"access_token", "ticket", "token"})
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Where a request goes."""
+
+    desktop_id: str
+    path: str
+    """On the desktop service, as ``/api/v0/desktop/action``."""
+
+
+def passage(raw_path: bytes) -> Passage:
+    """Read the undecoded path of a request below :data:`MOUNT`.
+
+    Raises:
+        PathRefused: If it holds anything that two programs could read in two ways.
+        PathNotServed: If its first part is not in :data:`PREFIXES`.
+    """
+    _, mount, tail = raw_path.partition(MOUNT)
+    if not mount:
+        raise PathRefused("has an encoded character")
+    desktop_id, *rest = tail.decode("latin-1").split("/")
+    for segment in (desktop_id, *rest):
+        _check(segment)
+    if not rest:
+        raise PathNotServed("", PREFIXES)
+    if rest[0] not in PREFIXES:
+        raise PathNotServed(rest[0], PREFIXES)
+    return Passage(desktop_id, "/api/v0/" + "/".join(rest))
+
+
+def query(raw_query: bytes) -> str:
+    """Return the query string without what a credential could be written in."""
+    parameters = raw_query.decode("latin-1").split("&")
+    return "&".join(p for p in parameters if _parameter_name(p) not in _SECRET_PARAMETERS)
+
+
+def to_desktop(
+    headers: Iterable[tuple[bytes, bytes]], *, name: str, role: str = "admin"
+) -> dict[str, str]:
+    """Return the headers for the desktop service; ``name`` is who calls, ``role`` how far."""
+    pairs = _without(headers, _NOT_TO_THE_DESKTOP, _NOT_TO_THE_DESKTOP_PREFIXES)
+    passed: dict[str, str] = {}
+    for key, value in pairs:
+        passed[key] = f"{passed[key]}, {value}" if key in passed else value
+    # Otherwise the HTTP client would ask for compression that our own client may not understand.
+    passed.setdefault("accept-encoding", "identity")
+    passed["deskhand-role"] = role
+    passed["deskhand-caller"] = "".join(c for c in name if " " <= c <= "~")
+    return passed
+
+
+def to_client(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
+    """Return those of the desktop service's headers that the client may see."""
+    return _without(headers, _NOT_TO_THE_CLIENT, _NOT_TO_THE_CLIENT_PREFIXES)
+
+
+def header(headers: Iterable[tuple[str, str]], name: str) -> str:
+    """Return the first value of a header, empty if there is none."""
+    return next((value for key, value in headers if key.lower() == name), "")
+
+
+def has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a request with these headers carries a body."""
+    return any(
+        key.lower() == b"transfer-encoding" or (key.lower() == b"content-length" and value != b"0")
+        for key, value in headers
+    )
+
+
+def _check(segment: str) -> None:
+    if not segment:
+        raise PathRefused("has an empty part (//)")
+    if "%" in segment:
+        raise PathRefused("has an encoded character")
+    if segment in {".", ".."}:
+        raise PathRefused("has a dot part (. or ..)")
+    if not _SEGMENT.fullmatch(segment):
+        raise PathRefused("has a character other than letters, digits, -, ., _ and ~")
+
+
+def _parameter_name(parameter: str) -> str:
+    return parameter.partition("=")[0].lower()
+
+
+def _without(
+    headers: Iterable[tuple[bytes, bytes]], names: frozenset[str], prefixes: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    pairs = [(k.decode("latin-1").lower(), v.decode("latin-1")) for k, v in headers]
+    # RFC 9110, section 7.6.1: Connection names further headers of this one connection.
+    named = {
+        part.strip().lower()
+        for key, value in pairs
+        if key == "connection"
+        for part in value.split(",")
+    }
+    return [
+        (key, value)
+        for key, value in pairs
+        if key not in names and key not in named and not key.startswith(prefixes)
+    ]

@@ -1,0 +1,73 @@
+"""The routes of desktops."""
+
+import contextlib
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from deskhand.tools.control_plane.json_body import Json, json_object, only, text
+from deskhand.tools.control_plane.ports import Chats, Desktops, DesktopView
+from deskhand.tools.fleet.errors import UnknownDesktop
+
+from .chats import body_of
+
+LONGEST_NAME = 80
+_NEW_DESKTOP = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {"name": {"type": ["string", "null"], "maxLength": LONGEST_NAME}},
+}
+
+
+def router(desktops: Desktops, chats: Chats) -> APIRouter:
+    """Return the routes of ``/api/v0/desktops`` itself; below an id everything passes through."""
+    made = APIRouter(prefix="/api/v0/desktops", tags=["desktops"])
+
+    @made.get("")
+    async def listing() -> JSONResponse:
+        """List the desktops."""
+        found = await desktops.list()
+        return JSONResponse({"desktops": [desktop_json(desktop) for desktop in found]})
+
+    @made.post("", status_code=201, openapi_extra=body_of(_NEW_DESKTOP))
+    async def start(request: Request) -> JSONResponse:
+        """Start a desktop and answer when it is ready."""
+        body = json_object(await request.body())
+        only(body, "name")
+        name = (text(body, "name", longest=LONGEST_NAME) or "").strip()
+        return JSONResponse(desktop_json(await desktops.start(name or None)), 201)
+
+    @made.get("/{desktop_id}")
+    async def one(desktop_id: str) -> JSONResponse:
+        """Show one desktop."""
+        for desktop in await desktops.list():
+            if desktop.id == desktop_id:
+                return JSONResponse(desktop_json(desktop))
+        raise UnknownDesktop(desktop_id)
+
+    @made.delete("/{desktop_id}", status_code=204)
+    async def stop(desktop_id: str) -> Response:
+        """End a desktop; the chats that work on it are stopped, their recordings stored."""
+        if all(desktop.id != desktop_id for desktop in await desktops.list()):
+            raise UnknownDesktop(desktop_id)
+        await chats.vacate(desktop_id)
+        # A chat that had it for its own has ended it by now.
+        with contextlib.suppress(UnknownDesktop):
+            await desktops.stop(desktop_id)
+        return Response(status_code=204)
+
+    return made
+
+
+def desktop_json(desktop: DesktopView) -> Json:
+    """Return a desktop as the pages show it."""
+    return {
+        "id": desktop.id,
+        "name": desktop.name,
+        "status": desktop.status,
+        "chat_id": desktop.chat_id,
+        "created_at": desktop.created_at,
+        "live_url": desktop.live_url,
+        "level": desktop.level,
+        "pid": desktop.pid,
+    }

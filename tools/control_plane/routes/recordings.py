@@ -1,0 +1,176 @@
+"""The routes of a run's recordings as one film, like those of a desktop service."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse, Response
+
+from deskhand.recording.library.steps import retold
+from deskhand.tools.control_plane.json_body import Json
+from deskhand.tools.control_plane.ports import Chats, Editor, Files
+from deskhand.tools.control_plane.run_video.cutter import Films, left_of
+from deskhand.tools.control_plane.run_video.durations import duration
+from deskhand.tools.control_plane.run_video.playlist import Film, Reel, film, tag
+from deskhand.tools.conversation.views import ChatView
+from deskhand.tools.store.errors import UnknownRow
+from deskhand.vncbridge.http.file_response import answered, answers, said
+
+from .files import Download, sent
+
+PREFIX = "/api/v0/recordings/{chat_id}"
+
+# Another turn may add to the film.
+CACHE = "private, no-cache"
+
+STILL = answers("image/jpeg", in_ranges=False)
+CHAPTERS = answers("text/vtt", in_ranges=False)
+
+Part = Annotated[int | None, Query(description="Number of the file.")]
+
+
+def router(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
+    """Return the routes under ``/api/v0/recordings/{chat_id}``."""
+    made = APIRouter(tags=["recordings"])
+    made.include_router(_whole(chats, files))
+    made.include_router(_cut(chats, files, editor))
+    return made
+
+
+def _whole(chats: Chats, files: Files) -> APIRouter:
+    made = APIRouter(prefix=PREFIX)
+
+    @made.get("")
+    async def recording(chat_id: str) -> JSONResponse:
+        """Show a run's recordings as one film: its files, steps and map of real to video time."""
+        return JSONResponse(_told(*await _film(chats, files, chat_id)))
+
+    @made.delete("", status_code=204)
+    async def delete(chat_id: str) -> Response:
+        """Remove a run's recordings; the run stays."""
+        chat, found = await _film(chats, files, chat_id)
+        for file_id in (*(reel.file.id for reel in found.reels), chat.thumbnail_file_id):
+            if file_id is not None:
+                with suppress(UnknownRow):
+                    await files.delete(file_id)
+        return Response(status_code=204)
+
+    @made.head("/video", include_in_schema=False)
+    @made.get("/video", response_class=Response, responses=answers("video/mp4"))
+    async def video(
+        chat_id: str, request: Request, part: Part = None, download: Download = False
+    ) -> Response:
+        """Send one file of the video, by default the first; answers ranges."""
+        _, found = await _film(chats, files, chat_id)
+        file = _reel(found, part).file
+        return await sent(files, file, request, download=download, cache=CACHE)
+
+    @made.head("/thumbnail", include_in_schema=False)
+    @made.get("/thumbnail", response_class=Response, responses=answers("image/jpeg"))
+    async def thumbnail(chat_id: str, request: Request, download: Download = False) -> Response:
+        """Send a small picture of the most telling moment."""
+        chat, _ = await _film(chats, files, chat_id)
+        if chat.thumbnail_file_id is None:
+            raise UnknownRow("thumbnail", chat_id)
+        file = await files.get(chat.thumbnail_file_id)
+        return await sent(files, file, request, download=download, cache=CACHE)
+
+    return made
+
+
+def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
+    made = APIRouter(prefix=PREFIX)
+    films = Films(files, editor)
+
+    @made.head("/clip", include_in_schema=False)
+    @made.get("/clip", response_class=Response, responses=answers("video/mp4"))
+    async def clip(
+        chat_id: str,
+        request: Request,
+        start: Annotated[float, Query(alias="from", ge=0, allow_inf_nan=False)] = 0.0,
+        end: Annotated[float | None, Query(alias="to", allow_inf_nan=False)] = None,
+        download: Download = False,
+    ) -> Response:
+        """Send a stretch of the film, in seconds of video, cut without encoding anything again."""
+        chat, found = await _film(chats, files, chat_id)
+        pieces = found.pieces(start, end)
+        cut = await films.clip(pieces)
+        name = f"clip-{chat.id}.mp4"
+        response = answered(request, cut, "video/mp4", name, tag(pieces))
+        if download:
+            response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+        return response
+
+    @made.head("/steps/{index}/picture", include_in_schema=False)
+    @made.get("/steps/{index}/picture", response_class=Response, responses=STILL)
+    async def step_picture(chat_id: str, index: int, request: Request) -> Response:
+        """Send a small picture of the screen when a step had ended."""
+        _, found = await _film(chats, files, chat_id)
+        steps = found.steps()
+        if not 0 <= index < len(steps):
+            raise UnknownRow("step", f"{index}")
+        still = await films.still(found.moment(steps[index]["video_end"]))
+        return said(request, still, "image/jpeg")
+
+    @made.head("/steps.vtt", include_in_schema=False)
+    @made.get("/steps.vtt", response_class=Response, responses=CHAPTERS)
+    async def steps_vtt(chat_id: str, request: Request, part: Part = None) -> Response:
+        """Send the steps as chapters of the film, or of one of its files."""
+        _, found = await _film(chats, files, chat_id)
+        shown = found if part is None else _reel(found, part).alone()
+        text = retold(shown.steps(), shown.seconds)
+        return said(request, text.encode(), "text/vtt; charset=utf-8")
+
+    return made
+
+
+async def _film(chats: Chats, files: Files, chat_id: str) -> tuple[ChatView, Film]:
+    chat = await chats.get(chat_id)
+    found = film(await left_of(files, chat.recording_file_ids))
+    if not found.reels:
+        raise UnknownRow("recording", chat_id)
+    return chat, found
+
+
+def _reel(found: Film, index: int | None) -> Reel:
+    reel = found.reel(index)
+    if reel is None:
+        raise UnknownRow("part", f"{index}")
+    return reel
+
+
+def _told(chat: ChatView, found: Film) -> Json:
+    address = f"api/v0/recordings/{chat.id}"
+    files = [reel.file for reel in found.reels]
+    return {
+        "id": chat.id,
+        "status": chat.recording_status,
+        "end_reason": chat.end_reason,
+        "complete": chat.complete,
+        "started_at": files[0].metadata.get("started_at"),
+        "duration_s": duration([file.metadata for file in files]),
+        "video_s": round(found.seconds, 3),
+        "bytes": sum(file.size for file in files),
+        "pinned": all(file.pinned for file in files),
+        "parts": [
+            {
+                "index": reel.index,
+                "file_id": reel.file.id,
+                "bytes": reel.file.size,
+                "video_start": round(reel.begins, 3),
+                "video_s": round(reel.seconds, 3),
+                "end_reason": reel.end_reason,
+                "video_url": f"{address}/video?part={reel.index}",
+            }
+            for reel in found.reels
+        ],
+        "steps": [
+            step | {"picture_url": f"{address}/steps/{step['index']}/picture"}
+            for step in found.steps()
+        ],
+        "time_map": found.time_map(),
+        "video_url": f"{address}/video?part={found.reels[0].index}",
+        "thumbnail_url": f"{address}/thumbnail",
+        "steps_url": f"{address}/steps.vtt",
+    }

@@ -1,0 +1,156 @@
+"""The routes of what was recorded: the library's list, and all that a run's page shows."""
+
+import asyncio
+from contextlib import suppress
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from deskhand.tools.control_plane.json_body import Json
+from deskhand.tools.control_plane.ports import Chats, Files
+from deskhand.tools.control_plane.run_video.cutter import left_of
+from deskhand.tools.control_plane.run_video.durations import duration, seconds, total
+from deskhand.tools.control_plane.run_video.playlist import Film, film
+from deskhand.tools.conversation.views import ChatView, FileView
+from deskhand.tools.store.errors import UnknownRow
+
+from .chats import Limit, whole
+
+PAGE = 100
+
+
+def router(chats: Chats, files: Files) -> APIRouter:
+    """Return the routes of recordings and runs."""
+    made = APIRouter(prefix="/api/v0", tags=["recordings"])
+
+    @made.get("/recordings")
+    async def recordings(limit: Limit = 20, cursor: str | None = None) -> JSONResponse:
+        """List the chats that have recordings, newest first, each with its video's length."""
+        found, following = await _recorded(chats, limit, cursor)
+        listed = await asyncio.gather(*(_summary(files, chat) for chat in found))
+        return JSONResponse({"recordings": listed, "next_cursor": following})
+
+    @made.get("/runs/{chat_id}")
+    async def run(chat_id: str) -> JSONResponse:
+        """Show a chat with its steps, files, recordings and children in one answer."""
+        body = await whole(chats, chat_id)
+        found = film(await left_of(files, body["recording_file_ids"]))
+        below = await asyncio.gather(*(chats.get(child) for child in body["children"]))
+        return JSONResponse(
+            {
+                "chat": {**body, "steps": _placed(body["steps"], found)},
+                "recordings": _parts(chat_id, found),
+                "thumbnail_url": _address(body["thumbnail_file_id"]),
+                "children": [child.to_json() for child in below],
+            }
+        )
+
+    @made.put("/runs/{chat_id}/pin")
+    async def pin(chat_id: str) -> JSONResponse:
+        """Keep a run's recordings whatever their age and the room."""
+        return JSONResponse(await _pin(chats, files, chat_id, pinned=True))
+
+    @made.delete("/runs/{chat_id}/pin")
+    async def unpin(chat_id: str) -> JSONResponse:
+        """Let a run's recordings go when they are old, or the room is short."""
+        return JSONResponse(await _pin(chats, files, chat_id, pinned=False))
+
+    return made
+
+
+async def _pin(chats: Chats, files: Files, chat_id: str, *, pinned: bool) -> Json:
+    chat = await chats.get(chat_id)
+    if not chat.recording_file_ids:
+        raise UnknownRow("recording", chat_id)
+    wanted = (*chat.recording_file_ids, chat.thumbnail_file_id)
+    done = []
+    for file_id in filter(None, wanted):
+        with suppress(UnknownRow):
+            # A person may have removed this part; the others can still be kept.
+            done.append((await files.pin(file_id, pinned)).id)
+    if not done:
+        raise UnknownRow("recording", chat_id)
+    return {"chat_id": chat_id, "pinned": pinned, "file_ids": done}
+
+
+async def _recorded(
+    chats: Chats, limit: int, cursor: str | None
+) -> tuple[list[ChatView], str | None]:
+    found: list[ChatView] = []
+    while True:
+        page = await chats.list(parent=None, state=None, limit=PAGE, cursor=cursor)
+        for chat in page.chats:
+            if len(found) == limit:
+                return found, found[-1].id
+            if chat.recording_file_ids:
+                found.append(chat)
+        cursor = page.next_cursor
+        if cursor is None:
+            return found, None
+
+
+async def _summary(files: Files, chat: ChatView) -> Json:
+    found = film(await left_of(files, chat.recording_file_ids))
+    videos = [reel.file for reel in found.reels]
+    return {
+        "chat_id": chat.id,
+        "parent_id": chat.parent_id,
+        "title": chat.title,
+        "outcome": chat.outcome,
+        "recording_status": chat.recording_status,
+        "end_reason": chat.end_reason,
+        "complete": chat.complete,
+        "created_at": chat.created_at,
+        "step_count": chat.step_count,
+        "recording_file_id": chat.recording_file_id,
+        "recording_file_ids": list(chat.recording_file_ids),
+        "thumbnail_file_id": chat.thumbnail_file_id,
+        "thumbnail_url": _address(chat.thumbnail_file_id),
+        "run_url": f"runs/{chat.id}",
+        "bytes": sum(video.size for video in videos),
+        "video_s": total([part["video_s"] for part in _parts(chat.id, found)]),
+        "duration_s": duration([video.metadata for video in videos]),
+        "pinned": bool(videos) and all(video.pinned for video in videos),
+    }
+
+
+def _placed(steps: list[Json], found: Film) -> list[Json]:
+    """Return the steps with their place in the film, where a turn knows that in its own only."""
+    places = found.places()
+    return [
+        step | dict(zip(("video_start", "video_end"), places[step["tool_call_id"]], strict=True))
+        if step["tool_call_id"] in places
+        else step
+        for step in steps
+    ]
+
+
+def _parts(chat_id: str, found: Film) -> list[Json]:
+    """Return the videos in their order, each with its own length and chapters."""
+    return [
+        {
+            **_video_json(reel.file),
+            "part": reel.place,
+            "video_s": seconds(reel.file.metadata, reel.place),
+            "chapters_url": f"api/v0/recordings/{chat_id}/steps.vtt?part={reel.index}",
+        }
+        for reel in found.reels
+    ]
+
+
+def _video_json(video: FileView) -> Json:
+    return {
+        "file_id": video.id,
+        "url": _address(video.id),
+        "name": video.name,
+        "media_type": video.media_type,
+        "bytes": video.size,
+        "created_at": video.created_at,
+        "pinned": video.pinned,
+        "metadata": video.metadata,
+    }
+
+
+def _address(file_id: str | None) -> str | None:
+    """Return where a file is, relative to the control plane's root."""
+    return f"api/v0/files/{file_id}" if file_id else None

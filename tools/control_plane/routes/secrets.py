@@ -1,0 +1,98 @@
+"""The routes by which people entrust secrets to agents; values only come in."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from deskhand.tools.control_plane.errors import BadBody
+from deskhand.tools.control_plane.json_body import Json, json_object, needed_text, only
+from deskhand.tools.store.secrets import Secret
+
+from .chats import SAID, body_of
+
+SHORTEST, LONGEST = 4, 10_000
+MOST_CHATS = 1000
+MOST_DOMAINS = 16
+BODY = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "value": {**SAID, "minLength": SHORTEST, "maxLength": LONGEST},
+        "chats": {"type": ["array", "null"], "items": {"type": "string"}, "maxItems": MOST_CHATS},
+        "domains": {
+            "type": ["array", "null"],
+            "items": {"type": "string", "examples": ["mail.example"]},
+            "minItems": 1,
+            "maxItems": MOST_DOMAINS,
+        },
+    },
+    "required": ["value"],
+}
+
+
+class Secrets(Protocol):
+    """What is entrusted; ``deskhand.tools.store.secrets.Vault`` outside of tests."""
+
+    def listed(self) -> Sequence[Secret]:
+        """All of them, by name."""
+
+    def put(self, secret: Secret) -> None:
+        """Keep one, in place of one of that name."""
+
+    def remove(self, name: str) -> None:
+        """Forget one."""
+
+
+def router(secrets: Secrets) -> APIRouter:
+    """Return the routes under ``/api/v0/secrets``; only administrators reach them."""
+    made = APIRouter(prefix="/api/v0/secrets", tags=["secrets"])
+
+    @made.get("")
+    async def listing() -> JSONResponse:
+        """List the names of the secrets and whom they were given to, never what they are."""
+        return JSONResponse({"secrets": [_told(secret) for secret in secrets.listed()]})
+
+    @made.put("/{name}", openapi_extra=body_of(BODY))
+    async def put(name: str, request: Request) -> JSONResponse:
+        """Give agents a secret that they can type and cannot read.
+
+        ``chats`` may type it, and those below them; without it all chats may. With ``domains``
+        it may be typed only into pages of these, and is refused where the page cannot be told.
+        From now on the value is masked in steps, results, recordings and logs.
+        """
+        body = json_object(await request.body())
+        only(body, "value", "chats", "domains")
+        value = needed_text(body, "value", longest=LONGEST)
+        chats = _several(body, "chats", "chats' ids", MOST_CHATS)
+        domains = _several(body, "domains", "domains", MOST_DOMAINS)
+        secret = Secret(name, value, chats, domains)
+        secrets.put(secret)
+        return JSONResponse(_told(secret))
+
+    @made.delete("/{name}", status_code=204)
+    async def remove(name: str) -> Response:
+        """Take a secret back; what was written stays masked."""
+        secrets.remove(name)
+        return Response(status_code=204)
+
+    return made
+
+
+def _several(body: Json, name: str, what: str, most: int) -> tuple[str, ...] | None:
+    wanted = body.get(name)
+    if wanted is None:
+        return None
+    if not isinstance(wanted, list) or not all(isinstance(one, str) for one in wanted):
+        raise BadBody(f"{name} must be a list of {what}.")
+    if len(wanted) > most:
+        raise BadBody(f"{name} has {len(wanted)} entries of {most}.")
+    return tuple(wanted)
+
+
+def _told(secret: Secret) -> Json:
+    given = {"chats": secret.chats, "domains": secret.domains}
+    return {"name": secret.name} | {
+        name: None if several is None else list(several) for name, several in given.items()
+    }

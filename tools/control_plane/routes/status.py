@@ -1,0 +1,78 @@
+"""What the control plane says about itself."""
+
+import asyncio
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from deskhand.tools.control_plane.ports import Chats, Desktops
+
+from .events import EventStreams
+
+COUNTED = ("queued", "running", "interrupting", "requires_action")
+COUNTED_UP_TO = 100
+
+
+@dataclass(frozen=True)
+class About:
+    """What only the program's entry knows."""
+
+    version: str
+    model: str
+    """The model that a new chat works with; as ``scripted:demo`` or a provider's name."""
+    key_set: bool
+    """Whether a provider's key is there."""
+    data_dir: Path
+
+
+def router(
+    about: Callable[[], About],
+    ready: Callable[[], bool],
+    chats: Chats,
+    desktops: Desktops,
+    streams: EventStreams,
+) -> APIRouter:
+    """Return the routes that tell how it goes."""
+    made = APIRouter(tags=["status"])
+
+    @made.get("/healthz")
+    async def health() -> JSONResponse:
+        """Answer as long as the process answers at all."""
+        return JSONResponse({"status": "ok"})
+
+    @made.get("/readyz", responses={503: {"description": "Not yet, or no more."}})
+    async def readiness() -> JSONResponse:
+        """Tell whether requests are taken: not before the start is done, not while closing."""
+        if ready() and not streams.closing.is_set():
+            return JSONResponse({"status": "ready"})
+        return JSONResponse({"status": "not ready"}, 503)
+
+    @made.get("/api/v0/status")
+    async def status() -> JSONResponse:
+        """Show version, model, room on the disk, and how much is going on."""
+        now = about()
+        usage = await asyncio.to_thread(shutil.disk_usage, now.data_dir)
+        return JSONResponse(
+            {
+                "version": now.version,
+                "model": now.model,
+                "key_set": now.key_set,
+                "data_dir": str(now.data_dir),
+                "free_bytes": usage.free,
+                "chats": {state: await _count(chats, state) for state in COUNTED},
+                "desktops": Counter(desktop.status for desktop in await desktops.list()),
+                "event_streams": streams.count,
+            }
+        )
+
+    return made
+
+
+async def _count(chats: Chats, state: str) -> int:
+    page = await chats.list(parent=None, state=state, limit=COUNTED_UP_TO, cursor=None)
+    return len(page.chats)

@@ -1,0 +1,61 @@
+"""The routes by which any program uses the tools, with or without a chat of its own."""
+
+import uuid
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from deskhand.tools.control_plane.caller import CHAT, chat_id, principal_name, tool_call_id
+from deskhand.tools.control_plane.json_body import Json, json_object
+from deskhand.tools.control_plane.ports import Chats
+from deskhand.tools.kit.support.spec import ToolOutcome
+from deskhand.vncbridge.http.disconnect import client_left, unless
+
+from .chats import body_of
+
+
+def router(chats: Chats) -> APIRouter:
+    """Return the routes under ``/api/v0/tools``."""
+    made = APIRouter(prefix="/api/v0/tools", tags=["tools"])
+
+    @made.get("")
+    async def listing() -> JSONResponse:
+        """List the tools with the JSON Schemas of their arguments."""
+        specs = [
+            {"name": s.name, "description": s.description, "input_schema": s.schema}
+            for s in chats.tool_specs()
+        ]
+        return JSONResponse({"tools": specs})
+
+    @made.post("/{name}", openapi_extra=body_of({"type": "object"}))
+    async def call(name: str, request: Request) -> JSONResponse:
+        """Use a tool; the body holds its arguments.
+
+        A tool that fails answers 200 with ``error``: the call was understood and done.
+        """
+        known = [spec.name for spec in chats.tool_specs()]
+        if name not in known:
+            detail = f"Tools: {', '.join(known)}."
+            return JSONResponse({"message": f"Unknown tool: {name[:80]}.", "detail": detail}, 404)
+        arguments = json_object(await request.body())
+        caller = await _caller(chats, request)
+        call_id = tool_call_id(request.headers) or f"call_{uuid.uuid4().hex}"
+        working = chats.call_tool(name, arguments, caller, call_id)
+        outcome = await unless(client_left(request.receive), working)
+        return JSONResponse(_reply(outcome, caller), headers={CHAT: caller})
+
+    return made
+
+
+async def _caller(chats: Chats, request: Request) -> str:
+    named = chat_id(request.headers)
+    if named is not None:
+        return (await chats.get(named)).id
+    return (await chats.default_chat(principal_name(request.scope))).id
+
+
+def _reply(outcome: ToolOutcome, caller: str) -> Json:
+    if not outcome.is_error:
+        return {"result": outcome.value, "caller_chat_id": caller}
+    failed: Json = {"error": outcome.error, "is_error": True, "caller_chat_id": caller}
+    return {**failed, "result": outcome.value} if outcome.value else failed

@@ -1,0 +1,1 @@
+"""A run's recordings as one video."""

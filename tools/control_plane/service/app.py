@@ -1,0 +1,78 @@
+"""The control plane's HTTP application, put together."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+
+from deskhand.tools.control_plane.http_errors import FAMILIES, answer
+from deskhand.tools.control_plane.ports import Chats, Desktops, Editor, Files
+from deskhand.tools.control_plane.proxy import proxy as passthrough
+from deskhand.tools.control_plane.routes import chats as chats_api
+from deskhand.tools.control_plane.routes import desktops as desktops_api
+from deskhand.tools.control_plane.routes import events as events_api
+from deskhand.tools.control_plane.routes import files as files_api
+from deskhand.tools.control_plane.routes import recordings as recordings_api
+from deskhand.tools.control_plane.routes import runs as runs_api
+from deskhand.tools.control_plane.routes import status as status_api
+from deskhand.tools.control_plane.routes import tools as tools_api
+from deskhand.tools.control_plane.routes.events import EventStreams
+from deskhand.tools.control_plane.routes.status import About
+from deskhand.vncbridge.server.docs_page import router as docs
+
+_BELOW_DESKTOPS = (
+    "Below <code>/api/v0/desktops/{desktop_id}/</code> each desktop answers as its own service."
+)
+
+
+def create_app(
+    *,
+    chats: Chats,
+    desktops: Desktops,
+    files: Files,
+    editor: Callable[[], Editor],
+    about: Callable[[], About],
+    closing: asyncio.Event,
+    ready: Callable[[], bool] = lambda: True,
+    pages: Sequence[APIRouter] = (),
+    lifespan: Any = None,
+) -> FastAPI:
+    """Return the application, still without the border that every request must cross.
+
+    ``editor`` is asked for with the first recording that is cut.
+    Set ``closing`` as soon as the end is asked for: it ends the event streams, which would keep
+    the server waiting.
+    """
+    app = FastAPI(
+        title="Deskhand control plane",
+        version=about().version,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    streams = EventStreams(closing)
+    for router in (
+        status_api.router(about, ready, chats, desktops, streams),
+        chats_api.router(chats, streams),
+        tools_api.router(chats),
+        files_api.router(chats, files),
+        desktops_api.router(desktops, chats),
+        runs_api.router(chats, files),
+        recordings_api.router(chats, files, editor),
+        events_api.router(chats, streams),
+        *pages,
+    ):
+        app.include_router(router)
+    app.router.routes.extend(passthrough.routes(chats, desktops))
+    app.include_router(docs(_BELOW_DESKTOPS))
+    for family in FAMILIES:
+        app.add_exception_handler(family, _answer)
+    return app
+
+
+async def _answer(_: Request, error: Exception) -> Response:
+    found = answer(error)
+    return JSONResponse(found.to_json(), found.status)

@@ -1,0 +1,274 @@
+"""The control plane, put together."""
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import os
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+
+from deskhand.desktop.isolation.data_dir import open_root, run_root
+from deskhand.tools.agents.chats.chats import Chats
+from deskhand.tools.agents.desktops.ports import ChatSettings
+from deskhand.tools.agents.providers.selection import Account, Models
+from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from deskhand.tools.control_plane.credentials import accepted, token_in
+from deskhand.tools.control_plane.pages import router as pages_router
+from deskhand.tools.control_plane.ports import Editor
+from deskhand.tools.control_plane.routes.secrets import router as secrets_router
+from deskhand.tools.control_plane.routes.status import About
+from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.conversation.errors import ChatError
+from deskhand.tools.fleet.allocator import FleetMachines
+from deskhand.tools.fleet.fleet import Fleet
+from deskhand.tools.fleet.registry import Entries
+from deskhand.tools.kit.edit_files import EditFilesTool
+from deskhand.tools.kit.execute import ExecuteTool
+from deskhand.tools.kit.process_list import ProcessListTool
+from deskhand.tools.kit.process_output import ProcessOutputTool
+from deskhand.tools.kit.process_signal import ProcessSignalTool
+from deskhand.tools.kit.read_file import ReadFileTool
+from deskhand.tools.kit.search_files import SearchFilesTool
+from deskhand.tools.kit.support.spec import Tool
+from deskhand.tools.kit.write_file import WriteFileTool
+from deskhand.tools.store.bucket import Bucket
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.errors import StoreError
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.maintenance import Library
+from deskhand.tools.store.ownership import Kin
+from deskhand.tools.store.secrets import Vault
+from deskhand.tools.store.stored_files import StoredFiles
+from deskhand.tools.store.upload_queue import Outbox
+from deskhand.vncbridge.auth.api import tickets_router, tokens_router
+from deskhand.vncbridge.auth.credentials import Credentials
+from deskhand.vncbridge.auth.middleware import install
+from deskhand.vncbridge.auth.policy import Gate
+from deskhand.vncbridge.server.access_log import AccessLog
+from deskhand.vncbridge.server.json_logs import logged
+from deskhand.vncbridge.server.server import Address
+
+from .app import create_app
+
+log = logging.getLogger(__name__)
+TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
+TIDY_SECONDS = 15.0
+"""How often desktops of chats at rest are looked through."""
+
+RETENTION_SECONDS = 3600.0
+"""How often stored files are."""
+
+MACHINE_TOOLS: tuple[Tool, ...] = (
+    ExecuteTool(),
+    ProcessOutputTool(),
+    ProcessListTool(),
+    ProcessSignalTool(),
+    ReadFileTool(),
+    WriteFileTool(),
+    EditFilesTool(),
+    SearchFilesTool(),
+)
+"""The tools that work on a chat's computer."""
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A running control plane, before it is served."""
+
+    app: FastAPI
+    chats: Chats
+    fleet: Fleet
+    models: Models
+    scripted: ScriptedModelServer
+    credentials: Credentials
+    token: str
+    closing: asyncio.Event
+
+
+@asynccontextmanager
+async def plane(
+    settings: Settings,
+    address: Address,
+    token_file: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> AsyncIterator[Plane]:
+    """Open everything, resume what an earlier control plane left, and close it all at the end.
+
+    ``address`` is where it will be served. Ending leaves desktops alone if the settings say so.
+    """
+    data = settings.data_dir
+    token = token_in(token_file or data / "token")
+    closing = asyncio.Event()
+    async with AsyncExitStack() as stack:
+        vault = Vault(data / "secrets.json")
+        stack.enter_context(logged(data / "logs", vault.hide))
+        scripted = await stack.enter_async_context(
+            ScriptedModelServer(log_file=data / "logs" / "scripted.jsonl")
+        )
+        store = await Store.open(data / "deskhand.db")
+        stack.push_async_callback(store.close)
+        disk = FileStore(data / "files")
+        outbox = await _outbox(settings, disk, environment, stack)
+        files = StoredFiles(store, disk, time.time, outbox)
+        fleet = await _fleet(settings, address, environment, stack)
+        models = _models(settings, environment, scripted, files)
+        stack.push_async_callback(models.close)
+        base_url = "" if address.path is not None else address.url
+        chats = Chats(
+            store,
+            files,
+            models,
+            FleetMachines(fleet),
+            MACHINE_TOOLS,
+            ChatSettings(base_url=base_url, desktops=settings.most_desktops),
+            vault=vault,
+        )
+        stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
+        credentials = accepted(data, token)
+        app = create_app(
+            chats=chats,
+            desktops=fleet,
+            files=files,
+            editor=_editor,
+            about=lambda: About(version("deskhand"), models.usual(), models.has_key, data),
+            closing=closing,
+            pages=[
+                pages_router(settings.allowed_origins),
+                secrets_router(vault),
+                tokens_router(credentials, lambda: base_url),
+                tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
+            ],
+        )
+        gate = Gate(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
+        install(app, gate, credentials, kin=Kin(store))
+        app.add_middleware(AccessLog)
+        preloading = asyncio.create_task(asyncio.to_thread(_provider), name="preload provider")
+        stack.push_async_callback(_finished, preloading)
+        await chats.resume()
+        tidying = asyncio.create_task(_tidy(chats), name="take back desktops")
+        stack.push_async_callback(_ended, tidying)
+        keeping = asyncio.create_task(
+            _keep_within_limits(Library(store, data / "files", time.time, outbox=outbox), chats),
+            name="retention",
+        )
+        stack.push_async_callback(_ended, keeping)
+        yield Plane(app, chats, fleet, models, scripted, credentials, token, closing)
+
+
+async def _fleet(
+    settings: Settings, address: Address, environment: Mapping[str, str], stack: AsyncExitStack
+) -> Fleet:
+    root = run_root(os.geteuid(), environment)
+    open_root(root)
+    base = "" if address.path is not None else address.url
+    fleet = Fleet(
+        Entries(settings.data_dir / "run" / "desktops"),
+        root,
+        settings.data_dir / "logs",
+        lambda desktop_id: f"{base}/desktops/{desktop_id}",
+    )
+    await fleet.open()
+
+    async def close() -> None:
+        await fleet.close(keep=settings.keep_desktops)
+
+    stack.push_async_callback(close)
+    return fleet
+
+
+def _models(
+    settings: Settings,
+    environment: Mapping[str, str],
+    scripted: ScriptedModelServer,
+    files: StoredFiles,
+) -> Models:
+    def provider() -> Account:
+        return _model(
+            files, environment.get("ANTHROPIC_API_KEY", ""), environment.get("ANTHROPIC_BASE_URL")
+        )
+
+    return Models(
+        chosen=settings.model,
+        has_key=bool(environment.get("ANTHROPIC_API_KEY")),
+        scripts=lambda: scripted.names,
+        provider=provider,
+        scripted=lambda: _model(files, scripted.api_key, scripted.url),
+    )
+
+
+def _provider() -> type[Account]:
+    # The SDK takes two seconds to import: it is loaded beside the start, not before it.
+    module = importlib.import_module("deskhand.tools.agents.providers.anthropic")
+    found: type[Account] = module.AnthropicModel
+    return found
+
+
+@cache
+def _editor() -> Editor:
+    # It brings a video library, which most control planes do without for hours.
+    found: Editor = importlib.import_module("deskhand.recording.video.editor").Editor()
+    return found
+
+
+def _model(files: StoredFiles, api_key: str, base_url: str | None) -> Account:
+    return _provider()(files, api_key=api_key, base_url=base_url)  # type: ignore[call-arg]
+
+
+def _known(fleet: Fleet, request: Request) -> str:
+    """Return the id of the desktop that a request names; raises ``UnknownDesktop``."""
+    desktop_id: str = request.path_params["desktop_id"]
+    fleet.client(desktop_id)
+    return desktop_id
+
+
+async def _outbox(
+    settings: Settings,
+    disk: FileStore,
+    environment: Mapping[str, str],
+    stack: AsyncExitStack,
+) -> Outbox | None:
+    if not settings.store:
+        return None
+    outbox = Outbox(disk, Bucket(settings.store, environment))
+    moving = asyncio.create_task(outbox.run(), name="move stored files")
+    stack.push_async_callback(_ended, moving)
+    return outbox
+
+
+async def _keep_within_limits(library: Library, chats: Chats) -> None:
+    while True:
+        try:
+            await chats.remove_archived()
+            gone = await library.tidy()
+            if gone:
+                log.info("%d stored files were too old or too much", len(gone))
+        except (ChatError, StoreError, OSError):
+            log.exception("stored files could not be looked through")
+        await asyncio.sleep(RETENTION_SECONDS)
+
+
+async def _tidy(chats: Chats) -> None:
+    while True:
+        await asyncio.sleep(TIDY_SECONDS)
+        try:
+            await chats.take_back_desktops()
+        except (ChatError, StoreError, OSError):
+            log.exception("resting desktops could not be looked through")
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def _finished(task: asyncio.Task[type[Account]]) -> None:
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

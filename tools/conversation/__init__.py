@@ -1,0 +1,1 @@
+"""Vocabulary of chats: messages, states, views, titles, errors. Pure."""

@@ -1,0 +1,1 @@
+"""Common code of the tools: contract, arguments, results."""

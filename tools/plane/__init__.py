@@ -1,1 +1,0 @@
-"""The control plane over HTTP, and its pages."""
