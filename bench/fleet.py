@@ -11,7 +11,7 @@ import httpx2
 import psutil
 
 from bench.tables import save
-from deskhand.desktop.client.local_service import Child
+from deskhand.desktop.client.local_service import LocalService
 
 COUNTS = (1, 5, 20, 40)
 REST_SECONDS = 10.0
@@ -57,7 +57,7 @@ def spent(process: psutil.Process) -> float:
 def measure(count: int) -> dict[str, Any]:
     """Start so many at once, and look at each."""
     with ExitStack() as stack, ThreadPoolExecutor(count) as pool:
-        children = [Child(()) for _ in range(count)]
+        children = [LocalService(()) for _ in range(count)]
         for child in children:
             stack.callback(child.close)
         began = time.perf_counter()

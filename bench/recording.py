@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from bench.recording_scenes import ANIMATION, Activity, Stage, legibility
 from bench.recording_ways import GRABS, Take, Way, ours, record
 from bench.tables import RESULTS, save
-from deskhand.desktop.display.child_processes import Spawner
+from deskhand.desktop.display.child_processes import ChildProcessSpawner
 from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Point, Size
-from deskhand.desktop.input.events import Move
-from deskhand.desktop.input.xtest import XTestHands
+from deskhand.desktop.input.events import PointerMotion
+from deskhand.desktop.input.xtest import XTestInput
 
 OURS = "ours"
 ALL = {OURS: ours(1), "ours, 5 at once": ours(5), **GRABS}
@@ -119,11 +119,11 @@ def main() -> None:
     environment = {"PATH": os.environ["PATH"]}
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
-        Spawner() as spawner,
+        ChildProcessSpawner() as spawner,
         XServer(Path(place), Size(1920, 1080), environment, spawner) as server,
-        XTestHands(server.display, server.xauthority) as hands,
+        XTestInput(server.display, server.xauthority) as hands,
     ):
-        hands.perform([Move(Point(400, 400))])
+        hands.perform([PointerMotion(Point(400, 400))])
         results = scenes(Stage(Path(place), server, hands, spawner), options)
     keep(results, {"idle": options.idle_seconds}, options.seconds)
 

@@ -11,11 +11,11 @@ import psutil
 from numpy.typing import NDArray
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
-from deskhand.desktop.display.child_processes import Order, Spawner
+from deskhand.desktop.display.child_processes import ChildCommand, ChildProcessSpawner
 from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Point
-from deskhand.desktop.input.events import Move, Tap
-from deskhand.desktop.input.xtest import XTestHands
+from deskhand.desktop.input.events import PointerMotion, Tap
+from deskhand.desktop.input.xtest import XTestInput
 
 RETURN = 0xFF0D
 
@@ -49,7 +49,9 @@ class Activity(NamedTuple):
 class Stage:
     """A display with a terminal on it, and hands."""
 
-    def __init__(self, folder: Path, server: XServer, hands: XTestHands, spawner: Spawner) -> None:
+    def __init__(
+        self, folder: Path, server: XServer, hands: XTestInput, spawner: ChildProcessSpawner
+    ) -> None:
         self.folder = folder
         self.server = server
         self.hands = hands
@@ -64,7 +66,7 @@ class Stage:
     def open(self, *command: str) -> Callable[[], object]:
         """Start a program, wait until it shows itself, and return how to end it."""
         log = self.folder / f"{Path(command[0]).name}.log"
-        child = self._spawner.spawn(Order(command, self.environment, log))
+        child = self._spawner.spawn(ChildCommand(command, self.environment, log))
         time.sleep(6.0 if command[0] == "chromium" else 1.0)
         return child.stop
 
@@ -101,7 +103,7 @@ class Stage:
         self.hands.perform([Tap(RETURN), *(Tap(ord(letter)) for letter in line), Tap(RETURN)])
 
     def _wander(self, turn: int) -> None:
-        self.hands.perform([Move(Point(200 + 13 * turn % 1500, 200 + 7 * turn % 700))])
+        self.hands.perform([PointerMotion(Point(200 + 13 * turn % 1500, 200 + 7 * turn % 700))])
 
     def _during(
         self, name: str, pause: float, seconds: float, work: Callable[[int], None]

@@ -21,8 +21,8 @@ import psutil
 
 from bench.recording_scenes import Stage
 from deskhand.desktop.capture.framebuffer import Framebuffer
-from deskhand.desktop.recordings.frame_source import Footage
-from deskhand.recording.library.catalog import Catalogue
+from deskhand.desktop.recordings.frame_source import FrameSource
+from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.timing.timeline import TimeMap
@@ -64,7 +64,7 @@ def ours(recordings: int) -> Way:
             child.stdin.write("stop\n")
             child.stdin.flush()
             take.facts |= json.loads(child.stdout.readline())
-        catalogue = Catalogue(folder)
+        catalogue = Catalog(folder)
         known = catalogue.get(NAME.format("a"))
         take.video, take.began = catalogue.video(NAME.format("a")), known["started_at"]
         take.times = TimeMap(tuple((real, video) for real, video in known["time_map"]))
@@ -77,7 +77,7 @@ def record(folder: Path, recordings: int) -> None:
     names = [NAME.format(digit) for digit in "abcde"[:recordings]]
     with Framebuffer(os.environ["DISPLAY"], Path(os.environ["XAUTHORITY"])) as screen:
         settings = RecordingSettings(free_to_start=0, free_to_go_on=0)
-        with Recorder(Footage(screen), folder, settings) as recorder:
+        with Recorder(FrameSource(screen), folder, settings) as recorder:
             before = used(resource.RUSAGE_SELF)
             for name in names:
                 recorder.start(name)
@@ -92,7 +92,7 @@ def record(folder: Path, recordings: int) -> None:
                 "cpu_s": used(resource.RUSAGE_SELF) - before,
                 "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 "bytes": video.stat().st_size,
-                "video_s": Catalogue(folder).get(names[0])["video_s"],
+                "video_s": Catalog(folder).get(names[0])["video_s"],
                 "playable_ms": playable * 1000,
                 "index_in_front_ms": (time.monotonic() - asked) * 1000,
             }

@@ -14,7 +14,7 @@ import psutil
 from fastapi import FastAPI
 
 from deskhand.vncbridge.rfb.proxy import UnixUpstream, router
-from deskhand.vncbridge.rfb.viewers import Watchers
+from deskhand.vncbridge.rfb.viewers import Viewers
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
 BLOCK = bytes(range(256)) * 1024
@@ -224,7 +224,7 @@ def _until_listening(port: int) -> None:
 def serve(path: Path) -> None:
     """Run our relay as a desktop service does; print its port."""
     app = FastAPI()
-    app.include_router(router(UnixUpstream(path), lambda: False, Watchers()))
+    app.include_router(router(UnixUpstream(path), lambda: False, Viewers()))
     with listening(Address("127.0.0.1", 0)) as (bound, address):
         server = Serving(app, ready=lambda: print(address.port, flush=True))
         asyncio.run(server.run_until_asked(bound))

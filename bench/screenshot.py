@@ -23,10 +23,10 @@ from xcffib import xproto
 
 from bench.tables import save
 from deskhand.desktop.capture.framebuffer import Framebuffer
-from deskhand.desktop.display.child_processes import Spawner
+from deskhand.desktop.display.child_processes import ChildProcessSpawner
 from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.screenshots.renderer import Pictures
+from deskhand.desktop.screenshots.renderer import ScreenshotRenderer
 from deskhand.desktop.x11.connection import connect
 
 NATIVE, MODEL = Size(1920, 1080), Size(1280, 720)
@@ -99,7 +99,7 @@ class Bench:
             "DISPLAY": server.display,
             "XAUTHORITY": str(server.xauthority),
         }
-        self._pictures = Pictures()
+        self._pictures = ScreenshotRenderer()
         self._spot = Spot(server)
         os.environ.update(self._environment)
         # Xvnc lists depth 24 twice and mss looks at the first entry only.
@@ -180,7 +180,7 @@ def main() -> None:
     results: dict[str, dict[str, float]] = {}
     with (
         tempfile.TemporaryDirectory() as place,
-        Spawner() as spawner,
+        ChildProcessSpawner() as spawner,
         XServer(Path(place), NATIVE, {"PATH": os.environ["PATH"]}, spawner) as server,
         Framebuffer(server.display, server.xauthority) as screen,
     ):

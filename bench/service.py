@@ -16,10 +16,10 @@ import httpx2
 
 from bench.screenshot import scenes
 from bench.tables import in_turns, save, show
-from deskhand.desktop.client.local_service import Child
+from deskhand.desktop.client.local_service import LocalService
 from deskhand.desktop.geometry import Point
-from deskhand.desktop.input.events import ButtonDown, ButtonUp, Move, Tap
-from deskhand.desktop.input.xtest import XTestHands
+from deskhand.desktop.input.events import ButtonPress, ButtonRelease, PointerMotion, Tap
+from deskhand.desktop.input.xtest import XTestInput
 
 TEXT = ("The quick brown fox jumps over the lazy dog. 0123456789 " * 4)[:200]
 ACTION = "/api/v0/desktop/action"
@@ -93,9 +93,9 @@ def screenshots(live: Live) -> dict[str, dict[str, float]]:
     return found
 
 
-def clicks(live: Live, hands: XTestHands, pyautogui: Any) -> dict[str, float]:
+def clicks(live: Live, hands: XTestInput, pyautogui: Any) -> dict[str, float]:
     """A click where nothing is."""
-    strokes = (Move(Point(900, 500)), ButtonDown(1), ButtonUp(1))
+    strokes = (PointerMotion(Point(900, 500)), ButtonPress(1), ButtonRelease(1))
 
     def by_pyautogui(pause: float) -> Callable[[], None]:
         def click() -> None:
@@ -116,7 +116,7 @@ def clicks(live: Live, hands: XTestHands, pyautogui: Any) -> dict[str, float]:
     )
 
 
-def typing(live: Live, hands: XTestHands, pyautogui: Any) -> dict[str, float]:
+def typing(live: Live, hands: XTestInput, pyautogui: Any) -> dict[str, float]:
     """200 ASCII characters into a terminal."""
     taps = [Tap(ord(character)) for character in TEXT]
     pyautogui.PAUSE = 0
@@ -152,7 +152,7 @@ def observed(live: Live) -> dict[str, float]:
 
 def main() -> None:
     results: dict[str, Any] = {}
-    child = Child(())
+    child = LocalService(())
     with tempfile.TemporaryDirectory() as place:
         # The desktop's user has to look at the pictures in it.
         Path(place).chmod(0o755)
@@ -168,7 +168,7 @@ def main() -> None:
             results["screenshot_ms"] = screenshots(live)
             for name, times in results["screenshot_ms"].items():
                 show(f"screenshot, {name}", times, "over HTTP, all painted")
-            with XTestHands(live.environment["DISPLAY"], where) as hands:
+            with XTestInput(live.environment["DISPLAY"], where) as hands:
                 results["click_ms"] = clicks(live, hands, pyautogui)
                 show("click", results["click_ms"], "ours, in process")
                 live.terminal()

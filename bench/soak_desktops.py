@@ -22,8 +22,8 @@ import psutil
 
 from bench.tables import save
 from bench.traces import Traces, traces
-from deskhand.desktop.display.child_processes import Spawner
-from deskhand.desktop.display.instance import Generation, Setting
+from deskhand.desktop.display.child_processes import ChildProcessSpawner
+from deskhand.desktop.display.instance import DisplayInstance, Setting
 from deskhand.desktop.display.session import SessionFiles
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.isolation.environment import built
@@ -41,7 +41,7 @@ def cycles(count: int) -> Facts:
     memory: list[int] = []
     process = psutil.Process()
     grew = False
-    with tempfile.TemporaryDirectory(prefix="soak-") as place, Spawner() as spawner:
+    with tempfile.TemporaryDirectory(prefix="soak-") as place, ChildProcessSpawner() as spawner:
         folder = Path(place)
         environment = built(folder, "soak", "soak", inherited=os.environ)
         for name in ("home", "tmp", "run", "logs"):
@@ -53,7 +53,7 @@ def cycles(count: int) -> Facts:
         )
         began = time.monotonic()
         for number in range(1, count + 1):
-            life = Generation(setting, number, 0, lambda: None)
+            life = DisplayInstance(setting, number, 0, lambda: None)
             life.open()
             life.framebuffer.frame()
             life.close()

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.tables import save
-from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.library.catalog import Catalog
 from tests.recording.fakes import decoded
 from tests.system.test_recording_crash import A, killed_at_random
 from tests.system.test_recording_playback import played, player
@@ -25,7 +25,7 @@ PROMISED = 1.0
 def lost(folder: Path, seed: int) -> float:
     """Kill and recover; the seconds before the kill of which nothing was kept."""
     shown, killed = killed_at_random(folder, seed)
-    catalogue = Catalogue(folder)
+    catalogue = Catalog(folder)
     left = catalogue.video(A)
     frames = counted(left)
     (folder / "left.mp4").write_bytes(left.read_bytes())

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from bench.tables import save
-from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.library.faststart import move
-from deskhand.recording.pipeline.engine import Studio
-from deskhand.recording.ports import Shot
+from deskhand.recording.pipeline.engine import RecordingEngine
+from deskhand.recording.ports import CapturedFrame
 from deskhand.recording.settings import RecordingSettings
-from deskhand.recording.timing.size_budget import LADDER
+from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.video.encoder import Encoder
-from deskhand.recording.video.mp4_file import Film
+from deskhand.recording.video.mp4_file import Mp4File
 from tests.recording.fakes import decoded
 
 Facts = dict[str, Any]
@@ -39,13 +39,13 @@ def fill(folder: Path, cap: int, wanted: int) -> Facts:
     settings = RecordingSettings(
         free_to_start=0, free_to_go_on=0, largest_file=cap, animation_after=1e6
     )
-    catalogue = Catalogue(folder)
-    studio = Studio(catalogue, settings, time.time())
+    catalogue = Catalog(folder)
+    studio = RecordingEngine(catalogue, settings, time.time())
     studio.start(NAME, "", 0.0)
     pictures = [noise(seed) for seed in range(8)]
     now, rungs, frames = 0.0, set(), 0
     for turn in count():
-        studio.shot(Shot(pictures[turn % len(pictures)], now, WHOLE))
+        studio.shot(CapturedFrame(pictures[turn % len(pictures)], now, WHOLE))
         frames += 1
         rungs.add(studio.fps)
         now += 1 / studio.fps
@@ -68,9 +68,9 @@ def fill(folder: Path, cap: int, wanted: int) -> Facts:
 def carry(folder: Path, size: int) -> Facts:
     """Time closing, and moving the index of, a file of that size."""
     path = folder / "large.mp4"
-    with Encoder((SIZE[1], SIZE[0]), LADDER[0], 8_000_000) as encoder:
+    with Encoder((SIZE[1], SIZE[0]), QUALITY_LEVELS[0], 8_000_000) as encoder:
         coded = [encoder.encode(noise(n), n / 10, key=n == 0) for n in range(8)]
-        film = Film(path, encoder.stream)
+        film = Mp4File(path, encoder.stream)
         for at in count():
             one = coded[at % len(coded)]
             film.write(one.data, key=one.key, at=at * 66)

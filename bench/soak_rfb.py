@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from deskhand.vncbridge.errors import ProtocolBroken
-from deskhand.vncbridge.rfb.messages import SHAPES, ClientStream, Held
+from deskhand.vncbridge.rfb.messages import SHAPES, ClientParser, Held
 
 HELLO = b"RFB 003.008\n\x01\x00"
 FOLDER = Path(__file__).parent.parent / "tests" / "data" / "rfb"
@@ -53,7 +53,7 @@ def message(chance: random.Random) -> bytes:
 
 def heard(pieces: list[bytes]) -> tuple[list[tuple[str, bytes]], str]:
     """Return what was understood, and why it ended."""
-    stream, held = ClientStream(), Held()
+    stream, held = ClientParser(), Held()
     found = []
     try:
         for piece in pieces:

@@ -1,1 +1,1 @@
-"""One display: X server, screenshots, input, actions and its HTTP service."""
+"""Vocabulary of one computer (errors, geometry, results, settings), its client and its entry."""

@@ -33,7 +33,7 @@ LONGEST_SECONDS = 60.0
 LOOK_SECONDS = 0.25
 
 
-class Patience:
+class GracePeriod:
     """What is left of a service's time to end. Times are seconds on a monotonic clock."""
 
     def __init__(self, now: float) -> None:
@@ -63,7 +63,7 @@ def keep(command: list[str]) -> int:
 
 
 def _watch(service: int, wanted: set[signal.Signals]) -> int:
-    patience: Patience | None = None
+    patience: GracePeriod | None = None
     while True:
         status = _reap(service)
         if status is not None:
@@ -71,7 +71,7 @@ def _watch(service: int, wanted: set[signal.Signals]) -> int:
         caught = signal.sigtimedwait(wanted, 3600.0 if patience is None else LOOK_SECONDS)
         if caught is not None and caught.si_signo != signal.SIGCHLD:
             os.kill(service, signal.SIGTERM)
-            patience = Patience(time.monotonic())
+            patience = GracePeriod(time.monotonic())
         elif patience is not None and patience.spent(
             time.monotonic(), _runnable(), os.cpu_count() or 1
         ):

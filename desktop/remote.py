@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from deskhand.desktop.client.http import DesktopClient
-from deskhand.desktop.client.local_service import Child
+from deskhand.desktop.client.local_service import LocalService
 from deskhand.desktop.client.session import Applications, Clipboard, EventStream, Lease, Windows
-from deskhand.desktop.client.transport import Line
+from deskhand.desktop.client.transport import Transport
 from deskhand.desktop.screenshots.options import PictureFormat
 
 from . import results
@@ -35,7 +35,7 @@ _LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
 class Mouse:
     """The mouse of one desktop. ``observe`` waits until the screen rests and sends a picture."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Transport) -> None:
         self._line = line
 
     async def click(
@@ -110,7 +110,7 @@ class Mouse:
 class Keyboard:
     """The keyboard of one desktop. ``observe`` as for the mouse."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Transport) -> None:
         self._line = line
 
     async def type(self, text: str, *, delay_ms: int = 0, observe: bool = False) -> Done:
@@ -137,7 +137,7 @@ class Keyboard:
 class Recordings:
     """What one desktop records."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Transport) -> None:
         self._line = line
 
     async def start(self, recording_id: str | None = None, label: str = "") -> str:
@@ -181,7 +181,9 @@ class Desktop:
     :class:`DesktopUnavailable` when it cannot be reached.
     """
 
-    def __init__(self, line: Line, *, child: Child | None, address: str, token: str) -> None:
+    def __init__(
+        self, line: Transport, *, child: LocalService | None, address: str, token: str
+    ) -> None:
         self._line = line
         self._child = child
         self._address, self._token = address, token
@@ -199,7 +201,7 @@ class Desktop:
     ) -> Self:
         """Return the desktop that is served at ``url``, a service or with an id a control plane."""
         root = f"/api/v0/desktops/{desktop_id}" if desktop_id else "/api/v0"
-        return cls(Line(root, space), child=None, address=url, token=token)
+        return cls(Transport(root, space), child=None, address=url, token=token)
 
     @classmethod
     def launch(
@@ -214,8 +216,8 @@ class Desktop:
         ``environment`` replaces ours. Should this process be killed, the desktop ends an hour
         after its last call, or after ``"--linger", SECONDS``.
         """
-        child = Child(("--linger", _ORPHAN_SECONDS, *arguments), environment)
-        return cls(Line("/api/v0", space), child=child, address="", token="")
+        child = LocalService(("--linger", _ORPHAN_SECONDS, *arguments), environment)
+        return cls(Transport("/api/v0", space), child=child, address="", token="")
 
     async def __aenter__(self) -> Self:
         address, token = self._address, self._token

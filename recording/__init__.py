@@ -1,1 +1,1 @@
-"""Record a desktop as a short video: idle squeezed, crash-safe, capped."""
+"""Vocabulary of recordings: errors, settings, ports, step."""

@@ -20,7 +20,7 @@ class Overlay(NamedTuple):
     pixels: NDArray[np.uint8]
 
 
-class Shot(NamedTuple):
+class CapturedFrame(NamedTuple):
     """What the screen showed at one moment.
 
     ``pixels``: ``uint8``, shape ``(height, width, 4)``, bytes B, G, R and one ignored. Nobody
@@ -52,7 +52,7 @@ def joined(
 class Feed(Protocol):
     """A stream of shots for one taker."""
 
-    def take(self, timeout: float) -> Shot | None:
+    def take(self, timeout: float) -> CapturedFrame | None:
         """Block until the picture differs from the last one taken; None after ``timeout``.
 
         The first call returns the current picture at once.

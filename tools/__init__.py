@@ -1,1 +1,1 @@
-"""Process and file core, agents and their tools, control plane, command line."""
+"""The `deskhand` command; agents, their tools and the control plane are its folders."""

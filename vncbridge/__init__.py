@@ -1,1 +1,1 @@
-"""Show a desktop in a browser: RFB relay, credentials, viewer page."""
+"""Vocabulary of the edge to the network: errors."""

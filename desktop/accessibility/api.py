@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from deskhand.desktop.geometry import Region, Size
 from deskhand.desktop.http_errors import answered
-from deskhand.desktop.lease.access import Floor
+from deskhand.desktop.lease.access import AccessControl
 
 from .reader import widgets
 from .tree import compact, pointed
@@ -21,7 +21,7 @@ MARK = "accessibility"
 """Of this name in the desktop's ``run``: browsers that start from then on tell of their pages."""
 
 
-class Widgets:
+class AccessibilityService:
     """The newest tree that was asked for, and the places of its refs."""
 
     def __init__(self, environment: Callable[[], Mapping[str, str]], size: Size, run: Path) -> None:
@@ -55,7 +55,7 @@ class Widgets:
         return pointed(body, self._places, self._size)
 
 
-def router(shown: Widgets, floor: Floor) -> APIRouter:
+def router(shown: AccessibilityService, floor: AccessControl) -> APIRouter:
     """Return the route; ``floor`` says whether the screen may be seen."""
     routes = APIRouter(prefix=PREFIX, tags=["desktop"])
     turns = asyncio.Lock()

@@ -31,7 +31,7 @@ from .bus import (
     session_bus,
     widget_bus,
 )
-from .password_fields import Stays
+from .password_fields import PasswordFocusHistory
 from .web_page import page_of, role_question
 
 _COVERED = "password text"
@@ -52,7 +52,7 @@ _BUS = "org.freedesktop.DBus"
 _LOST = (OSError, TimeoutError, DBusErrorResponse)
 
 
-class FieldWatch:
+class FocusTracker:
     """Knows whether the keyboard was in a password field; a context manager with one thread.
 
     ``environment`` gives that of an application, with the address of the session's bus. What it
@@ -67,7 +67,7 @@ class FieldWatch:
     ) -> None:
         self._environment = environment
         self._clock = clock
-        self._stays = Stays()
+        self._stays = PasswordFocusHistory()
         self._asked: dict[int, Address] = {}
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="fields", daemon=True)
@@ -157,7 +157,7 @@ class FieldWatch:
                 self._listen()
             self._hears = False
             with self._changed:
-                self._stays = Stays()
+                self._stays = PasswordFocusHistory()
                 self._asked.clear()
                 self._changed.notify_all()
             if not self._closing:

@@ -35,7 +35,7 @@ class _Stay:
         return bool(self.password) and self.since <= end and not over
 
 
-class Stays:
+class PasswordFocusHistory:
     """Which widgets have the keyboard in which application.
 
     Applications and widgets go by their names on the bus. Times are seconds, and only grow.

@@ -148,7 +148,7 @@ Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Kind:
+class ActionKind:
     """One row of the table."""
 
     summary: str
@@ -243,103 +243,105 @@ _PICTURE = ("format", "quality", "cursor", "since")
 _AT = ("coordinate",)
 _TEXT = ("text",)
 
-ACTIONS: dict[str, Kind] = {
-    "key": Kind(
+ACTIONS: dict[str, ActionKind] = {
+    "key": ActionKind(
         "Strike a key or a chord, as 'ctrl+s'; several with blanks between them.",
         lambda v: Key(chords(v["text"])),
         needs=_TEXT,
         failed="Key press failed.",
     ),
-    "type": Kind(
+    "type": ActionKind(
         "Type a text.",
         _type,
         needs=_TEXT,
         takes=("delay_ms", "hosts"),
         failed="Type action failed.",
     ),
-    "key_down": Kind(
+    "key_down": ActionKind(
         "Press a key or a chord and leave it pressed.",
         lambda v: KeyDown(chord(v["text"])),
         needs=_TEXT,
         failed="Key down failed.",
     ),
-    "key_up": Kind(
+    "key_up": ActionKind(
         "Let a key or a chord go.",
         lambda v: KeyUp(chord(v["text"])),
         needs=_TEXT,
         failed="Key up failed.",
     ),
-    "hold_key": Kind(
+    "hold_key": ActionKind(
         "Hold a key or a chord, for a second if nothing else is said.",
         lambda v: HoldKey(chord(v["text"]), _seconds(v, 1.0)),
         needs=_TEXT,
         takes=_DURATION,
         failed="Key press failed.",
     ),
-    "mouse_move": Kind(
+    "mouse_move": ActionKind(
         "Move the pointer; smoothly if a duration is given.",
         lambda v: MouseMove(v["coordinate"], _seconds(v, 0.0)),
         needs=_AT,
         takes=_DURATION,
         failed="Mouse move failed.",
     ),
-    "left_click": Kind("Click.", _click(LEFT), _AT, _HELD, "Left click failed."),
-    "right_click": Kind(
+    "left_click": ActionKind("Click.", _click(LEFT), _AT, _HELD, "Left click failed."),
+    "right_click": ActionKind(
         "Click with the right button.", _click(RIGHT), _AT, _HELD, "Right click failed."
     ),
-    "middle_click": Kind(
+    "middle_click": ActionKind(
         "Click with the middle button.", _click(MIDDLE), _AT, _HELD, "Middle click failed."
     ),
-    "double_click": Kind("Click twice.", _click(LEFT, 2), _AT, _HELD, "Double click failed."),
-    "triple_click": Kind("Click three times.", _click(LEFT, 3), _AT, _HELD, "Triple click failed."),
-    "back_click": Kind(
+    "double_click": ActionKind("Click twice.", _click(LEFT, 2), _AT, _HELD, "Double click failed."),
+    "triple_click": ActionKind(
+        "Click three times.", _click(LEFT, 3), _AT, _HELD, "Triple click failed."
+    ),
+    "back_click": ActionKind(
         "Click with the button for going back.", _click(BACK), _AT, _HELD, "Back click failed."
     ),
-    "forward_click": Kind(
+    "forward_click": ActionKind(
         "Click with the button for going forward.",
         _click(FORWARD),
         _AT,
         _HELD,
         "Forward click failed.",
     ),
-    "left_mouse_down": Kind(
+    "left_mouse_down": ActionKind(
         "Press the left button where the pointer is.",
         lambda _: ButtonDown(LEFT),
         failed="Left mouse down failed.",
     ),
-    "left_mouse_up": Kind(
+    "left_mouse_up": ActionKind(
         "Let the left button go.", lambda _: ButtonUp(LEFT), failed="Left mouse up failed."
     ),
-    "left_click_drag": Kind(
+    "left_click_drag": ActionKind(
         "Drag with the left button, from start_coordinate to coordinate or along a path.",
         _drag,
         takes=("start_coordinate", "coordinate", "path", *_DURATION, *_HELD),
         failed="Left click drag failed.",
     ),
-    "scroll": Kind(
+    "scroll": ActionKind(
         "Turn the wheel at a point; three notches down if nothing else is said.",
         _scroll,
         needs=_AT,
         takes=("scroll_direction", "scroll_amount", "scroll_pixels", *_HELD),
         failed="Scroll failed.",
     ),
-    "cursor_position": Kind(
+    "cursor_position": ActionKind(
         "Say where the pointer is.", lambda _: CursorPosition(), failed="Cursor position failed."
     ),
-    "screenshot": Kind(
+    "screenshot": ActionKind(
         "Take a picture of the screen, or of a region of it.",
         _screenshot,
         takes=("region", *_PICTURE),
         failed="Screenshot failed.",
     ),
-    "zoom": Kind(
+    "zoom": ActionKind(
         "Take a picture of a region in all the detail the screen has.",
         _screenshot,
         needs=("region",),
         takes=_PICTURE,
         failed="Screenshot failed.",
     ),
-    "wait": Kind(
+    "wait": ActionKind(
         "Do nothing, for a second if nothing else is said.",
         lambda v: Wait(_seconds(v, 1.0)),
         takes=_DURATION,

@@ -5,11 +5,16 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from deskhand.desktop.geometry import Point, Size, Space, convert
-from deskhand.desktop.input.events import ButtonDown as Press
-from deskhand.desktop.input.events import ButtonUp as Release
-from deskhand.desktop.input.events import KeyDown as Down
-from deskhand.desktop.input.events import KeyUp as Up
-from deskhand.desktop.input.events import Move, Pause, Stroke, Tap
+from deskhand.desktop.input.events import (
+    ButtonPress,
+    ButtonRelease,
+    InputEvent,
+    KeyPress,
+    KeyRelease,
+    Pause,
+    PointerMotion,
+    Tap,
+)
 from deskhand.desktop.input.keys import SHIFTS, Chord
 
 from .catalog import (
@@ -38,7 +43,7 @@ _FEWEST_STEPS = 8
 _WHEEL = {"up": 4, "down": 5, "left": 6, "right": 7}
 
 
-def plan(action: Action, space: Space, native: Size, position: Point) -> Iterator[Stroke]:
+def plan(action: Action, space: Space, native: Size, position: Point) -> Iterator[InputEvent]:
     """Yield what the hands have to do; ``position`` is where the pointer is, in native pixels."""
 
     def here(point: Point) -> Point:
@@ -55,7 +60,7 @@ def plan(action: Action, space: Space, native: Size, position: Point) -> Iterato
             yield from _mouse(action, here, position)
 
 
-def _keyboard(action: Key | Type | KeyDown | KeyUp | HoldKey) -> Iterator[Stroke]:
+def _keyboard(action: Key | Type | KeyDown | KeyUp | HoldKey) -> Iterator[InputEvent]:
     match action:
         case Key(chords):
             for chord in chords:
@@ -63,9 +68,9 @@ def _keyboard(action: Key | Type | KeyDown | KeyUp | HoldKey) -> Iterator[Stroke
         case Type(keysyms, delay):
             yield from _typed(keysyms, delay)
         case KeyDown(chord):
-            yield from map(Down, chord.keysyms)
+            yield from map(KeyPress, chord.keysyms)
         case KeyUp(chord):
-            yield from map(Up, reversed(chord.keysyms))
+            yield from map(KeyRelease, reversed(chord.keysyms))
         case _:
             yield from _held(action.chord.keysyms, [Pause(action.seconds)])
 
@@ -74,32 +79,36 @@ def _mouse(
     action: MouseMove | Click | ButtonDown | ButtonUp | Drag | Scroll,
     here: Callable[[Point], Point],
     position: Point,
-) -> Iterator[Stroke]:
+) -> Iterator[InputEvent]:
     match action:
         case MouseMove(to, seconds):
             yield from _moves((position, here(to)), seconds, fewest=1)
         case Click(at, button, count, modifiers):
-            yield Move(here(at))
-            yield from _held(modifiers, [Press(button), Release(button)] * count)
+            yield PointerMotion(here(at))
+            yield from _held(modifiers, [ButtonPress(button), ButtonRelease(button)] * count)
         case ButtonDown(button):
-            yield Press(button)
+            yield ButtonPress(button)
         case ButtonUp(button):
-            yield Release(button)
+            yield ButtonRelease(button)
         case Drag(path, seconds, modifiers):
             yield from _drag([here(point) for point in path], seconds, modifiers)
         case _:
             wheel = _WHEEL[action.direction]
-            yield Move(here(action.at))
-            yield from _held(action.modifiers, [Press(wheel), Release(wheel)] * action.notches)
+            yield PointerMotion(here(action.at))
+            yield from _held(
+                action.modifiers, [ButtonPress(wheel), ButtonRelease(wheel)] * action.notches
+            )
 
 
 # Between batches one may cancel; as many foreign symbols as this find a key at a time.
 _BATCH = 80
 
 
-def batches(strokes: Iterable[Stroke], most: int = _BATCH) -> Iterator[list[Stroke] | Pause]:
+def batches(
+    strokes: Iterable[InputEvent], most: int = _BATCH
+) -> Iterator[list[InputEvent] | Pause]:
     """Cut strokes at their pauses, and long runs into pieces between which one may cancel."""
-    run: list[Stroke] = []
+    run: list[InputEvent] = []
     for stroke in strokes:
         if isinstance(stroke, Pause):
             if run:
@@ -116,7 +125,7 @@ def batches(strokes: Iterable[Stroke], most: int = _BATCH) -> Iterator[list[Stro
         yield run
 
 
-def _strike(chord: Chord) -> Iterator[Stroke]:
+def _strike(chord: Chord) -> Iterator[InputEvent]:
     if SHIFTS.isdisjoint(chord.held):
         yield from _held(chord.held, [Tap(chord.struck)])
     else:
@@ -124,28 +133,28 @@ def _strike(chord: Chord) -> Iterator[Stroke]:
         yield from _held(chord.keysyms, [])
 
 
-def _typed(keysyms: Iterable[int], delay: float) -> Iterator[Stroke]:
+def _typed(keysyms: Iterable[int], delay: float) -> Iterator[InputEvent]:
     for keysym in keysyms:
         yield Tap(keysym)
         if delay:
             yield Pause(delay)
 
 
-def _held(keysyms: tuple[int, ...], strokes: Iterable[Stroke]) -> Iterator[Stroke]:
-    yield from map(Down, keysyms)
+def _held(keysyms: tuple[int, ...], strokes: Iterable[InputEvent]) -> Iterator[InputEvent]:
+    yield from map(KeyPress, keysyms)
     yield from strokes
-    yield from map(Up, reversed(keysyms))
+    yield from map(KeyRelease, reversed(keysyms))
 
 
-def _drag(path: list[Point], seconds: float, modifiers: tuple[int, ...]) -> Iterator[Stroke]:
-    yield Move(path[0])
+def _drag(path: list[Point], seconds: float, modifiers: tuple[int, ...]) -> Iterator[InputEvent]:
+    yield PointerMotion(path[0])
     yield from _held(
         modifiers,
-        [Press(LEFT), *_moves(path, seconds, fewest=_FEWEST_STEPS), Release(LEFT)],
+        [ButtonPress(LEFT), *_moves(path, seconds, fewest=_FEWEST_STEPS), ButtonRelease(LEFT)],
     )
 
 
-def _moves(path: Iterable[Point], seconds: float, fewest: int) -> Iterator[Stroke]:
+def _moves(path: Iterable[Point], seconds: float, fewest: int) -> Iterator[InputEvent]:
     legs = [(start, end, math.dist(start, end)) for start, end in pairwise(path)]
     steps = max(fewest, round(seconds * _STEPS_A_SECOND))
     length = sum(distance for _, _, distance in legs) or 1.0
@@ -155,7 +164,7 @@ def _moves(path: Iterable[Point], seconds: float, fewest: int) -> Iterator[Strok
         for step in range(1, share + 1):
             if pause:
                 yield Pause(pause)
-            yield Move(_between(start, end, step, share))
+            yield PointerMotion(_between(start, end, step, share))
 
 
 def _between(start: Point, end: Point, step: int, steps: int) -> Point:

@@ -1,6 +1,6 @@
 """The requests of the HTTP interface as JSON Schema, made from the table of actions."""
 
-from .catalog import ACTIONS, Kind
+from .catalog import ACTIONS, ActionKind
 from .fields import FIELDS, Json
 from .requests import LONGEST_BATCH, LONGEST_SETTLE, MOST_IGNORED, SMALLEST_PICTURE, SPACES
 
@@ -98,11 +98,11 @@ def either(first: str, second: str) -> Json:
     return {"oneOf": [{"required": [first]}, {"required": [second]}]}
 
 
-def _kinds() -> list[tuple[str, Kind]]:
+def _kinds() -> list[tuple[str, ActionKind]]:
     return list(ACTIONS.items())
 
 
-def _variant(name: str, kind: Kind, extra: Json) -> Json:
+def _variant(name: str, kind: ActionKind, extra: Json) -> Json:
     fields = {field: FIELDS[field].schema for field in (*kind.needs, *kind.takes)}
     needs = ["action", *kind.needs]
     either: Json = {}

@@ -11,10 +11,10 @@ from deskhand.desktop.actions.requests import decode, known
 from deskhand.desktop.actions.schema import either, json_body
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.http_errors import answered
-from deskhand.desktop.lease.access import Floor
+from deskhand.desktop.lease.access import AccessControl
 from deskhand.desktop.tool_calls.caller import caller_of
 
-from .applications import Applications
+from .applications import InstalledApplications
 
 Json = dict[str, Any]
 
@@ -26,7 +26,9 @@ class Launcher(Protocol):
         """Start a command and return its id."""
 
 
-def router(applications: Applications, launcher: Launcher, floor: Floor) -> APIRouter:
+def router(
+    applications: InstalledApplications, launcher: Launcher, floor: AccessControl
+) -> APIRouter:
     """Return the routes."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from deskhand.desktop.errors import InvalidAction, NothingSuch
 
-from .desktop_entry import Entry, entry
+from .desktop_entry import DesktopEntry, entry
 
 SCHEMES = ("http", "https", "file", "about")
 BROWSER, TERMINAL = "browser", "terminal"
@@ -20,18 +20,18 @@ _SHOWN = re.compile(r"text/.*|image/(png|jpeg|gif|webp|svg\+xml|bmp|avif|x-icon)
 _SHOWN_TOO = ("application/pdf", "application/json", "application/xml", "application/xhtml+xml")
 
 
-class Applications:
+class InstalledApplications:
     """Finds applications by name; ``environment`` is what they start with, at the moment."""
 
     def __init__(self, environment: Callable[[], Mapping[str, str]]) -> None:
         self._environment = environment
 
-    def all(self) -> dict[str, Entry]:
+    def all(self) -> dict[str, DesktopEntry]:
         """What is installed, by the name under which it is launched."""
         found = {}
         for name in (BROWSER, TERMINAL):
             if self._program(name):
-                found[name] = Entry(name, name.capitalize(), (name,))
+                found[name] = DesktopEntry(name, name.capitalize(), (name,))
         for folder in self._environment().get("XDG_DATA_DIRS", "").split(":"):
             for path in sorted(Path(folder, "applications").glob("*.desktop")):
                 one = self._read(path)
@@ -110,7 +110,7 @@ class Applications:
         listed = ", ".join(sorted(known)) or "none"
         raise NothingSuch(f"Nothing opens {path}", f"it is {kind}; applications: {listed}")
 
-    def _read(self, path: Path) -> Entry | None:
+    def _read(self, path: Path) -> DesktopEntry | None:
         try:
             one = entry(path.stem, path.read_text(errors="replace"))
         except OSError:

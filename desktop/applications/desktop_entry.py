@@ -12,7 +12,7 @@ _FIELDS = "fFuUdDnNickvm"
 
 
 @dataclass(frozen=True)
-class Entry:
+class DesktopEntry:
     """An application that can be launched."""
 
     id: str
@@ -28,7 +28,7 @@ class Entry:
     """Whether it wants a terminal to run in."""
 
 
-def entry(identifier: str, text: str) -> Entry | None:
+def entry(identifier: str, text: str) -> DesktopEntry | None:
     """Read a file; None if it is no application that is to be shown."""
     values = _values(text)
     if values.get("Type") != "Application" or "true" in (
@@ -43,7 +43,7 @@ def entry(identifier: str, text: str) -> Entry | None:
     argv = tuple(word.replace("%%", "%") for word in words if not _is_field(word))
     if not argv or not argv[0]:
         return None
-    return Entry(
+    return DesktopEntry(
         id=identifier,
         name=values.get("Name") or identifier,
         argv=argv,

@@ -10,7 +10,7 @@ from deskhand.desktop.tool_calls.chat import chat_of
 from deskhand.desktop.tool_calls.errors import ToolCallError
 
 
-class Launches:
+class ProcessLauncher:
     """The process list of one desktop, as launching needs it."""
 
     def __init__(self, registry: Registry) -> None:

@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 
 from deskhand.desktop.errors import ActionFailed, DisplayGone, UntypableText
 from deskhand.desktop.geometry import Point, Size
-from deskhand.desktop.input.events import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Stroke, Tap
+from deskhand.desktop.input.events import (
+    ButtonPress,
+    ButtonRelease,
+    InputEvent,
+    KeyPress,
+    KeyRelease,
+    PointerMotion,
+    Tap,
+)
 
 from .keys import key_name
 
@@ -50,7 +58,7 @@ _NOTCH = 120 if sys.platform == "win32" else 1
 _SHIFTED = {"<": ","} if sys.platform.startswith("linux") else {}
 
 
-class MssCamera:
+class MssScreen:
     """Takes pictures of the first monitor. A context manager."""
 
     def __init__(self) -> None:
@@ -98,7 +106,7 @@ class MssCamera:
         return _position(self._size)
 
 
-class PyAutoGuiHands:
+class PyAutoGuiInput:
     """Presses keys and buttons, and knows which of them are down."""
 
     def __init__(self, size: Size, acted: Callable[[], None] = lambda: None) -> None:
@@ -110,7 +118,7 @@ class PyAutoGuiHands:
         self._keys: list[str] = []
         self._buttons: list[int] = []
 
-    def perform(self, strokes: Sequence[Stroke]) -> None:
+    def perform(self, strokes: Sequence[InputEvent]) -> None:
         """Do all strokes.
 
         Raises:
@@ -118,7 +126,7 @@ class PyAutoGuiHands:
             ActionFailed: If the display does not go along.
         """
         for stroke in strokes:
-            if isinstance(stroke, Tap | KeyDown) and key_name(stroke.keysym) is None:
+            if isinstance(stroke, Tap | KeyPress) and key_name(stroke.keysym) is None:
                 raise UntypableText(hex(stroke.keysym))
         try:
             with _alone():
@@ -142,31 +150,31 @@ class PyAutoGuiHands:
         """Where the pointer is."""
         return _position(self._size)
 
-    def _do(self, stroke: Stroke) -> None:
+    def _do(self, stroke: InputEvent) -> None:
         match stroke:
-            case Move(to):
+            case PointerMotion(to):
                 across, down = _scale(self._size)
                 pyautogui.moveTo(round(to.x / across), round(to.y / down), _pause=False)
-            case ButtonDown(button) if button in _WHEEL:
+            case ButtonPress(button) if button in _WHEEL:
                 across, up = _WHEEL[button]
                 turn = pyautogui.hscroll if across else pyautogui.scroll
                 turn((across or up) * _NOTCH, _pause=False)
-            case ButtonDown(button) if button in _BUTTONS:
+            case ButtonPress(button) if button in _BUTTONS:
                 pyautogui.mouseDown(button=_BUTTONS[button], _pause=False)
                 self._buttons.append(button)
-            case ButtonUp(button) if button in _BUTTONS:
+            case ButtonRelease(button) if button in _BUTTONS:
                 pyautogui.mouseUp(button=_BUTTONS[button], _pause=False)
                 self._buttons = [held for held in self._buttons if held != button]
-            case KeyDown(keysym) | KeyUp(keysym) | Tap(keysym):
+            case KeyPress(keysym) | KeyRelease(keysym) | Tap(keysym):
                 self._key(stroke, key_name(keysym))
 
-    def _key(self, stroke: Stroke, key: str | None) -> None:
+    def _key(self, stroke: InputEvent, key: str | None) -> None:
         if key is None:
             return
-        if isinstance(stroke, KeyDown):
+        if isinstance(stroke, KeyPress):
             pyautogui.keyDown(key, _pause=False)
             self._keys.append(key)
-        elif isinstance(stroke, KeyUp):
+        elif isinstance(stroke, KeyRelease):
             pyautogui.keyUp(key, _pause=False)
             self._keys = [held for held in self._keys if held != key]
         elif key in _SHIFTED:

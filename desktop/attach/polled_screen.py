@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deskhand.desktop.capture.frames import Damage, Frame, Pointer
 from deskhand.desktop.capture.snapshots import Snapshots
-from deskhand.desktop.capture.subscriptions import Feed, Watch
+from deskhand.desktop.capture.subscriptions import DamageSubscription, FrameSubscription
 from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.geometry import Point, Region, Size, whole
 
@@ -21,7 +21,7 @@ _PACE_SECONDS = 0.05
 _ARROW = (16, 10)
 
 
-class Camera(Protocol):
+class ScreenSource(Protocol):
     """What takes pictures of the screen. Called by one thread at a time."""
 
     @property
@@ -39,13 +39,13 @@ class Camera(Protocol):
         """Where the pointer is."""
 
 
-class ComparedScreen:
+class PolledScreen:
     """Frames and changes of a screen; nothing is looked at while nobody waits.
 
     All methods may be called from any thread.
     """
 
-    def __init__(self, camera: Camera, name: str) -> None:
+    def __init__(self, camera: ScreenSource, name: str) -> None:
         self._camera = camera
         self._name = name
         self._lock = threading.RLock()
@@ -53,8 +53,8 @@ class ComparedScreen:
         self._thread = threading.Thread(target=self._look, name="screen", daemon=True)
         self._snapshots = Snapshots(camera.size)
         self._history: deque[Damage] = deque()
-        self._watches: set[Watch] = set()
-        self._feeds: set[Feed] = set()
+        self._watches: set[DamageSubscription] = set()
+        self._feeds: set[FrameSubscription] = set()
         self._closing = False
         self._shown = Point(-1, -1)
         self._arrow = arrow()
@@ -107,18 +107,18 @@ class ComparedScreen:
         with self._lock:
             return Pointer(self._camera.pointer(), Point(0, 0), self._arrow, 1)
 
-    def watch(self) -> Watch:
+    def watch(self) -> DamageSubscription:
         """Listen to changes from now on."""
         with self._wanted:
-            watch = Watch(tuple(self._history), self._name, self._forget_watch)
+            watch = DamageSubscription(tuple(self._history), self._name, self._forget_watch)
             self._watches.add(watch)
             self._wanted.notify_all()
             return watch
 
-    def subscribe(self) -> Feed:
+    def subscribe(self) -> FrameSubscription:
         """Get new frames, in a thread of the caller's."""
         with self._wanted:
-            feed = Feed(self.frame, self.pointer, whole(self.size), self._forget_feed)
+            feed = FrameSubscription(self.frame, self.pointer, whole(self.size), self._forget_feed)
             self._feeds.add(feed)
             self._wanted.notify_all()
             return feed
@@ -165,11 +165,11 @@ class ComparedScreen:
         for feed in tuple(self._feeds):
             feed.painted()
 
-    def _forget_watch(self, watch: Watch) -> None:
+    def _forget_watch(self, watch: DamageSubscription) -> None:
         with self._lock:
             self._watches.discard(watch)
 
-    def _forget_feed(self, feed: Feed) -> None:
+    def _forget_feed(self, feed: FrameSubscription) -> None:
         with self._lock:
             self._feeds.discard(feed)
 

@@ -22,7 +22,7 @@ from deskhand.desktop.x11.connection import LOST, connect, has_extension, screen
 from .frames import Damage, Frame, Pointer
 from .grabber import Grabber, pixels_of
 from .snapshots import Snapshots, merged
-from .subscriptions import Feed, Watch
+from .subscriptions import DamageSubscription, FrameSubscription
 
 _HISTORY_SECONDS = 1.0
 # How often the pointer is looked at, which nothing reports: while it moves, and while it rests.
@@ -48,8 +48,8 @@ class Framebuffer:
         self._xauthority = xauthority
         self._lock = threading.RLock()
         self._thread = threading.Thread(target=self._listen, name="x-events", daemon=True)
-        self._watches: set[Watch] = set()
-        self._feeds: set[Feed] = set()
+        self._watches: set[DamageSubscription] = set()
+        self._feeds: set[FrameSubscription] = set()
         self._history: deque[Damage] = deque()
         self._pending: list[Region] = []
         self._notified = False
@@ -144,7 +144,7 @@ class Framebuffer:
         with self._requests():
             return self._look_at_pointer()
 
-    def watch(self) -> Watch:
+    def watch(self) -> DamageSubscription:
         """Listen to damage from now on.
 
         Raises:
@@ -153,14 +153,14 @@ class Framebuffer:
         with self._requests():
             self._collect()
             recent = tuple(self._history)
-            watch = Watch(recent, self._display, self._forget_watch)
+            watch = DamageSubscription(recent, self._display, self._forget_watch)
             self._watches.add(watch)
             return watch
 
-    def subscribe(self) -> Feed:
+    def subscribe(self) -> FrameSubscription:
         """Get new frames, in a thread of the caller's."""
         with self._lock:
-            feed = Feed(self.frame, self.pointer, whole(self._size), self._forget_feed)
+            feed = FrameSubscription(self.frame, self.pointer, whole(self._size), self._forget_feed)
             self._feeds.add(feed)
             self._wake()
             return feed
@@ -184,11 +184,11 @@ class Framebuffer:
         self._frame = self._framed(time.monotonic())
         self._refresh()
 
-    def _forget_watch(self, watch: Watch) -> None:
+    def _forget_watch(self, watch: DamageSubscription) -> None:
         with self._lock:
             self._watches.discard(watch)
 
-    def _forget_feed(self, feed: Feed) -> None:
+    def _forget_feed(self, feed: FrameSubscription) -> None:
         with self._lock:
             self._feeds.discard(feed)
 

@@ -17,11 +17,14 @@ from .snapshots import merged
 _MOST_CHANGES = 64
 
 
-class Watch:
+class DamageSubscription:
     """Damages since it was opened, for a coroutine, and those of the second before."""
 
     def __init__(
-        self, recent: tuple[Damage, ...], display: str, forget: Callable[["Watch"], None]
+        self,
+        recent: tuple[Damage, ...],
+        display: str,
+        forget: Callable[["DamageSubscription"], None],
     ) -> None:
         self._recent = recent
         self._display = display
@@ -96,7 +99,7 @@ class Watch:
             loop.call_soon_threadsafe(event.set)
 
 
-class Feed:
+class FrameSubscription:
     """Newest frames for one thread, which takes them as fast as it likes."""
 
     def __init__(
@@ -104,7 +107,7 @@ class Feed:
         frame: Callable[[], Frame],
         pointer: Callable[[], Pointer],
         whole: Region,
-        forget: Callable[["Feed"], None],
+        forget: Callable[["FrameSubscription"], None],
     ) -> None:
         self._frame = frame
         self._pointer = pointer

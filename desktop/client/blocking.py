@@ -9,8 +9,8 @@ from typing import Any, Self
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from .http import DesktopClient, Reply
-from .lines import Lines
+from .http import DesktopClient, HttpReply
+from .lines import StreamedLines
 
 
 class BlockingClient:
@@ -74,7 +74,7 @@ class BlockingClient:
         params: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
-    ) -> Reply:
+    ) -> HttpReply:
         """Send one request and return its answer as it came, unless it is an error."""
         return self._portal.call(
             partial(
@@ -106,7 +106,7 @@ class BlockingClient:
 class BlockingLines:
     """Lines of an answer that is still being sent."""
 
-    def __init__(self, portal: BlockingPortal, lines: Lines) -> None:
+    def __init__(self, portal: BlockingPortal, lines: StreamedLines) -> None:
         self._portal = portal
         self._lines = lines
 

@@ -26,7 +26,7 @@ from deskhand.desktop.errors import (
     NotOnDesktop,
 )
 
-from .lines import Lines
+from .lines import StreamedLines
 
 Json = dict[str, Any]
 
@@ -40,7 +40,7 @@ _KINDS = {404: NotOnDesktop, 429: DesktopBusy, 503: DesktopBusy}
 
 
 @dataclass(frozen=True)
-class Reply:
+class HttpReply:
     """An answer that is not an error."""
 
     status: int
@@ -122,7 +122,7 @@ class DesktopClient:
         params: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
-    ) -> Reply:
+    ) -> HttpReply:
         """Send one request and return its answer as it came, unless it is an error."""
         with _translated():
             response = await self._http.request(
@@ -136,7 +136,7 @@ class DesktopClient:
             )
         if response.status_code >= 400:
             raise _refused(response.status_code, response.content)
-        return Reply(response.status_code, response.headers, response.content)
+        return HttpReply(response.status_code, response.headers, response.content)
 
     async def status(self) -> Json:
         """What the desktop is and how it is."""
@@ -218,12 +218,12 @@ class DesktopClient:
     @asynccontextmanager
     async def lines(
         self, path: str, headers: Mapping[str, str] | None = None
-    ) -> AsyncIterator[Lines]:
+    ) -> AsyncIterator[StreamedLines]:
         """Read an answer line by line while it is being sent."""
         async with self.stream("GET", path, headers=headers) as response:
             if response.status_code >= 400:
                 raise _refused(response.status_code, await response.aread())
-            lines = Lines(_lines(response))
+            lines = StreamedLines(_lines(response))
             try:
                 yield lines
             finally:
@@ -290,7 +290,7 @@ def _sent(headers: Mapping[str, str] | None, content: bytes | None) -> dict[str,
     return sent
 
 
-def _body(reply: Reply) -> Any:
+def _body(reply: HttpReply) -> Any:
     kind = reply.headers.get("content-type", "").partition(";")[0]
     # FastAPI names JSON as the type of an empty answer too.
     if not reply.content or kind != "application/json":

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 
-class Lines:
+class StreamedLines:
     """Lines, one at a time; to give up waiting for one loses nothing."""
 
     def __init__(self, lines: AsyncIterator[str]) -> None:

@@ -18,7 +18,7 @@ END_SECONDS = 10.0
 _TAIL_BYTES = 2000
 
 
-class Child:
+class LocalService:
     """One ``deskhand desktop``; ends with its owner. Every method blocks."""
 
     def __init__(

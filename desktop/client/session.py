@@ -9,8 +9,8 @@ from typing import Any, Literal, Self
 from deskhand.desktop import results
 from deskhand.desktop.results import Application, Event, Started, Tenure, Window
 
-from .lines import Lines
-from .transport import Line
+from .lines import StreamedLines
+from .transport import Transport
 
 _LONGEST_WAIT = 60.0
 
@@ -21,7 +21,7 @@ Clip = Literal["text", "image"]
 class Clipboard:
     """What was copied last on one desktop."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Transport) -> None:
         self._line = line
 
     async def text(self) -> str | None:
@@ -58,7 +58,7 @@ class Clipboard:
 class Windows:
     """The windows of one desktop's applications. Places are in the desktop's space."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Transport) -> None:
         self._line = line
 
     async def list(self) -> tuple[Window, ...]:
@@ -109,7 +109,7 @@ class Windows:
 class Applications:
     """What can be started on one desktop."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Transport) -> None:
         self._line = line
 
     async def list(self) -> tuple[Application, ...]:
@@ -141,7 +141,7 @@ class Applications:
 class Lease:
     """Who is in control of one desktop: a person, a chat, or nobody."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Transport) -> None:
         self._line = line
 
     async def get(self) -> Tenure:
@@ -189,11 +189,11 @@ class EventStream:
     came after it.
     """
 
-    def __init__(self, line: Line, since: str) -> None:
+    def __init__(self, line: Transport, since: str) -> None:
         self._line = line
         self._since = since
         self._stack = AsyncExitStack()
-        self._lines: Lines
+        self._lines: StreamedLines
 
     async def __aenter__(self) -> Self:
         path = self._line.path("/desktop/events")

@@ -14,7 +14,7 @@ from deskhand.desktop import results
 from deskhand.desktop.results import Application, Event, Started, Tenure, Window
 
 from .blocking import BlockingLines
-from .transport_sync import Line
+from .transport_sync import Transport
 
 _LONGEST_WAIT = 60.0
 
@@ -25,7 +25,7 @@ Clip = Literal["text", "image"]
 class Clipboard:
     """What was copied last on one desktop."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Transport) -> None:
         self._line = line
 
     def text(self) -> str | None:
@@ -62,7 +62,7 @@ class Clipboard:
 class Windows:
     """The windows of one desktop's applications. Places are in the desktop's space."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Transport) -> None:
         self._line = line
 
     def list(self) -> tuple[Window, ...]:
@@ -113,7 +113,7 @@ class Windows:
 class Applications:
     """What can be started on one desktop."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Transport) -> None:
         self._line = line
 
     def list(self) -> tuple[Application, ...]:
@@ -145,7 +145,7 @@ class Applications:
 class Lease:
     """Who is in control of one desktop: a person, a chat, or nobody."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Transport) -> None:
         self._line = line
 
     def get(self) -> Tenure:
@@ -193,7 +193,7 @@ class EventStream:
     came after it.
     """
 
-    def __init__(self, line: Line, since: str) -> None:
+    def __init__(self, line: Transport, since: str) -> None:
         self._line = line
         self._since = since
         self._stack = ExitStack()

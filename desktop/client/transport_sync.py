@@ -21,7 +21,7 @@ Json = dict[str, Any]
 _ACTION_SECONDS = 330.0
 
 
-class Line:
+class Transport:
     """One desktop's client, its place among the routes, and the space of its points."""
 
     def __init__(self, root: str, space: SpaceName) -> None:

@@ -13,7 +13,7 @@ from deskhand.desktop.actions.requests import decode, known
 from deskhand.desktop.actions.schema import either, query_parameters
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.http_errors import answered, refusal
-from deskhand.desktop.lease.access import Floor, key_of
+from deskhand.desktop.lease.access import AccessControl, key_of
 from deskhand.desktop.tool_calls.caller import caller_of
 from deskhand.desktop.x11.selection import LARGEST, Content, Kind
 
@@ -36,7 +36,7 @@ _SAFE = {
 }
 
 
-class Board(Protocol):
+class ClipboardService(Protocol):
     """What was copied. Blocking; called from any thread."""
 
     def get(self, kinds: tuple[Kind, ...]) -> Content | None:
@@ -49,7 +49,7 @@ class Board(Protocol):
         """Copy again what was there before."""
 
 
-def router(board: Callable[[], Board], floor: Floor) -> APIRouter:
+def router(board: Callable[[], ClipboardService], floor: AccessControl) -> APIRouter:
     """Return the routes; ``board`` may wait for a display, and is called in a thread."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
@@ -103,12 +103,12 @@ def router(board: Callable[[], Board], floor: Floor) -> APIRouter:
     return routes
 
 
-def _drives(request: Request, floor: Floor) -> bool:
+def _drives(request: Request, floor: AccessControl) -> bool:
     """Whether the page that asks is in control: a person's clipboard is the person's."""
     return floor.drives(key_of(None, request.query_params.get("viewer")))
 
 
-def _acting(request: Request, floor: Floor) -> AbstractContextManager[None]:
+def _acting(request: Request, floor: AccessControl) -> AbstractContextManager[None]:
     if _drives(request, floor):
         return nullcontext()
     return floor.acting(caller_of(request.headers).chat_id)

@@ -26,7 +26,7 @@ class _Order:
     answer: "Future[Any]"
 
 
-class Clipboard:
+class X11Clipboard:
     """Reads and owns the clipboard from a thread with a connection of its own."""
 
     def __init__(self, display: str, xauthority: Path) -> None:

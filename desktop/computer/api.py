@@ -15,11 +15,11 @@ from deskhand.desktop.geometry import Space
 from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.screenshots.etags import etags
 from deskhand.desktop.tool_calls.caller import INSTANCE, call_of, caller_of, header
-from deskhand.desktop.tool_calls.once import Once
+from deskhand.desktop.tool_calls.once import OncePerCall
 
 from .computer import Computer
-from .outcomes import Shot
-from .responder import Reply
+from .outcomes import ScreenshotResult
+from .responder import ActionResponder
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ _ENDING = ("Desktop API is shutting down.", "what was going on has been let go o
 def router(
     computer: Computer,
     status: Callable[[], Json],
-    once: Once,
+    once: OncePerCall,
     refs: Callable[[Json], Json] = lambda body: body,
     closing: asyncio.Event | None = None,
 ) -> APIRouter:
@@ -73,7 +73,7 @@ def router(
         """
         with answered():
             body = decode(await request.body())
-            reply = Reply(
+            reply = ActionResponder(
                 computer, action_request(refs(body), computer.size), caller_of(request.headers)
             )
             return await _done_once(request, body, reply, once, ending)
@@ -83,7 +83,7 @@ def router(
         """Do several things in order, up to the first that fails; look once at the end."""
         with answered():
             body = decode(await request.body())
-            reply = Reply(
+            reply = ActionResponder(
                 computer, batch_request(refs(body), computer.size), caller_of(request.headers)
             )
             return await _done_once(request, body, reply, once, ending)
@@ -92,7 +92,7 @@ def router(
 
 
 async def _done_once(
-    request: Request, body: Json, reply: Reply, once: Once, ending: asyncio.Event
+    request: Request, body: Json, reply: ActionResponder, once: OncePerCall, ending: asyncio.Event
 ) -> Response:
     call = call_of(request.headers, request.url.path, body)
     if ending.is_set():
@@ -129,7 +129,7 @@ async def _left(request: Request) -> None:
         pass
 
 
-def _picture(shot: Shot, space: Space) -> Response:
+def _picture(shot: ScreenshotResult, space: Space) -> Response:
     headers = {
         "ETag": f'"{shot.etag}"',
         "Cache-Control": "no-cache",

@@ -23,22 +23,22 @@ from deskhand.desktop.actions.plan import batches, plan
 from deskhand.desktop.actions.requests import ActionRequest, BatchRequest, picture_of
 from deskhand.desktop.errors import ActionFailed, DesktopError, QueueFull, UntypableText
 from deskhand.desktop.geometry import Point, Size, convert, model_size
-from deskhand.desktop.input.events import Pause, Stroke
-from deskhand.desktop.lease.access import Floor, OpenFloor, only_looks
+from deskhand.desktop.input.events import InputEvent, Pause
+from deskhand.desktop.lease.access import AccessControl, UnrestrictedAccess, only_looks
 from deskhand.desktop.screenshots.options import View, view
 from deskhand.desktop.tool_calls.caller import Caller
 
-from .observer import Eyes, Pictures, Screen, Stages, Windows
-from .outcomes import BatchOutcome, Outcome, Shot, outcome_of
-from .typing_policy import Discretion
+from .observer import FocusSource, Observer, Screen, ScreenshotRenderer, Stages
+from .outcomes import BatchOutcome, Outcome, ScreenshotResult, outcome_of
+from .typing_policy import TypingPolicy
 
 T = TypeVar("T")
 
 
-class Hands(Protocol):
+class InputDevice(Protocol):
     """What acts. Blocking; called from one thread only."""
 
-    def perform(self, strokes: Sequence[Stroke]) -> None:
+    def perform(self, strokes: Sequence[InputEvent]) -> None:
         """Do strokes, none of them a pause, and return when the display has them.
 
         Raises:
@@ -53,7 +53,7 @@ class Hands(Protocol):
         """Where the mouse pointer is."""
 
 
-class Journal(Protocol):
+class ActionProgress(Protocol):
     """Where it is written down how far one request has come."""
 
     def began(self) -> None:
@@ -63,7 +63,7 @@ class Journal(Protocol):
         """It has been done; what it was looked at for is not in the outcome yet."""
 
 
-class NoJournal:
+class NoProgress:
     """For requests that nobody repeats."""
 
     def began(self) -> None:
@@ -73,7 +73,7 @@ class NoJournal:
         """Forget it."""
 
 
-UNKEPT = NoJournal()
+NO_PROGRESS = NoProgress()
 
 
 class Computer:
@@ -86,25 +86,25 @@ class Computer:
     def __init__(
         self,
         screen: Screen,
-        hands: Hands,
-        pictures: Pictures,
+        hands: InputDevice,
+        pictures: ScreenshotRenderer,
         observer: Callable[[ActionRecord], None],
         *,
         instance_id: str,
         boot: str | None = None,
-        floor: Floor | None = None,
-        windows: Windows | None = None,
-        discretion: Discretion | None = None,
+        floor: AccessControl | None = None,
+        windows: FocusSource | None = None,
+        discretion: TypingPolicy | None = None,
         queue: int = 32,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.instance_id = instance_id
-        self._eyes = Eyes(screen, pictures, boot or instance_id, clock, windows)
+        self._eyes = Observer(screen, pictures, boot or instance_id, clock, windows)
         self._hands = hands
         self._observer = observer
-        self._floor = floor or OpenFloor()
-        self._discretion = discretion or Discretion()
+        self._floor = floor or UnrestrictedAccess()
+        self._discretion = discretion or TypingPolicy()
         self._queue = queue
         self._clock, self._sleep = clock, sleep
         self._turns = asyncio.Lock()
@@ -148,7 +148,7 @@ class Computer:
             self._thread.submit(self._hands.release_all)
 
     async def act(
-        self, request: ActionRequest, caller: Caller, journal: Journal = UNKEPT
+        self, request: ActionRequest, caller: Caller, journal: ActionProgress = NO_PROGRESS
     ) -> Outcome:
         """Perform one action when its turn has come.
 
@@ -183,7 +183,7 @@ class Computer:
                 return self._discretion.told(request, outcome, note.started)
 
     async def batch(
-        self, batch: BatchRequest, caller: Caller, journal: Journal = UNKEPT
+        self, batch: BatchRequest, caller: Caller, journal: ActionProgress = NO_PROGRESS
     ) -> BatchOutcome:
         """Perform actions in order up to the first that fails, and look once at the end.
 
@@ -220,7 +220,7 @@ class Computer:
             self._floor.look()
             return replace(outcome, frame_id=seen.frame_id, observation=seen)
 
-    async def picture(self, wanted: View, known: Container[str] = ()) -> Shot:
+    async def picture(self, wanted: View, known: Container[str] = ()) -> ScreenshotResult:
         """Take a picture without waiting for actions; ``known`` are ETags the caller has.
 
         Raises:

@@ -17,7 +17,7 @@ from deskhand.desktop.geometry import Point, Region, Size
 from deskhand.desktop.screenshots.options import PictureFormat, View
 from deskhand.desktop.windows.focused import Focused
 
-from .outcomes import Observation, Shot, etag, frame_id
+from .outcomes import Observation, ScreenshotResult, etag, frame_id
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Screen(Protocol):
         """Watch what is painted from now on."""
 
 
-class Windows(Protocol):
+class FocusSource(Protocol):
     """What is known of windows. Blocks for a moment, never raises; any thread may call."""
 
     def focused(self) -> Focused | None:
@@ -67,7 +67,7 @@ class Windows(Protocol):
         """The parts of the screen that belong to panels."""
 
 
-class NoWindows:
+class NoFocusSource:
     """Where nobody knows of windows."""
 
     def focused(self) -> Focused | None:
@@ -79,7 +79,7 @@ class NoWindows:
         return ()
 
 
-class Pictures(Protocol):
+class ScreenshotRenderer(Protocol):
     """What turns frames into files. Blocking; called from one thread only."""
 
     def render(
@@ -112,18 +112,18 @@ class Stages:
             self.taken[name] = self.taken.get(name, 0.0) + (self.clock() - began) * 1000
 
 
-class Eyes:
+class Observer:
     """One screen and its pictures, read in a thread of their own."""
 
     def __init__(
         self,
         screen: Screen,
-        pictures: Pictures,
+        pictures: ScreenshotRenderer,
         boot: str,
         clock: Callable[[], float] = time.monotonic,
-        windows: Windows | None = None,
+        windows: FocusSource | None = None,
     ) -> None:
-        self._windows = windows or NoWindows()
+        self._windows = windows or NoFocusSource()
         self._screen = screen
         self._pictures = pictures
         self._boot = boot
@@ -151,7 +151,9 @@ class Eyes:
         """Name of what the screen shows now."""
         return await self._see(lambda: self._name(self._screen.frame(), self._screen.pointer()))
 
-    async def picture(self, wanted: View, stages: Stages, known: Container[str] = ()) -> Shot:
+    async def picture(
+        self, wanted: View, stages: Stages, known: Container[str] = ()
+    ) -> ScreenshotResult:
         """Take a picture, unless its ETag is one that the caller has."""
         return await self._see(lambda: self._shoot(wanted, stages, known))
 
@@ -248,7 +250,7 @@ class Eyes:
         stages: Stages,
         known: Container[str] = (),
         frame: Frame | None = None,
-    ) -> Shot:
+    ) -> ScreenshotResult:
         with stages.stage("capture"):
             frame = frame or self._screen.frame()
             pointer = self._screen.pointer()
@@ -266,7 +268,7 @@ class Eyes:
                     format=wanted.options.format,
                     quality=wanted.options.quality,
                 )
-        return Shot(
+        return ScreenshotResult(
             shown, tag, wanted.options.format, wanted.size, self.size, data, dict(stages.taken)
         )
 

@@ -32,7 +32,7 @@ SKIPPED: Json = {"skipped": True}
 
 
 @dataclass(frozen=True)
-class Shot:
+class ScreenshotResult:
     """A picture, or the word that the caller has it already."""
 
     frame_id: str
@@ -54,7 +54,7 @@ class Observation:
     frame_id: str
     settled: Verdict | None
     changes: Changes
-    shot: Shot | None
+    shot: ScreenshotResult | None
     focused_before: Focused | None = None
     focused_after: Focused | None = None
     frame_before: str = ""
@@ -74,7 +74,7 @@ class Outcome:
     point: Point | None = None
     native_point: Point | None = None
     clamped: bool = False
-    shot: Shot | None = None
+    shot: ScreenshotResult | None = None
     observation: Observation | None = None
     told_text: str | None = None
     """What is told in the place of a text that went into a password field."""
@@ -113,7 +113,7 @@ def outcome_of(
     native: Size,
     native_point: Point | None,
     shown: str,
-    shot: Shot | None,
+    shot: ScreenshotResult | None,
     timings: Mapping[str, float],
 ) -> Outcome:
     """What a successful action gave, whose point, or the pointer, is at ``native_point``."""
@@ -181,7 +181,7 @@ def _result_json(outcome: Outcome) -> Json:
     if outcome.told_text is not None:
         body["told_text"] = outcome.told_text
     if outcome.shot is not None:
-        body |= shot_json(outcome.shot)
+        body |= screenshot_json(outcome.shot)
     return body
 
 
@@ -199,11 +199,11 @@ def _observation_json(seen: Observation | None, space: Space, native: Size) -> J
         window: Focused | None = getattr(seen, name)
         body[name] = None if window is None else {"id": window.id, "title": window.title}
     if seen.shot is not None:
-        body |= shot_json(seen.shot)
+        body |= screenshot_json(seen.shot)
     return body
 
 
-def shot_json(shot: Shot) -> Json:
+def screenshot_json(shot: ScreenshotResult) -> Json:
     """The fields of an answer that carry a picture."""
     body: Json = {
         "frame_id": shot.frame_id,

@@ -4,19 +4,19 @@ from deskhand.desktop.actions.catalog import Screenshot
 from deskhand.desktop.actions.requests import ActionRequest, BatchRequest, picture_of
 from deskhand.desktop.errors import ActionFailed
 from deskhand.desktop.screenshots.options import View, view
-from deskhand.desktop.tool_calls.action_journal import Answer, Call, Json
+from deskhand.desktop.tool_calls.action_journal import Answer, JournaledCall, Json
 from deskhand.desktop.tool_calls.caller import Caller
 from deskhand.desktop.tool_calls.errors import CallRefused
-from deskhand.desktop.tool_calls.once import Once, Progress
+from deskhand.desktop.tool_calls.once import OncePerCall, Progress
 
 from .computer import Computer
-from .outcomes import SKIPPED, BatchOutcome, Outcome, batch_json, outcome_json, shot_json
+from .outcomes import SKIPPED, BatchOutcome, Outcome, batch_json, outcome_json, screenshot_json
 
 # Fields of what failed or was not begun.
 _NO_PICTURE = {"message", "error"}
 
 
-class Reply:
+class ActionResponder:
     """One request of one caller, and how it is answered."""
 
     def __init__(
@@ -26,7 +26,7 @@ class Reply:
         self._asked = asked
         self._caller = caller
 
-    async def once(self, once: Once, call: Call | None, instance: str) -> Answer:
+    async def once(self, once: OncePerCall, call: JournaledCall | None, instance: str) -> Answer:
         """Return status and body; ``instance`` is the one the call was first sent to, if known.
 
         Raises:
@@ -66,7 +66,7 @@ class Reply:
     async def _seen(self, body: Json, wanted: View | None) -> Json:
         if wanted is None or not _NO_PICTURE.isdisjoint(body):
             return body
-        return {**body, **shot_json(await self._computer.picture(wanted))}
+        return {**body, **screenshot_json(await self._computer.picture(wanted))}
 
     def _view(self) -> View | None:
         """The picture that the answer carries."""

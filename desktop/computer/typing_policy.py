@@ -13,7 +13,7 @@ from deskhand.desktop.errors import ForeignHost
 from .outcomes import Outcome
 
 
-class Fields(Protocol):
+class PasswordFields(Protocol):
     """Whether password fields have the keyboard; in production the `focus_tracker`."""
 
     def password_since(self, at: float) -> bool:
@@ -27,7 +27,7 @@ class Fields(Protocol):
         """
 
 
-class NoFields:
+class NoPasswordFields:
     """Where nobody knows of fields."""
 
     def password_since(self, at: float) -> bool:
@@ -40,10 +40,10 @@ class NoFields:
 
 
 @dataclass(frozen=True)
-class Discretion:
+class TypingPolicy:
     """Lets texts go only where they may, and marks those that nobody is to be told."""
 
-    fields: Fields = field(default_factory=NoFields)
+    fields: PasswordFields = field(default_factory=NoPasswordFields)
 
     async def admit(self, action: Action) -> None:
         """Let an action be done; raises :class:`ForeignHost`."""

@@ -49,7 +49,7 @@ def find_program(name: str, path: str | None = None) -> str:
 
 
 @dataclass(frozen=True)
-class Order:
+class ChildCommand:
     """What to start, and how."""
 
     argv: Sequence[str]
@@ -57,12 +57,12 @@ class Order:
     log: Path
     cwd: Path | None = None
     pass_fds: tuple[int, ...] = ()
-    on_exit: Callable[["Child"], None] | None = None
+    on_exit: Callable[["ChildProcess"], None] | None = None
     """Called in the spawn thread, which may spawn from it."""
 
 
 @dataclass
-class Child:
+class ChildProcess:
     """A process in a session of its own; ``pid`` is also its group."""
 
     name: str
@@ -109,7 +109,7 @@ class Child:
                 os.killpg(self.pid, number)
 
 
-class Spawner:
+class ChildProcessSpawner:
     """Every child dies with us: the kernel kills it when the spawn thread ends.
 
     A parent-death signal follows the thread that forked, not the process, which is why all
@@ -118,8 +118,10 @@ class Spawner:
 
     def __init__(self) -> None:
         self._setpriv = ""
-        self._children: dict[int, tuple[Child, subprocess.Popen[bytes], Order]] = {}
-        self._orders: queue.SimpleQueue[tuple[Order, Future[Child]] | None] = queue.SimpleQueue()
+        self._children: dict[int, tuple[ChildProcess, subprocess.Popen[bytes], ChildCommand]] = {}
+        self._orders: queue.SimpleQueue[tuple[ChildCommand, Future[ChildProcess]] | None] = (
+            queue.SimpleQueue()
+        )
         self._wake_read, self._wake_write = -1, -1
         self._thread = threading.Thread(target=self._run, name="spawn", daemon=True)
         self._closed = False
@@ -147,7 +149,7 @@ class Spawner:
         os.set_blocking(self._wake_read, False)
         self._thread.start()
 
-    def spawn(self, order: Order) -> Child:
+    def spawn(self, order: ChildCommand) -> ChildProcess:
         """Start a process; its output is appended to the log.
 
         Raises:
@@ -155,7 +157,7 @@ class Spawner:
         """
         if threading.current_thread() is self._thread:
             return self._start(order)
-        future: Future[Child] = Future()
+        future: Future[ChildProcess] = Future()
         self._orders.put((order, future))
         os.write(self._wake_write, b"!")
         return future.result()
@@ -215,7 +217,7 @@ class Spawner:
             except (OSError, MissingProgram) as error:
                 future.set_exception(error)
 
-    def _start(self, order: Order) -> Child:
+    def _start(self, order: ChildCommand) -> ChildProcess:
         program = find_program(order.argv[0], order.environment.get("PATH"))
         order.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with order.log.open("ab") as log:
@@ -229,7 +231,7 @@ class Spawner:
                 pass_fds=order.pass_fds,
                 start_new_session=True,
             )
-        child = Child(Path(program).name, process.pid, order.log)
+        child = ChildProcess(Path(program).name, process.pid, order.log)
         self._children[child.pid] = (child, process, order)
         self._selector.register(os.pidfd_open(child.pid), selectors.EVENT_READ, child.pid)
         return child

@@ -16,7 +16,7 @@ _REPLY = 1
 
 
 @dataclass(frozen=True)
-class Patience:
+class HealthCheckTimeouts:
     """How long what may take, in seconds."""
 
     every: float = 2.0
@@ -40,12 +40,12 @@ class Server(Protocol):
         """End it as if it had crashed."""
 
 
-class Pulse:
+class HealthCheck:
     """Asks an X server from time to time, in a thread, for as long as it is open."""
 
-    def __init__(self, server: Server, patience: Patience | None = None) -> None:
+    def __init__(self, server: Server, patience: HealthCheckTimeouts | None = None) -> None:
         self._server = server
-        self._patience = patience or Patience()
+        self._patience = patience or HealthCheckTimeouts()
         self._line: socket.socket | None = None
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="pulse", daemon=True)

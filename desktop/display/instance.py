@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
-from deskhand.desktop.clipboard.clipboard import Clipboard
+from deskhand.desktop.clipboard.clipboard import X11Clipboard
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.input.xtest import XTestHands
+from deskhand.desktop.input.xtest import XTestInput
 from deskhand.desktop.settings import Program
 from deskhand.desktop.windows.watcher import WindowWatch
-from deskhand.desktop.windows.windows import Windows
+from deskhand.desktop.windows.windows import X11Windows
 
-from .child_processes import Spawner
-from .health_check import Pulse
+from .child_processes import ChildProcessSpawner
+from .health_check import HealthCheck
 from .session import DesktopSession, SessionFiles
 from .x_server import XServer
 
@@ -27,7 +27,7 @@ class Setting:
     folder: Path
     size: Size
     environment: Mapping[str, str]
-    spawner: Spawner
+    spawner: ChildProcessSpawner
     files: SessionFiles
     acted: Callable[[], None]
     """Called after every input."""
@@ -39,7 +39,7 @@ class Setting:
     glx: bool = False
 
 
-class Generation:
+class DisplayInstance:
     """X server, framebuffer, hands and session, opened and closed together.
 
     ``lost`` is called, from any thread, when the X server ends by itself.
@@ -56,10 +56,10 @@ class Generation:
         self._seen: Framebuffer | None = None
         self.xserver: XServer
         self.framebuffer: Framebuffer
-        self.hands: XTestHands
+        self.hands: XTestInput
         self.session: DesktopSession
-        self.windows: Windows
-        self.clipboard: Clipboard
+        self.windows: X11Windows
+        self.clipboard: X11Clipboard
 
     @property
     def alive(self) -> bool:
@@ -88,14 +88,14 @@ class Generation:
                 )
             )
             # Closed late: what else is closed may wait for a server that answers nobody.
-            stack.enter_context(Pulse(self.xserver))
+            stack.enter_context(HealthCheck(self.xserver))
             place = (self.xserver.display, self.xserver.xauthority)
             name = "" if self.number == 1 else f".{self.number}"
             self.framebuffer = stack.enter_context(
                 Framebuffer(*place, life=name, counter=self._counter)
             )
             self._seen = self.framebuffer
-            self.hands = stack.enter_context(XTestHands(*place, self._acted))
+            self.hands = stack.enter_context(XTestInput(*place, self._acted))
             self.session = stack.enter_context(
                 DesktopSession(
                     *(given.folder, *place, given.environment, given.spawner, given.files),
@@ -103,8 +103,8 @@ class Generation:
                     layout=given.layout,
                 )
             )
-            self.windows = stack.enter_context(Windows(*place))
-            self.clipboard = stack.enter_context(Clipboard(*place))
+            self.windows = stack.enter_context(X11Windows(*place))
+            self.clipboard = stack.enter_context(X11Clipboard(*place))
             stack.enter_context(WindowWatch(*place, given.told))
             self._stack = stack.pop_all()
 
@@ -117,18 +117,18 @@ class Generation:
         self._setting.acted()
 
 
-class Generations:
+class DisplayInstanceFactory:
     """Makes one generation after the other, and numbers their frames without a break."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        self._last: Generation | None = None
+        self._last: DisplayInstance | None = None
 
-    def __call__(self, number: int, lost: Callable[[], None]) -> Generation:
+    def __call__(self, number: int, lost: Callable[[], None]) -> DisplayInstance:
         """Make the next one, not open yet."""
         last = self._last
         # Whoever keeps something by a frame's counter must not take a new one for an old one.
         counter = 0 if last is None else last.counter + 1
-        made = Generation(self._setting, number, counter, lost)
+        made = DisplayInstance(self._setting, number, counter, lost)
         self._last = made
         return made

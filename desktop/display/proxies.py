@@ -4,21 +4,21 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from deskhand.desktop.capture.frames import Frame, Pointer
-from deskhand.desktop.capture.subscriptions import Feed, Watch
+from deskhand.desktop.capture.subscriptions import DamageSubscription, FrameSubscription
 from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.geometry import Point, Size
-from deskhand.desktop.input.events import Stroke
+from deskhand.desktop.input.events import InputEvent
 
-from .instance import Generation
-from .supervisor import Display
+from .instance import DisplayInstance
+from .supervisor import DisplaySupervisor
 
 T = TypeVar("T")
 
 
-class StandInScreen:
+class ScreenProxy:
     """A framebuffer that outlives X servers; all but ``watch`` wait for one that starts."""
 
-    def __init__(self, display: Display[Generation], size: Size) -> None:
+    def __init__(self, display: DisplaySupervisor[DisplayInstance], size: Size) -> None:
         self._display = display
         self._size = size
 
@@ -43,7 +43,7 @@ class StandInScreen:
         """
         return self._read(lambda life: life.framebuffer.pointer())
 
-    def watch(self) -> Watch:
+    def watch(self) -> DamageSubscription:
         """Listen to damage from now on.
 
         Raises:
@@ -52,7 +52,7 @@ class StandInScreen:
         life = self._display.present()
         return _told(self._display, life, life.framebuffer.watch)
 
-    def subscribe(self) -> Feed:
+    def subscribe(self) -> FrameSubscription:
         """Get new frames of the display that there is; the feed ends with it.
 
         Raises:
@@ -60,7 +60,7 @@ class StandInScreen:
         """
         return self._display.current().framebuffer.subscribe()
 
-    def _read(self, look: Callable[[Generation], T]) -> T:
+    def _read(self, look: Callable[[DisplayInstance], T]) -> T:
         life = self._display.current()
         try:
             return _told(self._display, life, lambda: look(life))
@@ -70,13 +70,13 @@ class StandInScreen:
             return _told(self._display, life, lambda: look(life))
 
 
-class StandInHands:
+class InputProxy:
     """Hands that outlive X servers; what was begun on one is never repeated on the next."""
 
-    def __init__(self, display: Display[Generation]) -> None:
+    def __init__(self, display: DisplaySupervisor[DisplayInstance]) -> None:
         self._display = display
 
-    def perform(self, strokes: Sequence[Stroke]) -> None:
+    def perform(self, strokes: Sequence[InputEvent]) -> None:
         """Do strokes, none of them a pause.
 
         Raises:
@@ -101,7 +101,9 @@ class StandInHands:
         return _told(self._display, life, life.hands.position)
 
 
-def _told(display: Display[Generation], life: Generation, work: Callable[[], T]) -> T:
+def _told(
+    display: DisplaySupervisor[DisplayInstance], life: DisplayInstance, work: Callable[[], T]
+) -> T:
     try:
         return work()
     except DisplayGone as error:

@@ -15,7 +15,7 @@ import psutil
 from deskhand.desktop.errors import DisplayNotReady, MissingProgram
 from deskhand.desktop.x11.connection import await_window_manager
 
-from .child_processes import Child, Order, Spawner, find_program
+from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner, find_program
 
 _MARK = "DESKHAND_SESSION"
 _WALLPAPER = ("-add", "#16222f", "-add", "#27445d", "-add", "#3d6a86", "-gradient", "180")
@@ -69,7 +69,7 @@ class DesktopSession:
         display: str,
         xauthority: Path,
         environment: Mapping[str, str],
-        spawner: Spawner,
+        spawner: ChildProcessSpawner,
         files: SessionFiles,
         *,
         display_lives: Callable[[], bool] = lambda: True,
@@ -89,9 +89,9 @@ class DesktopSession:
         }
         self._files = files
         self._layout = layout
-        self._children: dict[str, Child] = {}
+        self._children: dict[str, ChildProcess] = {}
         self._restarts: dict[str, list[float]] = {}
-        self._again: dict[str, Callable[[], Child]] = {
+        self._again: dict[str, Callable[[], ChildProcess]] = {
             "dbus-daemon": lambda: self._spawn_bus(()),
             "openbox": self._start_window_manager,
             "tint2": self._start_panel,
@@ -181,11 +181,11 @@ class DesktopSession:
         self._bus.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         Path(downloads).mkdir(parents=True, exist_ok=True)
 
-    def _start(self, name: str, *arguments: str, **more: Any) -> Child:
+    def _start(self, name: str, *arguments: str, **more: Any) -> ChildProcess:
         environment = {**self._environment, _MARK: str(self._folder)}
         log = self._folder / "logs" / f"{name}.log"
         home = self._environment.get("HOME")
-        order = Order(
+        order = ChildCommand(
             (name, *arguments),
             environment,
             log,
@@ -220,7 +220,7 @@ class DesktopSession:
             if writing >= 0:
                 os.close(writing)
 
-    def _spawn_bus(self, tell: tuple[int, ...]) -> Child:
+    def _spawn_bus(self, tell: tuple[int, ...]) -> ChildProcess:
         self._bus.unlink(missing_ok=True)
         return self._start(
             "dbus-daemon",
@@ -229,14 +229,14 @@ class DesktopSession:
             pass_fds=tell,
         )
 
-    def _start_window_manager(self) -> Child:
+    def _start_window_manager(self) -> ChildProcess:
         rc = str(self._folder / "etc" / "openbox.xml")
         return self._start("openbox", "--sm-disable", "--config-file", rc)
 
-    def _start_panel(self) -> Child:
+    def _start_panel(self) -> ChildProcess:
         return self._start("tint2", "-c", str(self._folder / "etc" / "tint2rc"))
 
-    def _ended(self, child: Child) -> None:
+    def _ended(self, child: ChildProcess) -> None:
         again = self._again.get(child.name)
         if self._closing or child.ending or again is None or not self._display_lives():
             return

@@ -21,7 +21,7 @@ PATIENCE_SECONDS = 8.0
 """How long a call waits for a display that is being started."""
 
 
-class Life(Protocol):
+class Supervised(Protocol):
     """One X server with what belongs to it."""
 
     @property
@@ -39,10 +39,10 @@ class Life(Protocol):
         """End what is left of it; twice is fine."""
 
 
-L = TypeVar("L", bound=Life)
+L = TypeVar("L", bound=Supervised)
 
 
-class Display(Generic[L]):
+class DisplaySupervisor(Generic[L]):
     """Keeps one life open: when it ends by itself, a thread closes it and opens the next.
 
     ``begin`` makes a life of that number, not open yet, which calls back when it ends by itself.

@@ -20,7 +20,7 @@ from deskhand.desktop.errors import DisplayNotReady
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.settings import Program
 
-from .child_processes import Child, Order, Spawner
+from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner
 
 _SOCKETS = Path("/tmp/.X11-unix")  # noqa: S108 - where every X client looks
 _LOCKS = Path("/tmp")  # noqa: S108 - the same
@@ -42,7 +42,7 @@ class XServer:
         folder: Path,
         size: Size,
         environment: Mapping[str, str],
-        spawner: Spawner,
+        spawner: ChildProcessSpawner,
         *,
         on_death: Callable[[], None] | None = None,
         program: Program = "Xvnc",
@@ -59,7 +59,7 @@ class XServer:
         self._program = program
         self._glx = glx
         self._cookie = b""
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._number_pipe = -1
         self._number: int | None = None
 
@@ -107,7 +107,7 @@ class XServer:
         self.rfb_socket.unlink(missing_ok=True)
         self._number_pipe, written = os.pipe()
         try:
-            order = Order(
+            order = ChildCommand(
                 self._command(written),
                 self._environment,
                 self._log,
@@ -213,7 +213,7 @@ class XServer:
             os.close(self._number_pipe)
             self._number_pipe = -1
 
-    def _ended(self, child: Child) -> None:
+    def _ended(self, child: ChildProcess) -> None:
         if not child.ending:
             self.died.set()
             if self._on_death is not None:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from .bus import Event, Events, Subscription
+from .bus import DesktopEvent, EventBus, EventSubscription
 
 LIMIT = 128
 HEARTBEAT_SECONDS = 15.0
@@ -20,36 +20,36 @@ HEARTBEAT = b": still here\n\n"
 _LONGEST_NUMBER = 18
 
 
-def router(events: Events, limit: int = LIMIT, heartbeat: float = HEARTBEAT_SECONDS) -> APIRouter:
+def router(events: EventBus, limit: int = LIMIT, heartbeat: float = HEARTBEAT_SECONDS) -> APIRouter:
     """Return the route of one desktop's events."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
-    streams: set[EventStream] = set()
+    streams: set[EventStreamResponse] = set()
 
     @routes.get("/events", response_class=Response, responses=_ANSWERS)
     async def listen(request: Request) -> Response:
-        """Stream what happens on the desktop from now on, or since `Last-Event-ID`."""
+        """Stream what happens on the desktop from now on, or since `Last-DesktopEvent-ID`."""
         if len(streams) >= limit:
             detail = f"at most {limit} may listen to one desktop"
             raise HTTPException(429, {"message": "Too many event streams.", "detail": detail})
         after = number_of(request.headers.get("last-event-id", ""), events.boot)
-        stream = EventStream(events.subscribe(after), events.boot, heartbeat, streams)
+        stream = EventStreamResponse(events.subscribe(after), events.boot, heartbeat, streams)
         streams.add(stream)
         return stream
 
     return routes
 
 
-class EventStream(Response):
+class EventStreamResponse(Response):
     """Events as they happen, and a comment when there are none for a while."""
 
     media_type = "text/event-stream"
 
     def __init__(
         self,
-        subscription: Subscription,
+        subscription: EventSubscription,
         boot: str,
         heartbeat: float,
-        streams: "set[EventStream]",
+        streams: "set[EventStreamResponse]",
     ) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
@@ -84,7 +84,7 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b""})
 
 
-def event_bytes(event: Event, boot: str) -> bytes:
+def event_bytes(event: DesktopEvent, boot: str) -> bytes:
     """Return one event as it goes over the wire.
 
     Raises:

@@ -20,7 +20,7 @@ LOST = "lost"
 
 
 @dataclass(frozen=True)
-class Event:
+class DesktopEvent:
     """One event; numbers rise by one."""
 
     number: int
@@ -31,17 +31,17 @@ class Event:
     """Seconds since 1970."""
 
 
-class Subscription:
+class EventSubscription:
     """The events of one listener, on one event loop; it ends when it or the bus is closed."""
 
-    def __init__(self, bus: "Events", loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, bus: "EventBus", loop: asyncio.AbstractEventLoop) -> None:
         self._bus = bus
         self._loop = loop
-        self._queue: deque[Event] = deque()
+        self._queue: deque[DesktopEvent] = deque()
         self._woken = asyncio.Event()
         self._closed = False
 
-    async def next(self, timeout: float | None = None) -> Event | None:
+    async def next(self, timeout: float | None = None) -> DesktopEvent | None:
         """The next event; None after ``timeout`` seconds without one, and at the end."""
         try:
             async with asyncio.timeout(timeout):
@@ -78,7 +78,7 @@ class Subscription:
         self._closed = True
         self._woken.set()
 
-    def offer(self, event: Event) -> None:
+    def offer(self, event: DesktopEvent) -> None:
         """Called by the bus, from any thread."""
         self._call(lambda: self._take(event))
 
@@ -91,17 +91,17 @@ class Subscription:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(act)
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: DesktopEvent) -> None:
         if self._closed:
             return
         if len(self._queue) >= self._bus.limit:
             self._queue.clear()
-            event = Event(event.number, LOST, {}, event.at)
+            event = DesktopEvent(event.number, LOST, {}, event.at)
         self._queue.append(event)
         self._woken.set()
 
 
-class Events:
+class EventBus:
     """Hands events to listeners without ever waiting for one; any thread may publish."""
 
     def __init__(
@@ -114,26 +114,26 @@ class Events:
         self._clock = clock
         self._lock = threading.Lock()
         self._count = 0
-        self._recent: deque[Event] = deque(maxlen=limit)
-        self._subscriptions: set[Subscription] = set()
+        self._recent: deque[DesktopEvent] = deque(maxlen=limit)
+        self._subscriptions: set[EventSubscription] = set()
         self._closed = False
 
-    def publish(self, kind: str, data: Json | None = None) -> Event:
+    def publish(self, kind: str, data: Json | None = None) -> DesktopEvent:
         """Tell all who listen."""
         with self._lock:
             self._count += 1
-            event = Event(self._count, kind, data or {}, self._clock())
+            event = DesktopEvent(self._count, kind, data or {}, self._clock())
             self._recent.append(event)
             for subscription in self._subscriptions:
                 subscription.offer(event)
             return event
 
-    def subscribe(self, after: int | None = None) -> Subscription:
+    def subscribe(self, after: int | None = None) -> EventSubscription:
         """Listen from now on, or to all that came after the event of that number.
 
         Call it on the event loop that will listen.
         """
-        subscription = Subscription(self, asyncio.get_running_loop())
+        subscription = EventSubscription(self, asyncio.get_running_loop())
         with self._lock:
             if self._closed:
                 subscription.offer_end()
@@ -144,7 +144,7 @@ class Events:
             self._subscriptions.add(subscription)
         return subscription
 
-    def forget(self, subscription: Subscription) -> None:
+    def forget(self, subscription: EventSubscription) -> None:
         """Offer it nothing any more."""
         with self._lock:
             self._subscriptions.discard(subscription)
@@ -156,8 +156,8 @@ class Events:
             for subscription in self._subscriptions:
                 subscription.offer_end()
 
-    def _since(self, after: int) -> list[Event]:
+    def _since(self, after: int) -> list[DesktopEvent]:
         oldest = self._recent[0].number if self._recent else self._count + 1
         if not oldest - 1 <= after <= self._count:
-            return [Event(self._count, LOST, {}, self._clock())]
+            return [DesktopEvent(self._count, LOST, {}, self._clock())]
         return [event for event in self._recent if event.number > after]

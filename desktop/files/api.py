@@ -19,12 +19,12 @@ from .edit_batch import Edited, edit_all
 from .errors import FileError
 from .preconditions import condition_of
 from .reading import file_bytes, listing, no_lines, numbered_lines, printable
-from .requests import BadRequest, Query, directory_parts, edit_request, lines_query, object_of
+from .requests import BadFileRequest, Query, directory_parts, edit_request, lines_query, object_of
 from .roots import EVERYWHERE, Roots
 from .search_engine import search
 from .search_query import search_request
 from .upload import Incoming
-from .watch_api import Tree, TreeResponse, Watches
+from .watch_api import TreeResponse, WatchedTree, Watches
 
 Json = dict[str, Any]
 
@@ -51,7 +51,7 @@ Answer = tuple[int, Json]
 """HTTP status and body."""
 
 
-class Once(Protocol):
+class CallExecutor(Protocol):
     """Makes a change once for each tool call, however often its request arrives."""
 
     async def __call__(
@@ -72,7 +72,7 @@ async def every_time(
 
 def router(
     home: Callable[[], Path],
-    once: Once = every_time,
+    once: CallExecutor = every_time,
     roots: Roots = EVERYWHERE,
     touched: Touched = lambda headers, paths: None,
     watches: Watches | None = None,
@@ -155,11 +155,11 @@ def _add_watches(routes: APIRouter, roots: Roots, watches: Watches) -> None:
         recursive = query.flag("recursive", default=True)
         query.check()
         watches.check()
-        tree = await asyncio.to_thread(Tree, absolute(path), roots, recursive=recursive)
+        tree = await asyncio.to_thread(WatchedTree, absolute(path), roots, recursive=recursive)
         return TreeResponse(tree, watches.events(tree))
 
 
-def _add_changes(routes: APIRouter, once: Once, roots: Roots, touched: Touched) -> None:
+def _add_changes(routes: APIRouter, once: CallExecutor, roots: Roots, touched: Touched) -> None:
     changing = asyncio.Lock()
 
     @routes.post("/write-file", openapi_extra=schema.WRITE)
@@ -228,7 +228,7 @@ def _diffs(results: Sequence[Edited]) -> list[Json]:
 
 def _refusal(error: FileError) -> Json:
     body: Json = {"message": str(error)}
-    if isinstance(error, BadRequest):
+    if isinstance(error, BadFileRequest):
         if error.detail:
             body["detail"] = error.detail
         if error.fields:

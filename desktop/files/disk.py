@@ -22,7 +22,7 @@ CHUNK = 1_048_576
 
 
 @dataclass(frozen=True)
-class Entry:
+class DirectoryEntry:
     """Something in a directory."""
 
     name: str
@@ -108,13 +108,13 @@ def chunks(file: BinaryIO) -> Iterator[bytes]:
         yield data
 
 
-def entries(path: Path, roots: Roots = EVERYWHERE) -> list[Entry]:
+def entries(path: Path, roots: Roots = EVERYWHERE) -> list[DirectoryEntry]:
     """Return what is in a directory: directories first, then by name in byte order."""
     with told(path), roots.held(path) as held:
         if not stat.S_ISDIR(os.fstat(held).st_mode):
             raise BadPath(f"{str(path)!r} is not a directory")
         with os.scandir(place(held)) as listing:
-            found = [Entry(item.name, path / item.name, item.is_dir()) for item in listing]
+            found = [DirectoryEntry(item.name, path / item.name, item.is_dir()) for item in listing]
     return sorted(found, key=lambda entry: (not entry.is_dir, os.fsencode(entry.name)))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .errors import LostUpdate
-from .requests import BadRequest
+from .requests import BadFileRequest
 
 _TAG = re.compile(r'(?:W/)?"?([^",\s]+)"?')
 
@@ -56,5 +56,5 @@ def _has(wanted: frozenset[str], digest: str | None) -> bool:
 def _hashes(name: str, value: str) -> frozenset[str]:
     parts = [_TAG.fullmatch(part.strip()) for part in value.split(",")]
     if not all(parts):
-        raise BadRequest(f"{name} must be a list of content hashes.", repr(value))
+        raise BadFileRequest(f"{name} must be a list of content hashes.", repr(value))
     return frozenset(part[1].removeprefix("sha256:").lower() for part in parts if part)

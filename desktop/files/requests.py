@@ -13,7 +13,7 @@ from .lines import Bounds
 MOST_FILES = 1_000
 
 
-class BadRequest(FileError):
+class BadFileRequest(FileError):
     """The request cannot be understood."""
 
     status = 400
@@ -98,7 +98,7 @@ class Query:
         """Raise if anything was wrong."""
         if self._wrong:
             said = "; ".join(f"{name}: {what}" for name, what in self._wrong.items())
-            raise BadRequest("Query parameters are invalid.", said, self._wrong)
+            raise BadFileRequest("Query parameters are invalid.", said, self._wrong)
 
 
 def lines_query(given: Mapping[str, str]) -> LinesQuery:
@@ -133,9 +133,9 @@ def edit_request(data: bytes) -> EditRequest:
     body = object_of(data)
     files = _list(body, "files", "files")
     if not files:
-        raise BadRequest("Specify at least one file.")
+        raise BadFileRequest("Specify at least one file.")
     if len(files) > MOST_FILES:
-        raise BadRequest(f"At most {MOST_FILES} files can be edited at once.")
+        raise BadFileRequest(f"At most {MOST_FILES} files can be edited at once.")
     return EditRequest(
         tuple(_file_edits(item, f"files[{number}]") for number, item in enumerate(files)),
         _typed(body, "include_diff", bool, "include_diff") is True,
@@ -148,9 +148,9 @@ def object_of(data: bytes) -> dict[str, Any]:
         body = json.loads(data or b"{}")
         json.dumps(body, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise BadRequest("Request body must be valid JSON.", str(error)) from error
+        raise BadFileRequest("Request body must be valid JSON.", str(error)) from error
     if not isinstance(body, dict):
-        raise BadRequest("Request body must be valid JSON.", "It has to be an object.")
+        raise BadFileRequest("Request body must be valid JSON.", "It has to be an object.")
     return body
 
 
@@ -158,17 +158,17 @@ def directory_parts(body: Mapping[str, Any]) -> tuple[list[str], str]:
     """Return a path in parts and what it is relative to: ``home`` or ``root``."""
     parts = _list(body, "path", "path")
     if not all(isinstance(part, str) for part in parts):
-        raise BadRequest("Request body must be valid JSON.", "path is a list of texts.")
+        raise BadFileRequest("Request body must be valid JSON.", "path is a list of texts.")
     parts = [part.lstrip("/") for part in parts]
     relativity = _typed(body, "relativity", str, "relativity") or "home"
     if relativity not in ("home", "root"):
-        raise BadRequest(f"Unknown relativity {relativity!r}: it is either home or root.")
+        raise BadFileRequest(f"Unknown relativity {relativity!r}: it is either home or root.")
     return parts, relativity
 
 
 def _file_edits(item: Any, label: str) -> FileEdits:
     if not isinstance(item, dict):
-        raise BadRequest("Request body must be valid JSON.", f"{label} has to be an object.")
+        raise BadFileRequest("Request body must be valid JSON.", f"{label} has to be an object.")
     edits = _list(item, "edits", f"{label}.edits")
     return FileEdits(
         _typed(item, "path", str, f"{label}.path") or "",
@@ -179,7 +179,7 @@ def _file_edits(item: Any, label: str) -> FileEdits:
 
 def _edit(item: Any, label: str) -> Edit:
     if not isinstance(item, dict):
-        raise BadRequest("Request body must be valid JSON.", f"{label} has to be an object.")
+        raise BadFileRequest("Request body must be valid JSON.", f"{label} has to be an object.")
     texts = {
         name: _typed(item, name, str, f"{label}.{name}") or ""
         for name in ("old_text", "new_text", "search", "replace")
@@ -199,7 +199,7 @@ def _list(body: Mapping[str, Any], name: str, label: str) -> list[Any]:
 def _typed(body: Mapping[str, Any], name: str, kind: type, label: str) -> Any:
     value = body.get(name)
     if value is not None and not isinstance(value, kind):
-        raise BadRequest(
+        raise BadFileRequest(
             "Request body must be valid JSON.", f"{label} has to be of type {kind.__name__}."
         )
     return value

@@ -11,7 +11,7 @@ from threading import Timer
 from typing import IO, Any, Protocol
 
 from .errors import FileError
-from .requests import BadRequest
+from .requests import BadFileRequest
 from .search_fallback import scan
 from .search_query import Match, SearchRequest, ripgrep_arguments, ripgrep_match
 
@@ -146,7 +146,7 @@ def search(
         engine.kill()
         complaint = engine.close()
     if complaint and not count and not expired:
-        raise BadRequest("The search is invalid.", complaint, {"pattern": complaint})
+        raise BadFileRequest("The search is invalid.", complaint, {"pattern": complaint})
     return _page(request, base, found, engine.name, timed_out=bool(expired))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .requests import BadRequest, object_of
+from .requests import BadFileRequest, object_of
 
 Json = dict[str, Any]
 
@@ -236,5 +236,5 @@ def _number(body: Json, name: str, usual: int, least: int, most: int) -> int:
     return value
 
 
-def _invalid(name: str, what: str) -> BadRequest:
-    return BadRequest("The search is invalid.", f"{name}: {what}", {name: what})
+def _invalid(name: str, what: str) -> BadFileRequest:
+    return BadFileRequest("The search is invalid.", f"{name}: {what}", {name: what})

@@ -26,7 +26,7 @@ READ_SIZE = 65_536
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-class Tree:
+class WatchedTree:
     """The watched directories of one tree. Blocking; close it."""
 
     def __init__(
@@ -122,7 +122,7 @@ class Watches:
         if self._count >= self._most:
             raise TooManyWatches(self._most)
 
-    async def events(self, tree: Tree) -> AsyncGenerator[bytes, None]:
+    async def events(self, tree: WatchedTree) -> AsyncGenerator[bytes, None]:
         """Yield changes as they come, after the word that the tree is watched; close it."""
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
@@ -152,7 +152,7 @@ class Watches:
 class TreeResponse(StreamingResponse):
     """The events of a tree; both are closed even if the client left before the first."""
 
-    def __init__(self, tree: Tree, events: AsyncGenerator[bytes, None]) -> None:
+    def __init__(self, tree: WatchedTree, events: AsyncGenerator[bytes, None]) -> None:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(events, media_type="text/event-stream", headers=headers)
         self._tree = tree

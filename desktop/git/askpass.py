@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from .credential_prompts import Question, Questions
+from .credential_prompts import CredentialQuestions, Question
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class Askpass:
         self._script = script
         self._requests = requests
         self._answer = answer
-        self._questions = Questions()
+        self._questions = CredentialQuestions()
         self._open = ExitStack()
         self.environment: dict[str, str] = {}
         """What makes a command use it; empty if it could not be opened."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from deskhand.desktop.tool_calls.chat import Chat
+from deskhand.desktop.tool_calls.chat import CallingChat
 
 from .credential_prompts import Question, prompt_of
-from .credentials import Credentials
+from .credentials import GitCredentials
 from .repository_state import without_secret
 from .touched_paths import PathStore
 
@@ -40,7 +40,7 @@ class Attribution:
     def __init__(
         self,
         store: PathStore,
-        credentials: Credentials,
+        credentials: GitCredentials,
         publish: Callable[[str, Json], object],
         wall: Callable[[], float],
     ) -> None:
@@ -68,7 +68,7 @@ class Attribution:
         for name in marked:
             self._refs.pop(name, None)
             self._refs[name] = ref
-            self._store.note(Chat(name), [])
+            self._store.note(CallingChat(name), [])
             self._publish(STALE_EVENT, {"chat_id": name, **ref.to_json()})
         while len(self._refs) > MOST_CHATS:
             del self._refs[next(iter(self._refs))]

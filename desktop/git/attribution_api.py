@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Response
 from pydantic import BaseModel, ConfigDict
 
 from .attribution import Attribution
-from .credentials import Credentials, credential, server_in
+from .credentials import GitCredentials, credential, server_in
 from .errors import InvalidCredential
 
 Json = dict[str, Any]
@@ -37,7 +37,7 @@ class Mark(BaseModel):
 
 
 def router(
-    credentials: Credentials, attribution: Attribution, hide: Callable[[str], None]
+    credentials: GitCredentials, attribution: Attribution, hide: Callable[[str], None]
 ) -> APIRouter:
     """Return the routes. ``hide`` is told of each password; raises InvalidCredential."""
     routes = APIRouter(prefix="/api/v0/git", tags=["git"])

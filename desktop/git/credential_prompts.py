@@ -21,7 +21,7 @@ _SSH = re.compile(r"\(?(?P<user>[^\s@()]+)@(?P<host>[^\s@()']+)(?:'s password|\)
 
 
 @dataclass(frozen=True)
-class Prompt:
+class CredentialPrompt:
     """A name or a password that is wanted for a server."""
 
     kind: Literal["username", "password"]
@@ -43,16 +43,16 @@ class Question:
     prompt: str
 
 
-def prompt_of(text: str) -> Prompt | None:
+def prompt_of(text: str) -> CredentialPrompt | None:
     """Return what is asked for; None if it is neither a name nor a password for a server."""
     if found := _SSH.fullmatch(text.strip("\n")):
-        return Prompt("password", server_of("ssh", found["host"]), found["user"])
+        return CredentialPrompt("password", server_of("ssh", found["host"]), found["user"])
     found = _ADDRESS.search(text)
     if found is None:
         return None
     server = server_of(found["protocol"], found["host"])
     user = unquote(found["user"] or "")
-    return Prompt("password" if user else "username", server, user)
+    return CredentialPrompt("password" if user else "username", server, user)
 
 
 def server_of(protocol: str, host: str) -> str:
@@ -60,7 +60,7 @@ def server_of(protocol: str, host: str) -> str:
     return f"{protocol}://{host}".lower()
 
 
-class Questions:
+class CredentialQuestions:
     """Takes bytes as they come and gives the questions in them. A line of another form is none."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ class Credential:
     password: str = field(repr=False)
 
 
-class Credentials:
+class GitCredentials:
     """One credential a server."""
 
     def __init__(self) -> None:

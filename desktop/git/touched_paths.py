@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from deskhand.desktop.tool_calls.chat import Chat
+from deskhand.desktop.tool_calls.chat import CallingChat
 
 MOST_PATHS = 1_000
 """Kept for each chat; the first to go is the one that was touched longest ago."""
@@ -21,7 +21,7 @@ class PathStore:
         self._paths: dict[str, dict[str, None]] = {}
         self._waiting: dict[str, set[asyncio.Event]] = {}
 
-    def note(self, chat: Chat, paths: Sequence[str]) -> None:
+    def note(self, chat: CallingChat, paths: Sequence[str]) -> None:
         """Remember absolute paths; none at all only says that something may have changed."""
         for name in dict.fromkeys((chat.id, *chat.ancestors)):
             if paths:

@@ -23,7 +23,7 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True)
-class Pace:
+class WatchIntervals:
     """How often is looked. Seconds."""
 
     longest: float = 30.0
@@ -39,13 +39,13 @@ class Watcher:
         self,
         store: PathStore,
         reader: Reader,
-        pace: Pace | None = None,
+        pace: WatchIntervals | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
         self._reader = reader
-        self._pace = pace or Pace()
+        self._pace = pace or WatchIntervals()
         self._clock = clock
         self._wall = wall
         self._looking = asyncio.Semaphore(2)

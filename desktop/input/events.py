@@ -6,35 +6,35 @@ from deskhand.desktop.geometry import Point
 
 
 @dataclass(frozen=True)
-class Move:
+class PointerMotion:
     """Put the pointer at a point."""
 
     to: Point
 
 
 @dataclass(frozen=True)
-class ButtonDown:
+class ButtonPress:
     """Press a mouse button; X numbers: 1 left, 2 middle, 3 right, 4-7 wheel, 8 back, 9 forward."""
 
     button: int
 
 
 @dataclass(frozen=True)
-class ButtonUp:
+class ButtonRelease:
     """Let a mouse button go."""
 
     button: int
 
 
 @dataclass(frozen=True)
-class KeyDown:
+class KeyPress:
     """Press the key that carries a keysym, without touching modifiers."""
 
     keysym: int
 
 
 @dataclass(frozen=True)
-class KeyUp:
+class KeyRelease:
     """Let the key that carries a keysym go."""
 
     keysym: int
@@ -54,4 +54,4 @@ class Pause:
     seconds: float
 
 
-Stroke = Move | ButtonDown | ButtonUp | KeyDown | KeyUp | Tap | Pause
+InputEvent = PointerMotion | ButtonPress | ButtonRelease | KeyPress | KeyRelease | Tap | Pause

@@ -20,7 +20,7 @@ SETTLING_SECONDS = 0.3
 _LEVEL_COLUMNS = (0, 1, 4, 5)
 
 
-class Key(NamedTuple):
+class KeyBinding(NamedTuple):
     """A keycode, and the level on which it carries the symbol: Shift is bit 0, AltGr bit 1."""
 
     code: int
@@ -53,7 +53,7 @@ class Keymap:
             for index in range(len(keysyms) // width)
         }
         self._modifiers = frozenset(modifiers)
-        self._keys: dict[int, Key] = {}
+        self._keys: dict[int, KeyBinding] = {}
         for code, row in self._rows.items():
             for level, keysym in enumerate(_levels(row)):
                 # The second symbols of a keypad are Num Lock's; Shift gives them on few keyboards.
@@ -61,12 +61,12 @@ class Keymap:
                     continue
                 known = self._keys.get(keysym)
                 if keysym and (known is None or level < known.level):
-                    self._keys[keysym] = Key(code, level)
+                    self._keys[keysym] = KeyBinding(code, level)
         self._letters = {
             keysym for row in self._rows.values() if _is_letter(row) for keysym in row[:2]
         }
 
-    def find(self, keysym: int) -> Key | None:
+    def find(self, keysym: int) -> KeyBinding | None:
         """The key with the fewest modifiers that gives the symbol, if there is one."""
         key = self._keys.get(keysym)
         if key is not None and key.level3 and self._keys.get(LEVEL3_SHIFT) is None:

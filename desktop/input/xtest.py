@@ -18,7 +18,16 @@ from deskhand.desktop.geometry import Point
 from deskhand.desktop.x11.connection import LOST, connect, screen_of
 
 from .client_idle import Listener
-from .events import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Pause, Stroke, Tap
+from .events import (
+    ButtonPress,
+    ButtonRelease,
+    InputEvent,
+    KeyPress,
+    KeyRelease,
+    Pause,
+    PointerMotion,
+    Tap,
+)
 from .keymap import CAPS_LOCK, LEVEL3_SHIFT, SHIFT, Bindings, Keymap, NoRoom, runs
 
 _KEY_PRESS, _KEY_RELEASE = 2, 3
@@ -29,7 +38,7 @@ _XI_KEY_RELEASE = 2
 _UNICODE = 0x0100_0000
 
 
-class XTestHands:
+class XTestInput:
     """Presses keys and buttons, and knows which of them are down.
 
     ``acted`` is called after every performance: the framebuffer's ``glance`` belongs there.
@@ -90,7 +99,7 @@ class XTestHands:
             finally:
                 connection.disconnect()
 
-    def perform(self, strokes: Sequence[Stroke]) -> None:
+    def perform(self, strokes: Sequence[InputEvent]) -> None:
         """Do all strokes, and return when the server has taken them.
 
         Raises:
@@ -146,13 +155,13 @@ class XTestHands:
                 raise ActionFailed("The display refused the input.", repr(error)) from error
 
     def _batches(
-        self, strokes: Sequence[Stroke]
-    ) -> Iterator[tuple[Sequence[Stroke], dict[int, None]]]:
+        self, strokes: Sequence[InputEvent]
+    ) -> Iterator[tuple[Sequence[InputEvent], dict[int, None]]]:
         """Cut so that the foreign symbols of each part fit on the spare keys at a time."""
         self._notice_changes()
         start, foreign = 0, dict[int, None]()
         for index, stroke in enumerate(strokes):
-            if not isinstance(stroke, Tap | KeyDown) or self._keymap_has(stroke.keysym):
+            if not isinstance(stroke, Tap | KeyPress) or self._keymap_has(stroke.keysym):
                 continue
             if stroke.keysym not in foreign and len(foreign) >= self._room():
                 yield strokes[start:index], foreign
@@ -229,19 +238,19 @@ class XTestHands:
             bool(mask & masks.Shift), bool(mask & masks.Mod5), bool(mask & masks.Lock)
         )
 
-    def _do(self, stroke: Stroke, modifiers: "_Modifiers") -> None:
+    def _do(self, stroke: InputEvent, modifiers: "_Modifiers") -> None:
         match stroke:
-            case Move(to):
+            case PointerMotion(to):
                 self._fake(_MOTION, 0, to.x, to.y)
-            case ButtonDown(button):
+            case ButtonPress(button):
                 self._fake(_BUTTON_PRESS, button)
                 self._buttons.append(button)
-            case ButtonUp(button):
+            case ButtonRelease(button):
                 self._fake(_BUTTON_RELEASE, button)
                 self._buttons = [held for held in self._buttons if held != button]
-            case KeyDown(keysym):
+            case KeyPress(keysym):
                 self._key_down(keysym, modifiers)
-            case KeyUp(keysym):
+            case KeyRelease(keysym):
                 self._key_up(keysym, modifiers)
             case Tap(keysym):
                 self._tap(keysym, modifiers)

@@ -20,7 +20,7 @@ LONGEST_SOCKET_PATH = 100
 
 
 @dataclass(frozen=True)
-class Folder:
+class DesktopDirectory:
     """Where one desktop keeps what is its own."""
 
     path: Path

@@ -17,16 +17,16 @@ _FACTS = re.compile(rb"\nState:\t(?P<state>.).*\nUid:\t(?P<uid>[0-9]+)", re.DOTA
 """Of /proc/PID/status, proc(5); a name cannot hold a line break there."""
 
 
-def evict(uid: int) -> None:
+def kill_user_processes(uid: int) -> None:
     """Kill every other process of a user, and those that they start meanwhile."""
     deadline = time.monotonic() + PATIENCE
-    while (found := tenants(uid)) and time.monotonic() < deadline:
+    while (found := user_pids(uid)) and time.monotonic() < deadline:
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
 
-def tenants(uid: int) -> list[int]:
+def user_pids(uid: int) -> list[int]:
     """Return the processes of a user but this one, without those that are over."""
     found = []
     for name in os.listdir("/proc"):  # noqa: PTH208 -- every start waits for this

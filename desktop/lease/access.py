@@ -8,7 +8,7 @@ from deskhand.desktop.actions.catalog import CursorPosition, Screenshot, Wait
 from deskhand.desktop.actions.requests import ActionRequest, BatchRequest
 
 
-class Floor(Protocol):
+class AccessControl(Protocol):
     """What grants it; `deskhand.desktop.lease.runtime.Leasing` outside of tests."""
 
     def acting(self, chat: str) -> AbstractContextManager[None]:
@@ -33,7 +33,7 @@ class Floor(Protocol):
         """Whether that page or program is in control."""
 
 
-class OpenFloor:
+class UnrestrictedAccess:
     """Where everybody may do everything."""
 
     @contextmanager

@@ -20,7 +20,7 @@ from deskhand.desktop.tool_calls.caller import CHAT, header
 
 from .access import key_of
 from .lease import Person
-from .runtime import Leasing
+from .runtime import LeaseRuntime
 
 Json = dict[str, Any]
 PATH = "/api/v0/desktop/lease"
@@ -51,7 +51,7 @@ class LeaseCall(BaseModel):
 
 
 def router(
-    leasing: Leasing, watchers: Callable[[], int], rules: Callable[[Request], bool]
+    leasing: LeaseRuntime, watchers: Callable[[], int], rules: Callable[[Request], bool]
 ) -> APIRouter:
     """Return the routes; ``rules`` says whether a caller may take control from others."""
     routes = APIRouter(tags=["desktop"])
@@ -105,7 +105,9 @@ def router(
     return routes
 
 
-async def _tell(websocket: WebSocket, leasing: Leasing, key: str, told: Callable[[], Json]) -> None:
+async def _tell(
+    websocket: WebSocket, leasing: LeaseRuntime, key: str, told: Callable[[], Json]
+) -> None:
     said: Json = {}
     with suppress(WebSocketDisconnect, RuntimeError):
         while True:
@@ -134,7 +136,7 @@ def may_force(request: Request) -> bool:
     return principal is not None and "admin" in principal.scopes and passed_on == "admin"
 
 
-def _take(leasing: Leasing, call: LeaseCall) -> bool:
+def _take(leasing: LeaseRuntime, call: LeaseCall) -> bool:
     if not call.name:
         raise HTTPException(400, {"message": '"name" is needed to take control.'})
     return leasing.take(
@@ -145,7 +147,7 @@ def _take(leasing: Leasing, call: LeaseCall) -> bool:
     )
 
 
-def _keep_or_end(leasing: Leasing, call: LeaseCall, chat: str) -> None:
+def _keep_or_end(leasing: LeaseRuntime, call: LeaseCall, chat: str) -> None:
     named = call.name or call.viewer
     if call.action == "release" and chat and not named:
         leasing.release_chat(chat)

@@ -4,25 +4,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from deskhand.desktop.events.bus import Event
+from deskhand.desktop.events.bus import DesktopEvent
 
-from .lease import Turn
-from .privacy import Veil
+from .lease import ControlSession
+from .privacy import PrivacyMode
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Handover:
+class LeaseEffects:
     """The effects of the lease: everything that is to be told of a change."""
 
-    veil: Veil
+    veil: PrivacyMode
     let_go: Callable[[], None]
     """Releases what agents hold down."""
     settle: Callable[[], None]
     """Has watchers release what they hold down, and leave where it is private."""
     publish: Callable[[str, Json], object]
-    record: Callable[[Turn], None]
+    record: Callable[[ControlSession], None]
     touch: Callable[[], None]
 
     def lease_changed(self, state: Json) -> None:
@@ -35,7 +35,7 @@ class Handover:
         """Let go of all keys and buttons."""
         self.let_go()
 
-    def turn_ended(self, turn: Turn) -> None:
+    def turn_ended(self, turn: ControlSession) -> None:
         """Put a person's turn into what is recorded."""
         self.record(turn)
 
@@ -44,7 +44,7 @@ class Handover:
         self.touch()
 
 
-class Control(Protocol):
+class LeaseNotices(Protocol):
     """Who is in control, as far as it matters to whoever tells of events."""
 
     @property
@@ -56,13 +56,13 @@ class Control(Protocol):
 
 
 @dataclass(frozen=True)
-class Herald:
+class WindowEventPublisher:
     """Publishes what happens to windows."""
 
-    control: Control
-    publish: Callable[[str, Json], Event]
+    control: LeaseNotices
+    publish: Callable[[str, Json], DesktopEvent]
 
-    def __call__(self, kind: str, data: Json | None = None) -> Event:
+    def __call__(self, kind: str, data: Json | None = None) -> DesktopEvent:
         """Publish; without a title, which tells what a person reads or writes, in private."""
         told = data or {}
         self.control.noticed(kind, told)
@@ -71,7 +71,7 @@ class Herald:
         return self.publish(kind, told)
 
 
-def deeds(turn: Turn) -> str:
+def activity_summary(turn: ControlSession) -> str:
     """Return in words how much a person did; never what."""
     return f"{_counted(turn.keys, 'key')} and {_counted(turn.clicks, 'click')}"
 

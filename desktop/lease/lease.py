@@ -29,7 +29,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Turn:
+class ControlSession:
     """A time that a person had; never what was typed."""
 
     name: str
@@ -47,7 +47,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Asking:
+class ControlRequest:
     """Somebody wants what another person has."""
 
     person: Person
@@ -68,17 +68,17 @@ class _Held:
     clicks: int = 0
 
 
-class Lease:
+class LeaseRules:
     """The lease of one desktop."""
 
     def __init__(self) -> None:
         self.revision = 0
         """Grows whenever somebody else may act, or asks to."""
-        self.last: Turn | None = None
+        self.last: ControlSession | None = None
         """The newest turn that is over."""
         self.turns = 0
         """How many are over."""
-        self.asking: Asking | None = None
+        self.asking: ControlRequest | None = None
         self._held: _Held | None = None
         self._present: dict[str, int] = {}
         self._chat: str | None = None
@@ -127,7 +127,7 @@ class Lease:
         if held is not None and held.person.key != person.key and not force:
             if self.asking is None or self.asking.person.key == person.key:
                 until = self.asking.until if self.asking else now + ASKING
-                self._ask(Asking(person, until, insists, private))
+                self._ask(ControlRequest(person, until, insists, private))
             return False
         if held is not None and held.person.key == person.key:
             held.used = now
@@ -279,7 +279,7 @@ class Lease:
         self.revision += 1
 
     def _end(self, held: _Held, now: float, reason: Reason) -> None:
-        self.last = Turn(
+        self.last = ControlSession(
             held.person.name, held.since, now, held.keys, held.clicks, held.private, reason
         )
         self.turns += 1
@@ -287,7 +287,7 @@ class Lease:
         self.asking = None
         self.revision += 1
 
-    def _ask(self, asking: Asking | None) -> None:
+    def _ask(self, asking: ControlRequest | None) -> None:
         if asking != self.asking:
             self.asking = asking
             self.revision += 1

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 
-class Veil:
+class PrivacyMode:
     """Drawn before the screen while a person has it in private. Any thread may ask or wait."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .lease import Lease, Person, Turn
+from .lease import ControlSession, LeaseRules, Person
 
 Json = dict[str, Any]
 
@@ -27,7 +27,7 @@ class Effects(Protocol):
     def hands_changed(self) -> None:
         """Whoever acted does no longer: let go of all keys and buttons."""
 
-    def turn_ended(self, turn: Turn) -> None:
+    def turn_ended(self, turn: ControlSession) -> None:
         """A person's turn is over."""
 
     def person_acts(self) -> None:
@@ -38,14 +38,14 @@ class Effects(Protocol):
 class _Seen:
     revision: int
     holder: tuple[Person | None, str | None]
-    turn: Turn | None
+    turn: ControlSession | None
 
 
-class Leasing:
+class LeaseRuntime:
     """A lease with a clock. Call it on the event loop, inside `running`."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.lease = Lease()
+        self.lease = LeaseRules()
         self._clock = clock
         self._effects: Effects | None = None
         self._changed = asyncio.Condition()
@@ -253,7 +253,7 @@ class Leasing:
         return _Seen(lease.revision, (lease.person, lease.chat), lease.last)
 
 
-def _turn(turn: Turn, now: float) -> Json:
+def _turn(turn: ControlSession, now: float) -> Json:
     return {
         "name": turn.name,
         "seconds": round(turn.seconds, 3),

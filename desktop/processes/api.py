@@ -21,12 +21,12 @@ from deskhand.desktop.tool_calls.once_detached import Answer
 
 from . import schema
 from .errors import (
+    BadProcessRequest,
     InputClosed,
-    InvalidRequest,
     NoTerminal,
     NotRunning,
     StartFailed,
-    TooManyStreams,
+    TooManyOutputStreams,
     UnknownProcess,
 )
 from .output_stream import OutputResponse, Streams
@@ -112,7 +112,9 @@ def _add_cancels(routes: APIRouter, registry: Registry) -> None:
         """Do the same for the tool call that the headers name; the path is its process."""
         call = identity_of(request.headers, chat_of(request.headers))
         if call is None or call.process_id != process_id:
-            raise InvalidRequest("The headers must name the tool call that started this process.")
+            raise BadProcessRequest(
+                "The headers must name the tool call that started this process."
+            )
         return await canceled(call)
 
     async def canceled(call: Identity | None) -> Json:
@@ -319,7 +321,7 @@ def _listed(record: Record) -> Json:
 
 def _refusal(error: ToolCallError) -> HTTPException:
     match error:
-        case InvalidRequest() | MalformedCall():
+        case BadProcessRequest() | MalformedCall():
             detail = {"detail": error.detail} if error.detail else {}
             return HTTPException(400, {"message": error.message} | detail)
         case UnknownProcess():
@@ -328,7 +330,7 @@ def _refusal(error: ToolCallError) -> HTTPException:
             return HTTPException(409, {"message": "Process takes no input.", "detail": str(error)})
         case NoTerminal():
             return HTTPException(409, {"message": "Process has no terminal.", "detail": str(error)})
-        case TooManyStreams():
+        case TooManyOutputStreams():
             return HTTPException(429, {"message": str(error)})
         case NotRunning():
             return HTTPException(409, {"message": "Process is not running.", "detail": str(error)})

@@ -17,7 +17,7 @@ class ProcessError(ToolCallError):
     """Base of what the process core itself raises; see also its base's other children."""
 
 
-class InvalidRequest(ProcessError):
+class BadProcessRequest(ProcessError):
     """The request cannot be understood."""
 
     def __init__(self, message: str, detail: str = "") -> None:
@@ -73,7 +73,7 @@ class NoTerminal(ProcessError):
         return f"Process {self.process_id!r} runs in no terminal."
 
 
-class TooManyStreams(ProcessError):
+class TooManyOutputStreams(ProcessError):
     """As many streams as may be are open."""
 
     def __init__(self, most: int) -> None:

@@ -8,7 +8,7 @@ SECONDS = 0.003
 """Other callbacks wait no longer for ours."""
 
 
-class Turn:
+class FairScheduler:
     """Counts from the first question in a turn. Belongs to one loop.
 
     Who finds it over returns at once: a descriptor that is still ready calls again next turn.

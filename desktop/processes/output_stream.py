@@ -9,7 +9,7 @@ from typing import Any
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from .errors import TooManyStreams
+from .errors import TooManyOutputStreams
 from .process import Process
 
 MOST = 128
@@ -35,7 +35,7 @@ class Streams:
     def check(self) -> None:
         """Raise TooManyStreams if there is no room for another."""
         if self._count >= self._most:
-            raise TooManyStreams(self._most)
+            raise TooManyOutputStreams(self._most)
 
     async def events(
         self, process: Process, cursor: int, ending: Callable[[], Json]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from .errors import NotRunning
-from .fair_turns import Turn
+from .fair_turns import FairScheduler
 from .head_tail import HeadTailBuffer
 from .requests import Terminal
 from .spawn import Spawned
@@ -50,9 +50,9 @@ class Process:
     """
 
     def __init__(
-        self, spawned: Spawned, on_exit: Callable[[], None], turn: Turn | None = None
+        self, spawned: Spawned, on_exit: Callable[[], None], turn: FairScheduler | None = None
     ) -> None:
-        self._turn = turn or Turn()
+        self._turn = turn or FairScheduler()
         self._child = spawned.child
         self._pidfd = spawned.pidfd
         self._output: int | None = spawned.output

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from deskhand.desktop.tool_calls.chat import Chat
+from deskhand.desktop.tool_calls.chat import CallingChat
 
 from .process import Process
 from .requests import StartRequest
@@ -17,7 +17,7 @@ class Record:
     request: StartRequest
     name: str
     workdir: Path
-    chat: Chat | None
+    chat: CallingChat | None
     process: Process
     started_at: float
     """Unix time."""

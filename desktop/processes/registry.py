@@ -15,20 +15,20 @@ from types import TracebackType
 from typing import Protocol, Self, cast
 from uuid import uuid4
 
-from deskhand.desktop.tool_calls.chat import Chat, Touched
+from deskhand.desktop.tool_calls.chat import CallingChat, Touched
 from deskhand.desktop.tool_calls.errors import ToolCallError
 from deskhand.desktop.tool_calls.identity import Identity
-from deskhand.desktop.tool_calls.journal import Journal
-from deskhand.desktop.tool_calls.once_detached import Answer, Once
+from deskhand.desktop.tool_calls.journal import CallJournal
+from deskhand.desktop.tool_calls.once_detached import Answer, OncePerCallDetached
 
 from . import process_tree as groups
 from .errors import NotRunning, StartFailed, UnknownProcess
-from .fair_turns import Turn
+from .fair_turns import FairScheduler
 from .output_file import OutputFile
 from .process import Process
 from .record import Listing, Record
 from .requests import OutputRequest, SignalRequest, StartRequest
-from .spawn import Limits, Order, Spawner
+from .spawn import ResourceLimits, Spawner, SpawnRequest
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ _SIGNALS = {
 }
 
 
-class Surroundings(Protocol):
+class CommandEnvironment(Protocol):
     """Where commands run, as the service has arranged it."""
 
     def environment(self) -> dict[str, str]:
@@ -59,7 +59,7 @@ class ProcessSettings:
     """Seconds that one request waits for output or an exit at most."""
     close_grace: float = 2.0
     """Seconds between asking everything to end and killing it."""
-    limits: Limits = field(default_factory=Limits)
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
     output_folder: Path | None = None
     """Where output is copied to, a folder for each process; None: only where a caller says."""
     journal: Path | None = None
@@ -71,7 +71,7 @@ class Registry:
 
     def __init__(
         self,
-        surroundings: Surroundings,
+        surroundings: CommandEnvironment,
         settings: ProcessSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
@@ -82,11 +82,11 @@ class Registry:
         self._settings = settings or ProcessSettings()
         self._clock = clock
         kept = self._settings.journal
-        self.once = Once(clock, Journal(kept) if kept is not None else None)
+        self.once = OncePerCallDetached(clock, CallJournal(kept) if kept is not None else None)
         """What tool calls did here, processes or not."""
         self._wall = wall
         self._spawner = Spawner()
-        self._turn = Turn()
+        self._turn = FairScheduler()
         self._marker = f"DESKHAND_PROCESS={uuid4()}"
         self._records: dict[str, Record] = {}
         self._timers: set[asyncio.TimerHandle] = set()
@@ -117,7 +117,7 @@ class Registry:
         return self._clock()
 
     async def start(
-        self, request: StartRequest, chat: Chat | None, call: Identity | None = None
+        self, request: StartRequest, chat: CallingChat | None, call: Identity | None = None
     ) -> tuple[str, bool]:
         """Start a command, or find the one that the same tool call started before.
 
@@ -141,7 +141,7 @@ class Registry:
             call, _digest(request), lambda: self._started(process_id, request, chat)
         )
 
-    def find(self, process_id: str, chat: Chat | None) -> Record:
+    def find(self, process_id: str, chat: CallingChat | None) -> Record:
         """Return a process that the caller may see.
 
         Raises:
@@ -152,13 +152,13 @@ class Registry:
             raise UnknownProcess(process_id)
         return self._records[process_id]
 
-    def check(self, process_id: str, chat: Chat | None) -> None:
+    def check(self, process_id: str, chat: CallingChat | None) -> None:
         """Raise UnknownProcess if it is another chat's."""
         record = self._records.get(process_id)
         if record and chat and record.chat and record.chat.id != chat.id:
             raise UnknownProcess(process_id)
 
-    def listing(self, chat: Chat | None, offset: int = 0, limit: int = 10) -> Listing:
+    def listing(self, chat: CallingChat | None, offset: int = 0, limit: int = 10) -> Listing:
         """Return running ones first, then the newest; with a chat, only that chat's own."""
         visible = [
             r for r in self._records.values() if not chat or (r.chat and r.chat.id == chat.id)
@@ -256,7 +256,9 @@ class Registry:
                 await asyncio.sleep(0)
         await asyncio.to_thread(self._spawner.close)
 
-    async def _started(self, process_id: str, request: StartRequest, chat: Chat | None) -> str:
+    async def _started(
+        self, process_id: str, request: StartRequest, chat: CallingChat | None
+    ) -> str:
         if process_id in self._records:
             raise StartFailed("there is a process of this id already")
         environment = self._surroundings.environment() | dict(request.env)
@@ -267,7 +269,7 @@ class Registry:
         environment[name] = value
         self._starts += 1
         number = self._starts
-        order = Order(
+        order = SpawnRequest(
             command=request.command,
             place=lambda: self._place(request.workdir, environment),
             environment=environment,

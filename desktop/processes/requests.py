@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from .errors import InvalidRequest
+from .errors import BadProcessRequest
 
 SIGNALS = ("terminate", "kill", "interrupt")
 LONGEST_WAIT_MS = 300_000
@@ -84,9 +84,9 @@ def body_of(data: bytes) -> dict[str, Any]:
         body = json.loads(data)
         json.dumps(body, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest("Request body must be valid JSON.", str(error)) from error
+        raise BadProcessRequest("Request body must be valid JSON.", str(error)) from error
     if not isinstance(body, dict):
-        raise InvalidRequest("Request body must be valid JSON.", "It has to be an object.")
+        raise BadProcessRequest("Request body must be valid JSON.", "It has to be an object.")
     return body
 
 
@@ -95,7 +95,7 @@ def start_request(data: bytes) -> StartRequest:
     body = body_of(data)
     env = _field(body, "env", dict, {})
     if not all(isinstance(v, str) and _plain(k) and "\0" not in v for k, v in env.items()):
-        raise InvalidRequest("Request body must be valid JSON.", "env maps names to texts.")
+        raise BadProcessRequest("Request body must be valid JSON.", "env maps names to texts.")
     request = StartRequest(
         command=_field(body, "command", str, ""),
         workdir=_field(body, "workdir", str, ""),
@@ -110,15 +110,15 @@ def start_request(data: bytes) -> StartRequest:
         call_age_ms=_field(body, "call_age_ms", int, 0),
     )
     if not request.command:
-        raise InvalidRequest("Command is required.")
+        raise BadProcessRequest("Command is required.")
     if any("\0" in text for text in (request.command, request.workdir, request.output_path)):
-        raise InvalidRequest("Command, workdir and output_path must not contain NUL.")
+        raise BadProcessRequest("Command, workdir and output_path must not contain NUL.")
     if request.output_path and not request.output_path.startswith("/"):
-        raise InvalidRequest("output_path must be absolute.", repr(request.output_path))
+        raise BadProcessRequest("output_path must be absolute.", repr(request.output_path))
     if request.call_age_ms < 0:
-        raise InvalidRequest("The tool call's age must not be negative.")
+        raise BadProcessRequest("The tool call's age must not be negative.")
     if request.background and request.timeout_ms:
-        raise InvalidRequest("Background processes take no timeout_ms: nobody waits for them.")
+        raise BadProcessRequest("Background processes take no timeout_ms: nobody waits for them.")
     return request
 
 
@@ -127,9 +127,9 @@ def signal_request(data: bytes) -> SignalRequest:
     body = body_of(data)
     name = _field(body, "signal", str, "")
     if not name:
-        raise InvalidRequest("Signal is required.")
+        raise BadProcessRequest("Signal is required.")
     if name not in SIGNALS:
-        raise InvalidRequest(f"Unsupported signal {name!r}: it is one of {', '.join(SIGNALS)}.")
+        raise BadProcessRequest(f"Unsupported signal {name!r}: it is one of {', '.join(SIGNALS)}.")
     return SignalRequest(name, max(_field(body, "escalate_after_ms", int, 0), 0))
 
 
@@ -149,7 +149,9 @@ def output_request(query: Mapping[str, str]) -> OutputRequest:
     """Read the query of an output call."""
     wait_for = query.get("wait_for")
     if wait_for not in (None, "", "exit", "output"):
-        raise InvalidRequest("Query parameters are invalid.", "wait_for is either exit or output.")
+        raise BadProcessRequest(
+            "Query parameters are invalid.", "wait_for is either exit or output."
+        )
     if not wait_for and query.get("wait") == "true":
         wait_for = "exit"
     return OutputRequest(
@@ -167,7 +169,9 @@ def number(query: Mapping[str, str], name: str, default: int) -> int:
     if not text:
         return default
     if not (text.isascii() and text.isdigit()) or len(text) > 18:
-        raise InvalidRequest("Query parameters are invalid.", f"{name} must be a number from 0 on.")
+        raise BadProcessRequest(
+            "Query parameters are invalid.", f"{name} must be a number from 0 on."
+        )
     return int(text)
 
 
@@ -183,7 +187,7 @@ def _size(body: Mapping[str, Any]) -> Terminal:
         _field(body, "rows", int, usual.rows), _field(body, "columns", int, usual.columns)
     )
     if not all(1 <= side <= LARGEST_TERMINAL for side in (size.rows, size.columns)):
-        raise InvalidRequest(f"rows and columns of a terminal are 1 to {LARGEST_TERMINAL}.")
+        raise BadProcessRequest(f"rows and columns of a terminal are 1 to {LARGEST_TERMINAL}.")
     return size
 
 
@@ -192,11 +196,11 @@ def _field(body: Mapping[str, Any], name: str, kind: type[T], default: T) -> T:
     if value is None:
         return default
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise InvalidRequest(
+        raise BadProcessRequest(
             "Request body must be valid JSON.", f"{name} has to be of type {kind.__name__}."
         )
     if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
-        raise InvalidRequest(f"{name} is too large a number.")
+        raise BadProcessRequest(f"{name} is too large a number.")
     return value
 
 

@@ -26,7 +26,7 @@ from .requests import Terminal
 
 
 @dataclass(frozen=True)
-class Limits:
+class ResourceLimits:
     """What a command may take of the machine."""
 
     oom_score_adj: int = 500
@@ -43,14 +43,14 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Order:
+class SpawnRequest:
     """A command line to start."""
 
     command: str
     place: Callable[[], Path]
     """Finds the directory to run it in; asks the disk, so it is called in the thread."""
     environment: Mapping[str, str]
-    limits: Limits = field(default_factory=Limits)
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
     stdin: bool = False
     terminal: Terminal | None = None
     """Size of the terminal to run it in; None: output goes to a pipe."""
@@ -76,7 +76,7 @@ class Spawner:
     """The thread that forks. ``open`` starts it; closing it ends every child that still lives."""
 
     def __init__(self) -> None:
-        self._orders: SimpleQueue[tuple[Order, Future[Spawned]] | None] = SimpleQueue()
+        self._orders: SimpleQueue[tuple[SpawnRequest, Future[Spawned]] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="spawn", daemon=True)
         self._setpriv: str | None = None
 
@@ -91,7 +91,7 @@ class Spawner:
         if self._thread.is_alive():
             self._thread.join()
 
-    async def spawn(self, order: Order) -> Spawned:
+    async def spawn(self, order: SpawnRequest) -> Spawned:
         """Start a child.
 
         Raises:
@@ -113,7 +113,7 @@ class Spawner:
             except (OSError, ValueError) as error:
                 answer.set_exception(StartFailed(str(error)))
 
-    def _start(self, order: Order) -> Spawned:
+    def _start(self, order: SpawnRequest) -> Spawned:
         shell = shutil.which("sh", path=order.environment.get("PATH", os.defpath))
         if shell is None:
             raise StartFailed('"sh": executable file not found in $PATH')
@@ -164,7 +164,7 @@ class _Ends:
 _ENTER_TERMINAL = 'exec <>"$1" >&0 2>&0; exec "$0" -c "$2"'
 
 
-def _ends(order: Order) -> _Ends:
+def _ends(order: SpawnRequest) -> _Ends:
     if order.terminal is None:
         reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         os.set_blocking(writing, True)
@@ -185,7 +185,7 @@ def _detached(child: subprocess.Popen[bytes]) -> int | None:
     return given
 
 
-def _restrict(pid: int, limits: Limits) -> Cgroup | None:
+def _restrict(pid: int, limits: ResourceLimits) -> Cgroup | None:
     """Limit the child from outside: no Python runs between its fork and its exec."""
     cgroup = None
     if limits.cgroup is not None:

@@ -22,8 +22,8 @@ from deskhand.recording.errors import (
     TooManyRecordings,
     UnknownRecording,
 )
-from deskhand.recording.library.catalog import Catalogue, checked
-from deskhand.recording.pipeline.recorder import Recorder, Stored
+from deskhand.recording.library.catalog import Catalog, checked
+from deskhand.recording.pipeline.recorder import Recorder, StoredRecording
 from deskhand.recording.step import Step
 from deskhand.vncbridge.http.file_response import SAFE, answer, answered, answers, said
 from deskhand.vncbridge.http.multipart import Mixed, piece
@@ -68,7 +68,7 @@ async def _written() -> None:
 
 def router(
     recorder: Recorder,
-    catalogue: Catalogue,
+    catalogue: Catalog,
     closing: Callable[[], bool],
     written: Callable[[], Awaitable[None]] = _written,
 ) -> APIRouter:
@@ -108,7 +108,7 @@ class _Routes:
     def __init__(
         self,
         recorder: Recorder,
-        catalogue: Catalogue,
+        catalogue: Catalog,
         closing: Callable[[], bool],
         written: Callable[[], Awaitable[None]],
     ) -> None:
@@ -257,7 +257,7 @@ def _refuse(status: int, message: str, detail: str | None = None) -> NoReturn:
     raise HTTPException(status, detail=content)
 
 
-def _files(stored: Stored) -> Mixed:
+def _files(stored: StoredRecording) -> Mixed:
     """What a recording consists of for a caller who takes two parts at most."""
     pieces = [piece("video/mp4", stored.videos[0])]
     if stored.thumbnail is not None:

@@ -3,24 +3,24 @@
 import time
 from typing import Protocol
 
-from deskhand.desktop.capture.subscriptions import Feed
+from deskhand.desktop.capture.subscriptions import FrameSubscription
 from deskhand.desktop.errors import DisplayGone, DisplayNotReady
 from deskhand.desktop.geometry import Region, Size, whole
-from deskhand.desktop.lease.privacy import Veil
+from deskhand.desktop.lease.privacy import PrivacyMode
 from deskhand.desktop.screenshots.placeholder import card
 from deskhand.desktop.screenshots.renderer import covered, cut
 from deskhand.recording.errors import FeedEnded
-from deskhand.recording.ports import Overlay, Shot
+from deskhand.recording.ports import CapturedFrame, Overlay
 
 
-class Screen(Protocol):
+class SubscribableScreen(Protocol):
     """What gives frames to those who take them one by one."""
 
     @property
     def size(self) -> Size:
         """Native size."""
 
-    def subscribe(self) -> Feed:
+    def subscribe(self) -> FrameSubscription:
         """Get new frames.
 
         Raises:
@@ -28,31 +28,31 @@ class Screen(Protocol):
         """
 
 
-class Footage:
+class FrameSource:
     """A screen that can be recorded."""
 
-    def __init__(self, screen: Screen, veil: Veil | None = None) -> None:
+    def __init__(self, screen: SubscribableScreen, veil: PrivacyMode | None = None) -> None:
         self._screen = screen
-        self._veil = veil or Veil()
+        self._veil = veil or PrivacyMode()
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels."""
         return self._screen.size
 
-    def subscribe(self) -> "FootageFeed":
+    def subscribe(self) -> "FrameStream":
         """Open a feed of its own.
 
         Raises:
             FeedEnded: If there is no display.
         """
-        return FootageFeed(self._screen, self._veil)
+        return FrameStream(self._screen, self._veil)
 
 
-class FootageFeed:
+class FrameStream:
     """One taker's stream of shots."""
 
-    def __init__(self, screen: Screen, veil: Veil) -> None:
+    def __init__(self, screen: SubscribableScreen, veil: PrivacyMode) -> None:
         self._screen = screen
         self._veil = veil
         self._hidden = False
@@ -60,7 +60,7 @@ class FootageFeed:
         self._pointed: Region | None = None
         self._feed = self._subscribed()
 
-    def take(self, timeout: float) -> Shot | None:
+    def take(self, timeout: float) -> CapturedFrame | None:
         """Block until the picture differs from the last one taken; None after ``timeout``.
 
         While the screen is private there is one picture: a card that says so.
@@ -93,14 +93,14 @@ class FootageFeed:
         self._feed.close()
         self._veil.wake()
 
-    def _subscribed(self) -> Feed:
+    def _subscribed(self) -> FrameSubscription:
         self._opened = time.monotonic()
         try:
             return self._screen.subscribe()
         except (DisplayGone, DisplayNotReady) as error:
             raise FeedEnded from error
 
-    def _shot(self, timeout: float) -> Shot | None:
+    def _shot(self, timeout: float) -> CapturedFrame | None:
         try:
             taken = self._feed.take(timeout)
         except DisplayGone as error:
@@ -115,8 +115,8 @@ class FootageFeed:
         changed = None if self._pointed is None else (*regions, self._pointed, place)
         self._pointed = place
         overlay = None if place.is_empty else Overlay(place, cut(frame.pixels, place, pointer))
-        return Shot(frame.pixels, moment, regions, changed, overlay)
+        return CapturedFrame(frame.pixels, moment, regions, changed, overlay)
 
-    def _card(self, text: str) -> Shot:
+    def _card(self, text: str) -> CapturedFrame:
         width, height = self._screen.size
-        return Shot(card(text, width, height), time.monotonic(), ((0, 0, width, height),))
+        return CapturedFrame(card(text, width, height), time.monotonic(), ((0, 0, width, height),))

@@ -9,13 +9,13 @@ from deskhand.desktop.accessibility.password_fields import TYPING
 from deskhand.desktop.actions.catalog import ActionRecord
 from deskhand.recording.step import Step
 
-from .steps import of_action
+from .steps import step_from_action
 
 DOUBT = 0.5
 """Seconds until an application has said to which of its widgets the keys before that went."""
 
 
-class Fields(Protocol):
+class TypingJudgement(Protocol):
     """Whether password fields have the keyboard; in production the `focus_tracker`."""
 
     def hear(self) -> bool:
@@ -25,7 +25,7 @@ class Fields(Protocol):
         """Whether a password field had the keyboard between two times. Blocks for seconds."""
 
 
-class Notebook:
+class StepLog:
     """Notes actions as steps; those that type only after a moment, if applications can be heard.
 
     ``mask`` is what takes known secrets out of a step later: its mask does not tell their length.
@@ -35,7 +35,7 @@ class Notebook:
     def __init__(
         self,
         note: Callable[[Step], None],
-        fields: Fields,
+        fields: TypingJudgement,
         mask: Callable[[str], str] = str,
         doubt: float = DOUBT,
     ) -> None:
@@ -60,7 +60,7 @@ class Notebook:
         """Note an action; call it on the event loop."""
         heard = self._fields.hear()
         if not heard or not record.text or record.action not in TYPING:
-            self._note(of_action(record))
+            self._note(step_from_action(record))
             return
         task = asyncio.create_task(self._later(record), name="note")
         self._open.add(task)
@@ -75,4 +75,4 @@ class Notebook:
         end = record.ended + self._doubt
         hidden = await asyncio.to_thread(self._fields.judged, record.started, end)
         secret = self._mask(record.text or "") != record.text
-        self._note(of_action(record, hidden and not secret))
+        self._note(step_from_action(record, hidden and not secret))

@@ -2,11 +2,11 @@
 
 from deskhand.desktop.accessibility.password_fields import counted
 from deskhand.desktop.actions.catalog import ActionRecord
-from deskhand.desktop.lease.lease import Turn
+from deskhand.desktop.lease.lease import ControlSession
 from deskhand.recording.step import Step
 
 
-def of_action(record: ActionRecord, hidden: bool = False) -> Step:
+def step_from_action(record: ActionRecord, hidden: bool = False) -> Step:
     """Return an agent's action as a step, its times on the monotonic clock.
 
     ``hidden`` if its text went into a password field: then only its length is told.
@@ -29,7 +29,7 @@ def of_action(record: ActionRecord, hidden: bool = False) -> Step:
     )
 
 
-def of_turn(turn: Turn, deeds: str) -> Step:
+def step_from_control_session(turn: ControlSession, deeds: str) -> Step:
     """Return a person's time in control as a step; ``deeds`` is what may be told of it."""
     return Step(
         tool="human",

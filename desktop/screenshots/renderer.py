@@ -54,7 +54,7 @@ def load_codecs() -> None:
     Image.preinit()
 
 
-class Pictures:
+class ScreenshotRenderer:
     """Renders frames of one display, and keeps what the next picture can use of the last.
 
     May be called from any thread; one picture is made at a time.

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 from deskhand.desktop.errors import InvalidSecret
 
-from .redaction import LONGEST, SHORTEST, Disguise
+from .redaction import LONGEST, SHORTEST, SecretRedactor
 
 PREFIX = "/api/v0/desktop"
 
@@ -18,7 +18,7 @@ Value = Annotated[
 ]
 
 
-class Secrets(BaseModel):
+class SecretsBody(BaseModel):
     """What to hide from now on; kept in memory only."""
 
     model_config = ConfigDict(extra="forbid")
@@ -26,7 +26,7 @@ class Secrets(BaseModel):
     values: list[Value]
 
 
-def router(disguise: Disguise) -> APIRouter:
+def router(disguise: SecretRedactor) -> APIRouter:
     """Return the routes."""
     routes = APIRouter(prefix=PREFIX, tags=["desktop"])
 
@@ -36,7 +36,7 @@ def router(disguise: Disguise) -> APIRouter:
         return {"count": len(disguise)}
 
     @routes.post("/secrets")
-    async def add(secrets: Secrets) -> dict[str, int]:
+    async def add(secrets: SecretsBody) -> dict[str, int]:
         """Hide values in the steps of recordings from now on: JSON, WebVTT, chapters, files."""
         try:
             disguise.add(secrets.values)

@@ -13,7 +13,7 @@ MASK = "••••"
 """As long for every secret: the length would tell of it too."""
 
 
-class Disguise:
+class SecretRedactor:
     """The secrets known just now; called with a text it gives the text without them.
 
     From any thread: the values are replaced as a whole.

@@ -12,39 +12,39 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from deskhand.desktop.accessibility.api import Widgets
+from deskhand.desktop.accessibility.api import AccessibilityService
 from deskhand.desktop.accessibility.api import router as accessibility_router
-from deskhand.desktop.accessibility.focus_tracker import FieldWatch
+from deskhand.desktop.accessibility.focus_tracker import FocusTracker
 from deskhand.desktop.actions.catalog import ActionRecord
 from deskhand.desktop.actions.requests import ActionRequest, BatchRequest
 from deskhand.desktop.applications.api import router as launch_router
-from deskhand.desktop.applications.applications import Applications
-from deskhand.desktop.applications.launcher import Launches
-from deskhand.desktop.attach.devices import MssCamera, PyAutoGuiHands
+from deskhand.desktop.applications.applications import InstalledApplications
+from deskhand.desktop.applications.launcher import ProcessLauncher
+from deskhand.desktop.attach.devices import MssScreen, PyAutoGuiInput
 from deskhand.desktop.attach.keys import unreachable
-from deskhand.desktop.attach.polled_screen import ComparedScreen
+from deskhand.desktop.attach.polled_screen import PolledScreen
 from deskhand.desktop.clipboard.api import router as clipboard_router
-from deskhand.desktop.clipboard.clipboard import Clipboard
+from deskhand.desktop.clipboard.clipboard import X11Clipboard
 from deskhand.desktop.computer.api import router as desktop_router
-from deskhand.desktop.computer.computer import UNKEPT, Computer, Journal
+from deskhand.desktop.computer.computer import NO_PROGRESS, ActionProgress, Computer
 from deskhand.desktop.computer.outcomes import BatchOutcome, Outcome
-from deskhand.desktop.computer.typing_policy import Discretion
+from deskhand.desktop.computer.typing_policy import TypingPolicy
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.events.api import router as events_router
-from deskhand.desktop.events.bus import Events
+from deskhand.desktop.events.bus import EventBus
 from deskhand.desktop.files.api import router as files_router
 from deskhand.desktop.files.roots import Roots
 from deskhand.desktop.files.watch_api import Watches
 from deskhand.desktop.geometry import model_size
 from deskhand.desktop.isolation.account import Account
-from deskhand.desktop.isolation.data_dir import Folder
+from deskhand.desktop.isolation.data_dir import DesktopDirectory
 from deskhand.desktop.isolation.environment import built
 from deskhand.desktop.keeper import KEEPER
 from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.api import router as lease_router
-from deskhand.desktop.lease.handover import Handover, Herald, deeds
-from deskhand.desktop.lease.privacy import Veil
-from deskhand.desktop.lease.runtime import Leasing
+from deskhand.desktop.lease.handover import LeaseEffects, WindowEventPublisher, activity_summary
+from deskhand.desktop.lease.privacy import PrivacyMode
+from deskhand.desktop.lease.runtime import LeaseRuntime
 from deskhand.desktop.metrics.api import router as metrics_router
 from deskhand.desktop.metrics.exposition import Tally
 from deskhand.desktop.processes.api import once
@@ -54,35 +54,35 @@ from deskhand.desktop.processes.cgroups import opened as opened_cgroup
 from deskhand.desktop.processes.output_stream import Streams
 from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.recordings.api import router as recording_router
-from deskhand.desktop.recordings.frame_source import Footage
-from deskhand.desktop.recordings.step_log import Notebook
-from deskhand.desktop.recordings.steps import of_turn
-from deskhand.desktop.screenshots.renderer import Pictures
+from deskhand.desktop.recordings.frame_source import FrameSource
+from deskhand.desktop.recordings.step_log import StepLog
+from deskhand.desktop.recordings.steps import step_from_control_session
+from deskhand.desktop.screenshots.renderer import ScreenshotRenderer
 from deskhand.desktop.secrets.api import router as secrets_router
-from deskhand.desktop.secrets.redaction import Disguise
+from deskhand.desktop.secrets.redaction import SecretRedactor
 from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.tool_calls.caller import Caller
-from deskhand.desktop.tool_calls.once import Once
+from deskhand.desktop.tool_calls.once import OncePerCall
 from deskhand.desktop.windows.api import router as windows_router
 from deskhand.desktop.windows.focus import Focus
 from deskhand.desktop.windows.watcher import WindowWatch
-from deskhand.desktop.windows.windows import Windows
-from deskhand.recording.library.catalog import Catalogue
+from deskhand.desktop.windows.windows import X11Windows
+from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.vncbridge.auth.api import tokens_router
 from deskhand.vncbridge.auth.credentials import Credentials
-from deskhand.vncbridge.auth.middleware import install
-from deskhand.vncbridge.auth.policy import Gate, Principal
+from deskhand.vncbridge.auth.middleware import install_auth
+from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
 from deskhand.vncbridge.rfb.no_live_view import router as unseen_router
 from deskhand.vncbridge.server.access_log import AccessLog
 from deskhand.vncbridge.server.docs_page import router as docs_router
-from deskhand.vncbridge.server.idle_timeout import Idleness
+from deskhand.vncbridge.server.idle_timeout import IdleTimeout
 from deskhand.vncbridge.server.json_logs import logged
 from deskhand.vncbridge.server.server import Address, Serving
 from deskhand.vncbridge.viewer.pages import router as pages_router
 
 from .process_settings import process_settings
-from .ready_message import Ready
+from .ready_message import ReadyMessage
 
 _OF_THE_SESSION = ("DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS")
 _UNSEEN = "It is attached to a screen that exists already, and takes screenshots only."
@@ -92,14 +92,14 @@ class AttachedComputer(Computer):
     """A computer that refuses what PyAutoGUI would leave out without a word."""
 
     async def act(
-        self, request: ActionRequest, caller: Caller, journal: Journal = UNKEPT
+        self, request: ActionRequest, caller: Caller, journal: ActionProgress = NO_PROGRESS
     ) -> Outcome:
         """Perform one action; raises :class:`InvalidAction` if it cannot be done whole."""
         _check(request)
         return await super().act(request, caller, journal)
 
     async def batch(
-        self, batch: BatchRequest, caller: Caller, journal: Journal = UNKEPT
+        self, batch: BatchRequest, caller: Caller, journal: ActionProgress = NO_PROGRESS
     ) -> BatchOutcome:
         """Perform actions; raises :class:`InvalidAction` if one of them cannot be done whole."""
         for request in batch.actions:
@@ -108,27 +108,27 @@ class AttachedComputer(Computer):
 
 
 @dataclass(frozen=True)
-class Parts:
+class AttachedParts:
     """What is open while the screen is served."""
 
-    screen: ComparedScreen
+    screen: PolledScreen
     computer: Computer
     recorder: Recorder
-    catalogue: Catalogue
-    notebook: Notebook
+    catalogue: Catalog
+    notebook: StepLog
     registry: Registry
-    windows: Windows
-    clipboard: Clipboard
+    windows: X11Windows
+    clipboard: X11Clipboard
     limited: Choice
 
 
-class Attachment:
+class AttachedScreen:
     """Everything that is served of one screen that exists already."""
 
     def __init__(
         self,
         settings: DesktopSettings,
-        folder: Folder,
+        folder: DesktopDirectory,
         account: Account,
         instance: str,
         token: str,
@@ -142,15 +142,15 @@ class Attachment:
         self._xauthority = Path(os.environ.get("XAUTHORITY", ""))
         self._started = time.monotonic()
         self._acted: float | None = None
-        self._disguise = Disguise()
+        self._disguise = SecretRedactor()
         self._closing = asyncio.Event()
-        self._events = Events(instance)
+        self._events = EventBus(instance)
         self._streams = Streams()
         self._watches = Watches()
-        self._leasing = Leasing()
-        self._veil = Veil()
+        self._leasing = LeaseRuntime()
+        self._veil = PrivacyMode()
         self._tally = Tally()
-        self._once = Once(folder.path / "calls.jsonl")
+        self._once = OncePerCall(folder.path / "calls.jsonl")
         self._credentials = Credentials(instance, time.time)
         self._credentials.accept_token(token, Principal("owner"))
         self._environment = built(
@@ -167,7 +167,7 @@ class Attachment:
         async with AsyncExitStack() as stack:
             stack.enter_context(logged(self._folder.path / "logs", self._disguise))
             parts = await self._open(stack)
-            idleness = Idleness(AccessLog(self._application(parts)), time.monotonic)
+            idleness = IdleTimeout(AccessLog(self._application(parts)), time.monotonic)
             server = Serving(idleness, lambda: self._tell(address, parts), self._close)
             async with idleness.ending(self._settings.linger, server.ask_to_end):
                 await server.run_until_asked(bound)
@@ -180,19 +180,19 @@ class Attachment:
         """Where commands run that name no directory."""
         return self._settings.workdir or self._folder.work
 
-    async def _open(self, stack: AsyncExitStack) -> Parts:
+    async def _open(self, stack: AsyncExitStack) -> AttachedParts:
         kept = os.environ.get(KEEPER) == str(os.getppid())
         ours = {os.getpid(), os.getppid()} if kept else {os.getpid()}
         limited = stack.enter_context(opened_cgroup(self._settings.command_cgroup, ours))
-        camera = stack.enter_context(MssCamera())
-        screen = stack.enter_context(ComparedScreen(camera, self._display))
-        catalogue = Catalogue(self._folder.recordings)
+        camera = stack.enter_context(MssScreen())
+        screen = stack.enter_context(PolledScreen(camera, self._display))
+        catalogue = Catalog(self._folder.recordings)
         await asyncio.to_thread(catalogue.recover)
         recorder = stack.enter_context(
-            Recorder(Footage(screen, self._veil), self._folder.recordings, mask=self._disguise)
+            Recorder(FrameSource(screen, self._veil), self._folder.recordings, mask=self._disguise)
         )
-        fields = stack.enter_context(FieldWatch(self.environment))
-        notebook = await stack.enter_async_context(Notebook(recorder.note, fields, self._disguise))
+        fields = stack.enter_context(FocusTracker(self.environment))
+        notebook = await stack.enter_async_context(StepLog(recorder.note, fields, self._disguise))
         registry = await stack.enter_async_context(
             Registry(self, process_settings(self._settings, self._folder.path, limited))
         )
@@ -202,35 +202,39 @@ class Attachment:
         computer = await stack.enter_async_context(
             AttachedComputer(
                 screen,
-                PyAutoGuiHands(screen.size, lambda: recorder.touch()),
-                Pictures(),
+                PyAutoGuiInput(screen.size, lambda: recorder.touch()),
+                ScreenshotRenderer(),
                 observer=lambda record: self._note(record, notebook),
                 instance_id=self._instance,
                 floor=self._leasing,
                 windows=focus,
-                discretion=Discretion(fields),
+                discretion=TypingPolicy(fields),
             )
         )
-        effects = Handover(
+        effects = LeaseEffects(
             veil=self._veil,
             let_go=computer.let_go,
             settle=lambda: None,
             publish=self._events.publish,
-            record=lambda turn: recorder.note(of_turn(turn, deeds(turn))),
+            record=lambda turn: recorder.note(
+                step_from_control_session(turn, activity_summary(turn))
+            ),
             touch=lambda: recorder.note_activity("human"),
         )
         stack.enter_context(self._leasing.running(effects))
-        windows = stack.enter_context(Windows(*place))
-        clipboard = stack.enter_context(Clipboard(*place))
-        stack.enter_context(WindowWatch(*place, Herald(self._leasing, self._events.publish)))
-        return Parts(
+        windows = stack.enter_context(X11Windows(*place))
+        clipboard = stack.enter_context(X11Clipboard(*place))
+        stack.enter_context(
+            WindowWatch(*place, WindowEventPublisher(self._leasing, self._events.publish))
+        )
+        return AttachedParts(
             screen, computer, recorder, catalogue, notebook, registry, windows, clipboard, limited
         )
 
-    def _application(self, parts: Parts) -> FastAPI:
+    def _application(self, parts: AttachedParts) -> FastAPI:
         app = FastAPI(title="Deskhand desktop", version=version("deskhand"), docs_url=None,
                       redoc_url=None, redirect_slashes=False)  # fmt: skip
-        shown = Widgets(self.environment, parts.screen.size, self._folder.path / "run")
+        shown = AccessibilityService(self.environment, parts.screen.size, self._folder.path / "run")
         for routes in (
             desktop_router(
                 *(parts.computer, lambda: self._status(parts), self._once, shown.pointed),
@@ -240,7 +244,11 @@ class Attachment:
             events_router(self._events),
             windows_router(lambda: parts.windows, parts.screen.size, self._leasing),
             clipboard_router(lambda: parts.clipboard, self._leasing),
-            launch_router(Applications(self.environment), Launches(parts.registry), self._leasing),
+            launch_router(
+                InstalledApplications(self.environment),
+                ProcessLauncher(parts.registry),
+                self._leasing,
+            ),
             lease_router(self._leasing, lambda: 0, may_force),
             tokens_router(self._credentials),
             secrets_router(self._disguise),
@@ -269,11 +277,11 @@ class Attachment:
         async def readyz() -> dict[str, str]:
             return {"status": "ready"}
 
-        gate = Gate(frozenset(self._settings.allowed_hosts), desktop=self._instance)
-        install(app, gate, self._credentials)
+        gate = AccessPolicy(frozenset(self._settings.allowed_hosts), desktop=self._instance)
+        install_auth(app, gate, self._credentials)
         return app
 
-    def _status(self, parts: Parts) -> dict[str, Any]:
+    def _status(self, parts: AttachedParts) -> dict[str, Any]:
         size, now = parts.screen.size, time.monotonic()
         return {
             "mode": "attach",
@@ -296,14 +304,14 @@ class Attachment:
             "version": version("deskhand"),
         }
 
-    def _note(self, record: ActionRecord, notebook: Notebook) -> None:
+    def _note(self, record: ActionRecord, notebook: StepLog) -> None:
         self._acted = record.ended
         self._tally.add(record)
         notebook.write(record)
 
-    def _tell(self, address: Address, parts: Parts) -> None:
+    def _tell(self, address: Address, parts: AttachedParts) -> None:
         if self._settings.as_json:
-            ready = Ready(
+            ready = ReadyMessage(
                 address.url,
                 self._token,
                 os.getppid(),

@@ -16,7 +16,7 @@ import psutil
 
 from deskhand.desktop.display.x_server import clear_stale
 from deskhand.desktop.isolation.account import desktop_users
-from deskhand.desktop.isolation.data_dir import Folder
+from deskhand.desktop.isolation.data_dir import DesktopDirectory
 
 LOCKS = "locks"
 MARK = "DESKHAND_INSTANCE"
@@ -25,7 +25,7 @@ _FOLDER = re.compile("[0-9a-f]{8}")
 
 
 @contextmanager
-def alive(root: Path, instance: str, folder: Folder) -> Iterator[None]:
+def alive(root: Path, instance: str, folder: DesktopDirectory) -> Iterator[None]:
     """Hold the lock that tells others that this desktop lives, and where its files are."""
     locks = root / LOCKS
     locks.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def _held(path: Path) -> Iterator[TextIO]:
                 return
 
 
-def sweep(root: Path) -> None:
+def clean_leftovers(root: Path) -> None:
     """End the processes and remove the files of dead desktops; their recordings are kept."""
     # Seen before the locks are, for a desktop holds its lock before it makes its folder.
     folders = [path for path in sorted(root.glob("*")) if _FOLDER.fullmatch(path.name)]
@@ -63,12 +63,12 @@ def sweep(root: Path) -> None:
             folder = Path(lock.read())
             # A folder that somebody chose elsewhere is theirs to clear.
             if folder.parent == root:
-                _clear(Folder(folder))
+                _clear(DesktopDirectory(folder))
             path.unlink()
     for path in () if unsaid else folders:
         if path.resolve() not in living:
             with suppress(OSError):
-                _clear(Folder(path))
+                _clear(DesktopDirectory(path))
     # Also what an earlier sweep found too young to be told from a server that starts.
     clear_stale(desktop_users())
 
@@ -98,6 +98,6 @@ def _end_processes(instance: str) -> None:
     psutil.wait_procs(left, timeout=2.0)
 
 
-def _clear(folder: Folder) -> None:
+def _clear(folder: DesktopDirectory) -> None:
     with suppress(FileNotFoundError):
         folder.clear()

@@ -13,26 +13,26 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, Response
 
-from deskhand.desktop.accessibility.api import Widgets
+from deskhand.desktop.accessibility.api import AccessibilityService
 from deskhand.desktop.accessibility.api import router as accessibility_router
-from deskhand.desktop.accessibility.focus_tracker import FieldWatch
+from deskhand.desktop.accessibility.focus_tracker import FocusTracker
 from deskhand.desktop.actions.catalog import ActionRecord
 from deskhand.desktop.applications.api import router as launch_router
-from deskhand.desktop.applications.applications import Applications
-from deskhand.desktop.applications.launcher import Launches
+from deskhand.desktop.applications.applications import InstalledApplications
+from deskhand.desktop.applications.launcher import ProcessLauncher
 from deskhand.desktop.clipboard.api import router as clipboard_router
 from deskhand.desktop.computer.api import router as desktop_router
 from deskhand.desktop.computer.computer import Computer
-from deskhand.desktop.computer.typing_policy import Discretion
-from deskhand.desktop.display.child_processes import Spawner
-from deskhand.desktop.display.instance import Generation, Generations, Setting
-from deskhand.desktop.display.proxies import StandInHands, StandInScreen
-from deskhand.desktop.display.readiness import AwakenedUpstream, awakened
+from deskhand.desktop.computer.typing_policy import TypingPolicy
+from deskhand.desktop.display.api import WaitingUpstream, display_ready
+from deskhand.desktop.display.child_processes import ChildProcessSpawner
+from deskhand.desktop.display.instance import DisplayInstance, DisplayInstanceFactory, Setting
+from deskhand.desktop.display.proxies import InputProxy, ScreenProxy
 from deskhand.desktop.display.session import SessionFiles
-from deskhand.desktop.display.supervisor import Display
+from deskhand.desktop.display.supervisor import DisplaySupervisor
 from deskhand.desktop.errors import InvalidSecret
 from deskhand.desktop.events.api import router as events_router
-from deskhand.desktop.events.bus import Events
+from deskhand.desktop.events.bus import EventBus
 from deskhand.desktop.events.downloads import Downloads
 from deskhand.desktop.files.api import router as files_router
 from deskhand.desktop.files.roots import Roots
@@ -42,20 +42,20 @@ from deskhand.desktop.git.api import router as git_router
 from deskhand.desktop.git.askpass import Askpass
 from deskhand.desktop.git.attribution import Attribution
 from deskhand.desktop.git.attribution_api import router as attribution_router
-from deskhand.desktop.git.credentials import Credentials as GitCredentials
+from deskhand.desktop.git.credentials import GitCredentials
 from deskhand.desktop.git.errors import InvalidCredential
 from deskhand.desktop.git.repositories import Git
 from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.git.watcher import Watcher
 from deskhand.desktop.isolation.account import Account
-from deskhand.desktop.isolation.data_dir import Folder
+from deskhand.desktop.isolation.data_dir import DesktopDirectory
 from deskhand.desktop.isolation.environment import built
 from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.api import router as lease_router
-from deskhand.desktop.lease.handover import Handover, Herald, deeds
-from deskhand.desktop.lease.lease import Turn
-from deskhand.desktop.lease.privacy import Veil
-from deskhand.desktop.lease.runtime import Leasing
+from deskhand.desktop.lease.handover import LeaseEffects, WindowEventPublisher, activity_summary
+from deskhand.desktop.lease.lease import ControlSession
+from deskhand.desktop.lease.privacy import PrivacyMode
+from deskhand.desktop.lease.runtime import LeaseRuntime
 from deskhand.desktop.metrics.api import router as metrics_router
 from deskhand.desktop.metrics.exposition import Tally
 from deskhand.desktop.processes.api import once, touched
@@ -65,52 +65,52 @@ from deskhand.desktop.processes.cgroups import opened as opened_cgroup
 from deskhand.desktop.processes.output_stream import Streams
 from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.recordings.api import router as recording_router
-from deskhand.desktop.recordings.frame_source import Footage
-from deskhand.desktop.recordings.step_log import Notebook
-from deskhand.desktop.recordings.steps import of_turn
+from deskhand.desktop.recordings.frame_source import FrameSource
+from deskhand.desktop.recordings.step_log import StepLog
+from deskhand.desktop.recordings.steps import step_from_control_session
 from deskhand.desktop.screenshots.placeholder import load_font
-from deskhand.desktop.screenshots.renderer import Pictures, load_codecs
+from deskhand.desktop.screenshots.renderer import ScreenshotRenderer, load_codecs
 from deskhand.desktop.secrets.api import router as secrets_router
-from deskhand.desktop.secrets.redaction import Disguise
+from deskhand.desktop.secrets.redaction import SecretRedactor
 from deskhand.desktop.settings import DesktopSettings
-from deskhand.desktop.tool_calls.once import Once
+from deskhand.desktop.tool_calls.once import OncePerCall
 from deskhand.desktop.windows.api import router as windows_router
 from deskhand.desktop.windows.focus import Focus
-from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.vncbridge.auth.api import tickets_router, tokens_router
 from deskhand.vncbridge.auth.credentials import Credentials, new_token
-from deskhand.vncbridge.auth.middleware import install
-from deskhand.vncbridge.auth.policy import Gate, Principal
+from deskhand.vncbridge.auth.middleware import install_auth
+from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
 from deskhand.vncbridge.rfb.no_live_view import router as unseen_router
 from deskhand.vncbridge.rfb.proxy import UnixUpstream
 from deskhand.vncbridge.rfb.proxy import router as relay_router
-from deskhand.vncbridge.rfb.viewers import Watchers
+from deskhand.vncbridge.rfb.viewers import Viewers
 from deskhand.vncbridge.server.access_log import AccessLog
 from deskhand.vncbridge.server.docs_page import router as docs_router
-from deskhand.vncbridge.server.idle_timeout import Idleness
+from deskhand.vncbridge.server.idle_timeout import IdleTimeout
 from deskhand.vncbridge.server.json_logs import logged
 from deskhand.vncbridge.server.server import Address, Serving
 from deskhand.vncbridge.viewer.pages import router as pages_router
 
 from .process_settings import process_settings
-from .ready_message import Ready
-from .warm_up import rehearse
+from .ready_message import ReadyMessage
+from .warm_up import warm_up
 
 TICKETS = "/api/v0/desktop/tickets"
 VERSION = version("deskhand")
-__all__ = ["Service", "new_token", "preload"]
+__all__ = ["DesktopService", "new_token", "preload"]
 
 
 @dataclass(frozen=True)
-class Parts:
+class DisplayParts:
     """What is open while a desktop is served."""
 
-    display: Display[Generation]
+    display: DisplaySupervisor[DisplayInstance]
     computer: Computer
     recorder: Recorder
-    catalogue: Catalogue
-    notebook: Notebook
+    catalogue: Catalog
+    notebook: StepLog
     registry: Registry
     limited: Choice
 
@@ -128,17 +128,17 @@ def preload() -> Loaded:
     load_codecs()
     load_font()
     Serving(FastAPI())
-    asyncio.run(rehearse())
+    asyncio.run(warm_up())
     return Loaded(pages_router(), SessionFiles.read())
 
 
-class Service:
+class DesktopService:
     """One display with everything that is served of it."""
 
     def __init__(
         self,
         settings: DesktopSettings,
-        folder: Folder,
+        folder: DesktopDirectory,
         account: Account,
         instance: str,
         token: str,
@@ -154,8 +154,8 @@ class Service:
         self._started = time.monotonic()
         self._acted: float | None = None
         self._closing = asyncio.Event()
-        self._display: Display[Generation] | None = None
-        self._events = Events(instance)
+        self._display: DisplaySupervisor[DisplayInstance] | None = None
+        self._events = EventBus(instance)
         self._paths = PathStore()
         self._for_git = GitCredentials()
         self._attribution = Attribution(self._paths, self._for_git, self._events.publish, time.time)
@@ -166,12 +166,12 @@ class Service:
         )
         self._streams = Streams()
         self._watches = Watches()
-        self._leasing = Leasing()
-        self._veil = Veil()
+        self._leasing = LeaseRuntime()
+        self._veil = PrivacyMode()
         self._tally = Tally()
-        self._disguise = Disguise()
-        self._watchers = Watchers(control=self._leasing)
-        self._once = Once(folder.path / "calls.jsonl")
+        self._disguise = SecretRedactor()
+        self._watchers = Viewers(control=self._leasing)
+        self._once = OncePerCall(folder.path / "calls.jsonl")
         self._loaded = loaded
         self._credentials = Credentials(instance, time.time)
         self._credentials.accept_token(token, Principal("owner"))
@@ -190,35 +190,37 @@ class Service:
             stack.enter_context(logged(self._folder.path / "logs", self._disguise))
             parts = await self._open(stack)
             app = self._application(parts)
-            idleness = Idleness(AccessLog(app), time.monotonic)
+            idleness = IdleTimeout(AccessLog(app), time.monotonic)
             server = Serving(idleness, lambda: self._tell(address, parts), self._close)
             async with idleness.ending(self._settings.linger, server.ask_to_end):
                 await server.run_until_asked(bound)
 
-    async def _open(self, stack: AsyncExitStack) -> Parts:
+    async def _open(self, stack: AsyncExitStack) -> DisplayParts:
         settings, path = self._settings, self._folder.path
         ours = {os.getpid(), self._process}
         limited = stack.enter_context(opened_cgroup(settings.command_cgroup, ours))
-        spawner = stack.enter_context(Spawner())
+        spawner = stack.enter_context(ChildProcessSpawner())
         setting = Setting(
             *(path, settings.size, self._environment, spawner, self._loaded.files),
             lambda: recorder.touch(),
-            Herald(self._leasing, self._events.publish),
+            WindowEventPublisher(self._leasing, self._events.publish),
             *(settings.layout, settings.xserver, settings.glx),
         )
-        display = stack.enter_context(Display(Generations(setting), self._events.publish))
-        screen, hands = StandInScreen(display, settings.size), StandInHands(display)
+        display = stack.enter_context(
+            DisplaySupervisor(DisplayInstanceFactory(setting), self._events.publish)
+        )
+        screen, hands = ScreenProxy(display, settings.size), InputProxy(display)
         self._display = display
         stack.enter_context(Downloads(path / "home" / "Downloads", self._events.publish))
         focus = Focus(lambda: (display.newest.xserver.display, display.newest.xserver.xauthority))
         stack.callback(focus.close)
-        catalogue = Catalogue(self._folder.recordings)
+        catalogue = Catalog(self._folder.recordings)
         await asyncio.to_thread(catalogue.recover)
         recorder = stack.enter_context(
-            Recorder(Footage(screen, self._veil), self._folder.recordings, mask=self._disguise)
+            Recorder(FrameSource(screen, self._veil), self._folder.recordings, mask=self._disguise)
         )
-        fields = stack.enter_context(FieldWatch(self.environment))
-        notebook = await stack.enter_async_context(Notebook(recorder.note, fields, self._disguise))
+        fields = stack.enter_context(FocusTracker(self.environment))
+        notebook = await stack.enter_async_context(StepLog(recorder.note, fields, self._disguise))
         stack.enter_context(self._askpass)
         registry = await stack.enter_async_context(
             Registry(
@@ -231,15 +233,15 @@ class Service:
             Computer(
                 screen,
                 hands,
-                Pictures(),
+                ScreenshotRenderer(),
                 observer=lambda record: self._note(record, notebook),
                 instance_id=self._instance,
                 floor=self._leasing,
                 windows=focus,
-                discretion=Discretion(fields),
+                discretion=TypingPolicy(fields),
             )
         )
-        effects = Handover(
+        effects = LeaseEffects(
             veil=self._veil,
             let_go=computer.let_go,
             settle=self._watchers.settle,
@@ -248,7 +250,7 @@ class Service:
             touch=lambda: recorder.note_activity("human"),
         )
         stack.enter_context(self._leasing.running(effects))
-        return Parts(display, computer, recorder, catalogue, notebook, registry, limited)
+        return DisplayParts(display, computer, recorder, catalogue, notebook, registry, limited)
 
     def environment(self) -> dict[str, str]:
         """The whole environment that a command starts from."""
@@ -260,21 +262,27 @@ class Service:
         """Where commands run that name no directory."""
         return self._settings.workdir or self._folder.work
 
-    def _application(self, parts: Parts) -> FastAPI:
+    def _application(self, parts: DisplayParts) -> FastAPI:
         app = FastAPI(title="Deskhand desktop", version=VERSION, docs_url=None,
                       redoc_url=None, redirect_slashes=False)  # fmt: skip
-        shown = Widgets(self.environment, self._settings.size, self._folder.path / "run")
+        shown = AccessibilityService(
+            self.environment, self._settings.size, self._folder.path / "run"
+        )
         acting = desktop_router(
             *(parts.computer, lambda: self._status(parts), self._once, shown.pointed),
             closing=self._closing,
         )
-        app.include_router(acting, dependencies=[Depends(awakened(parts.display))])
+        app.include_router(acting, dependencies=[Depends(display_ready(parts.display))])
         for routes in (
             events_router(self._events),
             windows_router(
                 lambda: parts.display.current().windows, self._settings.size, self._leasing
             ),
-            launch_router(Applications(self.environment), Launches(parts.registry), self._leasing),
+            launch_router(
+                InstalledApplications(self.environment),
+                ProcessLauncher(parts.registry),
+                self._leasing,
+            ),
             clipboard_router(lambda: parts.display.current().clipboard, self._leasing),
             accessibility_router(shown, self._leasing),
             tickets_router(self._credentials, TICKETS, lambda _: self._instance),
@@ -311,18 +319,18 @@ class Service:
             response.status_code = 200 if state == "running" else 503
             return {"status": "ready" if state == "running" else state}
 
-        gate = Gate(frozenset(self._settings.allowed_hosts), desktop=self._instance)
-        install(app, gate, self._credentials)
+        gate = AccessPolicy(frozenset(self._settings.allowed_hosts), desktop=self._instance)
+        install_auth(app, gate, self._credentials)
         return app
 
-    def _watched(self, parts: Parts) -> APIRouter:
+    def _watched(self, parts: DisplayParts) -> APIRouter:
         xserver = parts.display.newest.xserver
         if not xserver.has_live_view:
             return unseen_router("Its X server is Xvfb, which shows it to nobody.")
-        upstream = AwakenedUpstream(UnixUpstream(xserver.rfb_socket), parts.display)
+        upstream = WaitingUpstream(UnixUpstream(xserver.rfb_socket), parts.display)
         return relay_router(upstream, self._closing.is_set, self._watchers, desktop=self._instance)
 
-    def _status(self, parts: Parts) -> dict[str, Any]:
+    def _status(self, parts: DisplayParts) -> dict[str, Any]:
         size, life = self._settings.size, parts.display.newest
         now = time.monotonic()
         return {
@@ -357,15 +365,15 @@ class Service:
         except InvalidSecret as error:
             raise InvalidCredential(str(error)) from error
 
-    def _note(self, record: ActionRecord, notebook: Notebook) -> None:
+    def _note(self, record: ActionRecord, notebook: StepLog) -> None:
         self._acted = record.ended
         self._tally.add(record)
         notebook.write(record)
 
-    def _tell(self, address: Address, parts: Parts) -> None:
+    def _tell(self, address: Address, parts: DisplayParts) -> None:
         name = parts.display.newest.xserver.display
         if self._settings.as_json:
-            ready = Ready(
+            ready = ReadyMessage(
                 address.url,
                 self._token,
                 self._process,
@@ -390,10 +398,10 @@ class Service:
         self._events.close()
 
 
-def _record(turn: Turn, recorder: Recorder) -> None:
+def _record(turn: ControlSession, recorder: Recorder) -> None:
     # What is done in the open is a step of its own, as it happens.
     if turn.private:
-        recorder.note(of_turn(turn, deeds(turn)))
+        recorder.note(step_from_control_session(turn, activity_summary(turn)))
 
 
 def _print(line: str) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from deskhand.desktop.errors import DesktopError
 from deskhand.desktop.isolation.account import become, claimed, end_with_parent
-from deskhand.desktop.isolation.data_dir import Folder, open_root, run_root
-from deskhand.desktop.isolation.user_processes import evict
+from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root, run_root
+from deskhand.desktop.isolation.user_processes import kill_user_processes
 from deskhand.desktop.keeper import KEEPER
 from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.x11.connection import connect
@@ -21,7 +21,7 @@ from deskhand.vncbridge.errors import CannotListen
 from deskhand.vncbridge.server.server import listening, parse_address
 
 from . import own_display as service
-from .leftovers import alive, sweep
+from .leftovers import alive, clean_leftovers
 
 NOT_STARTED = 4
 
@@ -41,18 +41,18 @@ def run(settings: DesktopSettings) -> int:
 def _serve(settings: DesktopSettings, parent: int) -> int:
     instance = secrets.token_hex(8)
     root = run_root(os.geteuid(), os.environ)
-    folder = Folder(settings.folder or root / instance[:8])
+    folder = DesktopDirectory(settings.folder or root / instance[:8])
     with ExitStack() as stack:
         open_root(root)
-        sweep(root)
+        clean_leftovers(root)
         stack.enter_context(alive(root, instance, folder))
         account = stack.enter_context(claimed(settings.user, root.parent / "users"))
         folder.make(account)
         stack.callback(folder.clear)
         if account.numbered:
             # Nobody else works as this user: what runs as it was left by a desktop, as a spy.
-            evict(account.uid)
-            stack.callback(evict, account.uid)
+            kill_user_processes(account.uid)
+            stack.callback(kill_user_processes, account.uid)
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))
         token = _token(settings.token_file)
         # From here on nothing of ours may have to be read from disk: the checkout may lie where
@@ -64,7 +64,7 @@ def _serve(settings: DesktopSettings, parent: int) -> int:
         os.umask(0o077)
         kept = os.environ.get(KEEPER) == str(parent)
         process = parent if kept else os.getpid()
-        desk = service.Service(settings, folder, account, instance, token, process, loaded)
+        desk = service.DesktopService(settings, folder, account, instance, token, process, loaded)
         asyncio.run(desk.run(bound, address))
     return 0
 
@@ -73,10 +73,10 @@ def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
     """Serve a screen that exists already, with the rights and the session of who asked for it."""
     instance = secrets.token_hex(8)
     root = run_root(os.geteuid(), os.environ)
-    folder = Folder(settings.folder or root / instance[:8])
+    folder = DesktopDirectory(settings.folder or root / instance[:8])
     with ExitStack() as stack:
         open_root(root)
-        sweep(root)
+        clean_leftovers(root)
         stack.enter_context(alive(root, instance, folder))
         own = pwd.getpwuid(os.geteuid()).pw_name
         account = stack.enter_context(claimed(own, root.parent / "users"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from deskhand.desktop.processes.cgroup_choice import Choice
 from deskhand.desktop.processes.registry import ProcessSettings
-from deskhand.desktop.processes.spawn import Limits
+from deskhand.desktop.processes.spawn import ResourceLimits
 from deskhand.desktop.settings import DesktopSettings
 
 
@@ -13,7 +13,7 @@ def process_settings(settings: DesktopSettings, folder: Path, limited: Choice) -
     return ProcessSettings(
         output_folder=folder / "processes",
         journal=folder / "tool-calls.jsonl",
-        limits=Limits(
+        limits=ResourceLimits(
             nice=settings.command_nice,
             memory_bytes=settings.command_memory_bytes,
             cpus=settings.command_cpus,

@@ -7,7 +7,7 @@ from deskhand.desktop.geometry import Size
 
 
 @dataclass(frozen=True)
-class Ready:
+class ReadyMessage:
     """What whoever started a desktop service needs to use it."""
 
     url: str

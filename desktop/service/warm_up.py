@@ -28,7 +28,7 @@ class _Told(BaseModel):
     name: str = ""
 
 
-async def rehearse() -> None:
+async def warm_up() -> None:
     """Start an application, ask it for a stream and for its document, and end it."""
     for encoding in _ENCODINGS:
         codecs.lookup(encoding)

@@ -23,7 +23,7 @@ _HINT = "since"
 
 
 @dataclass(frozen=True)
-class Call:
+class JournaledCall:
     """A tool call, and what it asks for."""
 
     key: Key
@@ -39,13 +39,13 @@ class _Entry:
     """``None`` until it is known how the call went."""
 
 
-class Journal:
+class ActionJournal:
     """The newest calls. Times are seconds since the epoch: they outlive the process."""
 
     def __init__(self) -> None:
         self._entries: dict[Key, _Entry] = {}
 
-    def earlier(self, call: Call, now: float) -> Answer | None:
+    def earlier(self, call: JournaledCall, now: float) -> Answer | None:
         """What the call was answered before; ``None`` if it was never begun.
 
         Raises:
@@ -65,14 +65,14 @@ class Journal:
         entry = self._entries.get(key)
         return entry is not None and entry.answer is not None
 
-    def began(self, call: Call, now: float) -> str:
+    def began(self, call: JournaledCall, now: float) -> str:
         """Note that a call is about to be done; return the line that says so."""
         self._entries.pop(call.key, None)
         self._entries[call.key] = _Entry(call.digest, now, None)
         self._shrink(now)
         return _line(_BEGAN, call.key, call.digest, now)
 
-    def ended(self, call: Call, answer: Answer, now: float) -> str:
+    def ended(self, call: JournaledCall, answer: Answer, now: float) -> str:
         """Note the answer of a call; return the line that says so."""
         status, body = answer
         kept = (status, without_pictures(body))
@@ -95,15 +95,15 @@ class Journal:
             oldest = next(iter(self._entries))
 
 
-def restored(lines: Iterable[str], now: float) -> Journal:
+def restored(lines: Iterable[str], now: float) -> ActionJournal:
     """Return the journal that wrote the lines; a line that was cut off is passed over."""
-    journal = Journal()
+    journal = ActionJournal()
     for line in lines:
         try:
             kind, chat, name, digest, at, *answer = json.loads(line)
         except ValueError:
             continue
-        call = Call((chat, name), digest)
+        call = JournaledCall((chat, name), digest)
         if now - at > KEPT_SECONDS:
             continue
         if kind == _BEGAN:

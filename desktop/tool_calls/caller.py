@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from deskhand.desktop.errors import InvalidAction
 
-from .action_journal import Call, Json, digest
+from .action_journal import JournaledCall, Json, digest
 
 TOOL_CALL, CHAT, INSTANCE = "tool-call-id", "chat-id", "instance"
 LONGEST_ID = 200
@@ -37,12 +37,12 @@ def caller_of(headers: Mapping[str, str]) -> Caller:
     return Caller(call_id or "", header(headers, CHAT))
 
 
-def call_of(headers: Mapping[str, str], route: str, body: Json) -> Call | None:
+def call_of(headers: Mapping[str, str], route: str, body: Json) -> JournaledCall | None:
     """Return the tool call that the request belongs to; ``None`` if it names none."""
     caller = caller_of(headers)
     if not caller.tool_call_id:
         return None
-    return Call((caller.chat_id, caller.tool_call_id), digest(route, body))
+    return JournaledCall((caller.chat_id, caller.tool_call_id), digest(route, body))
 
 
 def _given(headers: Mapping[str, str], name: str) -> str | None:

@@ -11,18 +11,18 @@ PREFIXES = ("deskhand-", "coder-")
 
 
 @dataclass(frozen=True)
-class Chat:
+class CallingChat:
     """A chat and the chats above it, as canonical UUID texts."""
 
     id: str
     ancestors: tuple[str, ...] = ()
 
 
-Touched = Callable[[Chat, Sequence[str]], None]
+Touched = Callable[[CallingChat, Sequence[str]], None]
 """Is told which paths a chat has worked on; none: something may have changed anywhere."""
 
 
-def chat_of(headers: Mapping[str, str]) -> Chat | None:
+def chat_of(headers: Mapping[str, str]) -> CallingChat | None:
     """Return the chat that the headers name, None if they name none.
 
     Raises:
@@ -31,7 +31,7 @@ def chat_of(headers: Mapping[str, str]) -> Chat | None:
     chat = header(headers, "chat-id")
     if not chat:
         return None
-    return Chat(_uuid(chat, "chat id"), _ancestors(header(headers, "ancestor-chat-ids")))
+    return CallingChat(_uuid(chat, "chat id"), _ancestors(header(headers, "ancestor-chat-ids")))
 
 
 def header(headers: Mapping[str, str], name: str) -> str:

@@ -6,7 +6,7 @@ from hashlib import sha1
 from urllib.parse import unquote
 from uuid import UUID, uuid5
 
-from .chat import Chat, header
+from .chat import CallingChat, header
 from .errors import CallRefused, MalformedCall
 from .table import Key
 
@@ -51,7 +51,7 @@ class Identity:
 
 def identity_of(
     headers: Mapping[str, str],
-    chat: Chat | None,
+    chat: CallingChat | None,
     *,
     path: str = "",
     body: str = "",

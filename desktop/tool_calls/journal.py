@@ -28,7 +28,7 @@ class Past:
 
 
 @dataclass
-class Journal:
+class CallJournal:
     """Appends to one file. A disk that refuses costs the memory, not the call."""
 
     path: Path

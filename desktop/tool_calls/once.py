@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .action_journal import KEPT_COUNT, Answer, Call, restored
+from .action_journal import KEPT_COUNT, Answer, JournaledCall, restored
 from .errors import CallRefused
 
 # The file is written anew when it holds so many lines; what is known takes two a call at most.
@@ -35,7 +35,7 @@ class _Running:
     waiting: int = 0
 
 
-class Once:
+class OncePerCall:
     """The calls of one desktop, remembered in a file that outlives the process.
 
     What is not on disk yet when the machine itself fails is lost, and so is the desktop then.
@@ -51,7 +51,7 @@ class Once:
         self._journal = restored(lines, clock())
         self._rewrite()
 
-    async def run(self, call: Call | None, act: Act) -> tuple[Answer, bool]:
+    async def run(self, call: JournaledCall | None, act: Act) -> tuple[Answer, bool]:
         """Return the answer of ``act``, and whether it was this request that did it.
 
         An act is cancelled when everybody who waits for it has gone; none is begun twice.
@@ -72,19 +72,19 @@ class Once:
             raise CallRefused.mismatch()
         return await self._waited(call, running), fresh
 
-    def knows(self, call: Call | None) -> bool:
+    def knows(self, call: JournaledCall | None) -> bool:
         """Whether the call runs here, or was answered here before."""
         if call is None:
             return False
         return call.key in self._running or self._journal.answered(call.key)
 
-    def _start(self, call: Call, act: Act) -> _Running:
+    def _start(self, call: JournaledCall, act: Act) -> _Running:
         task = asyncio.create_task(act(_Noted(self, call)), name=f"call {call.key[1]}")
         running = self._running[call.key] = _Running(call.digest, task)
         task.add_done_callback(lambda _: self._forget(call, running))
         return running
 
-    async def _waited(self, call: Call, running: _Running) -> Answer:
+    async def _waited(self, call: JournaledCall, running: _Running) -> Answer:
         running.waiting += 1
         try:
             return await asyncio.shield(running.task)
@@ -95,15 +95,15 @@ class Once:
                 running.task.cancel()
                 await asyncio.gather(running.task, return_exceptions=True)
 
-    def _forget(self, call: Call, running: _Running) -> None:
+    def _forget(self, call: JournaledCall, running: _Running) -> None:
         if self._running.get(call.key) is running:
             del self._running[call.key]
 
-    def began(self, call: Call) -> None:
+    def began(self, call: JournaledCall) -> None:
         """Write down that a call is about to be done."""
         self._write(self._journal.began(call, self._clock()))
 
-    def ended(self, call: Call, answer: Answer) -> None:
+    def ended(self, call: JournaledCall, answer: Answer) -> None:
         """Write down what a call was answered."""
         self._write(self._journal.ended(call, answer, self._clock()))
 
@@ -130,7 +130,7 @@ class Once:
 
 
 class _Noted(Progress):
-    def __init__(self, once: Once, call: Call) -> None:
+    def __init__(self, once: OncePerCall, call: JournaledCall) -> None:
         self._once = once
         self._call = call
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 from .errors import CallRefused, OutcomeUnknown, ToolCallError
 from .identity import Identity, Newest
-from .journal import Journal, Past
+from .journal import CallJournal, Past
 from .table import CallTable, Key
 
 CLOCK_SLACK = 2.0
@@ -17,10 +17,10 @@ Answer = tuple[int, dict[str, Any]]
 """HTTP status and body."""
 
 
-class Once:
+class OncePerCallDetached:
     """What tool calls have started here, each as a task that no caller can cancel."""
 
-    def __init__(self, clock: Callable[[], float], journal: Journal | None = None) -> None:
+    def __init__(self, clock: Callable[[], float], journal: CallJournal | None = None) -> None:
         """Begin with what ``journal`` holds of an earlier service; without one with nothing."""
         self._clock = clock
         self._journal = journal

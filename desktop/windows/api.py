@@ -13,9 +13,9 @@ from deskhand.desktop.actions.schema import SPACE, json_body, query_parameters
 from deskhand.desktop.errors import InvalidAction, UnknownWindow
 from deskhand.desktop.geometry import Point, Region, Size, Space, convert, convert_region
 from deskhand.desktop.http_errors import answered, refusal
-from deskhand.desktop.lease.access import Floor
+from deskhand.desktop.lease.access import AccessControl
 from deskhand.desktop.tool_calls.caller import caller_of
-from deskhand.desktop.x11.ewmh import Window
+from deskhand.desktop.x11.ewmh import ClientWindow
 
 from .windows import Wish
 
@@ -29,20 +29,20 @@ _NUMBER = re.compile(r"\d{1,10}|0[xX][0-9a-fA-F]{1,8}")
 _Wish = Annotated[str, Path(json_schema_extra={"enum": list(_WISHES)})]
 
 
-class Arranger(Protocol):
+class WindowService(Protocol):
     """What knows the windows. Blocking; called from any thread."""
 
-    def all(self) -> list[Window]:
+    def all(self) -> list[ClientWindow]:
         """All windows."""
 
-    def wish(self, window: int, wish: Wish) -> Window | None:
+    def wish(self, window: int, wish: Wish) -> ClientWindow | None:
         """Do something to one."""
 
-    def place(self, window: int, region: Region) -> Window | None:
+    def place(self, window: int, region: Region) -> ClientWindow | None:
         """Give one a place."""
 
 
-def router(arranger: Callable[[], Arranger], native: Size, floor: Floor) -> APIRouter:
+def router(arranger: Callable[[], WindowService], native: Size, floor: AccessControl) -> APIRouter:
     """Return the routes; ``arranger`` may wait for a display, and is called in a thread."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
@@ -69,7 +69,7 @@ def router(arranger: Callable[[], Arranger], native: Size, floor: Floor) -> APIR
                 raise InvalidAction('Give "x" and "y", or "width" and "height" from 1 on.')
             number = _number(window_id)
 
-            def place() -> Window | None:
+            def place() -> ClientWindow | None:
                 windows = arranger()
                 now = next((one for one in windows.all() if one.id == number), None)
                 if now is None:
@@ -98,7 +98,7 @@ def router(arranger: Callable[[], Arranger], native: Size, floor: Floor) -> APIR
     return routes
 
 
-def described(window: Window, space: Space, native: Size) -> Json:
+def described(window: ClientWindow, space: Space, native: Size) -> Json:
     """Return a window as it is told, its place in the request's space."""
     shown = convert_region(window.region, native, space.size)
     return {
@@ -129,7 +129,7 @@ def placed(now: Region, wanted: dict[str, int], space: Space, native: Size) -> R
     return Region(left, top, left + width, top + height)
 
 
-def _answer(window: Window | None, space: Space, native: Size) -> Json:
+def _answer(window: ClientWindow | None, space: Space, native: Size) -> Json:
     if window is None:
         return {"window": None, "closed": True}
     return {"window": described(window, space, native), "space": _space_json(space)}

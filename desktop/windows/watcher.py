@@ -14,7 +14,7 @@ import xcffib.xproto
 
 from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.x11.connection import LOST, connect
-from deskhand.desktop.x11.ewmh import Window, WindowManager
+from deskhand.desktop.x11.ewmh import ClientWindow, WindowManager
 
 
 class WindowWatch:
@@ -27,7 +27,7 @@ class WindowWatch:
         self._xauthority = xauthority
         self._told = told
         self._thread = threading.Thread(target=self._watch, name="windows", daemon=True)
-        self._known: dict[int, Window] = {}
+        self._known: dict[int, ClientWindow] = {}
         self._active = 0
         self._connection: Any = None
         self._wake_read, self._wake_write = -1, -1
@@ -113,5 +113,5 @@ class WindowWatch:
             self._told("window_focused", _described(window))
 
 
-def _described(window: Window) -> dict[str, Any]:
+def _described(window: ClientWindow) -> dict[str, Any]:
     return {"id": window.id, "title": window.title, "class": window.name, "pid": window.pid}

@@ -14,7 +14,7 @@ import xcffib.xproto
 from deskhand.desktop.errors import DisplayGone, UnknownWindow
 from deskhand.desktop.geometry import Region
 from deskhand.desktop.x11.connection import LOST, connect
-from deskhand.desktop.x11.ewmh import Window, WindowManager
+from deskhand.desktop.x11.ewmh import ClientWindow, WindowManager
 
 Wish = Literal["focus", "close", "maximize", "minimize", "restore"]
 
@@ -25,7 +25,7 @@ _HEEDED_SECONDS = 1.0
 """How long an answer waits for the window manager to do what it was asked."""
 
 
-class Windows:
+class X11Windows:
     """Lists and arranges windows, on a connection of its own.
 
     Methods may be called from any thread; they run one at a time.
@@ -65,13 +65,13 @@ class Windows:
             if connection is not None:
                 connection.disconnect()
 
-    def all(self) -> list[Window]:
+    def all(self) -> list[ClientWindow]:
         """The windows of applications, the oldest first."""
         with self._requests():
             found = (self._manager.window(window) for window in self._manager.listed())
             return [window for window in found if window is not None]
 
-    def wish(self, window: int, wish: Wish) -> Window | None:
+    def wish(self, window: int, wish: Wish) -> ClientWindow | None:
         """Have something done to a window; return how it is then, None when it is gone.
 
         Raises:
@@ -97,7 +97,7 @@ class Windows:
                     lambda now: now.focused and not (now.maximized or now.minimized),
                 )
 
-    def place(self, window: int, region: Region) -> Window | None:
+    def place(self, window: int, region: Region) -> ClientWindow | None:
         """Give a window, with its frame, that place in native pixels.
 
         Raises:
@@ -115,8 +115,8 @@ class Windows:
         self._manager.focus(window)
 
     def _asked(
-        self, window: int, ask: Callable[[int], None], heeded: Callable[[Window], bool]
-    ) -> Window | None:
+        self, window: int, ask: Callable[[int], None], heeded: Callable[[ClientWindow], bool]
+    ) -> ClientWindow | None:
         with self._requests():
             if window not in self._manager.listed():
                 raise UnknownWindow(window)

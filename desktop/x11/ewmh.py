@@ -26,7 +26,7 @@ _MAXIMIZED = ("_NET_WM_STATE_MAXIMIZED_VERT", "_NET_WM_STATE_MAXIMIZED_HORZ")
 
 
 @dataclass(frozen=True)
-class Window:
+class ClientWindow:
     """One window of an application, in native pixels with its frame."""
 
     id: int
@@ -92,7 +92,7 @@ class WindowManager:
         )
         return tuple(side for side in sides if not side.is_empty)
 
-    def window(self, identifier: int) -> Window | None:
+    def window(self, identifier: int) -> ClientWindow | None:
         """What is known about a window; None if there is no such window any more."""
         try:
             return self._window(identifier)
@@ -134,10 +134,10 @@ class WindowManager:
         flags = _NORTH_WEST_AND_ALL_FOUR | _FROM_A_PAGER << 12
         self._tell(window, "_NET_MOVERESIZE_WINDOW", flags, region.left, region.top, width, height)
 
-    def _window(self, identifier: int) -> Window:
+    def _window(self, identifier: int) -> ClientWindow:
         names = self._bytes(identifier, "WM_CLASS").decode("latin-1").split("\0")
         states = set(self._words(identifier, "_NET_WM_STATE"))
-        return Window(
+        return ClientWindow(
             id=identifier,
             title=self.title(identifier),
             name=names[1] if len(names) > 1 else names[0],

@@ -25,7 +25,7 @@ from deskhand.recording.video import jpeg as stills
 from deskhand.recording.video import mp4_file as container
 
 from . import metadata as parts
-from .disk_reserve import BALLAST
+from .disk_reserve import RESERVE
 from .faststart import remember
 from .metadata import Part
 
@@ -35,7 +35,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 CLIP = ".clip"
 
-UNFINISHED = (".moving", ".draft", ".rescued", CLIP, BALLAST)
+UNFINISHED = (".moving", ".draft", ".rescued", CLIP, RESERVE)
 """Ends of names of files that mean nothing once their service is gone."""
 
 ADDRESS = "/api/v0/desktop/recordings"
@@ -71,7 +71,7 @@ class Clip(NamedTuple):
     """The same for as long as the same request gives the same bytes."""
 
 
-class Catalogue:
+class Catalog:
     """Finds recordings, also those of an earlier service."""
 
     def __init__(self, folder: Path) -> None:
@@ -101,7 +101,7 @@ class Catalogue:
         found = self.parts(recording_id)
         if not found:
             raise UnknownRecording(recording_id)
-        return parts.latest_take(found)
+        return parts.latest_session(found)
 
     def next_index(self, recording_id: str) -> int:
         """The number of the next file under the id."""
@@ -288,7 +288,7 @@ class Catalogue:
         # The journal may lag behind the video; what it did not tell of was activity.
         missing = max(0.0, left.video_s - part.video_s)
         end = (part.real_s + missing, part.video_s + missing)
-        knots = parts.straightened([*part.knots, end])
+        knots = parts.simplified([*part.knots, end])
         part = replace(part, knots=knots, end_reason="service_lost")
         remember(paths.video, part)
         if not paths.thumbnail.exists():

@@ -7,18 +7,18 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-BALLAST = ".ballast"
+RESERVE = ".ballast"
 """End of the name of the file that holds the room."""
 
 ENOUGH = 512 * 1024
 """Bytes for the words about a part, its thumbnail and, unless it is very long, its index."""
 
 
-class Ballast:
+class DiskReserve:
     """Holds room beside a file; where there is none, none is held."""
 
     def __init__(self, beside: Path) -> None:
-        self._path = beside.with_suffix(BALLAST)
+        self._path = beside.with_suffix(RESERVE)
         try:
             with self._path.open("wb") as file:
                 os.posix_fallocate(file.fileno(), 0, ENOUGH)

@@ -77,7 +77,7 @@ def move(video: Path, wanted: Callable[[], bool] = lambda: True, spare: int = SP
             draft.unlink(missing_ok=True)
 
 
-class Mover:
+class FastStart:
     """A thread that moves one file after the other; opened and closed by ``with``."""
 
     def __init__(self) -> None:

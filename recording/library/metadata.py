@@ -94,7 +94,7 @@ def replayed(lines: Iterable[str]) -> Part | None:
             steps.append(restored(entry["step"]))
     if part is None:
         return None
-    return replace(part, knots=straightened([*part.knots, *knots]), steps=merged(steps))
+    return replace(part, knots=simplified([*part.knots, *knots]), steps=merged(steps))
 
 
 def document(part: Part) -> str:
@@ -114,7 +114,7 @@ def read(text: str) -> Part:
         raise ValueError(f"no description of a part: {error!r}") from error
 
 
-def straightened(knots: Sequence[Knot]) -> tuple[Knot, ...]:
+def simplified(knots: Sequence[Knot]) -> tuple[Knot, ...]:
     """The same map without repeated knots and those on the straight between two others."""
     result: list[Knot] = []
     for knot in knots:
@@ -126,7 +126,7 @@ def straightened(knots: Sequence[Knot]) -> tuple[Knot, ...]:
     return tuple(result)
 
 
-def latest_take(parts: Iterable[Part]) -> tuple[Part, ...]:
+def latest_session(parts: Iterable[Part]) -> tuple[Part, ...]:
     """The parts of the newest take, oldest first."""
     ordered = sorted(parts, key=lambda part: part.index)
     return tuple(part for part in ordered if part.take == ordered[-1].take)
@@ -142,7 +142,7 @@ def joined(parts: Sequence[Part]) -> tuple[TimeMap, tuple[Step, ...]]:
         knots += [(real + knot[0], video + knot[1]) for knot in part.knots]
         steps += [step.moved(real) for step in part.steps]
         video += part.video_s
-    return TimeMap(straightened(knots)), merged(steps)
+    return TimeMap(simplified(knots)), merged(steps)
 
 
 def chapters_of(part: Part) -> list[Chapter]:
@@ -150,7 +150,7 @@ def chapters_of(part: Part) -> list[Chapter]:
     return marks(part.steps, TimeMap(part.knots))
 
 
-class Piece(NamedTuple):
+class VideoPiece(NamedTuple):
     """Some of a part; seconds of its own video."""
 
     part: Part
@@ -158,13 +158,13 @@ class Piece(NamedTuple):
     end: float
 
 
-def pieces(parts: Sequence[Part], start: float, end: float) -> list[Piece]:
+def pieces(parts: Sequence[Part], start: float, end: float) -> list[VideoPiece]:
     """What of each part lies between two moments of the whole video."""
     found, begins = [], 0.0
     for part in parts:
         first, last = max(start - begins, 0.0), min(end - begins, part.video_s)
         if first < last:
-            found.append(Piece(part, first, last))
+            found.append(VideoPiece(part, first, last))
         begins += part.video_s
     return found
 
@@ -180,7 +180,7 @@ def metadata(found: Sequence[Part], address: str) -> dict[str, Any]:
 
     ``address`` is where its files are served.
     """
-    parts = latest_take(found)
+    parts = latest_session(found)
     times, steps = joined(parts)
     first, last = parts[0], parts[-1]
     rows, video = [], 0.0

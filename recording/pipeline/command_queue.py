@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Request:
+class Command:
     """Some work, and who waits for it."""
 
     work: Callable[[], None]
@@ -42,15 +42,15 @@ class Request:
             self.answer.cancel()
 
 
-END = Request(lambda: None)
+END = Command(lambda: None)
 """The last request there is."""
 
 
-class Mailbox:
+class CommandQueue:
     """Takes requests from any thread until it is shut, and hands them to one in their order."""
 
     def __init__(self) -> None:
-        self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._door = threading.Lock()
         self._shut = False
 
@@ -61,7 +61,7 @@ class Mailbox:
             RecorderClosed: If nobody does it any more.
         """
         answer: Future[None] = Future()
-        self._put(Request(work, answer))
+        self._put(Command(work, answer))
         try:
             answer.result()
         except CancelledError as error:
@@ -73,7 +73,7 @@ class Mailbox:
         Raises:
             RecorderClosed: If nobody takes it any more.
         """
-        self._put(Request(work))
+        self._put(Command(work))
 
     def post(self, work: Callable[[], None]) -> None:
         """Do so; what comes too late is nobody's."""
@@ -85,7 +85,7 @@ class Mailbox:
         with suppress(RecorderClosed):
             self._put(END)
 
-    def next(self, timeout: float | None) -> Request | None:
+    def next(self, timeout: float | None) -> Command | None:
         """Wait for the next request; None when there is none in so many seconds."""
         try:
             return self._requests.get(timeout=timeout)
@@ -99,7 +99,7 @@ class Mailbox:
         while not self._requests.empty():
             self._requests.get().refuse()
 
-    def _put(self, request: Request) -> None:
+    def _put(self, request: Command) -> None:
         with self._door:
             if self._shut:
                 raise RecorderClosed

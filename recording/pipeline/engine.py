@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deskhand.recording.errors import DiskFull, RecordingError, RecordingFailed
-from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.library.metadata import EndReason, Part
-from deskhand.recording.ports import Shot
+from deskhand.recording.ports import CapturedFrame
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.step import Step
-from deskhand.recording.timing.frame_rate import Pace
-from deskhand.recording.timing.human_activity import Presence
-from deskhand.recording.timing.recording_states import Table
-from deskhand.recording.timing.significance import Toggling
-from deskhand.recording.timing.size_budget import LADDER, NEXT_PART, together
-from deskhand.recording.timing.thumbnail_choice import telling
-from deskhand.recording.video.encoder import Coded
+from deskhand.recording.timing.frame_rate import FrameRateLimit
+from deskhand.recording.timing.human_activity import HumanActivity
+from deskhand.recording.timing.recording_states import RecordingStates
+from deskhand.recording.timing.significance import SignificanceFilter
+from deskhand.recording.timing.size_budget import NEXT_PART, QUALITY_LEVELS, together
+from deskhand.recording.timing.thumbnail_choice import detail_score
+from deskhand.recording.video.encoder import EncodedFrame
 from deskhand.recording.video.mp4_file import no_room
 
-from .frame_scheduler import Exposure, Stamped
-from .part_writer import Reel
+from .frame_scheduler import FrameScheduler, TimestampedFrame
+from .part_writer import PartWriter
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class _Opening(NamedTuple):
     rung: int
 
 
-class Studio:
+class RecordingEngine:
     """Records one desktop. Times are seconds on the monotonic clock of the shots.
 
     ``closed`` is told of each file that will not grow any more.
@@ -52,7 +52,7 @@ class Studio:
 
     def __init__(
         self,
-        catalogue: Catalogue,
+        catalogue: Catalog,
         settings: RecordingSettings,
         since_1970: float,
         closed: Callable[[Path], None] = lambda video: None,
@@ -61,13 +61,13 @@ class Studio:
         self._closed = closed
         self._settings = settings
         self._since_1970 = since_1970
-        self._table = Table(settings.most_at_once, settings.rest_after)
-        self._toggling = Toggling()
-        self._pace = Pace(settings.animation_after, settings.animation_fps)
-        self._presence = Presence()
-        self._exposure: Exposure | None = None
+        self._table = RecordingStates(settings.most_at_once, settings.rest_after)
+        self._toggling = SignificanceFilter()
+        self._pace = FrameRateLimit(settings.animation_after, settings.animation_fps)
+        self._presence = HumanActivity()
+        self._exposure: FrameScheduler | None = None
         self._openings: list[_Opening] = []
-        self._reels: dict[str, Reel] = {}
+        self._reels: dict[str, PartWriter] = {}
         self._begun: dict[str, _Opening] = {}
         self._synced = float("-inf")
 
@@ -85,7 +85,7 @@ class Studio:
     def fps(self) -> int:
         """How many shots a second are wanted at most."""
         rung = self._exposure.rung if self._exposure is not None else 0
-        return self._pace.fps(LADDER[rung].fps)
+        return self._pace.fps(QUALITY_LEVELS[rung].fps)
 
     def knows(self, recording_id: str) -> bool:
         """Whether the id was started since this studio exists."""
@@ -157,7 +157,7 @@ class Studio:
         if self._exposure is not None:
             self._exposure.activity(at)
 
-    def shot(self, shot: Shot) -> None:
+    def shot(self, shot: CapturedFrame) -> None:
         """A new picture of the desktop.
 
         Raises:
@@ -215,7 +215,7 @@ class Studio:
         if step is not None:
             self._each(lambda reel: reel.note(step))
 
-    def _each(self, work: Callable[[Reel], None]) -> None:
+    def _each(self, work: Callable[[PartWriter], None]) -> None:
         """Do something with every file; where the disk refuses, that recording ends."""
         for name, reel in list(self._reels.items()):
             try:
@@ -233,16 +233,16 @@ class Studio:
             if coded is not None:
                 self._open(coded)
 
-    def _exposing(self, shot: Shot) -> Exposure:
+    def _exposing(self, shot: CapturedFrame) -> FrameScheduler:
         if self._exposure is None:
             height, width = shot.pixels.shape[:2]
             rung = min((opening.rung for opening in self._openings), default=0)
-            self._exposure = Exposure(self._settings, (width, height), rung)
+            self._exposure = FrameScheduler(self._settings, (width, height), rung)
             self._exposure.open()
             self._synced = shot.time
         return self._exposure
 
-    def _open(self, coded: Coded) -> None:
+    def _open(self, coded: EncodedFrame) -> None:
         openings, self._openings = self._openings, []
         for opening in openings:
             try:
@@ -252,7 +252,7 @@ class Studio:
                 logger.error("recording %s cannot be written: %s", opening.recording_id, error)
         self._rest_exposure()
 
-    def _reel(self, opening: _Opening, origin: float) -> Reel:
+    def _reel(self, opening: _Opening, origin: float) -> PartWriter:
         if self._exposure is None:
             raise RecordingFailed("no picture yet")
         part = Part(
@@ -262,7 +262,7 @@ class Studio:
             label=opening.label,
             started_at=self._since_1970 + origin,
         )
-        return Reel(
+        return PartWriter(
             part,
             self._catalogue,
             self._exposure.template,
@@ -271,9 +271,9 @@ class Studio:
             rung=opening.rung,
         )
 
-    def _deliver(self, frames: Iterable[Stamped]) -> None:
+    def _deliver(self, frames: Iterable[TimestampedFrame]) -> None:
         for frame in frames:
-            self._each(partial(Reel.write, coded=frame.coded, stamp=frame.stamp))
+            self._each(partial(PartWriter.write, coded=frame.coded, stamp=frame.stamp))
 
     def _broke(self, name: str, error: Exception) -> None:
         logger.error("recording %s ended: %s", name, error)
@@ -310,7 +310,7 @@ class Studio:
             part = reel.close(reason)
             self._closed(self._catalogue.paths(name, part.index).video)
 
-    def _next_part(self, name: str, reel: Reel, now: float) -> None:
+    def _next_part(self, name: str, reel: PartWriter, now: float) -> None:
         self._finish((name,), now, "cap")
         if name in self.active:
             self._openings.append(_Opening(name, reel.part.label, reel.part.take, NEXT_PART))
@@ -320,12 +320,12 @@ class Studio:
         if not self._reels and not self._openings and self._exposure is not None:
             self._exposure.close()
             self._exposure = None
-            self._toggling = Toggling()
+            self._toggling = SignificanceFilter()
 
-    def _offer(self, shot: Shot) -> None:
+    def _offer(self, shot: CapturedFrame) -> None:
         looking = [r for r in self._reels.values() if r.looks_for_still(shot.time)]
         if looking:
-            score = telling(shot.pixels)
+            score = detail_score(shot.pixels)
             for reel in looking:
                 reel.offer(shot.pixels, score, shot.time)
 
@@ -334,7 +334,7 @@ class Studio:
         if exposure is None:
             return
 
-        def mark(reel: Reel) -> None:
+        def mark(reel: PartWriter) -> None:
             times, until = exposure.times(reel.marked)
             if until >= reel.marked + MARK_EVERY:
                 reel.mark(times, until)
@@ -344,7 +344,7 @@ class Studio:
 
     def _sync(self, now: float) -> None:
         self._synced = now
-        self._each(Reel.sync)
+        self._each(PartWriter.sync)
         try:
             free = shutil.disk_usage(self._catalogue.folder).free
         except OSError as error:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 
 from deskhand.recording.errors import FeedEnded
-from deskhand.recording.ports import Feed, Shot
+from deskhand.recording.ports import CapturedFrame, Feed
 
 from .clocks import Clock
 
@@ -13,7 +13,7 @@ FEED_PATIENCE = 2.0
 """Seconds after which the thread looks whether it is still wanted."""
 
 
-class Viewfinder:
+class FrameReader:
     """Waits for pictures in a thread of its own, one at a time, when they are wanted."""
 
     def __init__(self, feed: Feed, clock: Clock) -> None:
@@ -29,7 +29,7 @@ class Viewfinder:
         """Whether the thread runs still."""
         return self._thread is not None and self._thread.is_alive()
 
-    def open(self, saw: Callable[[Shot], None], lost: Callable[[], None]) -> None:
+    def open(self, saw: Callable[[CapturedFrame], None], lost: Callable[[], None]) -> None:
         """Begin to wait for ``want``."""
         self._thread = threading.Thread(
             target=self._run, args=(saw, lost), name="viewfinder", daemon=True
@@ -56,7 +56,7 @@ class Viewfinder:
         if self._thread is not None:
             self._thread.join()
 
-    def _run(self, saw: Callable[[Shot], None], lost: Callable[[], None]) -> None:
+    def _run(self, saw: Callable[[CapturedFrame], None], lost: Callable[[], None]) -> None:
         try:
             while True:
                 pause = self._not_before.get() - self._clock.now()

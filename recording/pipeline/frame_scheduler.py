@@ -9,35 +9,35 @@ from collections import deque
 from typing import NamedTuple
 
 from deskhand.recording.errors import RecordingFailed
-from deskhand.recording.ports import Rectangle, Shot, joined
+from deskhand.recording.ports import CapturedFrame, Rectangle, joined
 from deskhand.recording.settings import RecordingSettings
-from deskhand.recording.timing.size_budget import LADDER
+from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.timing.timeline import Timeline, TimeMap
-from deskhand.recording.video.encoder import Coded, Encoder, Template, headers
+from deskhand.recording.video.encoder import EncodedFrame, Encoder, Template, headers
 
 APART = 0.002
 """Seconds between two frames at least; two could share a millisecond otherwise."""
 
 
-class Stamped(NamedTuple):
+class TimestampedFrame(NamedTuple):
     """A frame whose place in the desktop's video is certain."""
 
-    coded: Coded
+    coded: EncodedFrame
     stamp: int
     """Milliseconds."""
 
 
-class Exposure:
+class FrameScheduler:
     """Runs while at least one recording does. Times are seconds on the shots' clock."""
 
     def __init__(self, settings: RecordingSettings, size: tuple[int, int], rung: int) -> None:
         self._settings = settings
         self._size = size
         self._rung = rung
-        self._encoder = Encoder(size, LADDER[rung], settings.bits_per_second)
+        self._encoder = Encoder(size, QUALITY_LEVELS[rung], settings.bits_per_second)
         self._timeline: Timeline | None = None
-        self._waiting: deque[Coded] = deque()
-        self._held: Shot | None = None
+        self._waiting: deque[EncodedFrame] = deque()
+        self._held: CapturedFrame | None = None
         self._unseen: tuple[Rectangle, ...] | None = ()
         """Where the newest shot may differ from the last that was coded."""
         self._last = float("-inf")
@@ -71,7 +71,7 @@ class Exposure:
             self._timeline.activity(at)
         self._step_noted = self._step_noted or step
 
-    def show(self, shot: Shot, *, tells: bool, key: bool) -> Coded | None:
+    def show(self, shot: CapturedFrame, *, tells: bool, key: bool) -> EncodedFrame | None:
         """Code a shot, or hold it back if nobody would see it."""
         at = self._after_last(shot.time)
         if self._timeline is None:
@@ -86,7 +86,7 @@ class Exposure:
         self._held = None
         return self._code(shot, at, key=key)
 
-    def again(self, at: float, *, key: bool = False) -> Coded | None:
+    def again(self, at: float, *, key: bool = False) -> EncodedFrame | None:
         """Code the newest picture once more, so that a file can begin or end at ``at``.
 
         None if the last frame is as good as that.
@@ -105,7 +105,7 @@ class Exposure:
         Raises:
             RecordingFailed: If the streams would not fit together.
         """
-        following = Encoder(self._size, LADDER[rung], self._settings.bits_per_second)
+        following = Encoder(self._size, QUALITY_LEVELS[rung], self._settings.bits_per_second)
         following.open()
         if headers(following.stream) != headers(self._encoder.stream):
             following.close()
@@ -113,7 +113,7 @@ class Exposure:
         self._encoder.close()
         self._encoder, self._rung, self._key_wanted = following, rung, True
 
-    def due(self, now: float) -> list[Stamped]:
+    def due(self, now: float) -> list[TimestampedFrame]:
         """The frames whose place is certain at ``now``; in silence the last picture once more."""
         if self._timeline is None:
             return []
@@ -125,7 +125,7 @@ class Exposure:
                 self._silent = True
         return self._ready(self._timeline)
 
-    def finish(self, at: float) -> list[Stamped]:
+    def finish(self, at: float) -> list[TimestampedFrame]:
         """Make the video certain up to ``at`` and give out all frames."""
         if self._timeline is None:
             return []
@@ -169,7 +169,7 @@ class Exposure:
         if before + APART <= at:
             self._code(held, before, key=False)
 
-    def _code(self, shot: Shot | None, at: float, *, key: bool) -> Coded | None:
+    def _code(self, shot: CapturedFrame | None, at: float, *, key: bool) -> EncodedFrame | None:
         key = key or self._key_due(at)
         if shot is None:
             coded = self._encoder.repeat(at, key=key)
@@ -193,12 +193,12 @@ class Exposure:
         after_step = self._step_noted and gone >= self._settings.step_key_apart
         return self._key_wanted or after_step or gone >= self._settings.key_every
 
-    def _ready(self, timeline: Timeline) -> list[Stamped]:
+    def _ready(self, timeline: Timeline) -> list[TimestampedFrame]:
         ready = []
         while self._waiting and self._waiting[0].at <= timeline.horizon:
             coded = self._waiting.popleft()
             # A coded frame is never left out: those after it build on it.
             stamp = max(round(timeline.video(coded.at) * 1000), self._last_stamp + 1)
             self._last_stamp = stamp
-            ready.append(Stamped(coded, stamp))
+            ready.append(TimestampedFrame(coded, stamp))
         return ready

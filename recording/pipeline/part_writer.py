@@ -12,29 +12,29 @@ from numpy.typing import NDArray
 
 from deskhand.recording.errors import RecordingError
 from deskhand.recording.library import metadata as parts
-from deskhand.recording.library.catalog import Catalogue
-from deskhand.recording.library.disk_reserve import Ballast
+from deskhand.recording.library.catalog import Catalog
+from deskhand.recording.library.disk_reserve import DiskReserve
 from deskhand.recording.library.faststart import remember
 from deskhand.recording.library.metadata import EndReason, Part
 from deskhand.recording.library.steps import merged
 from deskhand.recording.step import Step
 from deskhand.recording.timing import thumbnail_choice as thumbnail
-from deskhand.recording.timing.size_budget import Budget
+from deskhand.recording.timing.size_budget import SizeBudget
 from deskhand.recording.timing.timeline import Knot, TimeMap
 from deskhand.recording.video import jpeg as stills
-from deskhand.recording.video.encoder import Coded, Template
-from deskhand.recording.video.mp4_file import Film
+from deskhand.recording.video.encoder import EncodedFrame, Template
+from deskhand.recording.video.mp4_file import Mp4File
 
 logger = logging.getLogger(__name__)
 
 
-class Reel:
+class PartWriter:
     """Takes coded frames from its first keyframe on. Times are seconds on one monotonic clock."""
 
     def __init__(
         self,
         part: Part,
-        catalogue: Catalogue,
+        catalogue: Catalog,
         template: Template,
         *,
         origin: float,
@@ -45,12 +45,12 @@ class Reel:
         self.origin = origin
         self.marked = origin
         """Up to here it knows the map of times."""
-        self.budget = Budget(cap, rung)
+        self.budget = SizeBudget(cap, rung)
         self._catalogue = catalogue
         self._paths = catalogue.paths(part.recording_id, part.index)
         self._paths.video.parent.mkdir(parents=True, exist_ok=True)
-        self._film = Film(self._paths.video, template)
-        self._ballast = Ballast(self._paths.video)
+        self._film = Mp4File(self._paths.video, template)
+        self._ballast = DiskReserve(self._paths.video)
         try:
             self._journal = self._opened()
         except OSError:
@@ -61,10 +61,10 @@ class Reel:
         self._first_stamp: int | None = None
         self._steps: list[Step] = []
         self._knots: list[Knot] = [(0.0, 0.0)]
-        self._contest = thumbnail.Contest()
+        self._contest = thumbnail.ThumbnailChoice()
         self._still: stills.Still | None = None
 
-    def write(self, coded: Coded, stamp: int) -> None:
+    def write(self, coded: EncodedFrame, stamp: int) -> None:
         """Append a frame; stamps are milliseconds of the desktop's whole video.
 
         Raises:
@@ -121,7 +121,7 @@ class Reel:
         self._attempt(self._film.close)
         part = replace(
             self.part,
-            knots=parts.straightened(self._knots),
+            knots=parts.simplified(self._knots),
             steps=merged(self._steps),
             end_reason=end_reason,
         )

@@ -14,17 +14,17 @@ from types import TracebackType
 from typing import Literal
 
 from deskhand.recording.errors import RecordingError, RecordingFailed, StillRecording
-from deskhand.recording.library.catalog import Catalogue, Paths, checked
-from deskhand.recording.library.faststart import Mover
+from deskhand.recording.library.catalog import Catalog, Paths, checked
+from deskhand.recording.library.faststart import FastStart
 from deskhand.recording.library.metadata import EndReason
-from deskhand.recording.ports import Shot, Source
+from deskhand.recording.ports import CapturedFrame, Source
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.step import Step
 
 from .clocks import Clock, SystemClock
-from .command_queue import END, Mailbox, Request
-from .engine import Studio
-from .frame_reader import Viewfinder
+from .command_queue import END, Command, CommandQueue
+from .engine import RecordingEngine
+from .frame_reader import FrameReader
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ TOUCHES_APART = 0.1
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredRecording:
     """A recording that has ended; its files play."""
 
     recording_id: str
@@ -68,18 +68,18 @@ class Recorder:
         self._source = source
         self._mask = mask
         self._clock = clock or SystemClock()
-        self._catalogue = Catalogue(folder)
+        self._catalogue = Catalog(folder)
         offset = self._clock.since_1970() - self._clock.now()
-        self._mover = Mover()
-        self._studio = Studio(
+        self._mover = FastStart()
+        self._studio = RecordingEngine(
             self._catalogue, settings or RecordingSettings(), offset, self._mover.put
         )
         self._offset = offset
-        self._mail = Mailbox()
+        self._mail = CommandQueue()
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
-        self._viewfinder: Viewfinder | None = None
+        self._viewfinder: FrameReader | None = None
         self._touched: dict[str, float] = {}
-        self._retired: list[Viewfinder] = []
+        self._retired: list[FrameReader] = []
         self._active: tuple[str, ...] = ()
         self._fps = 0
 
@@ -101,7 +101,7 @@ class Recorder:
 
         self._mail.ask(begin)
 
-    def stop(self, recording_id: str, end_reason: EndReason = "completed") -> Stored:
+    def stop(self, recording_id: str, end_reason: EndReason = "completed") -> StoredRecording:
         """End a recording; its files play when this returns. Repeatable.
 
         Raises:
@@ -191,10 +191,10 @@ class Recorder:
     ) -> None:
         self.close()
 
-    def _stored(self, name: str) -> Stored:
+    def _stored(self, name: str) -> StoredRecording:
         parts = self._catalogue.take(name)
         files = [self._catalogue.paths(name, part.index) for part in parts]
-        return Stored(
+        return StoredRecording(
             recording_id=name,
             end_reason=parts[-1].end_reason,
             complete=all(part.complete for part in parts),
@@ -214,7 +214,7 @@ class Recorder:
         finally:
             self._shut()
 
-    def _next(self) -> Request | None:
+    def _next(self) -> Command | None:
         """The next request; None when it is time to tick."""
         deadline = self._studio.deadline()
         nap = None if deadline is None else max(0.0, deadline - self._clock.now())
@@ -250,11 +250,11 @@ class Recorder:
                 raise
         self._active = self._studio.active
 
-    def _retire(self, viewfinder: "Viewfinder") -> None:
+    def _retire(self, viewfinder: "FrameReader") -> None:
         viewfinder.close()
         self._retired = [one for one in self._retired if one.alive] + [viewfinder]
 
-    def _looking(self) -> "Viewfinder":
+    def _looking(self) -> "FrameReader":
         feed = self._source.subscribe()
         try:
             first = feed.take(FIRST_SHOT)
@@ -264,7 +264,7 @@ class Recorder:
         except RecordingError:
             feed.close()
             raise
-        viewfinder = Viewfinder(feed, self._clock)
+        viewfinder = FrameReader(feed, self._clock)
         viewfinder.open(
             lambda shot: self._mail.post(lambda: self._saw(viewfinder, shot)),
             lambda: self._mail.post(lambda: self._lost(viewfinder)),
@@ -272,16 +272,16 @@ class Recorder:
         self._want(viewfinder, first)
         return viewfinder
 
-    def _want(self, viewfinder: "Viewfinder", last: Shot) -> None:
+    def _want(self, viewfinder: "FrameReader", last: CapturedFrame) -> None:
         self._fps = self._studio.fps
         viewfinder.want(last.time + 1 / self._fps)
 
-    def _saw(self, viewfinder: "Viewfinder", shot: Shot) -> None:
+    def _saw(self, viewfinder: "FrameReader", shot: CapturedFrame) -> None:
         if viewfinder is self._viewfinder:
             self._studio.shot(shot)
             self._want(viewfinder, shot)
 
-    def _lost(self, viewfinder: "Viewfinder") -> None:
+    def _lost(self, viewfinder: "FrameReader") -> None:
         if viewfinder is self._viewfinder:
             self._studio.stop_all(self._clock.now(), "display_lost")
 

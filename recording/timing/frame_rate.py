@@ -8,7 +8,7 @@ UNBROKEN = 1.0
 """Seconds without paint that end an animation."""
 
 
-class Pace:
+class FrameRateLimit:
     """Judges by input and paint. Times are seconds on the clock of the shots."""
 
     def __init__(self, animation_after: float, animation_fps: int) -> None:

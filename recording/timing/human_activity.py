@@ -9,7 +9,7 @@ TOOL = "human"
 TITLE = "A person used the desktop"
 
 
-class Presence:
+class HumanActivity:
     """Joins single inputs to stretches. Times are seconds on one monotonic clock."""
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ class _Place:
     sightings: int = 0
 
 
-class Toggling:
+class SignificanceFilter:
     """Learns which places of the screen change by habit. Times are seconds."""
 
     def __init__(self) -> None:

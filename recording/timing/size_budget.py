@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Rung:
+class QualityLevel:
     """One quality of encoding."""
 
     crf: int
@@ -17,7 +17,13 @@ class Rung:
     """Half the detail at the same size."""
 
 
-LADDER = (Rung(23, 15), Rung(28, 15), Rung(33, 10), Rung(38, 5), Rung(43, 2, blurred=True))
+QUALITY_LEVELS = (
+    QualityLevel(23, 15),
+    QualityLevel(28, 15),
+    QualityLevel(33, 10),
+    QualityLevel(38, 5),
+    QualityLevel(43, 2, blurred=True),
+)
 
 NEXT_PART = 2
 """Where a part begins whose predecessor reached the cap: what filled one file fills another."""
@@ -36,7 +42,7 @@ INDEX_HEAD = 65_536
 """Bytes of a file that do not depend on the number of frames."""
 
 
-class Budget:
+class SizeBudget:
     """Watches one file grow."""
 
     def __init__(self, cap: int, rung: int = 0) -> None:
@@ -48,7 +54,7 @@ class Budget:
 
     @property
     def rung(self) -> int:
-        """Index in ``LADDER``."""
+        """Index in ``QUALITY_LEVELS``."""
         return self._rung
 
     @property
@@ -59,7 +65,7 @@ class Budget:
     def spent(self, size: int, frames: int) -> None:
         """The file is ``size`` bytes long now and holds ``frames``."""
         self._spent = size + frames * INDEX_ENTRY + INDEX_HEAD
-        while self._spent >= self._until and self._rung < len(LADDER) - 1:
+        while self._spent >= self._until and self._rung < len(QUALITY_LEVELS) - 1:
             self._rung += 1
             self._until = (self._until + self._cap) / 2
 

@@ -25,7 +25,7 @@ LOOK_EVERY = 1.0
 """Seconds between two looks."""
 
 
-def telling(pixels: NDArray[np.uint8]) -> float:
+def detail_score(pixels: NDArray[np.uint8]) -> float:
     """How much there is to see: the share of places with an edge, 0 for a plain surface."""
     light = pixels[::GRID, ::GRID, 1].astype(np.int16)
     across = np.abs(np.diff(light, axis=1)) > EDGE
@@ -40,7 +40,7 @@ def fitted(width: int, height: int) -> tuple[int, int]:
 
 
 @dataclass
-class Contest:
+class ThumbnailChoice:
     """Finds the most telling of the frames that are offered. Times are seconds."""
 
     best: float = -1.0

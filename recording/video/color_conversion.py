@@ -21,7 +21,7 @@ MOST_TILES = 0.5
 """Above this share of the screen, all of it at once is quicker."""
 
 
-class Canvas:
+class ColorConverter:
     """Keeps one picture up to date. All pictures given have the same, even size."""
 
     def __init__(self, *, blurred: bool = False) -> None:

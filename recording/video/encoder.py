@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from deskhand.recording.errors import RecordingFailed
 from deskhand.recording.ports import Overlay, Rectangle
-from deskhand.recording.timing.size_budget import Rung
+from deskhand.recording.timing.size_budget import QualityLevel
 
-from .color_conversion import Canvas
+from .color_conversion import ColorConverter
 
 TIME_BASE = Fraction(1, 1000)
 
@@ -28,7 +28,7 @@ BT709 = 1
 """Matrix, primaries and transfer of HD video all have this number."""
 
 
-class Coded(NamedTuple):
+class EncodedFrame(NamedTuple):
     """A coded frame: an H.264 access unit and when its picture was taken."""
 
     data: bytes
@@ -42,14 +42,14 @@ class Encoder:
     Frames come out as they go in: no look-ahead, no B-frames.
     """
 
-    def __init__(self, size: tuple[int, int], rung: Rung, bits_per_second: int) -> None:
+    def __init__(self, size: tuple[int, int], rung: QualityLevel, bits_per_second: int) -> None:
         self._size = size
         self._rung = rung
         self._bits = bits_per_second
         self._container: OutputContainer | None = None
         self._stream: VideoStream | None = None
         self._padded: NDArray[np.uint8] | None = None
-        self._canvas = Canvas(blurred=rung.blurred)
+        self._canvas = ColorConverter(blurred=rung.blurred)
         self._begun = 0.0
 
     @property
@@ -92,14 +92,14 @@ class Encoder:
         key: bool,
         changed: tuple[Rectangle, ...] | None = None,
         overlay: Overlay | None = None,
-    ) -> Coded:
+    ) -> EncodedFrame:
         """Code a picture taken at ``at`` (seconds), later than the one before.
 
         Outside of ``changed`` it shows what the one before did; None: it may differ anywhere.
         """
         return self._code(self._canvas.draw(self._fitted(pixels), changed, overlay), at, key)
 
-    def repeat(self, at: float, *, key: bool) -> Coded | None:
+    def repeat(self, at: float, *, key: bool) -> EncodedFrame | None:
         """Code the last picture once more; None before the first."""
         picture = self._canvas.picture
         return self._code(picture, at, key) if picture is not None else None
@@ -140,7 +140,7 @@ class Encoder:
             "x264-params": "keyint=infinite:scenecut=0:stitchable=1:subme=0:me=dia:weightp=0",
         }
 
-    def _code(self, picture: VideoFrame, at: float, key: bool) -> Coded:
+    def _code(self, picture: VideoFrame, at: float, key: bool) -> EncodedFrame:
         self._begun = self._begun or at
         picture.pts = round((at - self._begun) * 1000)
         picture.time_base = TIME_BASE
@@ -149,7 +149,7 @@ class Encoder:
             (packet,) = self.stream.encode(picture)
         except (av.FFmpegError, ValueError) as error:
             raise RecordingFailed(f"the encoder refused a picture: {error}") from error
-        return Coded(bytes(packet), packet.is_keyframe, at)
+        return EncodedFrame(bytes(packet), packet.is_keyframe, at)
 
     def _fitted(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """The picture at the coded size: odd sides padded by repeating the border."""

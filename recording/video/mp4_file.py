@@ -38,7 +38,7 @@ SIDECAR_BOX = UUID("9e0bb7a6-2b6f-4b43-8f3e-6a1d3d0f7c51")
 """Type of the box in which a file carries its own description."""
 
 
-class Film:
+class Mp4File:
     """One MP4 file being written. Times are milliseconds of video."""
 
     def __init__(self, path: Path, template: VideoStream) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from deskhand.desktop.capture.frames import Damage, Frame, Pointer
 from deskhand.desktop.errors import ForeignHost
 from deskhand.desktop.geometry import Point, Region, Size
-from deskhand.desktop.input.events import Move, Stroke
+from deskhand.desktop.input.events import InputEvent, PointerMotion
 from deskhand.desktop.screenshots.options import PictureFormat
 
 NATIVE = Size(1920, 1080)
@@ -132,11 +132,11 @@ class FakeScreen:
 class FakeHands:
     """Remember what was done, and in which thread."""
 
-    done: list[Stroke] = field(default_factory=list)
+    done: list[InputEvent] = field(default_factory=list)
     at: Point = field(default_factory=lambda: Point(10, 20))
     releases: int = 0
     threads: set[str] = field(default_factory=set)
-    refuse: Callable[[Stroke], Exception | None] = lambda stroke: None
+    refuse: Callable[[InputEvent], Exception | None] = lambda stroke: None
     gate: threading.Event | None = None
     """If there is one, nothing is done before it is set."""
     begun: threading.Event = field(default_factory=threading.Event)
@@ -145,7 +145,7 @@ class FakeHands:
         """Wait until something has been begun."""
         assert await asyncio.to_thread(self.begun.wait, 20)
 
-    def perform(self, strokes: Sequence[Stroke]) -> None:
+    def perform(self, strokes: Sequence[InputEvent]) -> None:
         self.threads.add(threading.current_thread().name)
         self.begun.set()
         if self.gate is not None:
@@ -154,7 +154,7 @@ class FakeHands:
             error = self.refuse(stroke)
             if error is not None:
                 raise error
-            if isinstance(stroke, Move):
+            if isinstance(stroke, PointerMotion):
                 self.at = stroke.to
             self.done.append(stroke)
 

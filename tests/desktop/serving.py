@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from deskhand.desktop.actions.catalog import ActionRecord
 from deskhand.desktop.computer.api import router
 from deskhand.desktop.computer.computer import Computer
-from deskhand.desktop.tool_calls.once import Once
+from deskhand.desktop.tool_calls.once import OncePerCall
 from tests.desktop.fakes import FakeClock, FakeHands, FakePictures, FakeScreen
 
 
@@ -38,7 +38,7 @@ class Service:
             clock=self.clock,
             sleep=self._sleep,
         )
-        self.once = Once(calls)
+        self.once = OncePerCall(calls)
         self.app = FastAPI()
         self.closing = asyncio.Event()
         self.app.include_router(

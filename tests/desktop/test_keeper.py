@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.keeper import GRACE_SECONDS, LONGEST_SECONDS, Patience, exit_code
+from deskhand.desktop.keeper import GRACE_SECONDS, LONGEST_SECONDS, GracePeriod, exit_code
 
 KEEPER = Path(__file__).parents[2] / "desktop" / "keeper.py"
 PATIENCE = 20.0 + LONGEST_SECONDS
@@ -95,7 +95,7 @@ def test_a_signal_becomes_a_shells_exit_code() -> None:
 
 
 def test_time_that_others_take_is_not_charged() -> None:
-    alone, crowded = Patience(100.0), Patience(100.0)
+    alone, crowded = GracePeriod(100.0), GracePeriod(100.0)
     assert not alone.spent(100.0 + GRACE_SECONDS - 0.1, runnable=1, processors=2)
     assert alone.spent(100.0 + GRACE_SECONDS, runnable=0, processors=2)
     assert not crowded.spent(100.0 + 2 * GRACE_SECONDS, runnable=8, processors=2)
@@ -104,6 +104,6 @@ def test_time_that_others_take_is_not_charged() -> None:
 
 
 def test_patience_ends_on_the_busiest_machine() -> None:
-    patience = Patience(100.0)
+    patience = GracePeriod(100.0)
     assert not patience.spent(99.9 + LONGEST_SECONDS, runnable=1000, processors=2)
     assert patience.spent(100.0 + LONGEST_SECONDS, runnable=1000, processors=2)

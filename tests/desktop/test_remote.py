@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable, InvalidAction
 from deskhand.desktop.geometry import Point, Region, Size, SpaceName
-from deskhand.desktop.input.events import ButtonDown, KeyDown, Move, Tap
+from deskhand.desktop.input.events import ButtonPress, KeyPress, PointerMotion, Tap
 from deskhand.desktop.remote import Desktop
 from deskhand.desktop.remote_sync import Desktop as BlockingDesktop
 from tests.desktop.serving import Service, serving
@@ -38,7 +38,7 @@ def test_a_click_lands_where_the_picture_shows_it() -> None:
         done = await desktop.mouse.click(640, 360)
         assert done.point == Point(640, 360)
         assert done.native_point == Point(960, 540)
-        assert Move(Point(960, 540)) in service.hands.done
+        assert PointerMotion(Point(960, 540)) in service.hands.done
 
     run(scenario)
 
@@ -71,12 +71,12 @@ def test_the_mouse_does_all_that_a_mouse_does() -> None:
         mouse = desktop.mouse
         for button, number in (("right", 3), ("middle", 2), ("back", 8), ("forward", 9)):
             await mouse.click(1, 1, button=button)  # type: ignore[arg-type]
-            assert ButtonDown(number) in service.hands.done
+            assert ButtonPress(number) in service.hands.done
         service.hands.done.clear()
         await mouse.double_click(1, 1)
         await mouse.click(1, 1, count=3, modifiers=["ctrl", "shift"])
-        assert service.hands.done.count(ButtonDown(1)) == 5
-        assert any(isinstance(stroke, KeyDown) for stroke in service.hands.done)
+        assert service.hands.done.count(ButtonPress(1)) == 5
+        assert any(isinstance(stroke, KeyPress) for stroke in service.hands.done)
         await mouse.down()
         await mouse.up()
         await mouse.drag((1, 1), (50, 60), (70, 80), seconds=0.01)
@@ -84,8 +84,8 @@ def test_the_mouse_does_all_that_a_mouse_does() -> None:
         service.hands.done.clear()
         await mouse.scroll(3, 3, "up", 2)
         await mouse.scroll(3, 3, "left", pixels=53)
-        assert service.hands.done.count(ButtonDown(4)) == 2
-        assert service.hands.done.count(ButtonDown(6)) == 1
+        assert service.hands.done.count(ButtonPress(4)) == 2
+        assert service.hands.done.count(ButtonPress(6)) == 1
 
     run(scenario)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskhand.recording.errors import FeedEnded
-from deskhand.recording.ports import Rectangle, Shot
+from deskhand.recording.ports import CapturedFrame, Rectangle
 
 WAIT = 20.0
 """Seconds after which a test that waits has failed."""
@@ -39,14 +39,14 @@ def number_of(frame: av.VideoFrame) -> int:
 class FakeFeed:
     """Gives out queued shots; the first take returns the current picture at once."""
 
-    def __init__(self, first: Shot) -> None:
+    def __init__(self, first: CapturedFrame) -> None:
         self._shots = deque([first])
         self._news = threading.Condition()
         self._lost = False
         self.closed = False
         self.taken = 0
 
-    def put(self, shot: Shot) -> None:
+    def put(self, shot: CapturedFrame) -> None:
         with self._news:
             self._shots.append(shot)
             self._news.notify_all()
@@ -56,7 +56,7 @@ class FakeFeed:
             self._lost = True
             self._news.notify_all()
 
-    def take(self, timeout: float) -> Shot | None:
+    def take(self, timeout: float) -> CapturedFrame | None:
         with self._news:
             self._news.wait_for(lambda: self._shots or self._lost or self.closed, timeout)
             if self._shots:
@@ -90,7 +90,7 @@ class FakeSource:
 
     def subscribe(self) -> FakeFeed:
         width, height = self.size
-        feed = FakeFeed(Shot(self.picture, time.monotonic(), ((0, 0, width, height),)))
+        feed = FakeFeed(CapturedFrame(self.picture, time.monotonic(), ((0, 0, width, height),)))
         self.feeds.append(feed)
         return feed
 
@@ -100,7 +100,7 @@ class FakeSource:
         self.picture = picture
         for feed in self.feeds:
             if not feed.closed:
-                feed.put(Shot(picture, now, regions or ((0, 0, *self.size),)))
+                feed.put(CapturedFrame(picture, now, regions or ((0, 0, *self.size),)))
                 feed.wait_until_taken()
         return now
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from deskhand.desktop.display.child_processes import Order, Spawner
+from deskhand.desktop.display.child_processes import ChildCommand, ChildProcessSpawner
 from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Size
 from tests.system.services import PATIENCE
@@ -31,12 +31,17 @@ def terminal(folder: Path) -> Iterator[XServer]:
     (folder / "logs").mkdir()
     os.mkfifo(folder / "typed")
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
-    with Spawner() as spawner, XServer(folder, Size(800, 600), environment, spawner) as server:
+    with (
+        ChildProcessSpawner() as spawner,
+        XServer(folder, Size(800, 600), environment, spawner) as server,
+    ):
         environment |= {"DISPLAY": server.display, "XAUTHORITY": str(server.xauthority)}
         script = f'while read -r line; do echo "$line" > {folder}/typed; done'
         # Larger than the screen, since no window manager is there to enlarge it.
         command = ["xterm", "-geometry", "160x60+0+0", "-bg", "#ff00ff", "-e", "sh", "-c"]
-        child = spawner.spawn(Order([*command, script], environment, folder / "logs/xterm.log"))
+        child = spawner.spawn(
+            ChildCommand([*command, script], environment, folder / "logs/xterm.log")
+        )
         try:
             yield server
         finally:

@@ -12,7 +12,7 @@ import xcffib.xproto
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
 from deskhand.desktop.capture.frames import Frame
-from deskhand.desktop.display.child_processes import Spawner
+from deskhand.desktop.display.child_processes import ChildProcessSpawner
 from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Region, Size
 from deskhand.desktop.isolation.environment import built
@@ -28,7 +28,7 @@ class Display(NamedTuple):
     """What a test needs of a running server."""
 
     server: XServer
-    spawner: Spawner
+    spawner: ChildProcessSpawner
     environment: dict[str, str]
     folder: Path
 
@@ -39,7 +39,7 @@ def display(folder: Path, server: Callable[..., XServer] = XServer) -> Iterator[
     environment = built(folder, "tester", "test", inherited=os.environ)
     for name in ("home", "tmp"):
         (folder / name).mkdir(exist_ok=True)
-    with Spawner() as spawner, server(folder, SIZE, environment, spawner) as running:
+    with ChildProcessSpawner() as spawner, server(folder, SIZE, environment, spawner) as running:
         environment |= {"DISPLAY": running.display, "XAUTHORITY": str(running.xauthority)}
         yield Display(running, spawner, environment, folder)
 

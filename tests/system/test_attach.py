@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deskhand.desktop.clipboard.clipboard import Clipboard
+from deskhand.desktop.clipboard.clipboard import X11Clipboard
 from deskhand.desktop.x11.connection import await_window_manager, connect
 from deskhand.desktop.x11.selection import Content
 from tests.system.listening import listening, next_of
@@ -139,7 +139,7 @@ def test_its_clipboard_is_that_of_the_screen(
     attached: Service, display: str, tmp_path: Path
 ) -> None:
     assert attached.http.put("/api/v0/desktop/clipboard", json={"text": "né漢"}).status_code == 204
-    with Clipboard(display, tmp_path / "no cookie is needed") as another:
+    with X11Clipboard(display, tmp_path / "no cookie is needed") as another:
         assert another.get() == Content("text/plain", "né漢".encode())
         another.put(Content("text/plain", b"theirs"))
         assert attached.http.get("/api/v0/desktop/clipboard").text == "theirs"

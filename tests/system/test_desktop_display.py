@@ -9,13 +9,13 @@ import psutil
 import pytest
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
-from deskhand.desktop.display.child_processes import Spawner
-from deskhand.desktop.display.health_check import Patience, Pulse
+from deskhand.desktop.display.child_processes import ChildProcessSpawner
+from deskhand.desktop.display.health_check import HealthCheck, HealthCheckTimeouts
 from deskhand.desktop.display.x_server import XServer, write_cookie
 from deskhand.desktop.errors import DisplayGone, DisplayNotReady, MissingProgram
 from deskhand.desktop.geometry import Point, Region, whole
-from deskhand.desktop.input.events import Move
-from deskhand.desktop.input.xtest import XTestHands
+from deskhand.desktop.input.events import PointerMotion
+from deskhand.desktop.input.xtest import XTestInput
 from deskhand.desktop.screenshots.renderer import cut
 from tests.system.displays import PATIENCE, SIZE, Window, colour_at, display, framebuffer
 
@@ -73,15 +73,15 @@ def test_a_wrong_cookie_opens_nothing(tmp_path: Path) -> None:
 
 
 def test_a_server_that_hangs_counts_as_dead(tmp_path: Path) -> None:
-    soon = Patience(every=0.05, silence=PATIENCE, last=PATIENCE)
-    with display(tmp_path) as running, Pulse(running.server, soon):
+    soon = HealthCheckTimeouts(every=0.05, silence=PATIENCE, last=PATIENCE)
+    with display(tmp_path) as running, HealthCheck(running.server, soon):
         with running.server.dial(PATIENCE) as line:
             line.sendall(b"\x2b\x00\x01\x00")
             assert line.recv(1) == b"\x01"
         assert not running.server.died.is_set()
     with display(tmp_path) as running:
         os.kill(running.server.pid or 0, signal.SIGSTOP)
-        with Pulse(running.server, Patience(every=0.05, silence=0.1, last=0.1)):
+        with HealthCheck(running.server, HealthCheckTimeouts(every=0.05, silence=0.1, last=0.1)):
             assert running.server.died.wait(PATIENCE)
 
 
@@ -98,17 +98,17 @@ def test_a_server_without_a_live_view_will_do(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     environment = {"PATH": "/usr/bin:/bin"}
     with (
-        Spawner() as spawner,
+        ChildProcessSpawner() as spawner,
         XServer(tmp_path, SIZE, environment, spawner, program="Xvfb") as server,
     ):
         assert not server.rfb_socket.exists()
         assert server.greets(PATIENCE)
         with (
             Framebuffer(server.display, server.xauthority) as screen,
-            XTestHands(server.display, server.xauthority) as hands,
+            XTestInput(server.display, server.xauthority) as hands,
         ):
             assert screen.size == SIZE
-            hands.perform([Move(Point(7, 8))])
+            hands.perform([PointerMotion(Point(7, 8))])
             assert hands.position() == Point(7, 8)
         stranger = tmp_path / "stranger"
         write_cookie(stranger)
@@ -123,14 +123,14 @@ def test_a_server_that_ends_at_once_is_reported_with_its_log(tmp_path: Path) -> 
     broken.write_text("#!/bin/sh\necho no luck today\nexit 1\n")
     broken.chmod(0o700)
     environment = {"PATH": f"{broken.parent}:/usr/bin:/bin"}
-    with Spawner() as spawner:
+    with ChildProcessSpawner() as spawner:
         server = XServer(tmp_path, SIZE, environment, spawner)
         with pytest.raises(DisplayNotReady, match="no luck today"):
             server.open()
 
 
 def test_a_missing_server_is_named_with_its_package(tmp_path: Path) -> None:
-    with Spawner() as spawner:
+    with ChildProcessSpawner() as spawner:
         server = XServer(tmp_path, SIZE, {"PATH": str(tmp_path)}, spawner)
         with pytest.raises(MissingProgram, match="tigervnc-standalone-server"):
             server.open()
@@ -147,7 +147,7 @@ def test_the_end_of_the_server_reaches_everybody(tmp_path: Path) -> None:
 
     with display(tmp_path) as running, framebuffer(running) as screen:
         assert running.server.pid is not None
-        hands = XTestHands(running.server.display, running.server.xauthority)
+        hands = XTestInput(running.server.display, running.server.xauthority)
         hands.open()
         feed = screen.subscribe()
         assert feed.take(PATIENCE) is not None
@@ -158,7 +158,7 @@ def test_the_end_of_the_server_reaches_everybody(tmp_path: Path) -> None:
         with pytest.raises(DisplayGone):
             feed.take(PATIENCE)
         with pytest.raises(DisplayGone):
-            hands.perform([Move(Point(1, 1))])
+            hands.perform([PointerMotion(Point(1, 1))])
         hands.close()
     assert not x_socket(running.server).exists()
 
@@ -235,7 +235,7 @@ def test_a_feed_gives_changed_frames_and_the_moved_pointer(tmp_path: Path) -> No
         framebuffer(running) as screen,
         Window(running.server, PLACE, RED) as window,
         screen.subscribe() as feed,
-        XTestHands(running.server.display, running.server.xauthority, screen.glance) as hands,
+        XTestInput(running.server.display, running.server.xauthority, screen.glance) as hands,
     ):
         first = feed.take(PATIENCE)
         assert first is not None
@@ -245,7 +245,7 @@ def test_a_feed_gives_changed_frames_and_the_moved_pointer(tmp_path: Path) -> No
         assert changed is not None
         assert colour_at(changed[0], 150, 250) == GREEN
         assert changed[1] == (PLACE,)
-        hands.perform([Move(Point(33, 44))])
+        hands.perform([PointerMotion(Point(33, 44))])
         moved = feed.take(PATIENCE)
         assert moved is not None
         assert moved[0] is changed[0]
@@ -256,9 +256,9 @@ def test_the_pointer_is_seen_and_can_be_drawn(tmp_path: Path) -> None:
     with (
         display(tmp_path) as running,
         framebuffer(running) as screen,
-        XTestHands(running.server.display, running.server.xauthority) as hands,
+        XTestInput(running.server.display, running.server.xauthority) as hands,
     ):
-        hands.perform([Move(Point(400, 300))])
+        hands.perform([PointerMotion(Point(400, 300))])
         assert hands.position() == Point(400, 300)
         pointer = screen.pointer()
         assert pointer.position == Point(400, 300)

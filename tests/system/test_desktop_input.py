@@ -10,11 +10,19 @@ from pathlib import Path
 import pytest
 import xcffib.xproto
 
-from deskhand.desktop.display.child_processes import Child, Order
+from deskhand.desktop.display.child_processes import ChildCommand, ChildProcess
 from deskhand.desktop.geometry import Point, Region
-from deskhand.desktop.input.events import ButtonDown, ButtonUp, KeyDown, KeyUp, Move, Stroke, Tap
+from deskhand.desktop.input.events import (
+    ButtonPress,
+    ButtonRelease,
+    InputEvent,
+    KeyPress,
+    KeyRelease,
+    PointerMotion,
+    Tap,
+)
 from deskhand.desktop.input.keys import keysyms_of_text
-from deskhand.desktop.input.xtest import XTestHands
+from deskhand.desktop.input.xtest import XTestInput
 from tests.system.displays import PATIENCE, Display, Window, display
 from tests.system.services import until
 from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key
@@ -26,13 +34,13 @@ WORLD = "é ü ß ñ € 日本語 Ж ł 한글 שלום ไทย 😀 ∑ e\u0
 MANY = "".join(chr(0x4E00 + 7 * number) for number in range(300))
 
 
-def typed(text: str) -> list[Stroke]:
+def typed(text: str) -> list[InputEvent]:
     return [Tap(keysym) for keysym in keysyms_of_text(text)]
 
 
 @contextmanager
-def hands_on(running: Display) -> Iterator[XTestHands]:
-    with XTestHands(running.server.display, running.server.xauthority) as hands:
+def hands_on(running: Display) -> Iterator[XTestInput]:
+    with XTestInput(running.server.display, running.server.xauthority) as hands:
         yield hands
 
 
@@ -40,13 +48,13 @@ def hands_on(running: Display) -> Iterator[XTestHands]:
 class Terminal:
     """An xterm in which ``cat`` writes what is typed to a file."""
 
-    hands: XTestHands
-    child: Child
+    hands: XTestInput
+    child: ChildProcess
     out: Path
 
     def finish(self) -> str:
         """End ``cat`` as a person would, and return what it got."""
-        self.hands.perform([KeyDown(CONTROL), Tap(ord("d")), KeyUp(CONTROL)])
+        self.hands.perform([KeyPress(CONTROL), Tap(ord("d")), KeyRelease(CONTROL)])
         assert self.child.exited.wait(PATIENCE)
         return self.out.read_text("utf-8")
 
@@ -55,13 +63,13 @@ class Terminal:
 def terminal(running: Display) -> Iterator[Terminal]:
     ready, out = running.folder / "ready", running.folder / "out"
     os.mkfifo(ready)
-    order = Order(
+    order = ChildCommand(
         ("xterm", "-geometry", "80x24+0+0", "-e", f"exec > {out}; echo > {ready}; exec cat"),
         running.environment,
         running.folder / "logs" / "xterm.log",
     )
     with hands_on(running) as hands:
-        hands.perform([Move(Point(200, 150))])
+        hands.perform([PointerMotion(Point(200, 150))])
         child = running.spawner.spawn(order)
         ready.read_text()
         yield Terminal(hands, child, out)
@@ -105,7 +113,7 @@ def test_caps_lock_does_not_change_what_is_typed(tmp_path: Path) -> None:
 
 def test_a_held_shift_is_neither_doubled_nor_let_go(tmp_path: Path) -> None:
     with display(tmp_path) as running, terminal(running) as xterm:
-        xterm.hands.perform([KeyDown(SHIFT), *typed("aB"), *typed("c"), KeyUp(SHIFT)])
+        xterm.hands.perform([KeyPress(SHIFT), *typed("aB"), *typed("c"), KeyRelease(SHIFT)])
         xterm.hands.perform(typed("d\n"))
         assert xterm.finish() == "ABCd\n"
 
@@ -117,7 +125,7 @@ def test_clicks_arrive_where_they_are_aimed(tmp_path: Path) -> None:
         hands_on(running) as hands,
     ):
         for button, point in ((1, Point(50, 60)), (3, Point(249, 259)), (8, Point(100, 100))):
-            hands.perform([Move(point), ButtonDown(button), ButtonUp(button)])
+            hands.perform([PointerMotion(point), ButtonPress(button), ButtonRelease(button)])
             pressed, released = window.event(), window.event()
             assert isinstance(pressed, xcffib.xproto.ButtonPressEvent)
             assert isinstance(released, xcffib.xproto.ButtonReleaseEvent)
@@ -130,7 +138,9 @@ def test_release_all_lets_go_of_everything(tmp_path: Path) -> None:
         Window(running.server, Region(0, 0, 9, 9), 0) as window,
         hands_on(running) as hands,
     ):
-        hands.perform([Move(Point(500, 500)), KeyDown(SHIFT), KeyDown(CONTROL), ButtonDown(1)])
+        hands.perform(
+            [PointerMotion(Point(500, 500)), KeyPress(SHIFT), KeyPress(CONTROL), ButtonPress(1)]
+        )
         assert window.modifiers()
         hands.release_all()
         assert window.modifiers() == 0
@@ -159,6 +169,6 @@ def test_a_person_who_takes_over_types_the_first_letter_too(tmp_path: Path) -> N
 def test_closed_hands_hold_nothing(tmp_path: Path) -> None:
     with display(tmp_path) as running, Window(running.server, Region(0, 0, 9, 9), 0) as window:
         with hands_on(running) as hands:
-            hands.perform([Move(Point(500, 500)), KeyDown(SHIFT), ButtonDown(1)])
+            hands.perform([PointerMotion(Point(500, 500)), KeyPress(SHIFT), ButtonPress(1)])
         window.sync()
         assert window.modifiers() == 0

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from bench.traces import Traces, traces
-from deskhand.desktop.display.child_processes import Spawner
-from deskhand.desktop.display.instance import Generation, Setting
+from deskhand.desktop.display.child_processes import ChildProcessSpawner
+from deskhand.desktop.display.instance import DisplayInstance, Setting
 from deskhand.desktop.display.session import SessionFiles
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.isolation.environment import built
-from deskhand.desktop.service.leftovers import sweep
+from deskhand.desktop.service.leftovers import clean_leftovers
 
 pytestmark = pytest.mark.x11
 
@@ -24,14 +24,14 @@ def test_a_desktop_that_is_opened_and_closed_leaves_nothing(tmp_path: Path) -> N
     for name in ("home", "tmp", "run", "logs"):
         (tmp_path / name).mkdir()
     counted: list[Traces] = []
-    with Spawner() as spawner:
+    with ChildProcessSpawner() as spawner:
         for number in range(1, CYCLES + 1):
             setting = Setting(
                 *(tmp_path, Size(640, 480), environment, spawner, SessionFiles.read()),
                 acted=lambda: None,
                 told=lambda kind, data: None,
             )
-            life = Generation(setting, number, 0, lambda: None)
+            life = DisplayInstance(setting, number, 0, lambda: None)
             life.open()
             life.framebuffer.frame()
             life.windows.all()
@@ -56,7 +56,7 @@ def test_sockets_of_dead_x_servers_go_once_they_are_none_that_start(tmp_path: Pa
         # Only a numbered user's, or our own, may be a desktop's.
         if os.geteuid() == 0:
             os.chown(paths[1], 4_000_000, -1)
-        sweep(tmp_path)
+        clean_leftovers(tmp_path)
         assert [path.exists() for path in paths] == [False, os.geteuid() == 0, True]
     finally:
         for path in paths:

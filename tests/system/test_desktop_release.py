@@ -15,10 +15,10 @@ from bench.requests_by_schema import Asked, operations, requests
 from bench.soak_api import ask
 from deskhand.desktop.lease.api import PATH as LEASE
 from deskhand.desktop.lease.lease import IDLE_PERSON
-from deskhand.desktop.lease.runtime import Leasing
+from deskhand.desktop.lease.runtime import LeaseRuntime
 from deskhand.desktop.x11 import connection as xconnection
 from deskhand.vncbridge.rfb import proxy as relay
-from deskhand.vncbridge.rfb.viewers import Watchers
+from deskhand.vncbridge.rfb.viewers import Viewers
 from tests.system.displays import display
 from tests.system.services import Service, client, until
 from tests.system.watching import effects, greeted, played, stream, ticket
@@ -169,8 +169,8 @@ class Clock:
 def test_control_that_ends_by_itself_and_a_service_that_stops_let_go() -> None:
     async def hold(folder: Path) -> None:
         clock = Clock()
-        leasing = Leasing(clock)
-        watchers = Watchers(control=leasing)
+        leasing = LeaseRuntime(clock)
+        watchers = Viewers(control=leasing)
         with display(folder) as running, leasing.running(effects(watchers)):
             pressed = Pressed(running.server.display, running.server.xauthority)
             upstream = relay.UnixUpstream(running.server.rfb_socket)

@@ -13,12 +13,12 @@ import pytest
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
 from deskhand.desktop.capture.frames import Frame
-from deskhand.desktop.display.child_processes import Order
+from deskhand.desktop.display.child_processes import ChildCommand
 from deskhand.desktop.display.session import DesktopSession, SessionFiles
 from deskhand.desktop.errors import MissingProgram
 from deskhand.desktop.geometry import Point, Region
-from deskhand.desktop.input.events import ButtonDown, ButtonUp, Move
-from deskhand.desktop.input.xtest import XTestHands
+from deskhand.desktop.input.events import ButtonPress, ButtonRelease, PointerMotion
+from deskhand.desktop.input.xtest import XTestInput
 from tests.system.displays import PATIENCE, SIZE, Display, colour_at, display, framebuffer
 
 pytestmark = pytest.mark.x11
@@ -76,14 +76,14 @@ def marked(folder: Path) -> list[psutil.Process]:
     return [process for process in psutil.process_iter() if ours(process)]
 
 
-def click(hands: XTestHands, x: int, y: int) -> None:
-    hands.perform([Move(Point(x, y)), ButtonDown(1), ButtonUp(1)])
+def click(hands: XTestInput, x: int, y: int) -> None:
+    hands.perform([PointerMotion(Point(x, y)), ButtonPress(1), ButtonRelease(1)])
 
 
 def test_the_panel_opens_a_terminal_and_all_end_with_the_session(tmp_path: Path) -> None:
     with display(tmp_path) as running, framebuffer(running) as screen:
         with (
-            XTestHands(running.server.display, running.server.xauthority) as hands,
+            XTestInput(running.server.display, running.server.xauthority) as hands,
             session(running) as opened,
         ):
             asyncio.run(seen(screen, panel_shown))
@@ -99,16 +99,18 @@ def test_a_right_click_on_the_wallpaper_opens_nothing(tmp_path: Path) -> None:
     with (
         display(tmp_path) as running,
         framebuffer(running) as screen,
-        XTestHands(running.server.display, running.server.xauthority) as hands,
+        XTestInput(running.server.display, running.server.xauthority) as hands,
         session(running),
     ):
         asyncio.run(seen(screen, panel_shown))
         before = screen.frame().pixels[200:210, 300:310]
-        hands.perform([Move(Point(300, 200)), ButtonDown(3), ButtonUp(3)])
+        hands.perform([PointerMotion(Point(300, 200)), ButtonPress(3), ButtonRelease(3)])
         # A window that the window manager puts up afterwards tells that it has seen the click.
         # It runs no shell, whose prompt would write over the colour that is looked for.
         small = ("terminal", "-geometry", "10x3", "-e", "sleep", "1000")
-        running.spawner.spawn(Order(small, running.environment, tmp_path / "logs" / "small.log"))
+        running.spawner.spawn(
+            ChildCommand(small, running.environment, tmp_path / "logs" / "small.log")
+        )
         asyncio.run(seen(screen, lambda frame: painted(frame, TERMINAL_COLOUR) > 500))
         assert np.array_equal(screen.frame().pixels[200:210, 300:310], before)
 
@@ -120,7 +122,7 @@ def test_a_window_manager_that_dies_comes_back(tmp_path: Path) -> None:
         os.kill(first, signal.SIGKILL)
         watched.wait(PATIENCE)
         # The spawn thread takes orders one by one: this one comes after the restart.
-        order = Order(("true",), running.environment, tmp_path / "logs" / "true.log")
+        order = ChildCommand(("true",), running.environment, tmp_path / "logs" / "true.log")
         assert running.spawner.spawn(order).exited.wait(PATIENCE)
         status = opened.status()
         assert status["openbox"]["running"]
@@ -134,7 +136,7 @@ def test_the_browser_shows_a_page_without_asking_anything(short_path: Path) -> N
     with display(short_path) as running, framebuffer(running) as screen, session(running) as opened:
         asyncio.run(seen(screen, panel_shown))
         browser = running.spawner.spawn(
-            Order(
+            ChildCommand(
                 ("browser", page.as_uri()), opened.environment, short_path / "logs" / "browser.log"
             )
         )

@@ -16,7 +16,7 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.control_plane import pages
 from deskhand.tools.conversation.views import StepView
 from deskhand.vncbridge.rfb import proxy as relay
-from deskhand.vncbridge.rfb.viewers import Watchers
+from deskhand.vncbridge.rfb.viewers import Viewers
 from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
 from tests.tools.control_plane.fakes import (
     LIMIT,
@@ -217,7 +217,7 @@ def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
 def test_the_live_page_shows_the_screen_through_the_pass_through(tmp_path: Path) -> None:
     async def scenario() -> None:
         with short_folder() as folder, terminal(folder) as server:
-            stream = relay.router(relay.UnixUpstream(server.rfb_socket), lambda: False, Watchers())
+            stream = relay.router(relay.UnixUpstream(server.rfb_socket), lambda: False, Viewers())
             shown = plane(tmp_path, pages=[pages.router()])
             chat = shown.chats.add(title="Look around", mode="computer_use", state="running")
             shown.desktops.known["d1"] = FakeDesktop(chat_id=chat.id)

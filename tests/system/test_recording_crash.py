@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.library.faststart import move
 from tests.recording.fakes import decoded
 
@@ -88,7 +88,7 @@ def killed_at_random(folder: Path, seed: int) -> tuple[dict[int, float], float]:
 def kill_and_recover(folder: Path, seed: int) -> None:
     """Compare what was left with what had been shown."""
     shown, killed = killed_at_random(folder, seed)
-    catalogue = Catalogue(folder)
+    catalogue = Catalog(folder)
     assert catalogue.get(A)["status"] == "recording"
     assert catalogue.recover() == (A,)
     facts = catalogue.get(A)
@@ -114,10 +114,10 @@ def test_a_kill_in_silence_loses_nothing(tmp_path: Path) -> None:
         while said(child)[0] != "done":
             pass
         # The last picture is repeated 1 s after it and written 0.3 s later.
-        silence = Catalogue(tmp_path).video(A)
+        silence = Catalog(tmp_path).video(A)
         wait_until_it_rests(silence)
         kill(child)
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     catalogue.recover()
     assert decoded(catalogue.video(A))[-1][1] == 11
     assert catalogue.get(A)["steps"][0]["tool"] == "execute"
@@ -182,6 +182,6 @@ def test_a_recording_that_finds_no_room_ends_and_plays(tmp_path: Path, whole_dis
             timeout=60,
         )
         assert done.stdout.split() == ["disk_full"], done.stderr
-        catalogue = Catalogue(tmp_path / "disk")
+        catalogue = Catalog(tmp_path / "disk")
         assert not catalogue.get(A)["complete"]
         assert len(decoded(catalogue.video(A))) > 5

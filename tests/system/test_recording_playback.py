@@ -14,37 +14,37 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.library.faststart import move
-from deskhand.recording.pipeline.engine import Studio
-from deskhand.recording.ports import Shot
+from deskhand.recording.pipeline.engine import RecordingEngine
+from deskhand.recording.ports import CapturedFrame
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.step import Step
-from deskhand.recording.timing.size_budget import LADDER
+from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.video import mp4_file as container
 from deskhand.recording.video.encoder import Encoder
-from deskhand.recording.video.mp4_file import Film
+from deskhand.recording.video.mp4_file import Mp4File
 from tests.recording.fakes import marked
 
 A = "a1111111-2222-3333-4444-555555555555"
 WHOLE = ((0, 0, 321, 241),)
 
 
-def recorded(folder: Path, *, cap: int = 104_857_600, noisy: int = 0) -> Catalogue:
+def recorded(folder: Path, *, cap: int = 104_857_600, noisy: int = 0) -> Catalog:
     """A recording of 12 s of numbers, 60 s of nothing and 2 s of numbers, of odd size."""
-    catalogue = Catalogue(folder)
+    catalogue = Catalog(folder)
     settings = RecordingSettings(free_to_start=0, free_to_go_on=0, largest_file=cap)
-    studio = Studio(catalogue, settings, 1_000_000.0)
+    studio = RecordingEngine(catalogue, settings, 1_000_000.0)
     studio.start(A, "", 0.0)
     now = 0.0
     random = np.random.default_rng(1)
     for _ in range(noisy):
         pixels = random.integers(0, 255, (241, 321, 4), dtype=np.uint8)
-        studio.shot(Shot(pixels, now, WHOLE))
+        studio.shot(CapturedFrame(pixels, now, WHOLE))
         now += 0.07
         studio.tick(now)
     for number in [*range(120), *range(120, 140)]:
-        studio.shot(Shot(marked(number, 321, 241), now, WHOLE))
+        studio.shot(CapturedFrame(marked(number, 321, 241), now, WHOLE))
         now += 0.1
         studio.tick(now)
         if number == 119:
@@ -203,8 +203,8 @@ def test_chromium_plays_a_moved_file_and_a_clip_of_it(page: Page, tmp_path: Path
 def test_chromium_plays_what_a_kill_left(page: Page, tmp_path: Path) -> None:
     path = tmp_path / A / "1.mp4"
     path.parent.mkdir()
-    with Encoder((320, 240), LADDER[0], 8_000_000) as encoder:
-        film = Film(tmp_path / "running.mp4", encoder.stream)
+    with Encoder((320, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
+        film = Mp4File(tmp_path / "running.mp4", encoder.stream)
         for number in range(60):
             coded = encoder.encode(marked(number), number / 10, key=number == 0)
             film.write(coded.data, key=coded.key, at=number * 100)

@@ -14,15 +14,15 @@ from typing import Any
 import av
 import pytest
 
-from deskhand.desktop.display.child_processes import Order
+from deskhand.desktop.display.child_processes import ChildCommand
 from deskhand.desktop.geometry import Point, Region
-from deskhand.desktop.input.events import Move, Tap
-from deskhand.desktop.input.xtest import XTestHands
-from deskhand.desktop.recordings.frame_source import Footage, FootageFeed
-from deskhand.recording.library.catalog import Catalogue
+from deskhand.desktop.input.events import PointerMotion, Tap
+from deskhand.desktop.input.xtest import XTestInput
+from deskhand.desktop.recordings.frame_source import FrameSource, FrameStream
+from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.clocks import SystemClock
 from deskhand.recording.pipeline.recorder import Recorder
-from deskhand.recording.ports import Shot
+from deskhand.recording.ports import CapturedFrame
 from deskhand.recording.settings import RecordingSettings
 from tests.system.displays import Display, Window, display, framebuffer
 from tests.system.services import until
@@ -55,7 +55,7 @@ class Hastened(SystemClock):
 class HastenedFootage:
     """A screen on which everything happens that much faster."""
 
-    def __init__(self, footage: Footage, clock: Hastened) -> None:
+    def __init__(self, footage: FrameSource, clock: Hastened) -> None:
         self._footage = footage
         self._clock = clock
 
@@ -68,11 +68,11 @@ class HastenedFootage:
 
 
 class HastenedFeed:
-    def __init__(self, feed: FootageFeed, clock: Hastened) -> None:
+    def __init__(self, feed: FrameStream, clock: Hastened) -> None:
         self._feed = feed
         self._clock = clock
 
-    def take(self, timeout: float) -> Shot | None:
+    def take(self, timeout: float) -> CapturedFrame | None:
         shot = self._feed.take(timeout)
         return None if shot is None else shot._replace(time=self._clock.at(shot.time))
 
@@ -84,21 +84,21 @@ class HastenedFeed:
 def recorder(running: Display, clock: Hastened | None = None) -> Iterator[Recorder]:
     clock = clock or Hastened(1.0)
     with framebuffer(running) as pixels:
-        source = HastenedFootage(Footage(pixels), clock)
+        source = HastenedFootage(FrameSource(pixels), clock)
         with Recorder(source, running.folder / "films", SETTINGS, clock) as opened:
             opened.start(A)
             yield opened
 
 
 @contextmanager
-def hands(running: Display) -> Iterator[XTestHands]:
-    with XTestHands(running.server.display, running.server.xauthority) as opened:
+def hands(running: Display) -> Iterator[XTestInput]:
+    with XTestInput(running.server.display, running.server.xauthority) as opened:
         yield opened
 
 
 def ended(recorder: Recorder, running: Display) -> dict[str, Any]:
     recorder.stop(A)
-    return Catalogue(running.folder / "films").get(A)
+    return Catalog(running.folder / "films").get(A)
 
 
 def xterm(running: Display, script: str, *options: str) -> None:
@@ -106,13 +106,13 @@ def xterm(running: Display, script: str, *options: str) -> None:
     ready = running.folder / "ready"
     os.mkfifo(ready)
     command = ("xterm", *options, "-geometry", "80x24+0+0", "-e", f"echo > {ready}; {script}")
-    running.spawner.spawn(Order(command, running.environment, running.folder / "logs/x.log"))
+    running.spawner.spawn(ChildCommand(command, running.environment, running.folder / "logs/x.log"))
     ready.read_text()
 
 
 def test_typing_plays_at_real_speed(tmp_path: Path) -> None:
     with display(tmp_path) as running, hands(running) as typist:
-        typist.perform([Move(Point(200, 150))])
+        typist.perform([PointerMotion(Point(200, 150))])
         xterm(running, "exec cat")
         with recorder(running) as recording:
             # Nobody tells the recorder of these keys: it sees the letters.
@@ -165,7 +165,7 @@ def test_a_still_hour_plays_as_two_seconds(tmp_path: Path) -> None:
 def test_a_pointer_that_moves_over_a_still_screen_is_shown(tmp_path: Path) -> None:
     with display(tmp_path) as running, hands(running) as mover, recorder(running) as recording:
         for step in range(20):
-            mover.perform([Move(Point(100 + 20 * step, 300))])
+            mover.perform([PointerMotion(Point(100 + 20 * step, 300))])
             time.sleep(0.12)
         facts = ended(recording, running)
     assert facts["video_s"] > 0.85 * facts["duration_s"]
@@ -178,7 +178,7 @@ def test_a_menu_that_is_open_for_a_moment_is_seen(tmp_path: Path) -> None:
             time.sleep(0.2)
         time.sleep(0.8)
         ended(recording, running)
-        video = Catalogue(running.folder / "films").video(A)
+        video = Catalog(running.folder / "films").video(A)
     with av.open(str(video)) as film:
         shown = [
             (float(frame.time or 0), bool(frame.to_ndarray(format="rgb24")[160, 180, 0] > 128))

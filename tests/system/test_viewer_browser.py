@@ -15,9 +15,9 @@ from playwright.async_api import Browser, FrameLocator, Locator, Page, expect
 
 from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.lease.api import router as lease_router
-from deskhand.desktop.lease.runtime import Leasing
+from deskhand.desktop.lease.runtime import LeaseRuntime
 from deskhand.vncbridge.rfb import proxy as relay
-from deskhand.vncbridge.rfb.viewers import Watchers
+from deskhand.vncbridge.rfb.viewers import Viewers
 from deskhand.vncbridge.viewer import pages as viewer
 from tests.system import services
 from tests.system.browsing import MOSTLY_MAGENTA, chromium, page_of, terminal
@@ -96,8 +96,8 @@ async def take_control(page: Page | FrameLocator, name: str = "Ann") -> None:
 @asynccontextmanager
 async def serving(stage: Stage) -> AsyncIterator[list[APIRouter]]:
     """The routes of a desktop, as far as its page asks them."""
-    leasing = Leasing()
-    watchers = Watchers(control=leasing)
+    leasing = LeaseRuntime()
+    watchers = Viewers(control=leasing)
     upstream = relay.UnixUpstream(stage.server.rfb_socket)
     status = APIRouter()
 

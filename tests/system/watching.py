@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from deskhand.desktop.lease.handover import Handover
-from deskhand.desktop.lease.privacy import Veil
-from deskhand.vncbridge.rfb.viewers import Watchers
+from deskhand.desktop.lease.handover import LeaseEffects
+from deskhand.desktop.lease.privacy import PrivacyMode
+from deskhand.vncbridge.rfb.viewers import Viewers
 from tests.system.services import PATIENCE, Service
 from tests.vncbridge.rfb.client_messages import HELLO
 
@@ -51,10 +51,10 @@ def played(scenario: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(run())
 
 
-def effects(watchers: Watchers) -> Handover:
+def effects(watchers: Viewers) -> LeaseEffects:
     """A desktop whose lease changes its watchers only."""
-    return Handover(
-        veil=Veil(),
+    return LeaseEffects(
+        veil=PrivacyMode(),
         let_go=lambda: None,
         settle=watchers.settle,
         publish=lambda kind, data: None,

@@ -1,1 +1,1 @@
-"""Chats and the loop that works in them."""
+"""Agents: chats, turns, providers and the desktops they work on."""

@@ -1,1 +1,1 @@
-"""The subcommands of `deskhand`, loaded when they are asked for."""
+"""The subcommands of `deskhand`, each loaded when it is called."""

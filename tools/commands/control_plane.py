@@ -10,7 +10,7 @@ from deskhand.tools.control_plane.settings import Settings
 Json = dict[str, Any]
 
 
-class NoPlane(Exception):
+class NoControlPlane(Exception):
     """No control plane could be found."""
 
 
@@ -45,6 +45,6 @@ def token_of(settings: Settings, environment: Mapping[str, str]) -> str:
     try:
         return file.read_text().strip()
     except OSError as error:
-        raise NoPlane(
+        raise NoControlPlane(
             f"no token: set DESKHAND_TOKEN, or make {file} readable ({error.strerror})"
         ) from error

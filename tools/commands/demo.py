@@ -49,7 +49,7 @@ async def _demo(settings: Settings, model: str | None, any_port: bool, as_json: 
     async with demo_site() as (page, findings), running(settings, None, any_port) as found:
         told(f"Deskhand is at {found.link}")
         told(f"  the link signs you in once; {time.monotonic() - started:.1f} s to start")
-        async with DesktopClient(found.address.url, found.plane.token) as client:
+        async with DesktopClient(found.address.url, found.control_plane.token) as client:
             parent, child = await _job(client, model or PARENT, page, found, told)
             result = await _result(client, parent, child, findings, found)
         if as_json:
@@ -120,7 +120,7 @@ async def _result(
     return {
         "ok": right and child.get("outcome") == "done" and recording is not None,
         "url": base,
-        "token": found.plane.token,
+        "token": found.control_plane.token,
         "parent_chat_id": parent["id"],
         "child_chat_id": child.get("id"),
         "report": child.get("report"),

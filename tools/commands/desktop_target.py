@@ -13,7 +13,7 @@ from deskhand.desktop.errors import DesktopError, DesktopRefused
 from deskhand.desktop.remote import Desktop
 from deskhand.tools.control_plane.settings import BadSetting
 
-from .control_plane import NoPlane, located, token_of
+from .control_plane import NoControlPlane, located, token_of
 from .terminal import complain
 from .terminal import settings as read_settings
 
@@ -32,7 +32,7 @@ class Where:
 
 
 @dataclass(frozen=True)
-class Desk:
+class TargetDesktop:
     """A desktop, with the control plane that it belongs to."""
 
     desktop: Desktop
@@ -45,7 +45,7 @@ class NoSuchDesktop(Exception):
 
 
 @asynccontextmanager
-async def opened(where: Where) -> AsyncIterator[Desk]:
+async def opened(where: Where) -> AsyncIterator[TargetDesktop]:
     """Yield the desktop that is meant: by default the newest, or else a new one.
 
     Without a control plane it is a desktop of our own, which ends with the block.
@@ -57,16 +57,16 @@ async def opened(where: Where) -> AsyncIterator[Desk]:
     address = located(settings, where.url, os.environ)
     if address is None:
         if where.desktop_id:
-            raise NoPlane("no control plane runs here; start one with `deskhand up`")
+            raise NoControlPlane("no control plane runs here; start one with `deskhand up`")
         complain("no control plane runs here: a desktop of this command's own is used")
         async with Desktop.launch() as own:
-            yield Desk(own, None)
+            yield TargetDesktop(own, None)
         return
     token = token_of(settings, os.environ)
     async with DesktopClient(address, token) as plane:
         desktop_id = await _chosen(plane, where.desktop_id)
         async with Desktop.connect(address, token, desktop_id=desktop_id) as desktop:
-            yield Desk(desktop, plane if desktop_id else None)
+            yield TargetDesktop(desktop, plane if desktop_id else None)
 
 
 def carried_out(work: Callable[[], Coroutine[Any, Any, None]]) -> int:
@@ -79,7 +79,7 @@ def carried_out(work: Callable[[], Coroutine[Any, Any, None]]) -> int:
     except DesktopRefused as error:
         complain(str(error))
         return FAILED
-    except (DesktopError, NoPlane, NoSuchDesktop, BadSetting, OSError) as error:
+    except (DesktopError, NoControlPlane, NoSuchDesktop, BadSetting, OSError) as error:
         complain(str(error))
         return NOT_STARTED
     return DONE

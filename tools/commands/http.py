@@ -35,6 +35,6 @@ async def connected(settings: Settings, url: str | None) -> AsyncIterator[Found]
         return
     async with (
         running(settings, any_port=True) as own,
-        DesktopClient(own.address.url, own.plane.token) as client,
+        DesktopClient(own.address.url, own.control_plane.token) as client,
     ):
         yield Found(client, own.address.url, own.link, own.server.asked.is_set)

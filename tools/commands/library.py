@@ -13,8 +13,8 @@ from deskhand.tools.store.bucket import Bucket
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.file_store import FileStore
-from deskhand.tools.store.maintenance import Library, Rebuilt
-from deskhand.tools.store.upload_queue import Outbox
+from deskhand.tools.store.maintenance import Rebuilt, StorageMaintenance
+from deskhand.tools.store.upload_queue import UploadQueue
 
 from .terminal import BadDataDir, check_data_dir, complain, say, say_json
 from .terminal import settings as read_settings
@@ -42,6 +42,6 @@ def rebuild(flags: Mapping[str, Any], as_json: bool) -> int:
 
 async def _rebuilt(data: Path, bucket: str) -> Rebuilt:
     folder = data / "files"
-    outbox = Outbox(FileStore(folder), Bucket(bucket, os.environ)) if bucket else None
+    outbox = UploadQueue(FileStore(folder), Bucket(bucket, os.environ)) if bucket else None
     async with await Store.open(data / "deskhand.db") as store:
-        return await Library(store, folder, time.time, outbox=outbox).rebuild()
+        return await StorageMaintenance(store, folder, time.time, outbox=outbox).rebuild()

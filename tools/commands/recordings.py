@@ -8,7 +8,7 @@ from typing import Any
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.desktop.results import Recording
 
-from .desktop_target import Desk, Where, carried_out, opened
+from .desktop_target import TargetDesktop, Where, carried_out, opened
 from .terminal import complain, say, say_json
 
 Json = dict[str, Any]
@@ -91,7 +91,7 @@ def remove(where: Where, recording_id: str, as_json: bool) -> int:
     return carried_out(work)
 
 
-async def _rows(desk: Desk) -> list[Json]:
+async def _rows(desk: TargetDesktop) -> list[Json]:
     rows = [_row(one) for one in await desk.desktop.recording.list()]
     if desk.plane is not None:
         params = {"limit": _PAGE}
@@ -124,7 +124,7 @@ def _run_row(one: Json) -> Json:
     }
 
 
-async def _is_of_desktop(desk: Desk, recording_id: str) -> bool:
+async def _is_of_desktop(desk: TargetDesktop, recording_id: str) -> bool:
     try:
         await desk.desktop.recording.get(recording_id)
     except DesktopRefused as error:

@@ -9,7 +9,7 @@ from typing import Any
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 
-from .control_plane import NoPlane
+from .control_plane import NoControlPlane
 from .http import Found, connected
 from .terminal import complain, say, say_json, typed_line
 from .terminal import settings as read_settings
@@ -41,7 +41,7 @@ def main(
     except (KeyboardInterrupt, Interrupted):
         complain("interrupted")
         return INTERRUPTED
-    except (*START_ERRORS, NoPlane) as error:
+    except (*START_ERRORS, NoControlPlane) as error:
         complain(str(error))
         return NOT_STARTED
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from deskhand.desktop.errors import DesktopError
 from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning, held
-from deskhand.tools.control_plane.service.wiring import Plane, plane
+from deskhand.tools.control_plane.service.wiring import ControlPlane, control_plane
 from deskhand.tools.control_plane.settings import BadSetting, Settings
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.private_file import write_private
@@ -35,14 +35,14 @@ START_ERRORS = (
 class Running:
     """A control plane that answers."""
 
-    plane: Plane
+    control_plane: ControlPlane
     address: Address
     server: Serving
 
     @property
     def link(self) -> str:
         """A sign-in link that works once."""
-        return f"{self.address.url}/login#code={self.plane.credentials.new_code()}"
+        return f"{self.address.url}/login#code={self.control_plane.credentials.new_code()}"
 
 
 def main(flags: Mapping[str, Any], token_file: Path | None, as_json: bool) -> int:
@@ -58,14 +58,14 @@ def main(flags: Mapping[str, Any], token_file: Path | None, as_json: bool) -> in
 async def _serve(flags: Mapping[str, Any], token_file: Path | None, as_json: bool) -> None:
     async with running(read_settings(flags), token_file, flags.get("listen") is None) as found:
         if as_json:
-            token = found.plane.token
+            token = found.control_plane.token
             say_json({"url": found.address.url, "token": token, "pid": os.getpid(),
                       "version": version("deskhand")})  # fmt: skip
         elif found.address.path is not None:
             say(f"Deskhand is at {found.address.url}, for programs; browsers need HOST:PORT")
         else:
             say(f"Deskhand is at {found.link}")
-            say(f"  model: {found.plane.models.usual()}; Ctrl-C ends it and its desktops")
+            say(f"  model: {found.control_plane.models.usual()}; Ctrl-C ends it and its desktops")
         await found.server.asked.wait()
 
 
@@ -88,7 +88,7 @@ async def running(
         (settings.data_dir / part).mkdir(exist_ok=True)
         (settings.data_dir / part).chmod(0o700)
     with held(settings.data_dir), _bound(settings, any_port) as (bound, address):
-        async with plane(settings, address, token_file) as opened:
+        async with control_plane(settings, address, token_file) as opened:
             ready = asyncio.Event()
             server = Serving(opened.app, ready.set, opened.closing.set)
             serving = asyncio.create_task(server.run_until_asked(bound), name="serve")

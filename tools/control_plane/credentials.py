@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 OWNER = "owner"
 
 
-def accepted(data: Path, token: str) -> Credentials:
+def load_credentials(data: Path, token: str) -> Credentials:
     """Return what is accepted; sessions, tokens and the instance outlive a restart.
 
     A file that cannot be read signs everybody out: they can sign in again.
@@ -47,7 +47,7 @@ def accepted(data: Path, token: str) -> Credentials:
     return credentials
 
 
-def token_in(file: Path) -> str:
+def read_token(file: Path) -> str:
     """Return the access token; made at the first start, so that scripts go on working."""
     if not file.exists():
         write_private(file, new_token() + "\n")

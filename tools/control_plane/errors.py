@@ -12,11 +12,11 @@ PlaneError
 """
 
 
-class PlaneError(Exception):
+class ControlPlaneError(Exception):
     """Base of all errors of the control plane's routes."""
 
 
-class PathRefused(PlaneError):
+class PathRefused(ControlPlaneError):
     """The path is written in a way that may not pass to a desktop service."""
 
     def __init__(self, reason: str) -> None:
@@ -27,7 +27,7 @@ class PathRefused(PlaneError):
         return f"the path {self.reason}"
 
 
-class PathNotServed(PlaneError):
+class PathNotServed(ControlPlaneError):
     """The path is clean, but nothing of that name passes to a desktop service."""
 
     def __init__(self, prefix: str, served: tuple[str, ...]) -> None:
@@ -39,7 +39,7 @@ class PathNotServed(PlaneError):
         return f'"{self.prefix}" does not pass to a desktop; these do: {", ".join(self.served)}'
 
 
-class BadBody(PlaneError):
+class BadBody(ControlPlaneError):
     """A request body is not what the route takes."""
 
     def __init__(self, message: str, detail: str = "") -> None:
@@ -51,7 +51,7 @@ class BadBody(PlaneError):
         return f"{self.message} {self.detail}".strip()
 
 
-class BadCaller(PlaneError):
+class BadCaller(ControlPlaneError):
     """A header that names the calling chat cannot be read."""
 
     def __init__(self, header: str, value: str) -> None:
@@ -63,14 +63,14 @@ class BadCaller(PlaneError):
         return f"{self.header} must be a UUID, not {self.value[:80]!r}."
 
 
-class NoDesktop(PlaneError):
+class ChatHasNoDesktop(ControlPlaneError):
     """The chat works without a desktop, or has none now."""
 
     def __str__(self) -> str:
         return "Chat has no desktop."
 
 
-class NoSuchMoment(PlaneError):
+class NoSuchVideoMoment(ControlPlaneError):
     """A stretch of which a film shows nothing."""
 
     def __init__(self, asked: str, seconds: float) -> None:
@@ -82,7 +82,7 @@ class NoSuchMoment(PlaneError):
         return f"{self.asked}; the video is {self.seconds:.3f} s long"
 
 
-class NotCut(PlaneError):
+class NotCut(ControlPlaneError):
     """The files of a film do not fit together, or cannot be read."""
 
     def __init__(self, reason: str) -> None:
@@ -93,7 +93,7 @@ class NotCut(PlaneError):
         return self.reason
 
 
-class TooManyStreams(PlaneError):
+class TooManyStreams(ControlPlaneError):
     """All event streams of this service are taken."""
 
     def __init__(self, limit: int) -> None:

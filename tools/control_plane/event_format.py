@@ -12,7 +12,7 @@ HEARTBEAT = b": still here\n\n"
 """A comment, so that nothing between us takes a quiet stream for a dead one."""
 
 
-class Event(Protocol):
+class StreamEvent(Protocol):
     """Something that happened to a chat."""
 
     @property
@@ -32,7 +32,7 @@ class Event(Protocol):
         """What belongs to that kind."""
 
 
-def event_bytes(event: Event) -> bytes:
+def event_bytes(event: StreamEvent) -> bytes:
     """Return one event as it goes over the wire.
 
     Raises:
@@ -47,6 +47,6 @@ def event_bytes(event: Event) -> bytes:
 
 
 def last_seen(last_event_id: str | None) -> int | None:
-    """Return the id of the last event a returning listener had, by ``Last-Event-ID``."""
+    """Return the id of the last event a returning listener had, by ``Last-StreamEvent-ID``."""
     value = (last_event_id or "").strip()
     return int(value) if value.isascii() and value.isdigit() and len(value) <= LONGEST_ID else None

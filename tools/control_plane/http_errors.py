@@ -18,7 +18,7 @@ from . import errors
 
 
 @dataclass(frozen=True)
-class Answer:
+class ErrorResponse:
     """A status and the body's texts."""
 
     status: int
@@ -40,9 +40,9 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.PathNotServed, 404, "No such path on a desktop."),
     (errors.TooManyStreams, 429, ""),
     (ClientGone, CLIENT_GONE, ""),
-    (errors.NoSuchMoment, 400, "Failed to cut clip."),
+    (errors.NoSuchVideoMoment, 400, "Failed to cut clip."),
     (errors.NotCut, 409, "The recording cannot be cut."),
-    (errors.PlaneError, 400, ""),
+    (errors.ControlPlaneError, 400, ""),
     (agents.UnknownTool, 404, "Unknown tool."),
     (agents.Conflict, 409, ""),
     (agents.NoDesktop, 503, "A desktop cannot be had."),
@@ -60,17 +60,21 @@ FAMILIES: tuple[type[Exception], ...] = (UnknownRow, *(kind for kind, _, _ in _T
 """What :func:`answer` knows."""
 
 
-def answer(error: Exception) -> Answer:
+def answer(error: Exception) -> ErrorResponse:
     """Return what to tell the client.
 
     Raises:
         ValueError: If the error is of none of the families.
     """
     if isinstance(error, errors.BadBody):
-        return Answer(400, error.message, error.detail)
+        return ErrorResponse(400, error.message, error.detail)
     if isinstance(error, UnknownRow):
-        return Answer(404, f"{error.kind.capitalize()} not found.", f"{error}")
+        return ErrorResponse(404, f"{error.kind.capitalize()} not found.", f"{error}")
     for kind, status, message in _TABLE:
         if isinstance(error, kind):
-            return Answer(status, message, f"{error}") if message else Answer(status, f"{error}")
+            return (
+                ErrorResponse(status, message, f"{error}")
+                if message
+                else ErrorResponse(status, f"{error}")
+            )
     raise ValueError(f"no answer to {type(error).__name__}")

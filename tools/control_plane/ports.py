@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.kit.support.spec import ToolOutcome, ToolSpec
 
-from .event_format import Event
+from .event_format import StreamEvent
 
 Json = dict[str, Any]
 
@@ -93,7 +93,7 @@ class Desktops(Protocol):
 class Events(Protocol):
     """Somebody who listens."""
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> StreamEvent:
         """Return the next event; ``StopAsyncIteration`` when no more will come."""
 
     async def aclose(self) -> None:

@@ -15,7 +15,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Image:
     """A picture kept in the file store."""
 
     file_id: str
@@ -40,7 +40,7 @@ class ToolResult:
     """What the call of that id gave."""
 
     call_id: str
-    content: tuple[Text | Picture, ...]
+    content: tuple[Text | Image, ...]
     is_error: bool = False
     toolset: str | None = None
 
@@ -55,7 +55,7 @@ class Thinking:
 Said = Text | ToolCall | Thinking
 """What a reply consists of."""
 
-Block = Text | Picture | ToolCall | ToolResult | Thinking
+Block = Text | Image | ToolCall | ToolResult | Thinking
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _block_to_json(block: Block) -> Json:
     match block:
         case Text(text):
             return {"type": "text", "text": text}
-        case Picture():
+        case Image():
             return {
                 "type": "picture",
                 "file_id": block.file_id,
@@ -127,5 +127,5 @@ def _block_from_json(data: Mapping[str, Any]) -> Block:
             raise ValueError(f"unknown block type {other!r}")
 
 
-def _picture(data: Mapping[str, Any]) -> Picture:
-    return Picture(data["file_id"], data["media_type"], data["width"], data["height"])
+def _picture(data: Mapping[str, Any]) -> Image:
+    return Image(data["file_id"], data["media_type"], data["width"], data["height"])

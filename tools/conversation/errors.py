@@ -29,7 +29,7 @@ class UnknownTool(ChatError):
         return f"Tool not found: {self.name}; there are {', '.join(self.known)}"
 
 
-class BadRequest(ChatError):
+class BadChatRequest(ChatError):
     """An argument is missing or wrong; the text says which."""
 
 
@@ -57,7 +57,7 @@ class IllegalMove(Conflict):
         return f"cannot {self.event} a chat that is {self.state}"
 
 
-class QueueFull(Conflict):
+class MessageQueueFull(Conflict):
     """Too many messages wait already."""
 
     def __init__(self, limit: int) -> None:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from .errors import IllegalMove
 
 
-class State(StrEnum):
+class ChatState(StrEnum):
     """What a chat is doing."""
 
     QUEUED = "queued"
@@ -19,11 +19,11 @@ class State(StrEnum):
     ERROR = "error"
 
 
-BUSY = (State.QUEUED, State.RUNNING, State.INTERRUPTING)
+BUSY = (ChatState.QUEUED, ChatState.RUNNING, ChatState.INTERRUPTING)
 """A wait goes on while the chat is in one of these."""
 
 
-class Event(StrEnum):
+class StateEvent(StrEnum):
     """What happens to a chat."""
 
     SEND = "send a message to"
@@ -58,77 +58,77 @@ class Delivery(StrEnum):
 class Situation:
     """A state, whether messages are queued, and whether the chat is archived."""
 
-    state: State
+    state: ChatState
     backlog: bool = False
     archived: bool = False
 
 
 @dataclass(frozen=True)
-class Move:
+class Transition:
     """What a move leads to."""
 
-    state: State
+    state: ChatState
     delivery: Delivery = Delivery.NONE
     archived: bool = False
 
 
-_QUEUED, _WAITING, _RUNNING = State.QUEUED, State.WAITING, State.RUNNING
-_INTERRUPTING, _ACTION, _ERROR = State.INTERRUPTING, State.REQUIRES_ACTION, State.ERROR
-_NEW = Move(_QUEUED, Delivery.APPEND)
-_NEW_LAST = Move(_QUEUED, Delivery.ENQUEUE_AND_PROMOTE)
+_QUEUED, _WAITING, _RUNNING = ChatState.QUEUED, ChatState.WAITING, ChatState.RUNNING
+_INTERRUPTING, _ACTION, _ERROR = ChatState.INTERRUPTING, ChatState.REQUIRES_ACTION, ChatState.ERROR
+_NEW = Transition(_QUEUED, Delivery.APPEND)
+_NEW_LAST = Transition(_QUEUED, Delivery.ENQUEUE_AND_PROMOTE)
 
 # A row is (event, state, backlog); where the queue makes no difference both rows are alike.
-TABLE: dict[tuple[Event, State, bool], Move] = {
-    (Event.SEND, _WAITING, False): _NEW,
-    (Event.SEND, _WAITING, True): _NEW_LAST,
-    (Event.SEND, _ERROR, False): _NEW,
-    (Event.SEND, _ERROR, True): _NEW_LAST,
-    (Event.SEND_INTERRUPT, _WAITING, False): _NEW,
-    (Event.SEND_INTERRUPT, _WAITING, True): _NEW_LAST,
-    (Event.SEND_INTERRUPT, _ERROR, False): _NEW,
-    (Event.SEND_INTERRUPT, _ERROR, True): _NEW_LAST,
-    (Event.FINISH_INTERRUPTION, _INTERRUPTING, False): Move(_WAITING),
-    (Event.FINISH_INTERRUPTION, _INTERRUPTING, True): Move(_RUNNING, Delivery.PROMOTE),
-    (Event.FINISH_TURN, _RUNNING, False): Move(_WAITING),
-    (Event.FINISH_TURN, _RUNNING, True): Move(_RUNNING, Delivery.PROMOTE),
+TABLE: dict[tuple[StateEvent, ChatState, bool], Transition] = {
+    (StateEvent.SEND, _WAITING, False): _NEW,
+    (StateEvent.SEND, _WAITING, True): _NEW_LAST,
+    (StateEvent.SEND, _ERROR, False): _NEW,
+    (StateEvent.SEND, _ERROR, True): _NEW_LAST,
+    (StateEvent.SEND_INTERRUPT, _WAITING, False): _NEW,
+    (StateEvent.SEND_INTERRUPT, _WAITING, True): _NEW_LAST,
+    (StateEvent.SEND_INTERRUPT, _ERROR, False): _NEW,
+    (StateEvent.SEND_INTERRUPT, _ERROR, True): _NEW_LAST,
+    (StateEvent.FINISH_INTERRUPTION, _INTERRUPTING, False): Transition(_WAITING),
+    (StateEvent.FINISH_INTERRUPTION, _INTERRUPTING, True): Transition(_RUNNING, Delivery.PROMOTE),
+    (StateEvent.FINISH_TURN, _RUNNING, False): Transition(_WAITING),
+    (StateEvent.FINISH_TURN, _RUNNING, True): Transition(_RUNNING, Delivery.PROMOTE),
     **{
         (event, state, backlog): move
         for event, state, move in (
-            (Event.SEND, _QUEUED, Move(_QUEUED, Delivery.ENQUEUE)),
-            (Event.SEND, _RUNNING, Move(_RUNNING, Delivery.ENQUEUE)),
-            (Event.SEND, _INTERRUPTING, Move(_INTERRUPTING, Delivery.ENQUEUE)),
-            (Event.SEND, _ACTION, Move(_ACTION, Delivery.ENQUEUE)),
-            (Event.SEND_INTERRUPT, _QUEUED, Move(_QUEUED, Delivery.ENQUEUE)),
-            (Event.SEND_INTERRUPT, _RUNNING, Move(_INTERRUPTING, Delivery.ENQUEUE)),
-            (Event.SEND_INTERRUPT, _INTERRUPTING, Move(_INTERRUPTING, Delivery.ENQUEUE)),
-            (Event.SEND_INTERRUPT, _ACTION, Move(_RUNNING, Delivery.ENQUEUE)),
-            (Event.ADMIT, _QUEUED, Move(_RUNNING)),
-            (Event.INTERRUPT, _QUEUED, Move(_INTERRUPTING)),
-            (Event.INTERRUPT, _RUNNING, Move(_INTERRUPTING)),
-            (Event.INTERRUPT, _ACTION, Move(_RUNNING)),
-            (Event.FAIL, _QUEUED, Move(_ERROR)),
-            (Event.FAIL, _RUNNING, Move(_ERROR)),
-            (Event.REQUIRE_ACTION, _RUNNING, Move(_ACTION)),
-            (Event.ANSWER, _ACTION, Move(_RUNNING)),
-            (Event.PUT_BACK, _QUEUED, Move(_QUEUED)),
-            (Event.PUT_BACK, _RUNNING, Move(_QUEUED)),
-            (Event.ARCHIVE, _WAITING, Move(_WAITING, archived=True)),
-            (Event.ARCHIVE, _ERROR, Move(_ERROR, archived=True)),
-            *((Event.RECONCILE, state, Move(_ERROR)) for state in State),
+            (StateEvent.SEND, _QUEUED, Transition(_QUEUED, Delivery.ENQUEUE)),
+            (StateEvent.SEND, _RUNNING, Transition(_RUNNING, Delivery.ENQUEUE)),
+            (StateEvent.SEND, _INTERRUPTING, Transition(_INTERRUPTING, Delivery.ENQUEUE)),
+            (StateEvent.SEND, _ACTION, Transition(_ACTION, Delivery.ENQUEUE)),
+            (StateEvent.SEND_INTERRUPT, _QUEUED, Transition(_QUEUED, Delivery.ENQUEUE)),
+            (StateEvent.SEND_INTERRUPT, _RUNNING, Transition(_INTERRUPTING, Delivery.ENQUEUE)),
+            (StateEvent.SEND_INTERRUPT, _INTERRUPTING, Transition(_INTERRUPTING, Delivery.ENQUEUE)),
+            (StateEvent.SEND_INTERRUPT, _ACTION, Transition(_RUNNING, Delivery.ENQUEUE)),
+            (StateEvent.ADMIT, _QUEUED, Transition(_RUNNING)),
+            (StateEvent.INTERRUPT, _QUEUED, Transition(_INTERRUPTING)),
+            (StateEvent.INTERRUPT, _RUNNING, Transition(_INTERRUPTING)),
+            (StateEvent.INTERRUPT, _ACTION, Transition(_RUNNING)),
+            (StateEvent.FAIL, _QUEUED, Transition(_ERROR)),
+            (StateEvent.FAIL, _RUNNING, Transition(_ERROR)),
+            (StateEvent.REQUIRE_ACTION, _RUNNING, Transition(_ACTION)),
+            (StateEvent.ANSWER, _ACTION, Transition(_RUNNING)),
+            (StateEvent.PUT_BACK, _QUEUED, Transition(_QUEUED)),
+            (StateEvent.PUT_BACK, _RUNNING, Transition(_QUEUED)),
+            (StateEvent.ARCHIVE, _WAITING, Transition(_WAITING, archived=True)),
+            (StateEvent.ARCHIVE, _ERROR, Transition(_ERROR, archived=True)),
+            *((StateEvent.RECONCILE, state, Transition(_ERROR)) for state in ChatState),
         )
         for backlog in (False, True)
     },
 }
 
 
-def move(situation: Situation, event: Event) -> Move:
+def move(situation: Situation, event: StateEvent) -> Transition:
     """Return what ``event`` makes of a chat.
 
     Raises:
         IllegalMove: If the table has no such move; an archived chat can only be unarchived.
     """
-    if event is Event.UNARCHIVE and situation.archived:
-        return Move(situation.state)
+    if event is StateEvent.UNARCHIVE and situation.archived:
+        return Transition(situation.state)
     found = TABLE.get((event, situation.state, situation.backlog))
     if found is None or situation.archived:
         raise IllegalMove(event.value, "archived" if situation.archived else situation.state.value)

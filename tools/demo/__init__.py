@@ -1,1 +1,1 @@
-"""The demo: one page to work on and the job that works on it."""
+"""The page of the demo."""

@@ -15,7 +15,7 @@ ASSETS = Path(__file__).parent / "assets"
 MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 
-class Click(BaseModel):
+class ReportedClick(BaseModel):
     """One press of a mouse button, in native pixels, as the browser saw it."""
 
     x: int
@@ -24,7 +24,7 @@ class Click(BaseModel):
     hit: bool
 
 
-class Answer(BaseModel):
+class FormAnswer(BaseModel):
     """What was sent with the form."""
 
     name: str
@@ -35,8 +35,8 @@ class Answer(BaseModel):
 class Findings:
     """What the page has reported; ``changed`` is set at every report."""
 
-    clicks: list[Click] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
+    clicks: list[ReportedClick] = field(default_factory=list)
+    answers: list[FormAnswer] = field(default_factory=list)
     opened: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -73,12 +73,12 @@ def create_site(findings: Findings) -> FastAPI:
         )
 
     @app.post("/clicks", status_code=204)
-    async def clicked(click: Click) -> None:
+    async def clicked(click: ReportedClick) -> None:
         findings.clicks.append(click)
         findings.tell()
 
     @app.post("/form", status_code=204)
-    async def answered(answer: Answer) -> None:
+    async def answered(answer: FormAnswer) -> None:
         findings.answers.append(answer)
         findings.tell()
 

@@ -1,1 +1,1 @@
-"""Where desktop services run: start, find again, end."""
+"""Desktop services on this machine: start, find again, stop."""

@@ -10,7 +10,7 @@ from .errors import DesktopNotStarted, UnknownDesktop
 from .fleet import Fleet
 
 
-class FleetMachines:
+class DesktopAllocator:
     """Gives chats their desktops."""
 
     def __init__(self, fleet: Fleet) -> None:

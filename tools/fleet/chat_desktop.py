@@ -15,7 +15,7 @@ KEPT = 32
 """Calls whose first sight of a service is remembered; a chat has few under way at a time."""
 
 
-class Sightings:
+class InstanceTracker:
     """Which instance of the service each tool call saw first.
 
     The steps of a call have ids of their own, which begin with the call's and a dot.
@@ -50,13 +50,13 @@ class DesktopMachine:
         chat_id: str,
         ancestors: tuple[str, ...] = (),
         tool_call_id: str | None = None,
-        sightings: Sightings | None = None,
+        sightings: InstanceTracker | None = None,
     ) -> None:
         self._client = client
         self._chat_id = chat_id
         self._ancestors = ancestors
         self._tool_call_id = tool_call_id
-        self._sightings = sightings or Sightings()
+        self._sightings = sightings or InstanceTracker()
 
     def for_call(self, tool_call_id: str) -> "DesktopMachine":
         """Return the same computer, its requests marked with a tool call's id."""

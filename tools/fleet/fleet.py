@@ -18,7 +18,7 @@ from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.keeper import LONGEST_SECONDS
 
 from .errors import DesktopNotStarted, UnknownDesktop
-from .registry import Entries, Entry, boot_id, is_alive, start_time
+from .registry import DesktopRegistry, RegisteredDesktop, boot_id, is_alive, start_time
 
 LINGER_SECONDS = 15 * 60
 """How long a service waits for a control plane before it ends by itself (product.md)."""
@@ -55,13 +55,13 @@ class Fleet:
     """
 
     def __init__(
-        self, entries: Entries, root: Path, logs: Path, live_url: Callable[[str], str]
+        self, entries: DesktopRegistry, root: Path, logs: Path, live_url: Callable[[str], str]
     ) -> None:
         self._entries = entries
         self._root = root
         self._logs = logs
         self._live_url = live_url
-        self._known: dict[str, Entry] = {}
+        self._known: dict[str, RegisteredDesktop] = {}
         self._clients: dict[str, DesktopClient] = {}
         self._children: dict[str, asyncio.subprocess.Process] = {}
         self._default: str | None = None
@@ -97,7 +97,7 @@ class Fleet:
             # Who gives the start up leaves no token behind either.
             self._entries.remove(desktop_id)
             raise
-        entry = Entry(
+        entry = RegisteredDesktop(
             id=desktop_id,
             name=name or f"desktop {desktop_id}",
             chat_id=chat_id,
@@ -200,7 +200,7 @@ class Fleet:
                 await self._drop(entry)
         return found
 
-    def _info(self, entry: Entry) -> DesktopInfo:
+    def _info(self, entry: RegisteredDesktop) -> DesktopInfo:
         return DesktopInfo(
             id=entry.id,
             name=entry.name,
@@ -233,7 +233,7 @@ class Fleet:
                 await _end_adopted(entry.pid)
         await self._drop(entry)
 
-    async def _drop(self, entry: Entry) -> None:
+    async def _drop(self, entry: RegisteredDesktop) -> None:
         self._known.pop(entry.id, None)
         child = self._children.pop(entry.id, None)
         if child is not None:
@@ -243,12 +243,12 @@ class Fleet:
             await client.close()
         self._forget(entry)
 
-    def _forget(self, entry: Entry) -> None:
+    def _forget(self, entry: RegisteredDesktop) -> None:
         self._entries.remove(entry.id)
         with contextlib.suppress(OSError):
             Path(entry.folder).rmdir()
 
-    async def _answers(self, entry: Entry) -> bool:
+    async def _answers(self, entry: RegisteredDesktop) -> bool:
         try:
             async with _client_of(entry) as client:
                 await client.status()
@@ -296,7 +296,7 @@ async def _end_adopted(pid: int) -> None:
         os.close(descriptor)
 
 
-def _client_of(entry: Entry) -> DesktopClient:
+def _client_of(entry: RegisteredDesktop) -> DesktopClient:
     return DesktopClient(entry.address, Path(entry.token_file).read_text().strip())
 
 

@@ -11,7 +11,7 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegisteredDesktop:
     """One desktop service: which process it is, and how to call it."""
 
     id: str
@@ -33,7 +33,7 @@ class Entry:
     """Of its display, in native pixels."""
 
 
-class Entries:
+class DesktopRegistry:
     """The folder of entries; each is a file readable by its owner alone."""
 
     def __init__(self, folder: Path) -> None:
@@ -53,7 +53,7 @@ class Entries:
         write_private(path, token + "\n")
         return path
 
-    def save(self, entry: Entry) -> None:
+    def save(self, entry: RegisteredDesktop) -> None:
         """Write an entry, whole or not at all."""
         text = json.dumps(asdict(entry), indent=2) + "\n"
         write_private(self._folder / f"{entry.id}.json", text)
@@ -63,11 +63,11 @@ class Entries:
         (self._folder / f"{desktop_id}.json").unlink(missing_ok=True)
         self.token_file(desktop_id).unlink(missing_ok=True)
 
-    def all(self) -> Iterator[Entry]:
+    def all(self) -> Iterator[RegisteredDesktop]:
         """Yield every readable entry; a broken file is removed, since nobody can use it."""
         for path in sorted(self._folder.glob("*.json")):
             try:
-                yield Entry(**json.loads(path.read_text()))
+                yield RegisteredDesktop(**json.loads(path.read_text()))
             except (ValueError, TypeError):
                 self.remove(path.stem)
 
@@ -88,6 +88,6 @@ def start_time(pid: int) -> int | None:
     return None if state == "Z" else int(fields[18])
 
 
-def is_alive(entry: Entry) -> bool:
+def is_alive(entry: RegisteredDesktop) -> bool:
     """Return whether the very process that the entry names still runs."""
     return entry.boot_id == boot_id() and start_time(entry.pid) == entry.start_time

@@ -1,1 +1,1 @@
-"""The tools that a model may call, one module a tool or tight family."""
+"""The tools that a model may call: one module each. The listing is the tool list."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Protocol
 
-from deskhand.tools.conversation.conversation import Picture, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.computer_calls import SETTLE_MS, BadCall, DesktopCall, desktop_call
-from deskhand.tools.kit.support.human_control import Handback, Handbacks
+from deskhand.tools.kit.support.human_control import HumanControlWait, HumanControlWaits
 from deskhand.tools.kit.support.spec import Machine, MachineRefused, MachineUnavailable
 
 Json = dict[str, Any]
@@ -28,7 +28,7 @@ PATIENCE = 30.0
 class PictureStore(Protocol):
     """Where pictures that a model has seen are kept."""
 
-    async def save(self, data: bytes, media_type: str, width: int, height: int) -> Picture:
+    async def save(self, data: bytes, media_type: str, width: int, height: int) -> Image:
         """Keep a picture of that size in pixels."""
 
 
@@ -37,7 +37,7 @@ class ComputerOutcome:
     """What a call gave: the model's result, and figures for the list of steps."""
 
     result: ToolResult
-    picture: Picture | None = None
+    picture: Image | None = None
     point: tuple[int, int] | None = None
     """Where it acted, in the pixels of the picture."""
     native_point: tuple[int, int] | None = None
@@ -58,7 +58,7 @@ class ComputerOutcome:
 @dataclass(frozen=True)
 class _Done:
     reply: Json
-    handback: Handback | None = None
+    handback: HumanControlWait | None = None
     missed: bool = False
     """Whether it was not done, since a person left another screen than the model has seen."""
 
@@ -78,17 +78,17 @@ class ComputerTool:
         self,
         machine: Callable[[str], Machine],
         pictures: PictureStore,
-        handbacks: Handbacks | None = None,
+        handbacks: HumanControlWaits | None = None,
     ) -> None:
         self._machine = machine
         self._pictures = pictures
-        self._handbacks = handbacks or Handbacks()
+        self._handbacks = handbacks or HumanControlWaits()
         self._seconds_before = self._handbacks.seconds
         self._seen: str | None = None
         """The frame that the newest picture of the whole screen showed."""
-        self._screen: Picture | None = None
+        self._screen: Image | None = None
         """That picture."""
-        self._glanced: tuple[bytes, Picture] | None = None
+        self._glanced: tuple[bytes, Image] | None = None
 
     @property
     def people_seconds(self) -> float:
@@ -113,7 +113,7 @@ class ComputerTool:
         reply, before = done.reply, self._screen
         picture = None if done.hidden else await self._picture(wanted, reply)
         words = [] if done.missed else _words(wanted, reply, picture)
-        content: list[Text | Picture] = [Text(text) for text in words]
+        content: list[Text | Image] = [Text(text) for text in words]
         if done.handback is not None:
             changed = picture is not None and "region" not in wanted.payload
             content[:0] = _told(done, before if changed else None)
@@ -129,7 +129,7 @@ class ComputerTool:
             reply.get("timings", {}),
         )
 
-    async def glance(self) -> Picture | None:
+    async def glance(self) -> Image | None:
         """Keep a small picture of the screen for people; None if it may not be seen now.
 
         For the model nothing changes by it.
@@ -191,7 +191,7 @@ class ComputerTool:
         reply: Json = await machine.request("POST", ACTION, json=payload, timeout=timeout)
         return reply
 
-    async def _picture(self, wanted: DesktopCall, reply: Json) -> Picture | None:
+    async def _picture(self, wanted: DesktopCall, reply: Json) -> Image | None:
         data = reply.get("screenshot_data")
         zoomed = "region" in wanted.payload
         if not data or (reply["frame_id"] == self._seen and not zoomed):
@@ -208,7 +208,7 @@ class ComputerTool:
         return picture
 
 
-def _words(wanted: DesktopCall, reply: Json, picture: Picture | None) -> list[str]:
+def _words(wanted: DesktopCall, reply: Json, picture: Image | None) -> list[str]:
     if wanted.kind == "position":
         x, y = reply["point"]
         return [f"X={x},Y={y}"]
@@ -223,7 +223,7 @@ def _words(wanted: DesktopCall, reply: Json, picture: Picture | None) -> list[st
     return [" ".join(words)] if words else []
 
 
-def _told(done: _Done, before: Picture | None) -> list[Text | Picture]:
+def _told(done: _Done, before: Image | None) -> list[Text | Image]:
     """Tell of a person's turn; the screen as the model knew it goes before the one there is now."""
     said = f"{NOT_DONE} {done.handback}" if done.missed else str(done.handback)
     if done.hidden:

@@ -14,7 +14,7 @@ _TEXT: Json = {"type": "string"}
 
 
 @dataclass(frozen=True)
-class Order:
+class SubagentRequest:
     """What a new child is to do, and with what."""
 
     prompt: str
@@ -30,7 +30,7 @@ class Order:
 class Subagents(Protocol):
     """The children of a chat."""
 
-    async def spawn(self, caller_id: str, order: Order) -> Json:
+    async def spawn(self, caller_id: str, order: SubagentRequest) -> Json:
         """Start a child."""
 
     async def wait(self, caller_id: str, chat_id: str, seconds: float) -> Json:
@@ -165,8 +165,8 @@ def subagent_tools(subagents: Subagents) -> tuple[Tool, ...]:
     )
 
 
-def _order(arguments: Json, kind: str) -> Order:
-    return Order(
+def _order(arguments: Json, kind: str) -> SubagentRequest:
+    return SubagentRequest(
         prompt=text(arguments, "prompt"),
         title=optional_text(arguments, "title"),
         model=optional_text(arguments, "model").strip() or None,

@@ -19,7 +19,7 @@ PATIENCE = 60.0
 """Seconds that typing a long value may take."""
 
 
-class Secrets(Protocol):
+class SecretValues(Protocol):
     """What people entrusted to agents."""
 
     def given(self, chats: Collection[str]) -> Sequence[str]:
@@ -35,7 +35,7 @@ class Secrets(Protocol):
 class TypeSecretTool:
     """Types a secret into what has the keyboard. ``above`` are the chats above the caller."""
 
-    def __init__(self, secrets: Secrets, above: Sequence[str] = ()) -> None:
+    def __init__(self, secrets: SecretValues, above: Sequence[str] = ()) -> None:
         self._secrets = secrets
         self._above = above
 

@@ -1,1 +1,1 @@
-"""Chats, messages, steps and files in a database."""
+"""Database rows, stored bytes, secrets."""

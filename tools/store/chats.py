@@ -10,16 +10,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.conversation.views import ChatView, Page, UsageView
 
 from .errors import UnknownRow
-from .schema import Chat, File, Message, Step, Turn
+from .schema import ChatRow, FileRow, MessageRow, StepRow, TurnRow
 
 
-async def get(session: AsyncSession, chat_id: str) -> Chat:
+async def get(session: AsyncSession, chat_id: str) -> ChatRow:
     """Return the row.
 
     Raises:
         UnknownRow: If there is none.
     """
-    chat = await session.get(Chat, chat_id)
+    chat = await session.get(ChatRow, chat_id)
     if chat is None:
         raise UnknownRow("chat", chat_id)
     return chat
@@ -28,47 +28,53 @@ async def get(session: AsyncSession, chat_id: str) -> Chat:
 async def is_descendant(session: AsyncSession, chat_id: str, ancestor_id: str) -> bool:
     """Whether ``ancestor_id`` is above ``chat_id``; an unknown chat is below nobody."""
     seen = {chat_id}
-    above = await session.scalar(select(Chat.parent_id).where(Chat.id == chat_id))
+    above = await session.scalar(select(ChatRow.parent_id).where(ChatRow.id == chat_id))
     while above is not None and above not in seen:
         if above == ancestor_id:
             return True
         seen.add(above)
-        above = await session.scalar(select(Chat.parent_id).where(Chat.id == above))
+        above = await session.scalar(select(ChatRow.parent_id).where(ChatRow.id == above))
     return False
 
 
 async def ancestors(session: AsyncSession, chat_id: str) -> tuple[str, ...]:
     """Return the ids above a chat, the parent first."""
     found: list[str] = []
-    above = await session.scalar(select(Chat.parent_id).where(Chat.id == chat_id))
+    above = await session.scalar(select(ChatRow.parent_id).where(ChatRow.id == chat_id))
     while above is not None and above not in found:
         found.append(above)
-        above = await session.scalar(select(Chat.parent_id).where(Chat.id == above))
+        above = await session.scalar(select(ChatRow.parent_id).where(ChatRow.id == above))
     return tuple(found)
 
 
-async def of_token(session: AsyncSession, token_name: str) -> Chat | None:
+async def of_token(session: AsyncSession, token_name: str) -> ChatRow | None:
     """Return the default chat of a token, if it has one already."""
-    return await session.scalar(select(Chat).where(Chat.token_name == token_name))
+    return await session.scalar(select(ChatRow).where(ChatRow.token_name == token_name))
 
 
-async def in_states(session: AsyncSession, states: Sequence[str]) -> list[Chat]:
+async def in_states(session: AsyncSession, states: Sequence[str]) -> list[ChatRow]:
     """Return the chats in one of these states, oldest first."""
-    query = select(Chat).where(Chat.state.in_(states)).order_by(Chat.created_at, Chat.id)
+    query = (
+        select(ChatRow).where(ChatRow.state.in_(states)).order_by(ChatRow.created_at, ChatRow.id)
+    )
     return list(await session.scalars(query))
 
 
-async def with_desktop(session: AsyncSession) -> list[Chat]:
+async def with_desktop(session: AsyncSession) -> list[ChatRow]:
     """Return the chats that have a desktop, those that changed longest ago first."""
-    query = select(Chat).where(Chat.desktop_id.is_not(None)).order_by(Chat.updated_at, Chat.id)
+    query = (
+        select(ChatRow)
+        .where(ChatRow.desktop_id.is_not(None))
+        .order_by(ChatRow.updated_at, ChatRow.id)
+    )
     return list(await session.scalars(query))
 
 
-async def with_descendants(session: AsyncSession, chat_id: str) -> list[Chat]:
+async def with_descendants(session: AsyncSession, chat_id: str) -> list[ChatRow]:
     """Return a chat and all below it, parents before their children."""
     found = [await get(session, chat_id)]
     for chat in found:
-        found += await session.scalars(select(Chat).where(Chat.parent_id == chat.id))
+        found += await session.scalars(select(ChatRow).where(ChatRow.parent_id == chat.id))
     return found
 
 
@@ -77,12 +83,16 @@ async def put_away_before(session: AsyncSession, moment: float) -> list[str]:
 
     A chat below one that is returned goes with it and is left out.
     """
-    old = select(Chat).where(Chat.archived, Chat.updated_at < moment).order_by(Chat.created_at)
+    old = (
+        select(ChatRow)
+        .where(ChatRow.archived, ChatRow.updated_at < moment)
+        .order_by(ChatRow.created_at)
+    )
     found: list[str] = []
     for chat in list(await session.scalars(old)):
         tree = await with_descendants(session, chat.id)
-        whose = File.chat_id.in_([one.id for one in tree])
-        details = await session.scalars(select(File.details).where(whose))
+        whose = FileRow.chat_id.in_([one.id for one in tree])
+        details = await session.scalars(select(FileRow.details).where(whose))
         wanted = any(one.get("pinned") for one in details) or not all(
             one.archived and one.updated_at < moment for one in tree
         )
@@ -95,7 +105,7 @@ async def delete_tree(session: AsyncSession, chat_id: str) -> list[str]:
     """Delete a chat with all below it; return the ids of their files, which are gone too."""
     chats = await with_descendants(session, chat_id)
     ids = [chat.id for chat in chats]
-    files = list(await session.scalars(select(File).where(File.chat_id.in_(ids))))
+    files = list(await session.scalars(select(FileRow).where(FileRow.chat_id.in_(ids))))
     for file in files:
         await session.delete(file)
     await session.flush()
@@ -116,16 +126,16 @@ async def page(
     ``parent`` "" means those without a parent; the state ``archived`` shows what is otherwise
     left out. ``cursor`` is the id of the last chat seen.
     """
-    query = select(Chat).where(Chat.archived == (state == "archived"))
+    query = select(ChatRow).where(ChatRow.archived == (state == "archived"))
     if parent is not None:
-        query = query.where(Chat.parent_id == parent if parent else Chat.parent_id.is_(None))
+        query = query.where(ChatRow.parent_id == parent if parent else ChatRow.parent_id.is_(None))
     if state not in (None, "archived"):
-        query = query.where(Chat.state == state)
+        query = query.where(ChatRow.state == state)
     if cursor is not None:
         last = await get(session, cursor)
-        older = and_(Chat.created_at == last.created_at, Chat.id < last.id)
-        query = query.where(or_(Chat.created_at < last.created_at, older))
-    query = query.order_by(Chat.created_at.desc(), Chat.id.desc()).limit(limit + 1)
+        older = and_(ChatRow.created_at == last.created_at, ChatRow.id < last.id)
+        query = query.where(or_(ChatRow.created_at < last.created_at, older))
+    query = query.order_by(ChatRow.created_at.desc(), ChatRow.id.desc()).limit(limit + 1)
     rows = list(await session.scalars(query))
     more = rows[limit - 1].id if len(rows) > limit else None
     return Page(await views(session, rows[:limit]), more)
@@ -136,15 +146,15 @@ async def view(session: AsyncSession, chat_id: str) -> ChatView:
     return (await views(session, [await get(session, chat_id)]))[0]
 
 
-async def views(session: AsyncSession, rows: Sequence[Chat]) -> tuple[ChatView, ...]:
+async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatView, ...]:
     """Return chats as they are shown, in a fixed number of queries."""
     ids = [row.id for row in rows]
     turns = await _turns(session, ids)
-    steps = await _counts(session, Step.chat_id, ids)
-    queued = await _counts(session, Message.chat_id, ids, Message.position.is_(None))
+    steps = await _counts(session, StepRow.chat_id, ids)
+    queued = await _counts(session, MessageRow.chat_id, ids, MessageRow.position.is_(None))
     children: dict[str, list[str]] = {}
-    below = select(Chat.id, Chat.parent_id).where(Chat.parent_id.in_(ids))
-    for child_id, parent_id in await session.execute(below.order_by(Chat.created_at)):
+    below = select(ChatRow.id, ChatRow.parent_id).where(ChatRow.parent_id.in_(ids))
+    for child_id, parent_id in await session.execute(below.order_by(ChatRow.created_at)):
         children.setdefault(str(parent_id), []).append(child_id)
     questions = await _questions(session, [r.id for r in rows if r.state == "requires_action"])
     return tuple(
@@ -165,17 +175,17 @@ async def views(session: AsyncSession, rows: Sequence[Chat]) -> tuple[ChatView, 
 async def _questions(session: AsyncSession, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     if not ids:
         return {}
-    asked = select(Step).where(
-        Step.chat_id.in_(ids), Step.status == "running", Step.tool == "request_human"
+    asked = select(StepRow).where(
+        StepRow.chat_id.in_(ids), StepRow.status == "running", StepRow.tool == "request_human"
     )
     return {
         step.chat_id: {"kind": "human", "question": step.arguments.get("reason", "")}
-        for step in await session.scalars(asked.order_by(Step.index))
+        for step in await session.scalars(asked.order_by(StepRow.index))
     }
 
 
-async def _turns(session: AsyncSession, ids: Sequence[str]) -> list[Turn]:
-    query = select(Turn).where(Turn.chat_id.in_(ids)).order_by(Turn.number)
+async def _turns(session: AsyncSession, ids: Sequence[str]) -> list[TurnRow]:
+    query = select(TurnRow).where(TurnRow.chat_id.in_(ids)).order_by(TurnRow.number)
     return list(await session.scalars(query))
 
 
@@ -187,7 +197,7 @@ async def _counts(
 
 
 def _view(
-    row: Chat, turns: Sequence[Turn], steps: int, queued: int, children: tuple[str, ...]
+    row: ChatRow, turns: Sequence[TurnRow], steps: int, queued: int, children: tuple[str, ...]
 ) -> ChatView:
     newest = next((turn for turn in turns if turn.number == row.turn), None)
     shown = ChatView(
@@ -217,7 +227,7 @@ def _view(
     return shown if newest is None else _with_turn(shown, turns, newest)
 
 
-def _with_turn(shown: ChatView, turns: Sequence[Turn], newest: Turn) -> ChatView:
+def _with_turn(shown: ChatView, turns: Sequence[TurnRow], newest: TurnRow) -> ChatView:
     recorded = [turn.recording for turn in turns if turn.recording.get("file_ids")]
     return replace(
         shown,

@@ -12,7 +12,7 @@ Stamps = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredFile:
     """What was put away."""
 
     id: str
@@ -33,7 +33,7 @@ class FileStore:
         """Where the bytes of that file are, or would be."""
         return self._root / file_id[:2] / file_id
 
-    def save(self, data: bytes) -> Stored:
+    def save(self, data: bytes) -> StoredFile:
         """Store ``data`` under a new id."""
         file_id = str(uuid.uuid4())
         target = self._make_room(file_id)
@@ -43,16 +43,16 @@ class FileStore:
             unfinished.replace(target)
         finally:
             unfinished.unlink(missing_ok=True)
-        return Stored(file_id, len(data), hashlib.sha256(data).hexdigest())
+        return StoredFile(file_id, len(data), hashlib.sha256(data).hexdigest())
 
-    def adopt(self, source: Path) -> Stored:
+    def adopt(self, source: Path) -> StoredFile:
         """Take over a file of the same file system by renaming it."""
         with source.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.seek(0, 2)
         file_id = str(uuid.uuid4())
         source.replace(self._make_room(file_id))
-        return Stored(file_id, size, sha256)
+        return StoredFile(file_id, size, sha256)
 
     def incoming(self) -> Path:
         """Return a new name on the store's file system, for a file to be adopted."""

@@ -10,15 +10,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.conversation.views import FileView
 
 from .errors import UnknownRow
-from .file_store import Stored
+from .file_store import StoredFile
 from .retention import Kept
-from .schema import Chat, ChatFile, File
+from .schema import ChatFileRow, ChatRow, FileRow
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class About:
+class FileFacts:
     """What a file is, apart from its bytes."""
 
     chat_id: str | None
@@ -31,9 +31,11 @@ class About:
     """The chat that shows it among its own."""
 
 
-async def insert(session: AsyncSession, stored: Stored, about: About, now: float) -> File:
+async def insert(
+    session: AsyncSession, stored: StoredFile, about: FileFacts, now: float
+) -> FileRow:
     """Write down a file whose bytes are stored already."""
-    file = File(
+    file = FileRow(
         id=stored.id,
         chat_id=about.chat_id,
         kind=about.kind,
@@ -47,12 +49,12 @@ async def insert(session: AsyncSession, stored: Stored, about: About, now: float
     session.add(file)
     await session.flush()
     if about.listed_with is not None:
-        session.add(ChatFile(chat_id=about.listed_with, file_id=file.id, created_at=now))
+        session.add(ChatFileRow(chat_id=about.listed_with, file_id=file.id, created_at=now))
         await session.flush()
     return file
 
 
-def described(stored: Stored, about: About, now: float) -> str:
+def described(stored: StoredFile, about: FileFacts, now: float) -> str:
     """A file's row as words that are kept beside its bytes."""
     return json.dumps(
         asdict(about) | {"size": stored.size, "sha256": stored.sha256, "created_at": now}
@@ -64,23 +66,25 @@ async def restore(session: AsyncSession, file_id: str, text: str) -> bool:
 
     Chats that are no more are left out.
     """
-    if await session.get(File, file_id) is not None:
+    if await session.get(FileRow, file_id) is not None:
         return False
     words = json.loads(text)
-    stored = Stored(file_id, words.pop("size"), words.pop("sha256"))
+    stored = StoredFile(file_id, words.pop("size"), words.pop("sha256"))
     created_at = words.pop("created_at")
     for name in ("chat_id", "listed_with"):
-        if words[name] is not None and await session.get(Chat, words[name]) is None:
+        if words[name] is not None and await session.get(ChatRow, words[name]) is None:
             words[name] = None
-    await insert(session, stored, About(**words), created_at)
+    await insert(session, stored, FileFacts(**words), created_at)
     return True
 
 
 async def kept(session: AsyncSession) -> list[Kept]:
     """All files as retention sees them."""
-    listed = select(ChatFile.file_id, ChatFile.chat_id)
+    listed = select(ChatFileRow.file_id, ChatFileRow.chat_id)
     chats = {row.file_id: row.chat_id for row in await session.execute(listed)}
-    query = select(File.id, File.kind, File.size, File.created_at, File.chat_id, File.details)
+    query = select(
+        FileRow.id, FileRow.kind, FileRow.size, FileRow.created_at, FileRow.chat_id, FileRow.details
+    )
     return [
         Kept(id, kind, size, created_at, chats.get(id, chat_id), bool(details.get("pinned")))
         for id, kind, size, created_at, chat_id, details in await session.execute(query)
@@ -93,7 +97,7 @@ async def get(session: AsyncSession, file_id: str) -> FileView:
     Raises:
         UnknownRow: If there is none.
     """
-    file = await session.get(File, file_id)
+    file = await session.get(FileRow, file_id)
     if file is None:
         raise UnknownRow("file", file_id)
     return view(file)
@@ -101,11 +105,11 @@ async def get(session: AsyncSession, file_id: str) -> FileView:
 
 async def of_chat(session: AsyncSession, chat_id: str) -> tuple[FileView, ...]:
     """Return the files listed with a chat and those it made, but for its steps' pictures."""
-    listed = select(ChatFile.file_id).where(ChatFile.chat_id == chat_id)
-    query = select(File).where(
-        (File.id.in_(listed)) | ((File.chat_id == chat_id) & (File.kind != "step"))
+    listed = select(ChatFileRow.file_id).where(ChatFileRow.chat_id == chat_id)
+    query = select(FileRow).where(
+        (FileRow.id.in_(listed)) | ((FileRow.chat_id == chat_id) & (FileRow.kind != "step"))
     )
-    rows = await session.scalars(query.order_by(File.created_at, File.id))
+    rows = await session.scalars(query.order_by(FileRow.created_at, FileRow.id))
     return tuple(view(file) for file in rows)
 
 
@@ -115,15 +119,15 @@ async def pin(session: AsyncSession, file_id: str, pinned: bool) -> tuple[FileVi
     Raises:
         UnknownRow: If there is none.
     """
-    file = await session.get(File, file_id)
+    file = await session.get(FileRow, file_id)
     if file is None:
         raise UnknownRow("file", file_id)
     # A new object: JSON is written only when another is put in its place.
     file.details = {k: v for k, v in file.details.items() if k != "pinned"} | (
         {"pinned": True} if pinned else {}
     )
-    listed = select(ChatFile.chat_id).where(ChatFile.file_id == file_id)
-    about = About(
+    listed = select(ChatFileRow.chat_id).where(ChatFileRow.file_id == file_id)
+    about = FileFacts(
         chat_id=file.chat_id,
         kind=file.kind,
         name=file.name,
@@ -131,7 +135,7 @@ async def pin(session: AsyncSession, file_id: str, pinned: bool) -> tuple[FileVi
         details=file.details,
         listed_with=await session.scalar(listed),
     )
-    stored = Stored(file.id, file.size, file.sha256)
+    stored = StoredFile(file.id, file.size, file.sha256)
     return view(file), described(stored, about, file.created_at)
 
 
@@ -141,13 +145,13 @@ async def delete(session: AsyncSession, file_id: str) -> None:
     Raises:
         UnknownRow: If there is none.
     """
-    file = await session.get(File, file_id)
+    file = await session.get(FileRow, file_id)
     if file is None:
         raise UnknownRow("file", file_id)
     await session.delete(file)
 
 
-def view(file: File) -> FileView:
+def view(file: FileRow) -> FileView:
     """Return one file as it is shown."""
     return FileView(
         id=file.id,

@@ -13,8 +13,8 @@ from . import files
 from .database import Store
 from .errors import UnknownRow
 from .file_store import FileStore
-from .retention import Kept, Limits, Room, expired
-from .upload_queue import Outbox
+from .retention import Kept, RetentionLimits, Room, expired
+from .upload_queue import UploadQueue
 
 
 class Rebuilt(NamedTuple):
@@ -26,7 +26,7 @@ class Rebuilt(NamedTuple):
     """Rows whose files are gone."""
 
 
-class Library:
+class StorageMaintenance:
     """Keeps stored files within their limits."""
 
     def __init__(
@@ -34,15 +34,15 @@ class Library:
         store: Store,
         folder: Path,
         now: Callable[[], float],
-        limits: Limits | None = None,
+        limits: RetentionLimits | None = None,
         room: Callable[[Path], Room] | None = None,
-        outbox: Outbox | None = None,
+        outbox: UploadQueue | None = None,
     ) -> None:
         self._store = store
         self._disk = FileStore(folder)
         self._folder = folder
         self._now = now
-        self._limits = limits or Limits()
+        self._limits = limits or RetentionLimits()
         # What is in a bucket takes no room here, and removing it would free none.
         self._room = room or (room_of if outbox is None else lambda _: Room(1, 1))
         self._outbox = outbox

@@ -11,10 +11,10 @@ from . import schema
 
 async def history(session: AsyncSession, chat_id: str) -> tuple[Message, ...]:
     """Return what was said so far, without the queue."""
-    query = select(schema.Message).where(
-        schema.Message.chat_id == chat_id, schema.Message.position.is_not(None)
+    query = select(schema.MessageRow).where(
+        schema.MessageRow.chat_id == chat_id, schema.MessageRow.position.is_not(None)
     )
-    rows = await session.scalars(query.order_by(schema.Message.position))
+    rows = await session.scalars(query.order_by(schema.MessageRow.position))
     return tuple(message_from_json({"role": r.role, "content": r.content}) for r in rows)
 
 
@@ -35,17 +35,17 @@ async def enqueue(session: AsyncSession, chat_id: str, message: Message, now: fl
 async def queue_length(session: AsyncSession, chat_id: str) -> int:
     """Return how many messages wait for their turn."""
     query = select(func.count()).where(
-        schema.Message.chat_id == chat_id, schema.Message.position.is_(None)
+        schema.MessageRow.chat_id == chat_id, schema.MessageRow.position.is_(None)
     )
     return await session.scalar(query) or 0
 
 
 async def promote(session: AsyncSession, chat_id: str) -> bool:
     """Move the head of the queue to the end of the history; say whether there was one."""
-    query = select(schema.Message).where(
-        schema.Message.chat_id == chat_id, schema.Message.position.is_(None)
+    query = select(schema.MessageRow).where(
+        schema.MessageRow.chat_id == chat_id, schema.MessageRow.position.is_(None)
     )
-    head = await session.scalar(query.order_by(schema.Message.id).limit(1))
+    head = await session.scalar(query.order_by(schema.MessageRow.id).limit(1))
     if head is None:
         return False
     head.position = await _next_position(session, chat_id)
@@ -55,22 +55,22 @@ async def promote(session: AsyncSession, chat_id: str) -> bool:
 
 async def views(session: AsyncSession, chat_id: str) -> tuple[MessageView, ...]:
     """Return the history, then the queue, as they are shown."""
-    query = select(schema.Message).where(schema.Message.chat_id == chat_id)
-    order = (schema.Message.position.is_(None), schema.Message.position, schema.Message.id)
+    query = select(schema.MessageRow).where(schema.MessageRow.chat_id == chat_id)
+    order = (schema.MessageRow.position.is_(None), schema.MessageRow.position, schema.MessageRow.id)
     return tuple(
         MessageView(r.id, r.chat_id, r.position, r.role, tuple(r.content), r.created_at)
         for r in await session.scalars(query.order_by(*order))
     )
 
 
-def _row(chat_id: str, message: Message, now: float) -> schema.Message:
+def _row(chat_id: str, message: Message, now: float) -> schema.MessageRow:
     content = message_to_json(message)["content"]
-    return schema.Message(
+    return schema.MessageRow(
         chat_id=chat_id, position=None, role=message.role, content=content, created_at=now
     )
 
 
 async def _next_position(session: AsyncSession, chat_id: str) -> int:
-    query = select(func.max(schema.Message.position)).where(schema.Message.chat_id == chat_id)
+    query = select(func.max(schema.MessageRow.position)).where(schema.MessageRow.chat_id == chat_id)
     last = await session.scalar(query)
     return 0 if last is None else last + 1

@@ -5,10 +5,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from . import chats
 from .database import Store
-from .schema import ChatFile, File
+from .schema import ChatFileRow, FileRow
 
 
-class Kin:
+class ChatOwnership:
     """Looks it up in the store."""
 
     def __init__(self, store: Store) -> None:
@@ -29,6 +29,8 @@ class Kin:
 
 
 async def _chats_of_file(session: AsyncSession, file_id: str) -> set[str]:
-    made = await session.scalars(select(File.chat_id).where(File.id == file_id))
-    listed = await session.scalars(select(ChatFile.chat_id).where(ChatFile.file_id == file_id))
+    made = await session.scalars(select(FileRow.chat_id).where(FileRow.id == file_id))
+    listed = await session.scalars(
+        select(ChatFileRow.chat_id).where(ChatFileRow.file_id == file_id)
+    )
     return {chat for chat in (*made, *listed) if chat is not None}

@@ -8,7 +8,7 @@ DAY = 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class RetentionLimits:
     """How much is kept."""
 
     archived_days: float = 30.0
@@ -47,7 +47,7 @@ class Room:
     whole: int
 
 
-def expired(files: Iterable[Kept], now: float, room: Room, limits: Limits) -> list[Kept]:
+def expired(files: Iterable[Kept], now: float, room: Room, limits: RetentionLimits) -> list[Kept]:
     """The files to remove, oldest first; a pinned one stays whatever happens."""
     ordered = sorted(files, key=lambda kept: (kept.created_at, kept.id))
     by_kind = {
@@ -73,7 +73,7 @@ def crowded_out(attachments: Sequence[Kept], most: int) -> list[Kept]:
     return gone
 
 
-def _recordings(files: list[Kept], now: float, room: Room, limits: Limits) -> list[Kept]:
+def _recordings(files: list[Kept], now: float, room: Room, limits: RetentionLimits) -> list[Kept]:
     excess = sum(kept.size for kept in files) - limits.recording_bytes
     excess = max(excess, int(limits.free_share * room.whole) - room.free)
     gone = []

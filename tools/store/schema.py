@@ -24,7 +24,7 @@ class Base(DeclarativeBase):
     type_annotation_map = {Json: JSON, list[Json]: JSON}  # noqa: RUF012 - read once by SQLAlchemy
 
 
-class Chat(Base):
+class ChatRow(Base):
     """A conversation; a child chat is a subagent."""
 
     __tablename__ = "chats"
@@ -51,7 +51,7 @@ class Chat(Base):
     updated_at: Mapped[float]
 
 
-class Turn(Base):
+class TurnRow(Base):
     """From a message to the rest that follows it; a wait's answer belongs to one turn."""
 
     __tablename__ = "turns"
@@ -76,7 +76,7 @@ class Turn(Base):
     recording: Mapped[Json] = mapped_column(default=dict)
 
 
-class Message(Base):
+class MessageRow(Base):
     """One message; a queued one gets its position when its turn comes."""
 
     __tablename__ = "messages"
@@ -90,7 +90,7 @@ class Message(Base):
     created_at: Mapped[float]
 
 
-class File(Base):
+class FileRow(Base):
     """What is known of a stored file; the bytes are in the file store under the same id."""
 
     __tablename__ = "files"
@@ -108,7 +108,7 @@ class File(Base):
     details: Mapped[Json] = mapped_column(default=dict)
 
 
-class ChatFile(Base):
+class ChatFileRow(Base):
     """A file listed with a chat; a recording is listed with the parent of the chat it shows."""
 
     __tablename__ = "chat_files"
@@ -122,7 +122,7 @@ class ChatFile(Base):
     created_at: Mapped[float]
 
 
-class Step(Base):
+class StepRow(Base):
     """One tool call of a chat, with what came of it."""
 
     __tablename__ = "steps"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deskhand.desktop.domains import is_domain
 from deskhand.desktop.errors import InvalidSecret
-from deskhand.desktop.secrets.redaction import Disguise
+from deskhand.desktop.secrets.redaction import SecretRedactor
 
 from .errors import BadSecret, UnknownRow
 from .private_file import write_private
@@ -29,7 +29,7 @@ class Secret:
     domains: tuple[str, ...] | None = None
 
 
-class Vault:
+class SecretStore:
     """The secrets of one data directory. Without a path it is empty, and stays in memory.
 
     Any thread may call; the values are replaced as a whole.
@@ -38,7 +38,7 @@ class Vault:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._secrets: dict[str, Secret] = {}
-        self._disguise = Disguise()
+        self._disguise = SecretRedactor()
         if path is not None and path.exists():
             known = _read(path)
             self._take(known, _hiding(known))
@@ -110,13 +110,13 @@ class Vault:
             write_private(self._path, json.dumps(rows, ensure_ascii=False))
         self._take(secrets, disguise)
 
-    def _take(self, secrets: Sequence[Secret], disguise: Disguise) -> None:
+    def _take(self, secrets: Sequence[Secret], disguise: SecretRedactor) -> None:
         self._secrets = {secret.name: secret for secret in secrets}
         self._disguise = disguise
 
 
-def _hiding(secrets: Sequence[Secret]) -> Disguise:
-    disguise = Disguise()
+def _hiding(secrets: Sequence[Secret]) -> SecretRedactor:
+    disguise = SecretRedactor()
     try:
         disguise.add([secret.value for secret in secrets])
     except InvalidSecret as error:

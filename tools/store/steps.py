@@ -11,13 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.conversation.views import StepView
 
 from .errors import UnknownRow
-from .schema import Chat, Step
+from .schema import ChatRow, StepRow
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Ended:
+class StepEnd:
     """What came of a step."""
 
     status: str
@@ -34,7 +34,7 @@ class Ended:
 
 async def begin(
     session: AsyncSession,
-    chat: Chat,
+    chat: ChatRow,
     *,
     tool_call_id: str,
     tool: str,
@@ -42,10 +42,10 @@ async def begin(
     action: str | None,
     arguments: Json,
     now: float,
-) -> Step:
+) -> StepRow:
     """Write down that a call starts, before anything is done for it."""
-    last = await session.scalar(select(func.max(Step.index)).where(Step.chat_id == chat.id))
-    step = Step(
+    last = await session.scalar(select(func.max(StepRow.index)).where(StepRow.chat_id == chat.id))
+    step = StepRow(
         id=str(uuid.uuid4()),
         chat_id=chat.id,
         turn=chat.turn,
@@ -71,7 +71,7 @@ async def begin(
     return step
 
 
-async def illustrate(session: AsyncSession, step_id: str, file_id: str) -> Step:
+async def illustrate(session: AsyncSession, step_id: str, file_id: str) -> StepRow:
     """Give a step a picture.
 
     Raises:
@@ -83,7 +83,7 @@ async def illustrate(session: AsyncSession, step_id: str, file_id: str) -> Step:
     return step
 
 
-async def end(session: AsyncSession, step_id: str, ended: Ended) -> Step:
+async def end(session: AsyncSession, step_id: str, ended: StepEnd) -> StepRow:
     """Write down what came of a step.
 
     Raises:
@@ -103,37 +103,37 @@ async def end(session: AsyncSession, step_id: str, ended: Ended) -> Step:
     return step
 
 
-async def _get(session: AsyncSession, step_id: str) -> Step:
-    step = await session.get(Step, step_id)
+async def _get(session: AsyncSession, step_id: str) -> StepRow:
+    step = await session.get(StepRow, step_id)
     if step is None:
         raise UnknownRow("step", step_id)
     return step
 
 
-async def of_call(session: AsyncSession, chat: Chat, tool_call_id: str) -> Step | None:
+async def of_call(session: AsyncSession, chat: ChatRow, tool_call_id: str) -> StepRow | None:
     """Return the step of a call of this turn, the newest if the id was used twice."""
-    query = select(Step).where(
-        Step.chat_id == chat.id, Step.turn == chat.turn, Step.tool_call_id == tool_call_id
+    query = select(StepRow).where(
+        StepRow.chat_id == chat.id, StepRow.turn == chat.turn, StepRow.tool_call_id == tool_call_id
     )
-    return await session.scalar(query.order_by(Step.index.desc()).limit(1))
+    return await session.scalar(query.order_by(StepRow.index.desc()).limit(1))
 
 
-async def running(session: AsyncSession, chat_id: str) -> list[Step]:
+async def running(session: AsyncSession, chat_id: str) -> list[StepRow]:
     """Return the steps that have no end yet."""
-    query = select(Step).where(Step.chat_id == chat_id, Step.status == "running")
-    return list(await session.scalars(query.order_by(Step.index)))
+    query = select(StepRow).where(StepRow.chat_id == chat_id, StepRow.status == "running")
+    return list(await session.scalars(query.order_by(StepRow.index)))
 
 
 async def chats_with_running(session: AsyncSession) -> list[str]:
     """Return the ids of the chats that have a step without an end."""
-    query = select(Step.chat_id).where(Step.status == "running").distinct()
+    query = select(StepRow.chat_id).where(StepRow.status == "running").distinct()
     return list(await session.scalars(query))
 
 
-async def of_turn(session: AsyncSession, chat_id: str, turn: int) -> list[Step]:
+async def of_turn(session: AsyncSession, chat_id: str, turn: int) -> list[StepRow]:
     """Return the steps of one turn, in order."""
-    query = select(Step).where(Step.chat_id == chat_id, Step.turn == turn)
-    return list(await session.scalars(query.order_by(Step.index)))
+    query = select(StepRow).where(StepRow.chat_id == chat_id, StepRow.turn == turn)
+    return list(await session.scalars(query.order_by(StepRow.index)))
 
 
 async def place_in_video(
@@ -147,11 +147,11 @@ async def place_in_video(
 
 async def views(session: AsyncSession, chat_id: str) -> tuple[StepView, ...]:
     """Return all steps of a chat as they are shown."""
-    query = select(Step).where(Step.chat_id == chat_id).order_by(Step.index)
+    query = select(StepRow).where(StepRow.chat_id == chat_id).order_by(StepRow.index)
     return tuple(view(step) for step in await session.scalars(query))
 
 
-def view(step: Step) -> StepView:
+def view(step: StepRow) -> StepView:
     """Return one step as it is shown."""
     return StepView(
         id=step.id,

@@ -11,10 +11,10 @@ from deskhand.tools.conversation.views import FileView
 from . import files
 from .database import Store
 from .errors import BytesMissing
-from .file_store import FileStore, Stored
-from .files import About
-from .retention import Limits, crowded_out
-from .upload_queue import Outbox
+from .file_store import FileStore, StoredFile
+from .files import FileFacts
+from .retention import RetentionLimits, crowded_out
+from .upload_queue import UploadQueue
 
 
 class StoredFiles:
@@ -28,7 +28,7 @@ class StoredFiles:
         store: Store,
         disk: FileStore,
         now: Callable[[], float],
-        outbox: Outbox | None = None,
+        outbox: UploadQueue | None = None,
     ) -> None:
         self._store = store
         self._disk = disk
@@ -76,11 +76,11 @@ class StoredFiles:
                 raise
             return await self._outbox.load(file_id)
 
-    async def save(self, data: bytes, about: About) -> FileView:
+    async def save(self, data: bytes, about: FileFacts) -> FileView:
         """Store bytes."""
         return await self._know(await asyncio.to_thread(self._disk.save, data), about)
 
-    async def adopt(self, source: Path, about: About) -> FileView:
+    async def adopt(self, source: Path, about: FileFacts) -> FileView:
         """Take over a file of the same file system."""
         return await self._know(await asyncio.to_thread(self._disk.adopt, source), about)
 
@@ -104,7 +104,7 @@ class StoredFiles:
         await self._store.write(lambda session: files.delete(session, file_id))
         await self.discard([file_id])
 
-    async def make_room(self, chat_id: str, most: int = Limits.attachments) -> list[str]:
+    async def make_room(self, chat_id: str, most: int = RetentionLimits.attachments) -> list[str]:
         """Remove the oldest attachments of a chat that lists more than ``most``; their ids."""
         known = await self._store.read(files.kept)
         listed = [kept for kept in known if kept.kind == "attachment" and kept.chat_id == chat_id]
@@ -125,7 +125,7 @@ class StoredFiles:
         for file_id in file_ids:
             self._disk.delete(file_id)
 
-    async def _know(self, stored: Stored, about: About) -> FileView:
+    async def _know(self, stored: StoredFile, about: FileFacts) -> FileView:
         now = self._now()
 
         async def insert(session: AsyncSession) -> FileView:

@@ -4,13 +4,13 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from .errors import UnknownRow
-from .schema import Chat, Turn
+from .schema import ChatRow, TurnRow
 
 
-async def begin(session: AsyncSession, chat: Chat, now: float) -> Turn:
+async def begin(session: AsyncSession, chat: ChatRow, now: float) -> TurnRow:
     """Start the next turn of a chat."""
     chat.turn += 1
-    turn = Turn(
+    turn = TurnRow(
         chat_id=chat.id,
         number=chat.turn,
         status="running",
@@ -26,13 +26,13 @@ async def begin(session: AsyncSession, chat: Chat, now: float) -> Turn:
     return turn
 
 
-async def current(session: AsyncSession, chat: Chat) -> Turn | None:
+async def current(session: AsyncSession, chat: ChatRow) -> TurnRow | None:
     """Return the newest turn; a chat that was never sent anything has none."""
-    query = select(Turn).where(Turn.chat_id == chat.id, Turn.number == chat.turn)
+    query = select(TurnRow).where(TurnRow.chat_id == chat.id, TurnRow.number == chat.turn)
     return await session.scalar(query)
 
 
-async def running(session: AsyncSession, chat: Chat) -> Turn:
+async def running(session: AsyncSession, chat: ChatRow) -> TurnRow:
     """Return the turn that is going on.
 
     Raises:

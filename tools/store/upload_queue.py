@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 30.0
 """Between two looks, and so also until the next try when the bucket could not be reached."""
 
 
-class Depot(Protocol):
+class ObjectStore(Protocol):
     """Where files go; ``deskhand.tools.store.bucket.Bucket`` outside of tests."""
 
     async def put(self, name: str, source: Path) -> None:
@@ -45,13 +45,13 @@ class _Sent(NamedTuple):
     """When its copy on this disk may go, on the loop's clock."""
 
 
-class Outbox:
+class UploadQueue:
     """Moves files into a depot; ``run`` is a task that somebody owns."""
 
     def __init__(
         self,
         disk: FileStore,
-        depot: Depot,
+        depot: ObjectStore,
         *,
         linger: float = LINGER_SECONDS,
         patience: float = PATIENCE_SECONDS,

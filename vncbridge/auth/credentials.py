@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .policy import Principal, digest
-from .revocation import Tenures
+from .revocation import CredentialLifetimes
 
 CODE_SECONDS = 600.0
 MOST_TICKETS = 1000
@@ -74,7 +74,7 @@ class Credentials:
         self._issued = {one.id: one for one in issued}
         self._tickets: dict[str, _Ticket] = {}
         self._kept = kept
-        self.tenures = Tenures(now)
+        self.tenures = CredentialLifetimes(now)
         """What goes on with these credentials."""
 
     def accept_token(self, token: str, principal: Principal) -> None:

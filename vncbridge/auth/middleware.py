@@ -17,11 +17,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .credentials import SESSION_SECONDS, Credentials
 from .policy import (
-    Approach,
-    Gate,
+    AccessPolicy,
+    Denial,
     Principal,
     Proof,
-    Refusal,
+    RequestFacts,
     bearer_of,
     cookie_of,
     is_open,
@@ -54,13 +54,13 @@ def too_large(limit: int) -> str:
     return f"at most {limit} bytes ({limit // (1024 * 1024)} MiB) are taken"
 
 
-class Border:
+class AuthMiddleware:
     """ASGI middleware: Host, Origin, credentials, content type and size of every request."""
 
     def __init__(
         self,
         app: ASGIApp,
-        gate: Gate,
+        gate: AccessPolicy,
         credentials: Credentials,
         kin: Kin,
         wrong_credential_delay: float = 0.5,
@@ -91,7 +91,7 @@ class Border:
             limit = largest_body(headers.get("content-type"))
             declared = headers.get("content-length", "0")
             if declared.isdecimal() and int(declared) > limit:
-                refusal = Refusal(413, "Request body is too large.", too_large(limit))
+                refusal = Denial(413, "Request body is too large.", too_large(limit))
                 await _answer(refusal)(scope, receive, send)
                 return
             receive = _bounded(receive, limit)
@@ -101,12 +101,12 @@ class Border:
         tenures = self._credentials.tenures
         await tenures.serve(approach.principal, self._app, scope, receive, send)
 
-    def _approach(self, scope: Scope, headers: Headers) -> Approach:
+    def _approach(self, scope: Scope, headers: Headers) -> RequestFacts:
         kind, principal = self._who(headers, scope)
         secure = scope["scheme"] in ("https", "wss")
         length = headers.get("content-length", "0")
         hosts = headers.getlist("host")
-        return Approach(
+        return RequestFacts(
             kind=scope["type"],
             method=scope.get("method", "GET"),
             path=scope["path"],
@@ -135,8 +135,8 @@ class Border:
         return "none", None
 
     async def _with_kin(
-        self, approach: Approach, principal: Principal, headers: Headers
-    ) -> Approach:
+        self, approach: RequestFacts, principal: Principal, headers: Headers
+    ) -> RequestFacts:
         """Look up which chats a request is about, where somebody's rights depend on it."""
         if ADMIN in principal.scopes:
             return approach
@@ -152,8 +152,8 @@ class Border:
 
     async def _turn_away(
         self,
-        refusal: Refusal,
-        approach: Approach,
+        refusal: Denial,
+        approach: RequestFacts,
         headers: Headers,
         scope: Scope,
         receive: Receive,
@@ -178,7 +178,7 @@ def _speak_for(scope: Scope, chats: Sequence[str]) -> None:
         scope["headers"] = [*scope["headers"], named]
 
 
-def _wants_page(approach: Approach, headers: Headers) -> bool:
+def _wants_page(approach: RequestFacts, headers: Headers) -> bool:
     return (
         approach.method == "GET"
         and not approach.path.startswith("/api/")
@@ -186,7 +186,7 @@ def _wants_page(approach: Approach, headers: Headers) -> bool:
     )
 
 
-def _answer(refusal: Refusal) -> JSONResponse:
+def _answer(refusal: Denial) -> JSONResponse:
     body = {"message": refusal.message}
     if refusal.detail:
         body["detail"] = refusal.detail
@@ -194,7 +194,7 @@ def _answer(refusal: Refusal) -> JSONResponse:
     return JSONResponse(body, refusal.status, headers)
 
 
-async def refuse_websocket(scope: Scope, receive: Receive, send: Send, refusal: Refusal) -> None:
+async def refuse_websocket(scope: Scope, receive: Receive, send: Send, refusal: Denial) -> None:
     """Answer a WebSocket's opening request with plain HTTP, where the server can."""
     if "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": REFUSED, "reason": refusal.message})
@@ -277,9 +277,9 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
     return router
 
 
-def install(
+def install_auth(
     app: FastAPI,
-    gate: Gate,
+    gate: AccessPolicy,
     credentials: Credentials,
     *,
     secure: bool = False,
@@ -293,7 +293,7 @@ def install(
     tell_all(app)
     app.add_exception_handler(StarletteHTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
-    app.add_middleware(Border, gate=gate, credentials=credentials, kin=kin)
+    app.add_middleware(AuthMiddleware, gate=gate, credentials=credentials, kin=kin)
 
 
 async def _http_error(_: Request, error: Exception) -> Response:

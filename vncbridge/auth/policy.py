@@ -37,7 +37,7 @@ class Principal:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class Denial:
     """Why a request does not pass."""
 
     status: int
@@ -48,7 +48,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Approach:
+class RequestFacts:
     """What the gate needs to know of a request."""
 
     kind: Literal["http", "websocket"]
@@ -70,7 +70,7 @@ class Approach:
 
 
 @dataclass(frozen=True)
-class Gate:
+class AccessPolicy:
     """The rules of one service."""
 
     allowed_hosts: frozenset[str] = frozenset()
@@ -78,15 +78,15 @@ class Gate:
     desktop: str = ""
     """The id of the desktop that this service is, if it is one."""
 
-    def need(self, approach: Approach) -> Need | None:
+    def need(self, approach: RequestFacts) -> Need | None:
         """Return what is needed beside the rights of an administrator."""
         reads = approach.kind == "http" and approach.method in SAFE_METHODS
         return need(approach.path, reads=reads, own_desktop=self.desktop)
 
-    def refusal(self, approach: Approach) -> Refusal | None:
+    def refusal(self, approach: RequestFacts) -> Denial | None:
         """Return why the request is turned away, or ``None`` when it passes."""
         if not host_allowed(approach.host, self.allowed_hosts):
-            return Refusal(
+            return Denial(
                 421,
                 "Wrong host.",
                 f"{approach.host!r} is neither a loopback address nor listed in allowed_hosts",
@@ -104,37 +104,37 @@ class Gate:
             or _body_refusal(approach)
         )
 
-    def _scope_refusal(self, approach: Approach, principal: Principal) -> Refusal | None:
+    def _scope_refusal(self, approach: RequestFacts, principal: Principal) -> Denial | None:
         if not allows(principal.scopes, self.need(approach), approach.family):
-            return Refusal(403, "Not allowed.", "this credential is not good for that")
+            return Denial(403, "Not allowed.", "this credential is not good for that")
         bound = chats_of(principal.scopes)
         if bound and approach.speaks_for and approach.speaks_for.isdisjoint(bound):
-            return Refusal(403, "Not allowed.", "this credential speaks for another chat")
+            return Denial(403, "Not allowed.", "this credential speaks for another chat")
         return None
 
-    def _origin_refusal(self, approach: Approach) -> Refusal | None:
+    def _origin_refusal(self, approach: RequestFacts) -> Denial | None:
         own = f"{approach.scheme}://{approach.host}"
         if approach.origin is not None:
             if approach.origin == own or approach.origin in self.allowed_origins:
                 return None
-            return Refusal(403, "Foreign origin.", f"{approach.origin} may not call this service")
+            return Denial(403, "Foreign origin.", f"{approach.origin} may not call this service")
         needs_origin = approach.credential == "cookie" and (
             approach.kind == "websocket" or approach.method not in SAFE_METHODS
         )
         if not needs_origin or approach.sec_fetch_site == "same-origin":
             return None
-        return Refusal(403, "Missing origin.", "a browser's request must carry its Origin")
+        return Denial(403, "Missing origin.", "a browser's request must carry its Origin")
 
 
-def _credential_refusal(approach: Approach) -> Refusal:
+def _credential_refusal(approach: RequestFacts) -> Denial:
     if approach.credential == "none":
-        return Refusal(
+        return Denial(
             401, "Sign in first.", "send the header 'Authorization: Bearer TOKEN' or open /login"
         )
-    return Refusal(401, "Wrong or ended credential.", wrong_credential=True)
+    return Denial(401, "Wrong or ended credential.", wrong_credential=True)
 
 
-def _body_refusal(approach: Approach) -> Refusal | None:
+def _body_refusal(approach: RequestFacts) -> Denial | None:
     if not approach.has_body or approach.method in SAFE_METHODS:
         return None
     # A browser can send a body without a type across origins, a program with a token cannot be
@@ -144,7 +144,7 @@ def _body_refusal(approach: Approach) -> Refusal | None:
     media_type = (approach.content_type or "").partition(";")[0].strip().lower()
     if media_type in BODY_TYPES:
         return None
-    return Refusal(
+    return Denial(
         415, "Unsupported content type.", f"send {' or '.join(BODY_TYPES)}, not {media_type!r}"
     )
 

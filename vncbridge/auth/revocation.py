@@ -17,7 +17,7 @@ REFUSED = 1008
 REASON = "Your credential has ended."
 
 
-class Tenures:
+class CredentialLifetimes:
     """The requests that go on with credentials which may end before them.
 
     ``now`` gives unix time.
@@ -25,7 +25,7 @@ class Tenures:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._open: defaultdict[str, set[_Tenure]] = defaultdict(set)
+        self._open: defaultdict[str, set[_CredentialLifetime]] = defaultdict(set)
 
     def end(self, name: str) -> None:
         """End the streams of those who stand on what has that name. Called on the event loop."""
@@ -39,7 +39,7 @@ class Tenures:
         if not principal.via and principal.ends is None:
             await app(scope, receive, send)
             return
-        tenure = _Tenure()
+        tenure = _CredentialLifetime()
 
         async def watched(message: Message) -> None:
             await send(message)
@@ -55,7 +55,7 @@ class Tenures:
                 await _say_goodbye(scope, send)
 
     @contextmanager
-    def _held(self, tenure: "_Tenure", principal: Principal) -> Iterator[None]:
+    def _held(self, tenure: "_CredentialLifetime", principal: Principal) -> Iterator[None]:
         with ExitStack() as stack:
             for name in principal.via:
                 self._open[name].add(tenure)
@@ -66,13 +66,13 @@ class Tenures:
                 stack.callback(timer.cancel)
             yield
 
-    def _forget(self, name: str, tenure: "_Tenure") -> None:
+    def _forget(self, name: str, tenure: "_CredentialLifetime") -> None:
         self._open[name].discard(tenure)
         if not self._open[name]:
             del self._open[name]
 
 
-class _Tenure:
+class _CredentialLifetime:
     """One request; only what streams is broken off."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Piece:
+class RangePart:
     """One file of a body."""
 
     media_type: str
@@ -20,7 +20,7 @@ class Piece:
 class Mixed:
     """A body of several files. The boundary must not occur in any of them."""
 
-    pieces: Sequence[Piece]
+    pieces: Sequence[RangePart]
     boundary: str
 
     @property
@@ -42,7 +42,7 @@ class Mixed:
             yield b"\r\n"
         yield self._tail()
 
-    def _head(self, piece: Piece) -> bytes:
+    def _head(self, piece: RangePart) -> bytes:
         lines = (
             f"--{self.boundary}",
             f"Content-Type: {piece.media_type}",
@@ -54,12 +54,12 @@ class Mixed:
         return f"--{self.boundary}--\r\n".encode()
 
 
-def piece(media_type: str, path: Path) -> Piece:
+def piece(media_type: str, path: Path) -> RangePart:
     """A file as it is now."""
-    return Piece(media_type, path, path.stat().st_size)
+    return RangePart(media_type, path, path.stat().st_size)
 
 
-def _content(piece: Piece) -> Iterator[bytes]:
+def _content(piece: RangePart) -> Iterator[bytes]:
     left = piece.size
     with piece.path.open("rb") as file:
         while left and (chunk := file.read(min(CHUNK, left))):

@@ -24,10 +24,10 @@ LONGEST_CUT_TEXT = 16 * 1024 * 1024
 
 # They would change what the client says later: buttons in a second byte (-316), sound (-259),
 # other devices (-305). What the server never hears of, it never agrees to.
-UNSPOKEN = frozenset({-316, -305, -259})
+DISABLED_ENCODINGS = frozenset({-316, -305, -259})
 
 
-class Kind(Enum):
+class MessageKind(Enum):
     """What a message is about."""
 
     VERSION = "version"
@@ -46,10 +46,10 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Message:
+class ClientMessage:
     """One message, as it is to be passed on."""
 
-    kind: Kind
+    kind: MessageKind
     raw: bytes
     """Empty for a cut text, which is not kept."""
     down: bool = False
@@ -61,14 +61,14 @@ class Message:
 class _Shape(NamedTuple):
     """How long a message of one type is."""
 
-    kind: Kind
+    kind: MessageKind
     head: int
     """Bytes that tell the length."""
     length: Callable[[bytes], int]
     """Of the whole message, from its head."""
 
 
-class ClientStream:
+class ClientParser:
     """Cuts one client's bytes into messages, however they are cut on their way.
 
     Holds at most one message that has not come whole, and never a cut text.
@@ -76,20 +76,20 @@ class ClientStream:
 
     def __init__(self) -> None:
         self._rest = bytearray()
-        self._expects = Kind.VERSION
+        self._expects = MessageKind.VERSION
         self._skip = 0
 
     @property
     def greeted(self) -> bool:
         """Whether the handshake is over."""
-        return self._expects is Kind.PIXEL_FORMAT
+        return self._expects is MessageKind.PIXEL_FORMAT
 
     @property
     def midway(self) -> bool:
         """Whether more has to come before anything makes sense."""
         return bool(self._rest or self._skip) or not self.greeted
 
-    def feed(self, data: bytes) -> Iterator[Message]:
+    def feed(self, data: bytes) -> Iterator[ClientMessage]:
         """Yield the messages that are whole with these bytes.
 
         Raises:
@@ -102,7 +102,7 @@ class ClientStream:
                 self._skip -= taken
                 view = view[taken:]
                 if not self._skip:
-                    yield Message(Kind.CUT_TEXT, b"")
+                    yield ClientMessage(MessageKind.CUT_TEXT, b"")
                 continue
             taken = min(self._wanted() - len(self._rest), len(view))
             self._rest += view[:taken]
@@ -115,46 +115,46 @@ class ClientStream:
 
     def _wanted(self) -> int:
         """How many bytes are needed to know more: the head's, then the whole message's."""
-        if self._expects is not Kind.PIXEL_FORMAT:
-            return 12 if self._expects is Kind.VERSION else 1
+        if self._expects is not MessageKind.PIXEL_FORMAT:
+            return 12 if self._expects is MessageKind.VERSION else 1
         if not self._rest:
             return 1
         shape = _shape(self._rest)
         if len(self._rest) < shape.head:
             return shape.head
-        return shape.head if shape.kind is Kind.CUT_TEXT else shape.length(bytes(self._rest))
+        return shape.head if shape.kind is MessageKind.CUT_TEXT else shape.length(bytes(self._rest))
 
     def _check_early(self) -> None:
-        if self._expects is Kind.VERSION and not any(
+        if self._expects is MessageKind.VERSION and not any(
             version.startswith(self._rest) for version in VERSIONS
         ):
             raise ProtocolBroken("This is not RFB 3.3, 3.7 or 3.8.")
 
-    def _message(self, raw: bytes) -> Iterator[Message]:
+    def _message(self, raw: bytes) -> Iterator[ClientMessage]:
         match self._expects:
-            case Kind.VERSION:
+            case MessageKind.VERSION:
                 # A 3.3 server chooses the security type itself.
-                self._expects = Kind.INIT if VERSIONS[raw] == 3 else Kind.SECURITY
-                yield Message(Kind.VERSION, raw)
-            case Kind.SECURITY:
+                self._expects = MessageKind.INIT if VERSIONS[raw] == 3 else MessageKind.SECURITY
+                yield ClientMessage(MessageKind.VERSION, raw)
+            case MessageKind.SECURITY:
                 if raw[0] != SECURITY_NONE:
                     raise ProtocolBroken(f"Security type {raw[0]} was not offered.")
-                self._expects = Kind.INIT
-                yield Message(Kind.SECURITY, raw)
-            case Kind.INIT:
-                self._expects = Kind.PIXEL_FORMAT
-                yield Message(Kind.INIT, SHARED)
+                self._expects = MessageKind.INIT
+                yield ClientMessage(MessageKind.SECURITY, raw)
+            case MessageKind.INIT:
+                self._expects = MessageKind.PIXEL_FORMAT
+                yield ClientMessage(MessageKind.INIT, SHARED)
             case _:
                 yield from self._spoken(raw)
 
-    def _spoken(self, raw: bytes) -> Iterator[Message]:
+    def _spoken(self, raw: bytes) -> Iterator[ClientMessage]:
         shape = _shape(raw)
-        if shape.kind is not Kind.CUT_TEXT:
+        if shape.kind is not MessageKind.CUT_TEXT:
             yield _read(shape.kind, raw)
             return
         self._skip = shape.length(raw) - shape.head
         if not self._skip:
-            yield Message(Kind.CUT_TEXT, b"")
+            yield ClientMessage(MessageKind.CUT_TEXT, b"")
 
 
 def _fixed(length: int) -> Callable[[bytes], int]:
@@ -195,17 +195,17 @@ def _qemu(head: bytes) -> int:
 
 
 SHAPES: Mapping[int, _Shape] = {
-    0: _Shape(Kind.PIXEL_FORMAT, 1, _fixed(20)),
-    2: _Shape(Kind.ENCODINGS, 4, _encodings),
-    3: _Shape(Kind.UPDATE_REQUEST, 1, _fixed(10)),
-    4: _Shape(Kind.KEY, 1, _fixed(8)),
-    5: _Shape(Kind.POINTER, 1, _fixed(6)),
-    6: _Shape(Kind.CUT_TEXT, 8, _cut_text),
-    150: _Shape(Kind.CONTINUOUS_UPDATES, 1, _fixed(10)),
-    248: _Shape(Kind.FENCE, 9, _fence),
-    250: _Shape(Kind.POWER, 1, _fixed(4)),
-    251: _Shape(Kind.RESIZE, 8, _screens),
-    255: _Shape(Kind.KEY, 2, _qemu),
+    0: _Shape(MessageKind.PIXEL_FORMAT, 1, _fixed(20)),
+    2: _Shape(MessageKind.ENCODINGS, 4, _encodings),
+    3: _Shape(MessageKind.UPDATE_REQUEST, 1, _fixed(10)),
+    4: _Shape(MessageKind.KEY, 1, _fixed(8)),
+    5: _Shape(MessageKind.POINTER, 1, _fixed(6)),
+    6: _Shape(MessageKind.CUT_TEXT, 8, _cut_text),
+    150: _Shape(MessageKind.CONTINUOUS_UPDATES, 1, _fixed(10)),
+    248: _Shape(MessageKind.FENCE, 9, _fence),
+    250: _Shape(MessageKind.POWER, 1, _fixed(4)),
+    251: _Shape(MessageKind.RESIZE, 8, _screens),
+    255: _Shape(MessageKind.KEY, 2, _qemu),
 }
 """The messages of a session by their first byte."""
 
@@ -217,21 +217,21 @@ def _shape(message: bytes | bytearray) -> _Shape:
         raise ProtocolBroken(f"Message type {message[0]} is unknown.") from None
 
 
-def _read(kind: Kind, raw: bytes) -> Message:
+def _read(kind: MessageKind, raw: bytes) -> ClientMessage:
     match kind:
-        case Kind.KEY:
-            return Message(kind, raw, down=any(raw[2:4]) if raw[0] == 255 else raw[1] != 0)
-        case Kind.POINTER:
-            return Message(kind, raw, buttons=raw[1])
-        case Kind.ENCODINGS:
-            return Message(kind, _without_unspoken(raw))
+        case MessageKind.KEY:
+            return ClientMessage(kind, raw, down=any(raw[2:4]) if raw[0] == 255 else raw[1] != 0)
+        case MessageKind.POINTER:
+            return ClientMessage(kind, raw, buttons=raw[1])
+        case MessageKind.ENCODINGS:
+            return ClientMessage(kind, _without_unspoken(raw))
         case _:
-            return Message(kind, raw)
+            return ClientMessage(kind, raw)
 
 
 def _without_unspoken(raw: bytes) -> bytes:
     asked = [number for (number,) in struct.iter_unpack(">i", raw[4:])]
-    kept = [number for number in asked if number not in UNSPOKEN]
+    kept = [number for number in asked if number not in DISABLED_ENCODINGS]
     return raw[:2] + struct.pack(f">H{len(kept)}i", len(kept), *kept)
 
 
@@ -242,20 +242,20 @@ class Held:
         self._keys: set[bytes] = set()
         self._pointer = b""
 
-    def note(self, message: Message) -> None:
+    def note(self, message: ClientMessage) -> None:
         """Take a message into account that is passed on.
 
         Raises:
             ProtocolBroken: If more keys are held than any keyboard has.
         """
-        if message.kind is Kind.KEY:
+        if message.kind is MessageKind.KEY:
             released = _released(message.raw)
             self._keys.discard(released)
             if message.down:
                 self._keys.add(released)
             if len(self._keys) > MOST_HELD:
                 raise ProtocolBroken(f"More than {MOST_HELD} keys are held down.")
-        elif message.kind is Kind.POINTER:
+        elif message.kind is MessageKind.POINTER:
             up = message.raw[:1] + b"\0" + message.raw[2:]
             self._pointer = up if message.buttons else b""
 

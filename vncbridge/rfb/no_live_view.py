@@ -4,12 +4,12 @@ from fastapi import APIRouter, HTTPException
 from starlette.websockets import WebSocket
 
 from deskhand.vncbridge.auth.middleware import refuse_websocket
-from deskhand.vncbridge.auth.policy import Refusal
+from deskhand.vncbridge.auth.policy import Denial
 
 
 def router(reason: str) -> APIRouter:
     """Return the route of the VNC stream, which is refused always; ``reason`` is a sentence."""
-    refusal = Refusal(409, "This desktop has no live view.", reason)
+    refusal = Denial(409, "This desktop has no live view.", reason)
     routes = APIRouter()
 
     @routes.websocket("/api/v0/desktop/vnc")

@@ -19,16 +19,16 @@ from deskhand.vncbridge.websocket.client_stream import (
     NORMAL,
     NOT_BINARY,
     STUCK_SECONDS,
-    Farewell,
-    Outlet,
+    ClientStream,
+    CloseReason,
     StreamEnded,
 )
 from deskhand.vncbridge.websocket.tunnel import until_one_ends
 
-from .server_connection import Line
-from .viewers import PRIVATE, Seat, Watchers, visitor
+from .server_connection import ServerConnection
+from .viewers import PRIVATE, Viewers, ViewerSession, viewer_identity
 
-MOUTHFUL = 16 * 1024
+READ_SIZE = 16 * 1024
 """Bytes of a client that are read at once: the next are read when others had their turn."""
 SUBPROTOCOL = "binary"
 PROTOCOL_ERROR = 1002
@@ -39,7 +39,7 @@ PATIENCE = 30.0
 class Upstream(Protocol):
     """Where the RFB server is reached."""
 
-    async def open(self) -> Line:
+    async def open(self) -> ServerConnection:
         """Open a fresh connection, one for each watcher.
 
         Raises:
@@ -55,15 +55,15 @@ class UnixUpstream:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    async def open(self) -> Line:
+    async def open(self) -> ServerConnection:
         """Open a fresh connection."""
-        return await Line.to(self._path)
+        return await ServerConnection.to(self._path)
 
 
 def router(
     upstream: Upstream,
     closing: Callable[[], bool],
-    watchers: Watchers,
+    watchers: Viewers,
     stuck_seconds: float = STUCK_SECONDS,
     patience: float = PATIENCE,
     desktop: str = "",
@@ -84,7 +84,7 @@ def router(
             detail = f"at most {watchers.most} may watch one desktop"
             return await _refuse(websocket, 429, "Too many watchers.", detail)
         principal = websocket.scope.get("state", {}).get("principal")
-        who = visitor(websocket.query_params, principal, desktop)
+        who = viewer_identity(websocket.query_params, principal, desktop)
         if not watchers.control.may_see(who.key):
             return await _refuse(websocket, 409, PRIVATE.reason, code="human_in_control")
         with watchers.one_more():
@@ -98,7 +98,7 @@ def router(
             try:
                 offered = websocket.scope["subprotocols"]
                 await websocket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
-                outlet = Outlet(websocket, stuck_seconds)
+                outlet = ClientStream(websocket, stuck_seconds)
                 with watchers.seat(who, line.write) as seat:
                     farewell = await relay(outlet, line, seat, patience)
                 await outlet.close(farewell)
@@ -108,7 +108,9 @@ def router(
     return routes
 
 
-async def relay(outlet: Outlet, line: Line, seat: Seat, patience: float = PATIENCE) -> Farewell:
+async def relay(
+    outlet: ClientStream, line: ServerConnection, seat: ViewerSession, patience: float = PATIENCE
+) -> CloseReason:
     """Copy both ways until either side ends, or the seat is taken away; return why.
 
     Each direction reads again only when its last bytes were taken: a slow watcher slows only
@@ -121,7 +123,7 @@ async def relay(outlet: Outlet, line: Line, seat: Seat, patience: float = PATIEN
                 await outlet.send(chunk)
         except OSError as error:
             raise _broken(error) from error
-        raise StreamEnded(Farewell(NORMAL, "The desktop ended the stream."))
+        raise StreamEnded(CloseReason(NORMAL, "The desktop ended the stream."))
 
     async def to_server() -> NoReturn:
         while True:
@@ -134,34 +136,34 @@ async def relay(outlet: Outlet, line: Line, seat: Seat, patience: float = PATIEN
     try:
         return await until_one_ends(to_watcher(), to_server(), banished())
     except ProtocolBroken as error:
-        return Farewell(PROTOCOL_ERROR, str(error))
+        return CloseReason(PROTOCOL_ERROR, str(error))
 
 
-async def _words(outlet: Outlet, seat: Seat, patience: float) -> bytes:
+async def _words(outlet: ClientStream, seat: ViewerSession, patience: float) -> bytes:
     try:
         async with asyncio.timeout(patience if seat.midway else None):
             message = await outlet.receive()
     except TimeoutError:
         reason = f"The rest of a message did not come for {patience:g} s."
-        raise StreamEnded(Farewell(PROTOCOL_ERROR, reason)) from None
+        raise StreamEnded(CloseReason(PROTOCOL_ERROR, reason)) from None
     if isinstance(message, str):
         raise StreamEnded(NOT_BINARY)
     return message
 
 
-async def _pass_on(words: bytes, seat: Seat, line: Line) -> None:
-    for start in range(0, len(words), MOUTHFUL):
-        seat.heard(words[start : start + MOUTHFUL])
+async def _pass_on(words: bytes, seat: ViewerSession, line: ServerConnection) -> None:
+    for start in range(0, len(words), READ_SIZE):
+        seat.heard(words[start : start + READ_SIZE])
         try:
             await line.drain()
         except OSError as error:
             raise _broken(error) from error
-        if len(words) > MOUTHFUL:
+        if len(words) > READ_SIZE:
             await asyncio.sleep(0)
 
 
 def _broken(error: OSError) -> StreamEnded:
-    return StreamEnded(Farewell(BROKEN, f"The desktop's stream broke: {error.strerror}."))
+    return StreamEnded(CloseReason(BROKEN, f"The desktop's stream broke: {error.strerror}."))
 
 
 async def _refuse(

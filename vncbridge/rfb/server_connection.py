@@ -14,7 +14,7 @@ AGAIN_SECONDS = 0.01
 HANG_UP_SECONDS = 1.0
 
 
-class Line(asyncio.Protocol):
+class ServerConnection(asyncio.Protocol):
     """Holds at most one read, 256 KiB, and reads again when that is asked for.
 
     Beside asyncio's own streams it saves two copies of every byte and their 2 MiB of buffer.

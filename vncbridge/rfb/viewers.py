@@ -8,13 +8,13 @@ from typing import NamedTuple, Protocol
 
 from deskhand.vncbridge.auth.policy import Principal
 from deskhand.vncbridge.auth.scopes import desktop_role
-from deskhand.vncbridge.websocket.client_stream import Farewell
+from deskhand.vncbridge.websocket.client_stream import CloseReason
 
-from .messages import ClientStream, Held, Kind, Message
-from .permissions import Role, asks_for_control, lowest, passes
+from .messages import ClientMessage, ClientParser, Held, MessageKind
+from .permissions import Role, is_press, min_role, passes
 
 MOST_WATCHERS = 64
-PRIVATE = Farewell(4001, "A person has this desktop in private.")
+PRIVATE = CloseReason(4001, "A person has this desktop in private.")
 """A code of our own, RFC 6455 section 7.4.2: come back when control was given back."""
 WHEEL = 0b01111000
 """Buttons 4 to 7: each notch is one, and none is a click."""
@@ -67,7 +67,7 @@ class NoLease:
         """Nothing to count."""
 
 
-class Visitor(NamedTuple):
+class ViewerIdentity(NamedTuple):
     """Somebody who wants to watch."""
 
     role: Role
@@ -80,11 +80,13 @@ class Visitor(NamedTuple):
 _numbers = count(1)
 
 
-def visitor(query: Mapping[str, str], principal: Principal | None, desktop: str) -> Visitor:
+def viewer_identity(
+    query: Mapping[str, str], principal: Principal | None, desktop: str
+) -> ViewerIdentity:
     """Read who comes to a desktop from an address's parameters and the credential shown with it."""
     scopes = ("admin",) if principal is None else principal.scopes
     granted: Role = "view" if desktop_role(scopes, desktop) == "view" else "control"
-    role = lowest(granted, query.get("role", "control"))
+    role = min_role(granted, query.get("role", "control"))
     name = "".join(c for c in query.get("name", "") if c.isprintable())[:60].strip()
     viewer = query.get("viewer", "")
     if role == "view":
@@ -97,18 +99,20 @@ def visitor(query: Mapping[str, str], principal: Principal | None, desktop: str)
     else:
         key = f"connection:{next(_numbers)}"
     known = principal.name if principal is not None else "Somebody"
-    return Visitor(role, name or known, key, asks=bool(viewer))
+    return ViewerIdentity(role, name or known, key, asks=bool(viewer))
 
 
-class Seat:
+class ViewerSession:
     """One watcher's place; the words of its client go through `heard`."""
 
-    def __init__(self, who: Visitor, control: Control, write: Callable[[bytes], None]) -> None:
+    def __init__(
+        self, who: ViewerIdentity, control: Control, write: Callable[[bytes], None]
+    ) -> None:
         self.who = who
         self.banished = asyncio.Event()
         self._control = control
         self._write = write
-        self._stream = ClientStream()
+        self._stream = ClientParser()
         self._held = Held()
         self._buttons = 0
 
@@ -141,36 +145,36 @@ class Seat:
         if released:
             self._write(released)
 
-    def _passes(self, message: Message) -> bool:
+    def _passes(self, message: ClientMessage) -> bool:
         role = self.who.role
         if not passes(message, role):
             return False
-        if message.kind not in (Kind.KEY, Kind.POINTER):
+        if message.kind not in (MessageKind.KEY, MessageKind.POINTER):
             return True
         key = self.who.key
         if not self._control.drives(key):
-            may_begin = asks_for_control(message) and not self.who.asks
+            may_begin = is_press(message) and not self.who.asks
             if not (may_begin and self._control.begins(key, self.who.name)):
                 return False
         self._held.note(message)
         self._count(message)
         return True
 
-    def _count(self, message: Message) -> None:
+    def _count(self, message: ClientMessage) -> None:
         clicks = 0
-        if message.kind is Kind.POINTER:
+        if message.kind is MessageKind.POINTER:
             clicks = (message.buttons & ~self._buttons & ~WHEEL).bit_count()
             self._buttons = message.buttons
         self._control.used(self.who.key, keys=int(message.down), clicks=clicks)
 
 
-class Watchers:
+class Viewers:
     """Who watches one desktop now."""
 
     def __init__(self, most: int = MOST_WATCHERS, control: Control | None = None) -> None:
         self._most = most
         self._count = 0
-        self._seats: set[Seat] = set()
+        self._seats: set[ViewerSession] = set()
         self.control = control or NoLease()
 
     @property
@@ -193,9 +197,9 @@ class Watchers:
             self._count -= 1
 
     @contextmanager
-    def seat(self, who: Visitor, write: Callable[[bytes], None]) -> Iterator[Seat]:
+    def seat(self, who: ViewerIdentity, write: Callable[[bytes], None]) -> Iterator[ViewerSession]:
         """Give a watcher a seat while the body runs; nothing stays pressed after it."""
-        seat = Seat(who, self.control, write)
+        seat = ViewerSession(who, self.control, write)
         self._seats.add(seat)
         self.control.joined(who.key)
         try:

@@ -14,7 +14,7 @@ from uuid import UUID
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .json_logs import ACCESS, about
+from .json_logs import ACCESS, log_context
 
 logger = logging.getLogger(ACCESS)
 logger.propagate = False
@@ -59,7 +59,7 @@ class AccessLog:
             await send(message)
 
         try:
-            with about(chat_fields(Headers(scope=scope))):
+            with log_context(chat_fields(Headers(scope=scope))):
                 await self._app(scope, receive, watched)
         except BaseException:
             status = status or BROKEN

@@ -6,7 +6,7 @@ LONGEST_HEAD = 64 * 1024
 """Bytes, as in h11, uvicorn's slower parser, which has the limit built in."""
 
 
-class BoundedHeads(HttpToolsProtocol):
+class HeaderSizeLimit(HttpToolsProtocol):
     """One connection; half of each answer's time is saved beside h11."""
 
     _begun = 0

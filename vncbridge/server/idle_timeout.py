@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 
-class Idleness:
+class IdleTimeout:
     """ASGI middleware that knows when the last call ended; ``now`` in seconds, monotonic."""
 
     def __init__(self, app: ASGIApp, now: Callable[[], float]) -> None:

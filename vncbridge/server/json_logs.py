@@ -27,12 +27,12 @@ LARGEST_FILE = 10 * 1024 * 1024
 OLD_FILES = 2
 
 
-def about(fields: Mapping[str, object]) -> AbstractContextManager[None]:
+def log_context(fields: Mapping[str, object]) -> AbstractContextManager[None]:
     """Put fields into every line that is logged in the block, and in tasks that it starts."""
     return bound_contextvars(**fields)
 
 
-def only_about(fields: Mapping[str, object]) -> None:
+def set_log_context(fields: Mapping[str, object]) -> None:
     """Do so to the end of the task; what the request that started it was about is forgotten."""
     clear_contextvars()
     bind_contextvars(**fields)

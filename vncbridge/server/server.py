@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deskhand.vncbridge.errors import CannotListen
 
-from .header_limit import BoundedHeads
-from .shutdown_response import Parting
+from .header_limit import HeaderSizeLimit
+from .shutdown_response import ShutdownResponse
 from .websocket_protocol import StreamProtocol
 
 CLOSING_SECONDS = 2
@@ -134,7 +134,7 @@ def _bind_tcp(wanted: Address) -> socket.socket:
     return bound
 
 
-class Dated:
+class DateHeader:
     """Gives each answer its ``Date``; uvicorn would wake up every second to know it."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -166,9 +166,9 @@ class Serving(uvicorn.Server):
     ) -> None:
         super().__init__(
             uvicorn.Config(
-                Dated(Parting(app, lambda: self.should_exit)),
+                DateHeader(ShutdownResponse(app, lambda: self.should_exit)),
                 date_header=False,
-                http=BoundedHeads,
+                http=HeaderSizeLimit,
                 ws=StreamProtocol,
                 ws_per_message_deflate=False,
                 ws_ping_interval=15,

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 ENDING = {"message": "The service is shutting down."}
 
 
-class Parting:
+class ShutdownResponse:
     """ASGI middleware: a request that the end breaks off is answered 503, not with an error.
 
     ``ending`` tells whether the end was asked for. Whose answer has begun gets no other one.

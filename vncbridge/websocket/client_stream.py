@@ -11,7 +11,7 @@ from deskhand.vncbridge.server.websocket_protocol import EXTENSION
 STUCK_SECONDS = 30.0
 
 
-class Farewell(NamedTuple):
+class CloseReason(NamedTuple):
     """Why a stream ends: a close code of RFC 6455 section 7.4 and a sentence."""
 
     code: int
@@ -19,7 +19,7 @@ class Farewell(NamedTuple):
 
 
 NORMAL = 1000
-NOT_BINARY = Farewell(1003, "Messages of this stream are binary.")
+NOT_BINARY = CloseReason(1003, "Messages of this stream are binary.")
 NO_STATUS = 1005
 ABNORMAL = 1006
 BROKEN = 1011
@@ -29,12 +29,12 @@ TRY_AGAIN_LATER = 1013
 class StreamEnded(Exception):
     """The stream is over; carries the farewell for the other side."""
 
-    def __init__(self, farewell: Farewell) -> None:
+    def __init__(self, farewell: CloseReason) -> None:
         super().__init__(farewell)
         self.farewell = farewell
 
 
-class Outlet:
+class ClientStream:
     """An accepted WebSocket, with bounded memory and an end for watchers that are stuck.
 
     Slow is not stuck: a watcher is stuck when it took not one byte for ``stuck_seconds``.
@@ -74,7 +74,7 @@ class Outlet:
                 before, waiting = waiting, self._waiting()
                 if waiting >= before:
                     reason = f"Nothing was read for {self._stuck_seconds:g} s."
-                    raise StreamEnded(Farewell(TRY_AGAIN_LATER, reason)) from None
+                    raise StreamEnded(CloseReason(TRY_AGAIN_LATER, reason)) from None
 
     async def _send(self, message: bytes | str) -> None:
         try:
@@ -84,7 +84,7 @@ class Outlet:
                 await self._send_bytes(message)
         # Starlette raises RuntimeError for a socket that was closed meanwhile.
         except (WebSocketDisconnect, RuntimeError, ConnectionError):
-            raise StreamEnded(Farewell(ABNORMAL)) from None
+            raise StreamEnded(CloseReason(ABNORMAL)) from None
 
     async def receive(self) -> bytes | str:
         """Return the next message.
@@ -94,11 +94,11 @@ class Outlet:
         """
         message = await self._websocket.receive()
         if message["type"] == "websocket.disconnect":
-            raise StreamEnded(Farewell(message["code"], message.get("reason") or ""))
+            raise StreamEnded(CloseReason(message["code"], message.get("reason") or ""))
         data: bytes | str | None = message.get("bytes")
         return message["text"] if data is None else data
 
-    async def close(self, farewell: Farewell) -> None:
+    async def close(self, farewell: CloseReason) -> None:
         """Say why the stream ends; nothing happens when the watcher has left already."""
         if self._websocket.client_state is WebSocketState.DISCONNECTED:
             return

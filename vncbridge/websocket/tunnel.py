@@ -14,8 +14,8 @@ from .client_stream import (
     NO_STATUS,
     NORMAL,
     STUCK_SECONDS,
-    Farewell,
-    Outlet,
+    ClientStream,
+    CloseReason,
     StreamEnded,
 )
 
@@ -23,9 +23,9 @@ GOODBYE_SECONDS = 1.0
 """How long the service may take to answer our close."""
 
 
-async def until_one_ends(*pumps: Coroutine[None, None, NoReturn]) -> Farewell:
+async def until_one_ends(*pumps: Coroutine[None, None, NoReturn]) -> CloseReason:
     """Run pumps until one raises `StreamEnded`, end the others, return its farewell."""
-    tasks = [asyncio.create_task(pump) for pump in pumps]
+    tasks = [asyncio.create_task(tunnel) for tunnel in pumps]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         await next(iter(done))
@@ -37,7 +37,7 @@ async def until_one_ends(*pumps: Coroutine[None, None, NoReturn]) -> Farewell:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def pump(
+async def tunnel(
     browser: WebSocket, service: ClientConnection, stuck_seconds: float = STUCK_SECONDS
 ) -> None:
     """Pass messages both ways until either side closes, then close the other alike.
@@ -45,7 +45,7 @@ async def pump(
     ``browser`` has been accepted. Each direction reads again only when its last message was
     taken, so memory stays bounded whichever side is slow.
     """
-    outlet = Outlet(browser, stuck_seconds)
+    outlet = ClientStream(browser, stuck_seconds)
 
     async def to_browser() -> NoReturn:
         while True:
@@ -75,14 +75,14 @@ async def _receive(service: ClientConnection) -> bytes | str:
         raise StreamEnded(_farewell_of(service)) from None
 
 
-def _farewell_of(service: ClientConnection) -> Farewell:
-    return Farewell(service.close_code or ABNORMAL, service.close_reason or "")
+def _farewell_of(service: ClientConnection) -> CloseReason:
+    return CloseReason(service.close_code or ABNORMAL, service.close_reason or "")
 
 
-def _sendable(farewell: Farewell) -> Farewell:
+def _sendable(farewell: CloseReason) -> CloseReason:
     """Return a farewell whose code may be sent, RFC 6455 section 7.4.1."""
     if farewell.code == NO_STATUS:
-        return Farewell(NORMAL)
+        return CloseReason(NORMAL)
     if farewell.code == ABNORMAL:
-        return Farewell(BROKEN, "The other side was lost.")
+        return CloseReason(BROKEN, "The other side was lost.")
     return farewell

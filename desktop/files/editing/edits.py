@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from deskhand.desktop.files.errors import EditError
 
 from .hints import hints
-from .line_endings import Line, converted, dominant, endings, joined, lines_of
+from .line_endings import TextLine, converted, dominant, endings, joined, lines_of
 from .matching import PASSES, exact, windows
 from .splice import spliced
 
@@ -65,7 +65,10 @@ def _applied(text: str, edit: Edit, path: str) -> str:
 
 
 def _spliced(
-    lines: list[Line], places: Sequence[int], sides: tuple[list[Line], list[Line]], usual: str
+    lines: list[TextLine],
+    places: Sequence[int],
+    sides: tuple[list[TextLine], list[TextLine]],
+    usual: str,
 ) -> str:
     search, new = sides
     search = [line._replace(end=usual if line.end else "") for line in search]

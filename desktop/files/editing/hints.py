@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
 
-from .line_endings import Line
+from .line_endings import TextLine
 from .matching import Key, trimmed, without_trail
 
 MOST_LINES = 5
@@ -17,13 +17,13 @@ LONGEST = 200
 """Characters of a line that are shown."""
 
 
-def hints(text: str, lines: Sequence[Line], search: Sequence[Line], new: str) -> str:
+def hints(text: str, lines: Sequence[TextLine], search: Sequence[TextLine], new: str) -> str:
     """Return sentences that help the caller, nothing if there is nothing to say."""
     # A miscount goes alone: to swap the texts then would change a place that nobody means.
     return _miscounts(lines, search) or _swap(text, lines, new) or _closest(lines, search)
 
 
-def _miscounts(lines: Sequence[Line], search: Sequence[Line]) -> str:
+def _miscounts(lines: Sequence[TextLine], search: Sequence[TextLine]) -> str:
     found = []
     for wanted in search:
         counts: dict[tuple[str, int], list[str]] = {}
@@ -71,14 +71,14 @@ def _run(text: str, at: int, char: str) -> int:
     return len(before) - len(before.rstrip(char)) + len(after) - len(after.lstrip(char))
 
 
-def _swap(text: str, lines: Sequence[Line], new: str) -> str:
+def _swap(text: str, lines: Sequence[TextLine], new: str) -> str:
     numbers = list(dict.fromkeys(_standing(text, lines, new))) if new.strip() else []
     if not numbers:
         return ""
     return f"The new text appears at line {_listed(numbers)}: old and new may be swapped."
 
 
-def _standing(text: str, lines: Sequence[Line], new: str) -> Iterator[int]:
+def _standing(text: str, lines: Sequence[TextLine], new: str) -> Iterator[int]:
     at, number, counted = text.find(new), 1, 0
     if at >= 0:
         while at >= 0:
@@ -95,14 +95,14 @@ def _standing(text: str, lines: Sequence[Line], new: str) -> Iterator[int]:
             return
 
 
-def _overlapping(lines: Sequence[Line], body: Sequence[str], key: Key) -> list[int]:
+def _overlapping(lines: Sequence[TextLine], body: Sequence[str], key: Key) -> list[int]:
     wanted = [text.rstrip() if key is without_trail else text.strip() for text in body]
     given = [key(line) for line in lines]
     span = len(wanted)
     return [at + 1 for at in range(len(given) - span + 1) if given[at : at + span] == wanted]
 
 
-def _closest(lines: Sequence[Line], search: Sequence[Line]) -> str:
+def _closest(lines: Sequence[TextLine], search: Sequence[TextLine]) -> str:
     texts = [line.text for line in islice(lines, MOST_COMPARED)]
     wanted = [line.text for line in islice(search, MOST_SEARCHED)]
     same, start = max(

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from math import gcd
 
-from .line_endings import Line
+from .line_endings import TextLine
 
 
-def unit_of(lines: Iterable[Line]) -> str | None:
+def unit_of(lines: Iterable[TextLine]) -> str | None:
     """Return one step of indentation: a tab, or so many spaces; None if that cannot be told."""
     leads = {line.lead for line in lines if line.lead and not line.blank}
     if not leads:

@@ -9,7 +9,7 @@ _LINE = re.compile(r"([^\n]*?)(\r?\n|\Z)")
 _BREAK = re.compile(r"\r?\n")
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """One line in four parts; joined they are the line."""
 
     lead: str
@@ -27,12 +27,12 @@ class Line(NamedTuple):
         return self.lead + self.text + self.trail + self.end
 
 
-def lines_of(text: str) -> list[Line]:
+def lines_of(text: str) -> list[TextLine]:
     """Split a text; a final newline begins no further line."""
     return [_line(m[1], m[2]) for m in _LINE.finditer(text) if m[0]]
 
 
-def joined(lines: list[Line]) -> str:
+def joined(lines: list[TextLine]) -> str:
     """Put lines together again."""
     return "".join(map(str, lines))
 
@@ -53,8 +53,8 @@ def converted(text: str, ending: str) -> str:
     return _BREAK.sub(ending, text)
 
 
-def _line(body: str, end: str) -> Line:
+def _line(body: str, end: str) -> TextLine:
     middle = body.lstrip(BLANKS)
     lead = body[: len(body) - len(middle)]
     text = middle.rstrip(BLANKS)
-    return Line(lead, text, middle[len(text) :], end)
+    return TextLine(lead, text, middle[len(text) :], end)

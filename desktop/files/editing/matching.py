@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Sequence
 
-from .line_endings import Line
+from .line_endings import TextLine
 
-Key = Callable[[Line], str]
+Key = Callable[[TextLine], str]
 
 _FOLDED = str.maketrans(
     {
@@ -19,17 +19,17 @@ _FOLDED = str.maketrans(
 )
 
 
-def without_trail(line: Line) -> str:
+def without_trail(line: TextLine) -> str:
     """Compare lines but for blanks at their ends."""
     return line.lead + line.text
 
 
-def trimmed(line: Line) -> str:
+def trimmed(line: TextLine) -> str:
     """Compare lines but for blanks around them."""
     return line.text
 
 
-def folded(line: Line) -> str:
+def folded(line: TextLine) -> str:
     """Compare lines but for blanks around them and typographic punctuation."""
     return line.text.translate(_FOLDED).strip()
 
@@ -49,7 +49,7 @@ def exact(text: str, search: str, *, any_ending: bool) -> list[tuple[int, int]]:
     return [match.span() for match in re.finditer(pattern, text)]
 
 
-def windows(lines: Sequence[Line], search: Sequence[Line], key: Key) -> list[int]:
+def windows(lines: Sequence[TextLine], search: Sequence[TextLine], key: Key) -> list[int]:
     """Return the first line of each place where ``search`` stands, without overlaps.
 
     Search lines that are all blank stand nowhere: they would match at every gap.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .indentation import translated, unit_of
-from .line_endings import Line
+from .line_endings import TextLine
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Alignment:
     """So many lines after the prefix replace each other by their order."""
 
 
-def aligned(search: Sequence[Line], new: Sequence[Line]) -> Alignment:
+def aligned(search: Sequence[TextLine], new: Sequence[TextLine]) -> Alignment:
     """Compare both sides from their ends."""
     shorter = min(len(search), len(new))
     prefix = 0
@@ -36,8 +36,8 @@ def aligned(search: Sequence[Line], new: Sequence[Line]) -> Alignment:
 
 
 def spliced(
-    found: Sequence[Line], search: Sequence[Line], new: Sequence[Line], ending: str
-) -> list[Line]:
+    found: Sequence[TextLine], search: Sequence[TextLine], new: Sequence[TextLine], ending: str
+) -> list[TextLine]:
     """Return the lines to stand where ``found`` stood; ``ending`` is the file's usual one."""
     splice = _Splice(found, search, new)
     lines = [splice.line(number) for number in range(len(new))]
@@ -50,14 +50,16 @@ def spliced(
 
 
 class _Splice:
-    def __init__(self, found: Sequence[Line], search: Sequence[Line], new: Sequence[Line]) -> None:
+    def __init__(
+        self, found: Sequence[TextLine], search: Sequence[TextLine], new: Sequence[TextLine]
+    ) -> None:
         self._found, self._search, self._new = found, search, new
         self._alignment = aligned(search, new)
         self._caller_unit = unit_of([*search, *new])
         self._file_unit = unit_of(found)
         self._in_file_manner = self._is_in_file_manner()
 
-    def line(self, number: int) -> Line:
+    def line(self, number: int) -> TextLine:
         new = self._new[number]
         index = self._counterpart(number)
         if index is None:
@@ -65,7 +67,7 @@ class _Splice:
         found, search = self._found[index], self._search[index]
         if new.blank and not (search.blank and new.lead == search.lead):
             return new._replace(end=_kept(found.end, search.end, new.end))
-        return Line(
+        return TextLine(
             self._lead(new, search, found),
             _kept(found.text, search.text, new.text),
             _kept(found.trail, search.trail, new.trail),
@@ -94,7 +96,7 @@ class _Splice:
         foreign = {search.lead for search, found in sides if search.lead != found.lead}
         return not any(new.lead in foreign for new in self._new if not new.blank)
 
-    def _lead(self, new: Line, search: Line, found: Line) -> str:
+    def _lead(self, new: TextLine, search: TextLine, found: TextLine) -> str:
         if new.lead == search.lead:
             return found.lead
         if self._in_file_manner:
@@ -102,7 +104,7 @@ class _Splice:
         lead = translated(new.lead, search.lead, found.lead, self._caller_unit, self._file_unit)
         return new.lead if lead is None else lead
 
-    def _inserted(self, new: Line) -> Line:
+    def _inserted(self, new: TextLine) -> TextLine:
         if new.blank or self._in_file_manner:
             return new
         index = self._reference(new)
@@ -110,7 +112,7 @@ class _Splice:
         lead = translated(new.lead, search.lead, found.lead, self._caller_unit, self._file_unit)
         return new._replace(lead=found.lead if lead is None else lead)
 
-    def _reference(self, new: Line) -> int:
+    def _reference(self, new: TextLine) -> int:
         before = self._alignment.prefix - 1
         after = len(self._search) - self._alignment.suffix
         has_after, has_before = self._alignment.suffix > 0, before >= 0

@@ -7,13 +7,13 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from deskhand.desktop.accessibility.api import Widgets, router
+from deskhand.desktop.accessibility.api import AccessibilityService, router
 from deskhand.desktop.errors import HumanInControl
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.lease.access import OpenFloor
+from deskhand.desktop.lease.access import UnrestrictedAccess
 
 
-class Private(OpenFloor):
+class Private(UnrestrictedAccess):
     """Where a person has the screen in private."""
 
     def look(self) -> None:
@@ -22,14 +22,14 @@ class Private(OpenFloor):
 
 @pytest.mark.parametrize(
     ("floor", "status", "said"),
-    [(OpenFloor(), 501, "no message bus"), (Private(), 409, "a person")],
+    [(UnrestrictedAccess(), 501, "no message bus"), (Private(), 409, "a person")],
 )
 def test_a_tree_that_cannot_be_had_is_refused_with_the_reason(
-    tmp_path: Path, floor: OpenFloor, status: int, said: str
+    tmp_path: Path, floor: UnrestrictedAccess, status: int, said: str
 ) -> None:
     async def scenario() -> None:
         app = FastAPI()
-        app.include_router(router(Widgets(lambda: {}, Size(9, 9), tmp_path), floor))
+        app.include_router(router(AccessibilityService(lambda: {}, Size(9, 9), tmp_path), floor))
         transport = httpx2.ASGITransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://desktop") as http:
             answer = await http.get("/api/v0/desktop/accessibility")

@@ -2,21 +2,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.accessibility.password_fields import TYPING, Stays, counted
+from deskhand.desktop.accessibility.password_fields import TYPING, PasswordFocusHistory, counted
 
 BROWSER, EDITOR = ":1.2", ":1.3"
 NAME, SECRET = "/name", "/secret"
 
 
-def at_the_password(now: float = 1.0) -> Stays:
-    stays = Stays()
+def at_the_password(now: float = 1.0) -> PasswordFocusHistory:
+    stays = PasswordFocusHistory()
     stays.focused(BROWSER, SECRET, now)
     stays.described(BROWSER, SECRET, True)
     return stays
 
 
 def test_where_nobody_tells_anything_no_password_is_known() -> None:
-    stays = Stays()
+    stays = PasswordFocusHistory()
     assert (stays.known, stays.widgets) == (True, ())
     assert not stays.password_between(0.0, 99.0)
     stays.deactivated(BROWSER, 1.0)
@@ -41,7 +41,7 @@ def test_a_password_field_has_the_keyboard_until_another_widget_has_it() -> None
 
 
 def test_a_field_that_was_passed_on_the_way_counts_too() -> None:
-    stays = Stays()
+    stays = PasswordFocusHistory()
     stays.focused(BROWSER, NAME, 1.0)
     stays.focused(BROWSER, SECRET, 2.0)
     stays.focused(BROWSER, "/send", 3.0)
@@ -107,7 +107,7 @@ def test_an_application_that_ended_has_no_widgets() -> None:
 def test_whatever_happens_only_a_password_field_makes_a_password(
     events: list[tuple[str, str, str]],
 ) -> None:
-    stays, met = Stays(), False
+    stays, met = PasswordFocusHistory(), False
     for now, (event, app, widget) in enumerate(events):
         match event:
             case "focused":

@@ -8,13 +8,13 @@ from deskhand.desktop.actions.plan import batches, plan
 from deskhand.desktop.actions.requests import action_request
 from deskhand.desktop.geometry import Point, Size
 from deskhand.desktop.input.events import (
-    ButtonDown,
-    ButtonUp,
-    KeyDown,
-    KeyUp,
-    Move,
+    ButtonPress,
+    ButtonRelease,
+    InputEvent,
+    KeyPress,
+    KeyRelease,
     Pause,
-    Stroke,
+    PointerMotion,
     Tap,
 )
 from deskhand.desktop.input.keysyms import KEYSYMS
@@ -22,10 +22,10 @@ from deskhand.desktop.input.keysyms import KEYSYMS
 NATIVE = Size(1920, 1080)
 HERE = Point(0, 0)
 CTRL, SHIFT, ENTER = KEYSYMS["Control_L"], KEYSYMS["Shift_L"], KEYSYMS["Return"]
-CORNER = Move(Point(1919, 1079))
+CORNER = PointerMotion(Point(1919, 1079))
 
 
-def strokes(action: str, position: Point = HERE, **fields: Any) -> list[Stroke]:
+def strokes(action: str, position: Point = HERE, **fields: Any) -> list[InputEvent]:
     request = action_request({"action": action, **fields}, NATIVE)
     return list(plan(request.action, request.space, NATIVE, position))
 
@@ -34,47 +34,51 @@ def strokes(action: str, position: Point = HERE, **fields: Any) -> list[Stroke]:
     ("action", "fields", "expected"),
     [
         ("key", {"text": "Return"}, [Tap(ENTER)]),
-        ("key", {"text": "ctrl+s"}, [KeyDown(CTRL), Tap(ord("s")), KeyUp(CTRL)]),
+        ("key", {"text": "ctrl+s"}, [KeyPress(CTRL), Tap(ord("s")), KeyRelease(CTRL)]),
         (
             "key",
             {"text": "ctrl+shift+t"},
-            [*map(KeyDown, (CTRL, SHIFT, ord("t"))), *map(KeyUp, (ord("t"), SHIFT, CTRL))],
+            [*map(KeyPress, (CTRL, SHIFT, ord("t"))), *map(KeyRelease, (ord("t"), SHIFT, CTRL))],
         ),
         ("key", {"text": "a b"}, [Tap(ord("a")), Tap(ord("b"))]),
         ("type", {"text": "a\n"}, [Tap(ord("a")), Tap(ENTER)]),
         ("type", {"text": "ab", "delay_ms": 10}, [Tap(97), Pause(0.01), Tap(98), Pause(0.01)]),
-        ("key_down", {"text": "ctrl+a"}, [KeyDown(CTRL), KeyDown(97)]),
-        ("key_up", {"text": "ctrl+a"}, [KeyUp(97), KeyUp(CTRL)]),
+        ("key_down", {"text": "ctrl+a"}, [KeyPress(CTRL), KeyPress(97)]),
+        ("key_up", {"text": "ctrl+a"}, [KeyRelease(97), KeyRelease(CTRL)]),
         (
             "hold_key",
             {"text": "ctrl+a", "duration": 2},
-            [KeyDown(CTRL), KeyDown(97), Pause(2.0), KeyUp(97), KeyUp(CTRL)],
+            [KeyPress(CTRL), KeyPress(97), Pause(2.0), KeyRelease(97), KeyRelease(CTRL)],
         ),
         ("mouse_move", {"coordinate": [1279, 719]}, [CORNER]),
-        ("left_click", {"coordinate": [0, 0]}, [Move(HERE), ButtonDown(1), ButtonUp(1)]),
-        ("right_click", {"coordinate": [1279, 719]}, [CORNER, ButtonDown(3), ButtonUp(3)]),
+        (
+            "left_click",
+            {"coordinate": [0, 0]},
+            [PointerMotion(HERE), ButtonPress(1), ButtonRelease(1)],
+        ),
+        ("right_click", {"coordinate": [1279, 719]}, [CORNER, ButtonPress(3), ButtonRelease(3)]),
         (
             "triple_click",
             {"coordinate": [1279, 719]},
-            [CORNER, *[ButtonDown(1), ButtonUp(1)] * 3],
+            [CORNER, *[ButtonPress(1), ButtonRelease(1)] * 3],
         ),
         (
             "left_click",
             {"coordinate": [1279, 719], "text": "ctrl"},
-            [CORNER, KeyDown(CTRL), ButtonDown(1), ButtonUp(1), KeyUp(CTRL)],
+            [CORNER, KeyPress(CTRL), ButtonPress(1), ButtonRelease(1), KeyRelease(CTRL)],
         ),
-        ("left_mouse_down", {}, [ButtonDown(1)]),
-        ("left_mouse_up", {}, [ButtonUp(1)]),
+        ("left_mouse_down", {}, [ButtonPress(1)]),
+        ("left_mouse_up", {}, [ButtonRelease(1)]),
         (
             "scroll",
             {"coordinate": [1279, 719], "scroll_direction": "up", "scroll_amount": 2},
-            [CORNER, *[ButtonDown(4), ButtonUp(4)] * 2],
+            [CORNER, *[ButtonPress(4), ButtonRelease(4)] * 2],
         ),
-        ("scroll", {"coordinate": [1279, 719]}, [CORNER, *[ButtonDown(5), ButtonUp(5)] * 3]),
+        ("scroll", {"coordinate": [1279, 719]}, [CORNER, *[ButtonPress(5), ButtonRelease(5)] * 3]),
         (
             "scroll",
             {"coordinate": [1279, 719], "scroll_direction": "left", "scroll_amount": 1},
-            [CORNER, ButtonDown(6), ButtonUp(6)],
+            [CORNER, ButtonPress(6), ButtonRelease(6)],
         ),
         (
             "scroll",
@@ -84,7 +88,7 @@ def strokes(action: str, position: Point = HERE, **fields: Any) -> list[Stroke]:
                 "scroll_amount": 1,
                 "modifiers": ["shift"],
             },
-            [CORNER, KeyDown(SHIFT), ButtonDown(7), ButtonUp(7), KeyUp(SHIFT)],
+            [CORNER, KeyPress(SHIFT), ButtonPress(7), ButtonRelease(7), KeyRelease(SHIFT)],
         ),
         ("wait", {"duration": 1.5}, [Pause(1.5)]),
         ("screenshot", {}, []),
@@ -92,16 +96,16 @@ def strokes(action: str, position: Point = HERE, **fields: Any) -> list[Stroke]:
     ],
 )
 def test_an_action_is_these_strokes(
-    action: str, fields: dict[str, Any], expected: list[Stroke]
+    action: str, fields: dict[str, Any], expected: list[InputEvent]
 ) -> None:
     assert strokes(action, **fields) == expected
 
 
 def test_a_drag_moves_in_small_steps_with_the_button_down() -> None:
     done = strokes("left_click_drag", start_coordinate=[0, 0], coordinate=[1279, 0])
-    moves = [stroke.to.x for stroke in done if isinstance(stroke, Move)]
-    assert done[:2] == [Move(HERE), ButtonDown(1)]
-    assert done[-1] == ButtonUp(1)
+    moves = [stroke.to.x for stroke in done if isinstance(stroke, PointerMotion)]
+    assert done[:2] == [PointerMotion(HERE), ButtonPress(1)]
+    assert done[-1] == ButtonRelease(1)
     assert moves == sorted(moves)
     assert moves[-1] == 1919
     assert len(moves) == 1 + 12
@@ -111,25 +115,25 @@ def test_a_drag_moves_in_small_steps_with_the_button_down() -> None:
 def test_a_drag_in_no_time_still_moves_in_steps() -> None:
     done = strokes("left_click_drag", start_coordinate=[0, 0], coordinate=[99, 9], duration=0)
     assert not any(isinstance(stroke, Pause) for stroke in done)
-    assert sum(isinstance(stroke, Move) for stroke in done) == 1 + 8
+    assert sum(isinstance(stroke, PointerMotion) for stroke in done) == 1 + 8
 
 
 def test_a_drag_to_where_it_began_is_a_long_click() -> None:
     done = strokes("left_click_drag", start_coordinate=[0, 0], coordinate=[0, 0])
-    assert done == [Move(HERE), ButtonDown(1), Move(HERE), ButtonUp(1)]
+    assert done == [PointerMotion(HERE), ButtonPress(1), PointerMotion(HERE), ButtonRelease(1)]
 
 
 def test_a_drag_holds_its_modifiers_around_the_button() -> None:
     done = strokes(
         "left_click_drag", start_coordinate=[0, 0], coordinate=[9, 9], modifiers=["ctrl"]
     )
-    assert done[1:3] == [KeyDown(CTRL), ButtonDown(1)]
-    assert done[-2:] == [ButtonUp(1), KeyUp(CTRL)]
+    assert done[1:3] == [KeyPress(CTRL), ButtonPress(1)]
+    assert done[-2:] == [ButtonRelease(1), KeyRelease(CTRL)]
 
 
 def test_a_smooth_move_begins_where_the_pointer_is() -> None:
     done = strokes("mouse_move", Point(1919, 0), coordinate=[1279, 719], duration=0.1)
-    moves = [stroke.to for stroke in done if isinstance(stroke, Move)]
+    moves = [stroke.to for stroke in done if isinstance(stroke, PointerMotion)]
     assert {point.x for point in moves} == {1919}
     assert moves[-1] == Point(1919, 1079)
     assert len(moves) == 6
@@ -143,12 +147,12 @@ def test_a_drag_passes_every_point_of_its_path_in_its_time(
     path: list[list[int]], duration: float
 ) -> None:
     done = strokes("left_click_drag", path=path, duration=duration, coordinate_space="model")
-    passed = [stroke.to for stroke in done if isinstance(stroke, Move)]
+    passed = [stroke.to for stroke in done if isinstance(stroke, PointerMotion)]
     request = action_request({"action": "mouse_move", "coordinate": path[-1]}, NATIVE)
     for x, y in path:
         request = action_request({"action": "mouse_move", "coordinate": [x, y]}, NATIVE)
         (move,) = plan(request.action, request.space, NATIVE, HERE)
-        assert isinstance(move, Move)
+        assert isinstance(move, PointerMotion)
         assert move.to in passed
         passed = passed[passed.index(move.to) :]
     taken = sum(stroke.seconds for stroke in done if isinstance(stroke, Pause))
@@ -156,7 +160,7 @@ def test_a_drag_passes_every_point_of_its_path_in_its_time(
 
 
 def test_strokes_are_cut_at_their_pauses() -> None:
-    taps: list[Stroke] = [Tap(1), Tap(2), Pause(0.5), Tap(3), Pause(0.0), Tap(4)]
+    taps: list[InputEvent] = [Tap(1), Tap(2), Pause(0.5), Tap(3), Pause(0.0), Tap(4)]
     assert list(batches(taps)) == [[Tap(1), Tap(2)], Pause(0.5), [Tap(3)], [Tap(4)]]
 
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.applications.desktop_entry import Entry, entry
+from deskhand.desktop.applications.desktop_entry import DesktopEntry, entry
 
 BROWSER = """\
 # a comment
@@ -21,7 +21,7 @@ Name=Not this
 
 
 def test_a_file_is_read() -> None:
-    assert entry("browser", BROWSER) == Entry(
+    assert entry("browser", BROWSER) == DesktopEntry(
         id="browser",
         name="Web Browser",
         argv=("/usr/bin/browser", "--flag", "two words", "100%"),

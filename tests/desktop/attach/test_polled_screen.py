@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deskhand.desktop.attach.polled_screen import ComparedScreen, arrow
+from deskhand.desktop.attach.polled_screen import PolledScreen, arrow
 from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.geometry import Point, Region, Size
 
@@ -38,7 +38,7 @@ class FakeCamera:
 
 def test_a_frame_is_new_only_when_its_pixels_are() -> None:
     camera = FakeCamera()
-    with ComparedScreen(camera, ":1") as screen:
+    with PolledScreen(camera, ":1") as screen:
         first = screen.frame()
         assert screen.frame() is first
         camera.pixels[5, 5] = 255
@@ -51,7 +51,7 @@ def test_a_frame_is_new_only_when_its_pixels_are() -> None:
 
 def test_nothing_is_looked_at_while_nobody_waits() -> None:
     camera = FakeCamera()
-    with ComparedScreen(camera, ":1") as screen:
+    with PolledScreen(camera, ":1") as screen:
         looked = camera.grabs
         camera.grabbed.clear()
         assert not camera.grabbed.wait(0.2)
@@ -63,7 +63,7 @@ def test_nothing_is_looked_at_while_nobody_waits() -> None:
 def test_a_watch_is_told_where_the_screen_changed() -> None:
     async def scenario() -> None:
         camera = FakeCamera()
-        with ComparedScreen(camera, ":1") as screen, screen.watch() as watch:
+        with PolledScreen(camera, ":1") as screen, screen.watch() as watch:
             camera.pixels[30, 5] = 255
             damage = await watch.next(LIMIT)
             assert damage is not None
@@ -76,7 +76,7 @@ def test_a_watch_is_told_where_the_screen_changed() -> None:
 
 def test_a_feed_gives_changes_and_moves_of_the_pointer() -> None:
     camera = FakeCamera()
-    with ComparedScreen(camera, ":1") as screen, screen.subscribe() as feed:
+    with PolledScreen(camera, ":1") as screen, screen.subscribe() as feed:
         assert feed.take(LIMIT) is not None
         camera.pixels[0, 0] = 9
         taken = feed.take(LIMIT)
@@ -93,7 +93,7 @@ def test_a_feed_gives_changes_and_moves_of_the_pointer() -> None:
 def test_a_lost_screen_ends_what_waits_for_it() -> None:
     async def scenario() -> None:
         camera = FakeCamera()
-        with ComparedScreen(camera, ":1") as screen, screen.watch() as watch:
+        with PolledScreen(camera, ":1") as screen, screen.watch() as watch:
             feed = screen.subscribe()
             camera.lost = True
             with pytest.raises(DisplayGone):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deskhand.desktop.capture.frames import Damage, Frame, Pointer
-from deskhand.desktop.capture.subscriptions import Feed, Watch
+from deskhand.desktop.capture.subscriptions import DamageSubscription, FrameSubscription
 from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.geometry import Point, Region
 
@@ -25,9 +25,9 @@ class Screen:
     def __init__(self) -> None:
         self.counter = 0
         self.gone = False
-        self.forgotten: list[Feed] = []
+        self.forgotten: list[FrameSubscription] = []
         self.before_pointer: Callable[[], None] = lambda: None
-        self.feed = Feed(self.frame, self.pointer, WHOLE, self.forgotten.append)
+        self.feed = FrameSubscription(self.frame, self.pointer, WHOLE, self.forgotten.append)
 
     def frame(self) -> Frame:
         if self.gone:
@@ -54,8 +54,8 @@ def screen() -> Screen:
     return made
 
 
-def watch() -> Watch:
-    return Watch((damage(1.0),), ":9", lambda _: None)
+def watch() -> DamageSubscription:
+    return DamageSubscription((damage(1.0),), ":9", lambda _: None)
 
 
 def test_a_watch_gives_every_damage_in_order() -> None:

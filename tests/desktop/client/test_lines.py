@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from deskhand.desktop.client.lines import Lines
+from deskhand.desktop.client.lines import StreamedLines
 
 
 class Source:
@@ -20,7 +20,7 @@ class Source:
 def test_lines_come_in_order_and_end() -> None:
     async def scenario() -> None:
         source = Source()
-        lines = Lines(source())
+        lines = StreamedLines(source())
         for line in ("a", "b", None):
             source.queue.put_nowait(line)
         assert [await lines.next(), await lines.next(), await lines.next()] == ["a", "b", None]
@@ -32,7 +32,7 @@ def test_lines_come_in_order_and_end() -> None:
 def test_to_give_up_waiting_loses_nothing() -> None:
     async def scenario() -> None:
         source = Source()
-        lines = Lines(source())
+        lines = StreamedLines(source())
         with pytest.raises(TimeoutError):
             await lines.next(0.0)
         waiting = asyncio.create_task(lines.next())
@@ -47,7 +47,7 @@ def test_to_give_up_waiting_loses_nothing() -> None:
 
 def test_closing_ends_the_reading_twice() -> None:
     async def scenario() -> None:
-        lines = Lines(Source()())
+        lines = StreamedLines(Source()())
         with pytest.raises(TimeoutError):
             await lines.next(0.0)
         await lines.close()

@@ -13,7 +13,7 @@ import pytest
 from deskhand.desktop.capture.frames import Damage
 from deskhand.desktop.errors import DisplayGone, UntypableText
 from deskhand.desktop.geometry import Region
-from deskhand.desktop.input.events import KeyDown, Move
+from deskhand.desktop.input.events import KeyPress, PointerMotion
 from tests.desktop.fakes import pointer
 from tests.desktop.serving import Service, serving
 
@@ -197,7 +197,7 @@ def test_an_action_answers_with_points_and_space() -> None:
         }
         assert set(timings) == {"act_ms", "settle_ms", "capture_ms", "encode_ms"}
         assert (service.records[0].tool_call_id, service.records[0].chat_id) == ("call-9", "chat-9")
-        assert isinstance(service.hands.done[0], Move)
+        assert isinstance(service.hands.done[0], PointerMotion)
 
     run(scenario)
 
@@ -219,7 +219,7 @@ def test_acting_and_observing_answers_with_a_picture() -> None:
 def test_a_batch_answers_for_each_action() -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
         service.hands.refuse = lambda stroke: (
-            UntypableText("x") if isinstance(stroke, KeyDown) else None
+            UntypableText("x") if isinstance(stroke, KeyPress) else None
         )
         batch = {"actions": [CLICK, {"action": "key_down", "text": "a"}, CLICK], "observe": {}}
         answer = await client.post(f"{URL}/actions", json=batch)
@@ -320,7 +320,7 @@ def test_everything_is_let_go_when_the_caller_leaves() -> None:
         hold = {"action": "hold_key", "text": "a", "duration": 100}
         holding = asyncio.create_task(client.post(f"{URL}/action", json=hold))
         await service.sleeping.wait()
-        assert service.hands.done == [KeyDown(ord("a"))]
+        assert service.hands.done == [KeyPress(ord("a"))]
         holding.cancel()
         await service.woken.wait()
         answer = await client.post(f"{URL}/action", json={"action": "cursor_position"})
@@ -341,7 +341,7 @@ def test_whoever_waits_when_the_service_ends_is_told_so() -> None:
             assert answer.status_code == 503
             assert answer.json()["message"] == "Desktop API is shutting down."
         assert service.hands.releases == 1
-        assert service.hands.done == [KeyDown(ord("a"))]
+        assert service.hands.done == [KeyPress(ord("a"))]
 
     run(scenario)
 

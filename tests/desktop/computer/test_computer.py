@@ -19,7 +19,14 @@ from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.outcomes import Outcome
 from deskhand.desktop.errors import ActionFailed, DisplayGone, QueueFull, UntypableText
 from deskhand.desktop.geometry import Point, Region
-from deskhand.desktop.input.events import ButtonDown, ButtonUp, KeyDown, Move, Stroke, Tap
+from deskhand.desktop.input.events import (
+    ButtonPress,
+    ButtonRelease,
+    InputEvent,
+    KeyPress,
+    PointerMotion,
+    Tap,
+)
 from deskhand.desktop.tool_calls.caller import Caller
 from tests.desktop.fakes import NATIVE, FakeClock, FakeHands, FakePictures, FakeScreen
 
@@ -78,15 +85,19 @@ def run(scenario: Coroutine[Any, Any, None]) -> None:
     asyncio.run(limited())
 
 
-def refuse_scrolling(stroke: Stroke) -> Exception | None:
-    return UntypableText("語") if stroke == ButtonDown(5) else None
+def refuse_scrolling(stroke: InputEvent) -> Exception | None:
+    return UntypableText("語") if stroke == ButtonPress(5) else None
 
 
 def test_a_click_lands_where_the_model_meant() -> None:
     async def scenario() -> None:
         async with desk() as d:
             outcome = await d.act("left_click", coordinate=[853, 402])
-            assert d.hands.done == [Move(Point(1280, 603)), ButtonDown(1), ButtonUp(1)]
+            assert d.hands.done == [
+                PointerMotion(Point(1280, 603)),
+                ButtonPress(1),
+                ButtonRelease(1),
+            ]
             assert outcome.output == "left_click action performed"
             assert outcome.point == Point(853, 402)
             assert outcome.native_point == Point(1280, 603)
@@ -161,7 +172,7 @@ def test_a_smooth_move_begins_at_the_pointer() -> None:
         async with desk() as d:
             d.hands.at = Point(1919, 0)
             await d.act("mouse_move", coordinate=[1279, 719], duration=0.5)
-            moves = [stroke.to for stroke in d.hands.done if isinstance(stroke, Move)]
+            moves = [stroke.to for stroke in d.hands.done if isinstance(stroke, PointerMotion)]
             assert len(moves) == 30
             assert all(point.x == 1919 for point in moves)
 
@@ -317,7 +328,7 @@ def test_cancelling_a_held_key_lets_it_go() -> None:
             d.sleep = sleep
             holding = asyncio.create_task(d.act("hold_key", text="a", duration=100))
             await waits.wait()
-            assert d.hands.done == [KeyDown(ord("a"))]
+            assert d.hands.done == [KeyPress(ord("a"))]
             holding.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await holding

@@ -13,7 +13,13 @@ from deskhand.desktop.actions.fields import FIELDS
 from deskhand.desktop.actions.requests import action_request, batch_request, decode
 from deskhand.desktop.computer.outcomes import batch_json, outcome_json
 from deskhand.desktop.errors import InvalidAction
-from deskhand.desktop.input.events import ButtonDown, ButtonUp, KeyDown, KeyUp, Stroke
+from deskhand.desktop.input.events import (
+    ButtonPress,
+    ButtonRelease,
+    InputEvent,
+    KeyPress,
+    KeyRelease,
+)
 from deskhand.desktop.tool_calls.caller import Caller
 from tests.desktop.computer.test_computer import desk
 from tests.desktop.fakes import NATIVE
@@ -71,17 +77,17 @@ def actions(draw: st.DrawFn) -> dict[str, Any]:
     return body
 
 
-def held(strokes: list[Stroke]) -> set[object]:
+def held(strokes: list[InputEvent]) -> set[object]:
     down: set[object] = set()
     for stroke in strokes:
         match stroke:
-            case KeyDown(symbol):
+            case KeyPress(symbol):
                 down.add(symbol)
-            case KeyUp(symbol):
+            case KeyRelease(symbol):
                 down.discard(symbol)
-            case ButtonDown(button):
+            case ButtonPress(button):
                 down.add(("button", button))
-            case ButtonUp(button):
+            case ButtonRelease(button):
                 down.discard(("button", button))
     return down
 

@@ -8,7 +8,7 @@ import pytest
 from deskhand.desktop.actions.requests import Observe
 from deskhand.desktop.capture.frames import Damage, Frame
 from deskhand.desktop.capture.settle import SettleRule
-from deskhand.desktop.computer.observer import Eyes, Stages
+from deskhand.desktop.computer.observer import Observer, Stages
 from deskhand.desktop.computer.outcomes import Observation
 from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.geometry import Point, Region, Size
@@ -45,7 +45,7 @@ class Scene:
         self.screen = FakeScreen(self.clock)
         self.pictures = FakePictures()
         self.windows = FakeWindows()
-        self.eyes = Eyes(self.screen, self.pictures, "boot", self.clock, self.windows)
+        self.eyes = Observer(self.screen, self.pictures, "boot", self.clock, self.windows)
         self.stages = Stages(self.clock)
 
     async def nothing(self) -> str:
@@ -246,7 +246,7 @@ def test_a_display_that_hangs_holds_nobody_else_up(leaves: bool) -> None:
 
     with scene() as s:
         hanging = Hanging(s.clock)
-        eyes = Eyes(hanging, s.pictures, "boot", s.clock)
+        eyes = Observer(hanging, s.pictures, "boot", s.clock)
         assert asyncio.run(asyncio.wait_for(scenario(), 20)) == [True]
         eyes.close()
 
@@ -288,7 +288,7 @@ def test_paints_that_nobody_has_read_yet_are_no_rest() -> None:
     with scene() as s:
         late = Late(s.clock)
         busy = s.clock.now + 0.01
-        eyes = Eyes(late, s.pictures, "boot", s.clock)
+        eyes = Observer(late, s.pictures, "boot", s.clock)
         late.coming.append(Damage(s.clock.now + 0.02, (SPOT,)))
         _, seen = asyncio.run(eyes.watched(s.nothing, OBSERVE, VIEW, s.stages))
         assert seen.settled == "quiet"

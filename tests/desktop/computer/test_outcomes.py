@@ -10,7 +10,7 @@ from deskhand.desktop.computer.outcomes import (
     BatchOutcome,
     Observation,
     Outcome,
-    Shot,
+    ScreenshotResult,
     batch_json,
     etag,
     frame_id,
@@ -24,7 +24,7 @@ from deskhand.desktop.windows.focused import Focused
 from tests.desktop.fakes import NATIVE, frame, pointer
 
 MODEL = space("model", NATIVE)
-SHOT = Shot("b-1", "b-1-x", "png", Size(1280, 720), NATIVE, b"png")
+SHOT = ScreenshotResult("b-1", "b-1-x", "png", Size(1280, 720), NATIVE, b"png")
 OUTCOME = Outcome("done", MODEL, NATIVE, "b-1", {"act": 1.23456})
 NOTES = Focused(7, "Notes")
 SEEN = Observation("b-2", "quiet", Changes(0.25, (Region(0, 0, 150, 150),)), SHOT, None, NOTES)

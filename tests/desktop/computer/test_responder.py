@@ -12,7 +12,7 @@ import pytest
 
 from deskhand.desktop.errors import UntypableText
 from deskhand.desktop.geometry import Region
-from deskhand.desktop.input.events import ButtonDown, KeyDown
+from deskhand.desktop.input.events import ButtonPress, KeyPress
 from tests.desktop.serving import Service, serving
 
 LIMIT = 20
@@ -46,7 +46,7 @@ def run(scenario: Scenario) -> None:
 
 
 def presses(service: Service) -> int:
-    return sum(isinstance(stroke, ButtonDown) for stroke in service.hands.done)
+    return sum(isinstance(stroke, ButtonPress) for stroke in service.hands.done)
 
 
 def test_a_repeated_call_is_answered_from_the_record() -> None:
@@ -100,7 +100,7 @@ def test_a_repeated_look_is_a_new_one(body: dict[str, Any], picture: bytes | Non
 def test_a_repeated_batch_is_not_done_again() -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
         service.hands.refuse = lambda stroke: (
-            UntypableText("x") if isinstance(stroke, KeyDown) else None
+            UntypableText("x") if isinstance(stroke, KeyPress) else None
         )
         shot, key = {"action": "screenshot"}, {"action": "key_down", "text": "a"}
         body = {"actions": [CLICK, shot, key, shot], "observe": {"settle": False}}

@@ -6,7 +6,7 @@ import pytest
 from deskhand.desktop.actions.requests import action_request, batch_request
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.outcomes import Outcome
-from deskhand.desktop.computer.typing_policy import Discretion, NoFields
+from deskhand.desktop.computer.typing_policy import NoPasswordFields, TypingPolicy
 from deskhand.desktop.errors import ActionFailed, ForeignHost
 from deskhand.desktop.tool_calls.caller import Caller
 from tests.desktop.fakes import NATIVE, FakeClock, FakeFields, FakeHands, FakePictures, FakeScreen
@@ -16,7 +16,7 @@ CALLER = Caller("call", "chat")
 
 async def acted(hands: FakeHands, fields: FakeFields | None, **wanted: Any) -> Any:
     clock = FakeClock()
-    discretion = None if fields is None else Discretion(fields)
+    discretion = None if fields is None else TypingPolicy(fields)
     computer = Computer(
         FakeScreen(clock),
         hands,
@@ -84,6 +84,6 @@ def test_a_batch_ends_at_a_text_that_is_not_for_this_page() -> None:
 
 
 def test_where_nobody_knows_of_fields_none_is_a_password_and_no_host_is_told() -> None:
-    assert not NoFields().password_since(0.0)
+    assert not NoPasswordFields().password_since(0.0)
     with pytest.raises(ForeignHost):
-        NoFields().admit(["mail.example"])
+        NoPasswordFields().admit(["mail.example"])

@@ -8,19 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.display.child_processes import Child, Order, Spawner, find_program
+from deskhand.desktop.display.child_processes import (
+    ChildCommand,
+    ChildProcess,
+    ChildProcessSpawner,
+    find_program,
+)
 from deskhand.desktop.errors import MissingProgram
 
 LIMIT = 20.0
 ENVIRONMENT = {"PATH": os.environ["PATH"], "GREETING": "hello"}
 
 
-def shell(tmp_path: Path, script: str) -> Order:
-    return Order(("sh", "-c", script), ENVIRONMENT, tmp_path / "logs" / "child.log", tmp_path)
+def shell(tmp_path: Path, script: str) -> ChildCommand:
+    return ChildCommand(
+        ("sh", "-c", script), ENVIRONMENT, tmp_path / "logs" / "child.log", tmp_path
+    )
 
 
 def test_a_child_runs_alone_in_its_session_and_writes_to_its_log(tmp_path: Path) -> None:
-    with Spawner() as spawner:
+    with ChildProcessSpawner() as spawner:
         child = spawner.spawn(shell(tmp_path, "echo $GREETING; pwd; ps -o sid= -p $$"))
         assert child.exited.wait(LIMIT)
     greeting, place, session = child.log_tail().splitlines()
@@ -32,22 +39,22 @@ def test_a_child_runs_alone_in_its_session_and_writes_to_its_log(tmp_path: Path)
 def test_a_missing_program_is_named_with_its_package(tmp_path: Path) -> None:
     with pytest.raises(MissingProgram, match="no-such-program"):
         find_program("no-such-program")
-    order = Order(("tint2",), {"PATH": str(tmp_path)}, tmp_path / "log")
-    with Spawner() as spawner, pytest.raises(MissingProgram, match="tint2"):
+    order = ChildCommand(("tint2",), {"PATH": str(tmp_path)}, tmp_path / "log")
+    with ChildProcessSpawner() as spawner, pytest.raises(MissingProgram, match="tint2"):
         spawner.spawn(order)
 
 
 def test_an_exit_is_told_in_the_thread_that_spawns(tmp_path: Path) -> None:
     again = threading.Event()
     order = shell(tmp_path, "exit 3")
-    with Spawner() as spawner:
+    with ChildProcessSpawner() as spawner:
 
-        def respawn(child: Child) -> None:
+        def respawn(child: ChildProcess) -> None:
             if not again.is_set():
                 again.set()
                 spawner.spawn(shell(tmp_path, "sleep 600"))
 
-        watched = Order(order.argv, order.environment, order.log, on_exit=respawn)
+        watched = ChildCommand(order.argv, order.environment, order.log, on_exit=respawn)
         child = spawner.spawn(watched)
         assert again.wait(LIMIT)
     assert child.returncode == 3
@@ -57,7 +64,7 @@ def test_stopping_ends_the_group_even_when_it_ignores_the_request(tmp_path: Path
     ready = tmp_path / "ready"
     os.mkfifo(ready)
     script = f"trap '' TERM; sleep 600 & echo $! > {ready}; wait; sleep 600"
-    with Spawner() as spawner:
+    with ChildProcessSpawner() as spawner:
         child = spawner.spawn(shell(tmp_path, script))
         grandchild = int(ready.read_text())
         child.stop(grace=0.1)
@@ -66,7 +73,7 @@ def test_stopping_ends_the_group_even_when_it_ignores_the_request(tmp_path: Path
 
 
 def test_closing_ends_every_child(tmp_path: Path) -> None:
-    spawner = Spawner()
+    spawner = ChildProcessSpawner()
     spawner.open()
     children = [spawner.spawn(shell(tmp_path, "sleep 600")) for _ in range(3)]
     spawner.close()

@@ -4,9 +4,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from deskhand.desktop.display.health_check import Patience, Pulse
+from deskhand.desktop.display.health_check import HealthCheck, HealthCheckTimeouts
 
-SOON = Patience(every=0.01, silence=0.05, last=0.0)
+SOON = HealthCheckTimeouts(every=0.01, silence=0.05, last=0.0)
 REPLY, EVENT = b"\x01" + bytes(31), b"\x22" + bytes(31)
 
 
@@ -46,7 +46,7 @@ class Server:
 def test_a_server_that_answers_nobody_is_ended(answers: list[bytes]) -> None:
     count = len(answers)
     server = Server(answers, greets=False)
-    with Pulse(server, SOON) as pulse:
+    with HealthCheck(server, SOON) as pulse:
         assert server.killed.wait(20)
         pulse.close()
     assert server.asked == count
@@ -54,12 +54,12 @@ def test_a_server_that_answers_nobody_is_ended(answers: list[bytes]) -> None:
 
 def test_a_server_that_an_application_has_grabbed_is_left_alone() -> None:
     server = Server([REPLY], greets=True)
-    with Pulse(server, SOON):
+    with HealthCheck(server, SOON):
         assert server.suspected.wait(20)
     assert not server.killed.is_set()
 
 
 def test_a_pulse_that_was_never_felt_is_closed_like_any_other() -> None:
     server = Server([], greets=False)
-    Pulse(server).close()
+    HealthCheck(server).close()
     assert not server.killed.is_set()

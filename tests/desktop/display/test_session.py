@@ -5,7 +5,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from deskhand.desktop.display.child_processes import Spawner
+from deskhand.desktop.display.child_processes import ChildProcessSpawner
 from deskhand.desktop.display.session import DesktopSession, SessionFiles
 from deskhand.desktop.errors import DisplayGone
 
@@ -39,7 +39,7 @@ def test_a_session_that_does_not_start_leaves_nothing_running(tmp_path: Path) ->
         (programs / name).chmod(0o700)
     environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(tmp_path)}
     place = (":nowhere", tmp_path / "Xauthority")
-    with Spawner() as spawner:
+    with ChildProcessSpawner() as spawner:
         files = SessionFiles.read()
         session = DesktopSession(tmp_path, *place, environment, spawner, files)
         with pytest.raises(DisplayGone):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from deskhand.desktop.display.supervisor import Display
+from deskhand.desktop.display.supervisor import DisplaySupervisor
 from deskhand.desktop.errors import DisplayGone, DisplayNotReady
 
 LIMIT = 20
@@ -64,8 +64,8 @@ class Factory:
 
 
 @contextmanager
-def displayed(factory: Factory) -> Iterator[Display[FakeLife]]:
-    with Display(factory, factory.told, lambda: factory.now) as display:
+def displayed(factory: Factory) -> Iterator[DisplaySupervisor[FakeLife]]:
+    with DisplaySupervisor(factory, factory.told, lambda: factory.now) as display:
         yield display
 
 
@@ -143,7 +143,7 @@ def test_a_life_that_ends_before_it_is_listened_to_is_noticed() -> None:
 
 def test_ends_without_pause_make_the_next_start_wait_and_calls_hear_so_at_once() -> None:
     factory = Factory()
-    with Display(factory, factory.told, lambda: 5.0) as display:
+    with DisplaySupervisor(factory, factory.told, lambda: 5.0) as display:
         for number in range(1, 8):
             factory.failures.append(OSError(f"try {number}"))
         factory.lives[0].die()
@@ -157,7 +157,7 @@ def test_ends_without_pause_make_the_next_start_wait_and_calls_hear_so_at_once()
 def test_coroutines_wait_without_a_thread() -> None:
     async def scenario() -> None:
         factory = Factory()
-        display = Display(factory, factory.told, lambda: factory.now)
+        display = DisplaySupervisor(factory, factory.told, lambda: factory.now)
         display.open()
         await display.awake()
         factory.may_start.clear()
@@ -175,7 +175,7 @@ def test_coroutines_wait_without_a_thread() -> None:
 def test_closing_while_it_starts_ends_those_who_wait() -> None:
     async def scenario() -> None:
         factory = Factory()
-        display = Display(factory, factory.told, lambda: factory.now)
+        display = DisplaySupervisor(factory, factory.told, lambda: factory.now)
         display.open()
         factory.refusing = True
         factory.may_start.clear()
@@ -196,7 +196,7 @@ def test_closing_while_it_starts_ends_those_who_wait() -> None:
 def test_before_it_is_open_there_is_no_life() -> None:
     factory = Factory()
     with pytest.raises(DisplayGone):
-        _ = Display(factory, factory.told).newest
+        _ = DisplaySupervisor(factory, factory.told).newest
 
 
 def test_a_life_that_ends_while_the_display_is_closed_is_closed_too() -> None:
@@ -207,7 +207,7 @@ def test_a_life_that_ends_while_the_display_is_closed_is_closed_too() -> None:
         telling.set()
         assert go_on.wait(LIMIT)
 
-    display = Display(factory, told, lambda: factory.now)
+    display = DisplaySupervisor(factory, told, lambda: factory.now)
     display.open()
     factory.lives[0].die()
     assert telling.wait(LIMIT)

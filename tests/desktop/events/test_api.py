@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.desktop.events.api import event_bytes, number_of, router
-from deskhand.desktop.events.bus import Event, Events
+from deskhand.desktop.events.bus import DesktopEvent, EventBus
 from tests.desktop.serving import serving
 
 UNUSED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 URL = "/api/v0/desktop/events"
 
-Scenario = Callable[[Events, httpx2.AsyncClient], Awaitable[None]]
+Scenario = Callable[[EventBus, httpx2.AsyncClient], Awaitable[None]]
 
 
 def run(scenario: Scenario, limit: int = 2, heartbeat: float = 20.0) -> None:
     async def limited() -> None:
-        events = Events("boot", clock=lambda: 1.0)
+        events = EventBus("boot", clock=lambda: 1.0)
         app = FastAPI()
         app.include_router(router(events, limit, heartbeat))
         async with (
@@ -44,7 +44,7 @@ async def lines(stream: httpx2.Response) -> AsyncIterator[str]:
 
 
 def test_events_come_as_they_happen() -> None:
-    async def scenario(events: Events, client: httpx2.AsyncClient) -> None:
+    async def scenario(events: EventBus, client: httpx2.AsyncClient) -> None:
         async with client.stream("GET", URL) as stream:
             assert stream.headers["content-type"].startswith("text/event-stream")
             coming = lines(stream)
@@ -65,7 +65,7 @@ def test_events_come_as_they_happen() -> None:
 
 
 def test_one_who_comes_back_names_the_last_event_it_had() -> None:
-    async def scenario(events: Events, client: httpx2.AsyncClient) -> None:
+    async def scenario(events: EventBus, client: httpx2.AsyncClient) -> None:
         events.publish("one")
         events.publish("two")
         for last, expected in (("boot-1", "two"), ("elsewhere-1", "lost")):
@@ -78,7 +78,7 @@ def test_one_who_comes_back_names_the_last_event_it_had() -> None:
 
 
 def test_a_quiet_stream_shows_that_it_lives() -> None:
-    async def scenario(_: Events, client: httpx2.AsyncClient) -> None:
+    async def scenario(_: EventBus, client: httpx2.AsyncClient) -> None:
         async with client.stream("GET", URL) as stream:
             found = [line async for line in first(lines(stream), 3)]
             assert found[1:] == [": still here", ": still here"]
@@ -87,7 +87,7 @@ def test_a_quiet_stream_shows_that_it_lives() -> None:
 
 
 def test_too_many_are_refused_until_one_leaves() -> None:
-    async def scenario(events: Events, client: httpx2.AsyncClient) -> None:
+    async def scenario(events: EventBus, client: httpx2.AsyncClient) -> None:
         async with client.stream("GET", URL), client.stream("GET", URL):
             answer = await client.get(URL)
             assert answer.status_code == 429
@@ -102,7 +102,7 @@ def test_too_many_are_refused_until_one_leaves() -> None:
 
 
 def test_streams_end_when_the_bus_is_closed() -> None:
-    async def scenario(events: Events, client: httpx2.AsyncClient) -> None:
+    async def scenario(events: EventBus, client: httpx2.AsyncClient) -> None:
         async with client.stream("GET", URL) as stream:
             coming = lines(stream)
             await anext(coming)
@@ -120,7 +120,7 @@ async def first(coming: AsyncIterator[str], count: int) -> AsyncIterator[str]:
 
 @given(st.text(), st.dictionaries(st.text(), st.text()))
 def test_whatever_is_told_stays_one_event(kind: str, data: dict[str, str]) -> None:
-    event = Event(1, kind, data, 0.0)
+    event = DesktopEvent(1, kind, data, 0.0)
     if not kind.isprintable():
         with pytest.raises(ValueError, match="not a name"):
             event_bytes(event, "boot")

@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 
 import pytest
 
-from deskhand.desktop.events.bus import LOST, Event, Events
+from deskhand.desktop.events.bus import LOST, DesktopEvent, EventBus
 
 LIMIT = 20
 
@@ -17,8 +17,8 @@ def run(scenario: Awaitable[None]) -> None:
     asyncio.run(limited())
 
 
-def bus(limit: int = 1000) -> Events:
-    return Events("boot", limit, clock=lambda: 12.5)
+def bus(limit: int = 1000) -> EventBus:
+    return EventBus("boot", limit, clock=lambda: 12.5)
 
 
 def test_a_listener_gets_what_is_published_after_it_came() -> None:
@@ -27,7 +27,7 @@ def test_a_listener_gets_what_is_published_after_it_came() -> None:
         events.publish("before")
         with events.subscribe() as listener:
             published = events.publish("window_opened", {"id": 3})
-            assert published == Event(2, "window_opened", {"id": 3}, 12.5)
+            assert published == DesktopEvent(2, "window_opened", {"id": 3}, 12.5)
             assert await listener.next() == published
 
     run(scenario())
@@ -142,6 +142,6 @@ def test_publishing_when_the_listeners_loop_has_ended_is_harmless() -> None:
     events.close()
 
 
-async def heard(coming: Awaitable[Event | None]) -> str | None:
+async def heard(coming: Awaitable[DesktopEvent | None]) -> str | None:
     event = await coming
     return None if event is None else event.kind

@@ -2,7 +2,7 @@ import pytest
 
 from deskhand.desktop.files.errors import LostUpdate
 from deskhand.desktop.files.preconditions import ALWAYS, condition_of, tag
-from deskhand.desktop.files.requests import BadRequest
+from deskhand.desktop.files.requests import BadFileRequest
 
 HASH = "ab" * 32
 
@@ -34,5 +34,5 @@ def test_a_file_can_be_made_only_if_there_is_none() -> None:
 
 @pytest.mark.parametrize("value", ["", "a b", ","])
 def test_what_is_no_list_of_hashes_is_refused(value: str) -> None:
-    with pytest.raises(BadRequest, match="If-Match"):
+    with pytest.raises(BadFileRequest, match="If-Match"):
         condition_of({"if-match": value})

@@ -6,7 +6,7 @@ import pytest
 from deskhand.desktop.files.editing.edits import Edit
 from deskhand.desktop.files.lines import Bounds
 from deskhand.desktop.files.requests import (
-    BadRequest,
+    BadFileRequest,
     EditRequest,
     FileEdits,
     LinesQuery,
@@ -45,7 +45,7 @@ def test_offset_zero_and_limit_zero_name_no_range() -> None:
     ],
 )
 def test_a_wrong_field_of_a_query_is_named(query: dict[str, str], field: str, said: str) -> None:
-    with pytest.raises(BadRequest, match="Query parameters are invalid") as refused:
+    with pytest.raises(BadFileRequest, match="Query parameters are invalid") as refused:
         lines_query(query)
     assert said in refused.value.fields[field]
     assert field in refused.value.detail
@@ -96,13 +96,13 @@ def test_edits_are_read_by_both_names() -> None:
     ],
 )
 def test_a_body_that_makes_no_sense_is_refused(body: Any, said: str) -> None:
-    with pytest.raises(BadRequest, match=said):
+    with pytest.raises(BadFileRequest, match=said):
         edit_request(json.dumps(body).encode())
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b'"\\ud800"', b"\xff", b"[" * 100_000])
 def test_what_is_no_json_object_is_refused(data: bytes) -> None:
-    with pytest.raises(BadRequest, match="valid JSON"):
+    with pytest.raises(BadFileRequest, match="valid JSON"):
         object_of(data)
 
 
@@ -114,9 +114,9 @@ def test_a_directory_is_named_by_its_parts() -> None:
     assert directory_parts({"path": ["a", "b"], "relativity": "root"}) == (["a", "b"], "root")
     assert directory_parts({}) == ([], "home")
     assert directory_parts({"path": ["/a", "//b/c"]}) == (["a", "b/c"], "home")
-    with pytest.raises(BadRequest, match="relativity"):
+    with pytest.raises(BadFileRequest, match="relativity"):
         directory_parts({"relativity": "moon"})
-    with pytest.raises(BadRequest, match="valid JSON"):
+    with pytest.raises(BadFileRequest, match="valid JSON"):
         directory_parts({"path": [1]})
 
 

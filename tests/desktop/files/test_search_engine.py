@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from deskhand.desktop.files.requests import BadRequest
+from deskhand.desktop.files.requests import BadFileRequest
 from deskhand.desktop.files.search_engine import search
 from deskhand.desktop.files.search_query import SearchRequest
 
@@ -97,7 +97,7 @@ def test_an_expression_that_takes_for_ever_is_ended(tmp_path: Path) -> None:
 
 
 def test_a_pattern_that_is_none_is_refused(tree: Path) -> None:
-    with pytest.raises(BadRequest):
+    with pytest.raises(BadFileRequest):
         scanned(tree, "(")
 
 
@@ -127,6 +127,6 @@ def test_ripgrep_lists_files_and_is_ended_when_there_are_enough(tmp_path: Path) 
 
 def test_what_ripgrep_says_of_a_pattern_is_passed_on(tmp_path: Path) -> None:
     program = fake_ripgrep(tmp_path, "echo 'regex parse error' >&2; exit 2")
-    with pytest.raises(BadRequest) as caught:
+    with pytest.raises(BadFileRequest) as caught:
         search(SearchRequest("/x", "("), "/x", program=program)
     assert "regex parse error" in caught.value.detail

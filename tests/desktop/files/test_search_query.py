@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.files.requests import BadRequest
+from deskhand.desktop.files.requests import BadFileRequest
 from deskhand.desktop.files.search_query import (
     Globs,
     Match,
@@ -52,7 +52,7 @@ def test_a_search_needs_a_path_and_something_to_look_for() -> None:
     ],
 )
 def test_what_is_wrong_is_named(fields: dict[str, Any], field: str) -> None:
-    with pytest.raises(BadRequest) as caught:
+    with pytest.raises(BadFileRequest) as caught:
         asked(**fields)
     assert field in caught.value.fields
 
@@ -61,7 +61,7 @@ def test_a_pattern_is_an_expression_unless_it_is_literal() -> None:
     assert SearchRequest("/", "a.c").expression().search("abc")
     assert not SearchRequest("/", "a.c", literal=True).expression().search("abc")
     assert SearchRequest("/", "ABC", ignore_case=True).expression().search("abc")
-    with pytest.raises(BadRequest, match="invalid"):
+    with pytest.raises(BadFileRequest, match="invalid"):
         SearchRequest("/", "(").expression()
 
 

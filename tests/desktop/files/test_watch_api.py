@@ -11,7 +11,7 @@ import pytest
 
 from deskhand.desktop.files.errors import FileError, MissingFile, OutsideRoots, TooManyWatches
 from deskhand.desktop.files.roots import Roots
-from deskhand.desktop.files.watch_api import Tree, Watches
+from deskhand.desktop.files.watch_api import WatchedTree, Watches
 from tests.desktop.processes.service import LIMIT
 
 Json = dict[str, Any]
@@ -32,7 +32,7 @@ class Listener:
                 return change
 
 
-def play(tree: Tree, scenario: Callable[[Listener], Awaitable[None]]) -> None:
+def play(tree: WatchedTree, scenario: Callable[[Listener], Awaitable[None]]) -> None:
     async def scene() -> None:
         events = Watches().events(tree)
         async with asyncio.timeout(LIMIT):
@@ -61,7 +61,7 @@ def test_changes_are_told_in_new_folders_too(tmp_path: Path) -> None:
         (folder / "b").rmdir()
         await listener.until("deleted", folder / "b")
 
-    play(Tree(tmp_path), scenario)
+    play(WatchedTree(tmp_path), scenario)
 
 
 def test_a_file_is_watched_over_its_replacement(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_file_is_watched_over_its_replacement(tmp_path: Path) -> None:
         (tmp_path / "other").replace(file)
         await listener.until("created", file)
 
-    play(Tree(file), scenario)
+    play(WatchedTree(file), scenario)
 
 
 def test_only_one_level_is_watched_if_asked_for(tmp_path: Path) -> None:
@@ -88,13 +88,13 @@ def test_only_one_level_is_watched_if_asked_for(tmp_path: Path) -> None:
         assert first["path"] == str(tmp_path / "new")
         await listener.until("created", tmp_path / "last")
 
-    play(Tree(tmp_path, recursive=False), scenario)
+    play(WatchedTree(tmp_path, recursive=False), scenario)
 
 
 def test_a_quiet_watch_is_kept_alive_and_counted(tmp_path: Path) -> None:
     async def scene() -> None:
         watches = Watches(most=1, heartbeat=0.0)
-        events = watches.events(Tree(tmp_path))
+        events = watches.events(WatchedTree(tmp_path))
         await anext(events)
         assert (await anext(events)).startswith(b":")
         with pytest.raises(TooManyWatches, match="At most 1"):
@@ -107,13 +107,13 @@ def test_a_quiet_watch_is_kept_alive_and_counted(tmp_path: Path) -> None:
 
 def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingFile):
-        Tree(tmp_path / "absent")
+        WatchedTree(tmp_path / "absent")
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "out").symlink_to(tmp_path)
     with pytest.raises(OutsideRoots):
-        Tree(tmp_path / "in" / "out", Roots.of((tmp_path / "in",)))
+        WatchedTree(tmp_path / "in" / "out", Roots.of((tmp_path / "in",)))
     with pytest.raises(FileError, match="more than 1 directories"):
-        Tree(tmp_path, most=1)
+        WatchedTree(tmp_path, most=1)
 
 
 def test_a_folder_that_may_not_be_read_is_passed_over() -> None:
@@ -134,7 +134,7 @@ def test_a_folder_that_may_not_be_read_is_passed_over() -> None:
 def test_all_watches_end_with_the_service(tmp_path: Path) -> None:
     async def scene() -> None:
         watches = Watches()
-        events = watches.events(Tree(tmp_path))
+        events = watches.events(WatchedTree(tmp_path))
         await anext(events)
         watches.end()
         assert [event async for event in events] == []

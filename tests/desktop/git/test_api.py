@@ -14,8 +14,8 @@ from websockets.exceptions import InvalidStatus
 from deskhand.desktop.git.api import router
 from deskhand.desktop.git.repositories import Git
 from deskhand.desktop.git.touched_paths import PathStore
-from deskhand.desktop.git.watcher import Pace, Watcher
-from deskhand.desktop.tool_calls.chat import Chat
+from deskhand.desktop.git.watcher import Watcher, WatchIntervals
+from deskhand.desktop.tool_calls.chat import CallingChat
 from tests.desktop.git.test_repositories import ENVIRONMENT, git
 from tests.desktop.processes.service import LIMIT
 from tests.tools.control_plane.fakes import serving, unix_socket
@@ -29,7 +29,7 @@ def play(folder: Path, scenario: Callable[[PathStore, Connect], Awaitable[None]]
     async def scene() -> None:
         store = PathStore()
         app = FastAPI()
-        watcher = Watcher(store, Git(ENVIRONMENT), Pace(longest=1000.0, shortest=0.0))
+        watcher = Watcher(store, Git(ENVIRONMENT), WatchIntervals(longest=1000.0, shortest=0.0))
         app.include_router(router(watcher, most=1))
         path = folder / "s"
 
@@ -52,7 +52,7 @@ def test_changes_are_sent_at_first_and_on_request(tmp_path: Path) -> None:
     git(tree, "init", "-q")
 
     async def scenario(store: PathStore, connect: Connect) -> None:
-        store.note(Chat(CHAT), [os.fspath(tree)])
+        store.note(CallingChat(CHAT), [os.fspath(tree)])
         async with connect(CHAT) as socket:
             first = await heard(socket)
             assert first["repositories"][0]["unified_diff"] == ""

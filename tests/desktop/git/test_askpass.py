@@ -17,11 +17,11 @@ import pytest
 
 from deskhand.desktop.git.askpass import Askpass
 from deskhand.desktop.git.attribution import Attribution
-from deskhand.desktop.git.credentials import Credentials, credential
+from deskhand.desktop.git.credentials import GitCredentials, credential
 from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.processes.requests import OutputRequest, StartRequest
-from deskhand.desktop.tool_calls.chat import Chat
+from deskhand.desktop.tool_calls.chat import CallingChat
 from tests.desktop.git.test_repositories import git
 from tests.desktop.processes.service import LIMIT, FakeSurroundings
 
@@ -72,12 +72,12 @@ class Desk:
     """A registry whose commands have the script, and what came of it."""
 
     registry: Registry
-    credentials: Credentials
+    credentials: GitCredentials
     attribution: Attribution
     store: PathStore
     told: list[tuple[str, Any]] = field(default_factory=list)
 
-    async def run(self, command: str, chat: Chat | None = None) -> str:
+    async def run(self, command: str, chat: CallingChat | None = None) -> str:
         process_id, _ = await self.registry.start(StartRequest(command), chat)
         record = self.registry.find(process_id, chat)
         await self.registry.wait(record, OutputRequest("exit"))
@@ -87,7 +87,7 @@ class Desk:
 
 def play(folder: Path, scenario: Callable[[Desk], Awaitable[None]]) -> None:
     async def scene() -> None:
-        store, credentials = PathStore(), Credentials()
+        store, credentials = PathStore(), GitCredentials()
         told: list[tuple[str, Any]] = []
         attribution = Attribution(
             store, credentials, lambda kind, data: told.append((kind, data)), lambda: 101.0
@@ -109,7 +109,7 @@ def test_git_is_given_the_password_and_the_chat_gets_the_mark(tmp_path: Path, re
     async def scenario(desk: Desk) -> None:
         desk.credentials.put(credential(remote, NAME, PASSWORD))
         with desk.store.subscribed(CHAT) as woken, desk.store.subscribed(OTHER) as others:
-            said = await desk.run(f"{CLONE} {remote}/r.git c && cat c/file", Chat(CHAT))
+            said = await desk.run(f"{CLONE} {remote}/r.git c && cat c/file", CallingChat(CHAT))
             assert said == "0 from afar\n"
             assert woken.is_set()
             assert not others.is_set()
@@ -125,7 +125,7 @@ def test_git_is_given_the_password_and_the_chat_gets_the_mark(tmp_path: Path, re
 def test_without_a_chat_all_chats_get_the_mark(tmp_path: Path, remote: str) -> None:
     async def scenario(desk: Desk) -> None:
         desk.credentials.put(credential(remote, NAME, PASSWORD))
-        desk.store.note(Chat(OTHER), ["/somewhere"])
+        desk.store.note(CallingChat(OTHER), ["/somewhere"])
         with desk.store.subscribed(CHAT):
             assert await desk.run(f"git clone -q {remote}/r.git c") == "0 "
         assert set(desk.attribution.refs()) == {CHAT, OTHER}
@@ -136,7 +136,9 @@ def test_without_a_chat_all_chats_get_the_mark(tmp_path: Path, remote: str) -> N
 def test_without_a_credential_git_is_told_so_and_does_not_wait(tmp_path: Path, remote: str) -> None:
     async def scenario(desk: Desk) -> None:
         desk.credentials.put(credential("https://elsewhere", NAME, PASSWORD))
-        said = await desk.run(f"GIT_TERMINAL_PROMPT=0 git clone {remote}/r.git c", Chat(CHAT))
+        said = await desk.run(
+            f"GIT_TERMINAL_PROMPT=0 git clone {remote}/r.git c", CallingChat(CHAT)
+        )
         assert said.startswith("128 ")
         assert "deskhand: nothing is known here that answers: Username for" in said
         assert not desk.attribution.refs()
@@ -164,7 +166,7 @@ def test_only_what_is_known_is_answered(tmp_path: Path) -> None:
 def test_an_id_that_is_no_chat_marks_nobody(tmp_path: Path, remote: str) -> None:
     async def scenario(desk: Desk) -> None:
         desk.credentials.put(credential(remote, NAME, PASSWORD))
-        desk.store.note(Chat(OTHER), ["/somewhere"])
+        desk.store.note(CallingChat(OTHER), ["/somewhere"])
         said = await desk.run(f"DESKHAND_CHAT_ID=others git clone -q {remote}/r.git c")
         assert said == "0 "
         assert not desk.attribution.refs()

@@ -9,10 +9,10 @@ from fastapi import FastAPI
 
 from deskhand.desktop.git.attribution import MOST_CHATS, Attribution
 from deskhand.desktop.git.attribution_api import router
-from deskhand.desktop.git.credentials import Credentials
+from deskhand.desktop.git.credentials import GitCredentials
 from deskhand.desktop.git.errors import InvalidCredential
 from deskhand.desktop.git.touched_paths import PathStore
-from deskhand.desktop.tool_calls.chat import Chat
+from deskhand.desktop.tool_calls.chat import CallingChat
 from tests.tools.control_plane.fakes import LIMIT, serving, unix_socket
 
 CHAT, OTHER = str(uuid4()), str(uuid4())
@@ -31,7 +31,7 @@ def play(folder: Path, scenario: Scenario) -> None:
         hidden.append(password)
 
     async def scene() -> None:
-        store, credentials = PathStore(), Credentials()
+        store, credentials = PathStore(), GitCredentials()
         attribution = Attribution(store, credentials, lambda *_: None, lambda: 101.0)
         app = FastAPI()
         app.include_router(router(credentials, attribution, hide))
@@ -77,7 +77,7 @@ def test_one_chat_is_marked_or_all_of_them(tmp_path: Path) -> None:
     ref = {"branch": "main", "remote_origin": "https://host/r.git", "stale_at": 100.0}
 
     async def scenario(http: httpx2.AsyncClient, store: PathStore) -> None:
-        store.note(Chat(OTHER), ["/somewhere"])
+        store.note(CallingChat(OTHER), ["/somewhere"])
         one = MARK | {"chat_id": CHAT}
         assert await said(http.post("stale", json=one)) == (200, {"chat_ids": [CHAT]})
         assert await said(http.get("refs")) == (200, {"refs": [{"chat_id": CHAT, **ref}]})
@@ -102,7 +102,7 @@ def test_without_a_branch_or_an_origin_nothing_is_marked(tmp_path: Path) -> None
 
 
 def test_the_marks_of_the_newest_chats_are_kept() -> None:
-    attribution = Attribution(PathStore(), Credentials(), lambda *_: None, lambda: 1.0)
+    attribution = Attribution(PathStore(), GitCredentials(), lambda *_: None, lambda: 1.0)
     for number in range(MOST_CHATS + 1):
         attribution.mark_stale(f"chat {number}", "main", ORIGIN)
     assert len(attribution.refs()) == MOST_CHATS

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from deskhand.desktop.git.credential_prompts import (
     LONGEST_LINE,
-    Prompt,
+    CredentialPrompt,
+    CredentialQuestions,
     Question,
-    Questions,
     prompt_of,
     server_of,
 )
@@ -18,16 +18,21 @@ QUESTION = Question(42, "chat", "main", "https://host/r.git", "Username for 'htt
 @pytest.mark.parametrize(
     ("text", "prompt"),
     [
-        ("Username for 'https://host': ", Prompt("username", "https://host")),
-        ("Password for 'https://me@host': ", Prompt("password", "https://host", "me")),
-        ("Passwort für 'http://m%40e@Host:81': ", Prompt("password", "http://host:81", "m@e")),
-        ("Username for 'https://host/a/b.git': ", Prompt("username", "https://host")),
-        ("Username for 'https://[::1]:81': ", Prompt("username", "https://[::1]:81")),
-        ("me@host's password: ", Prompt("password", "ssh://host", "me")),
-        ("(me@host) Password: ", Prompt("password", "ssh://host", "me")),
+        ("Username for 'https://host': ", CredentialPrompt("username", "https://host")),
+        ("Password for 'https://me@host': ", CredentialPrompt("password", "https://host", "me")),
+        (
+            "Passwort für 'http://m%40e@Host:81': ",
+            CredentialPrompt("password", "http://host:81", "m@e"),
+        ),
+        ("Username for 'https://host/a/b.git': ", CredentialPrompt("username", "https://host")),
+        ("Username for 'https://[::1]:81': ", CredentialPrompt("username", "https://[::1]:81")),
+        ("me@host's password: ", CredentialPrompt("password", "ssh://host", "me")),
+        ("(me@host) Password: ", CredentialPrompt("password", "ssh://host", "me")),
     ],
 )
-def test_names_and_passwords_are_told_apart_in_any_language(text: str, prompt: Prompt) -> None:
+def test_names_and_passwords_are_told_apart_in_any_language(
+    text: str, prompt: CredentialPrompt
+) -> None:
     assert prompt_of(text) == prompt
 
 
@@ -50,21 +55,21 @@ def test_a_server_has_one_name() -> None:
 
 
 def test_a_question_is_read() -> None:
-    assert Questions().feed(LINE) == [QUESTION]
+    assert CredentialQuestions().feed(LINE) == [QUESTION]
 
 
 @pytest.mark.parametrize(
     "line", [b"", b"\t\t\t\t", b"x\t\t\t\t", b"1\t\t\t", b"1\t\t\t\t\t", b"12345678901\t\t\t\t"]
 )
 def test_a_line_of_another_form_is_no_question(line: bytes) -> None:
-    assert Questions().feed(line + b"\n" + LINE) == [QUESTION]
+    assert CredentialQuestions().feed(line + b"\n" + LINE) == [QUESTION]
 
 
 @pytest.mark.parametrize("size", [LONGEST_LINE + 1, 3 * LONGEST_LINE])
 def test_a_line_that_is_too_long_is_passed_over(size: int) -> None:
     data = b"1\t\t\t\t" + b"x" * size + b"\n" + LINE
-    assert Questions().feed(data) == [QUESTION]
-    questions = Questions()
+    assert CredentialQuestions().feed(data) == [QUESTION]
+    questions = CredentialQuestions()
     assert [one for at in range(len(data)) for one in questions.feed(data[at : at + 1])] == [
         QUESTION
     ]
@@ -73,6 +78,6 @@ def test_a_line_that_is_too_long_is_passed_over(size: int) -> None:
 @given(st.lists(st.binary(max_size=40) | st.just(LINE)))
 def test_it_does_not_matter_how_the_bytes_come(parts: list[bytes]) -> None:
     data = b"".join(parts)
-    questions = Questions()
+    questions = CredentialQuestions()
     singly = [one for at in range(len(data)) for one in questions.feed(data[at : at + 1])]
-    assert singly == Questions().feed(data)
+    assert singly == CredentialQuestions().feed(data)

@@ -4,7 +4,7 @@ from deskhand.desktop.git.credentials import (
     LONGEST,
     MOST,
     Credential,
-    Credentials,
+    GitCredentials,
     credential,
     server_in,
 )
@@ -12,7 +12,7 @@ from deskhand.desktop.git.errors import InvalidCredential
 
 
 def test_a_server_has_one_credential() -> None:
-    known = Credentials()
+    known = GitCredentials()
     known.put(credential("https://Host/any/path", "me", "one"))
     known.put(credential("https://host", "me", "two"))
     known.put(credential("http://a:81", "you", "three"))
@@ -48,7 +48,7 @@ def test_what_git_could_not_take_is_refused(url: str, username: str, password: s
 
 
 def test_there_are_only_so_many() -> None:
-    known = Credentials()
+    known = GitCredentials()
     for number in range(MOST):
         known.put(credential(f"https://h{number}", "me", "word"))
     known.put(credential("https://h0", "me", "other"))

@@ -8,8 +8,8 @@ from uuid import uuid4
 from deskhand.desktop.git.errors import Unreadable
 from deskhand.desktop.git.repository_state import Repository
 from deskhand.desktop.git.touched_paths import PathStore
-from deskhand.desktop.git.watcher import Pace, Watcher
-from deskhand.desktop.tool_calls.chat import Chat
+from deskhand.desktop.git.watcher import Watcher, WatchIntervals
+from deskhand.desktop.tool_calls.chat import CallingChat
 from tests.desktop.processes.service import LIMIT
 
 CHAT = str(uuid4())
@@ -31,7 +31,8 @@ class FakeReader:
 
 
 def play(
-    pace: Pace, scenario: Callable[[PathStore, FakeReader, Any, asyncio.Event], Awaitable[None]]
+    pace: WatchIntervals,
+    scenario: Callable[[PathStore, FakeReader, Any, asyncio.Event], Awaitable[None]],
 ) -> None:
     async def scene() -> None:
         store, reader, asked = PathStore(), FakeReader(), asyncio.Event()
@@ -56,7 +57,7 @@ def test_a_touched_path_is_told_of_and_so_is_each_change(tmp_path: Path) -> None
     ) -> None:
         first = asyncio.ensure_future(anext(changes))
         await asyncio.sleep(0)
-        store.note(Chat(CHAT), [str(repository(tmp_path) / "file")])
+        store.note(CallingChat(CHAT), [str(repository(tmp_path) / "file")])
         message = json.loads(await first)
         assert message["type"] == "changes"
         assert message["scanned_at"] == "1970-01-01T00:00:00Z"
@@ -65,14 +66,14 @@ def test_a_touched_path_is_told_of_and_so_is_each_change(tmp_path: Path) -> None
         asked.set()
         assert json.loads(await anext(changes))["repositories"][0]["unified_diff"] == "+x"
 
-    play(Pace(longest=1000.0, shortest=0.0), scenario)
+    play(WatchIntervals(longest=1000.0, shortest=0.0), scenario)
 
 
 def test_without_any_sign_it_is_looked_all_the_same(tmp_path: Path) -> None:
     async def scenario(
         store: PathStore, reader: FakeReader, changes: Any, asked: asyncio.Event
     ) -> None:
-        store.note(Chat(CHAT), [str(repository(tmp_path))])
+        store.note(CallingChat(CHAT), [str(repository(tmp_path))])
         await anext(changes)
         reader.fails = True
         second = asyncio.ensure_future(anext(changes))
@@ -82,21 +83,21 @@ def test_without_any_sign_it_is_looked_all_the_same(tmp_path: Path) -> None:
         reader.diff = "+later"
         assert "+later" in await second
 
-    play(Pace(longest=0.0, shortest=0.0), scenario)
+    play(WatchIntervals(longest=0.0, shortest=0.0), scenario)
 
 
 def test_a_repository_that_goes_is_taken_back(tmp_path: Path) -> None:
     async def scenario(
         store: PathStore, reader: FakeReader, changes: Any, asked: asyncio.Event
     ) -> None:
-        store.note(Chat(CHAT), [str(repository(tmp_path))])
+        store.note(CallingChat(CHAT), [str(repository(tmp_path))])
         await anext(changes)
         (tmp_path / ".git/HEAD").unlink()
         asked.set()
         (told,) = json.loads(await anext(changes))["repositories"]
         assert told["removed"]
 
-    play(Pace(longest=1000.0, shortest=0.0), scenario)
+    play(WatchIntervals(longest=1000.0, shortest=0.0), scenario)
 
 
 def test_many_signs_are_one_look(tmp_path: Path) -> None:
@@ -105,9 +106,9 @@ def test_many_signs_are_one_look(tmp_path: Path) -> None:
     async def scene() -> None:
         nonlocal now
         store, reader, asked = PathStore(), FakeReader(), asyncio.Event()
-        pace = Pace(longest=1000.0, shortest=0.2)
+        pace = WatchIntervals(longest=1000.0, shortest=0.2)
         watcher = Watcher(store, reader, pace, clock=lambda: now)
-        store.note(Chat(CHAT), [str(repository(tmp_path))])
+        store.note(CallingChat(CHAT), [str(repository(tmp_path))])
         changes = watcher.changes(CHAT, asked)
         await anext(changes)
         reader.diff = "+x"

@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.input.keymap import LEVEL3_SHIFT, SHIFT, Bindings, Key, Keymap, NoRoom, runs
+from deskhand.desktop.input.keymap import (
+    LEVEL3_SHIFT,
+    SHIFT,
+    Bindings,
+    KeyBinding,
+    Keymap,
+    NoRoom,
+    runs,
+)
 
 PLAY, MAIL = 0x1008FF14, 0x1008FF19
 KANJI = 0x01006F22
@@ -47,26 +55,26 @@ def bindings() -> Bindings:
 @pytest.mark.parametrize(
     ("keysym", "key"),
     [
-        (ord("q"), Key(24, 0)),
-        (ord("Q"), Key(24, 1)),
-        (ord("@"), Key(24, 2)),
-        (0x07D9, Key(24, 3)),
-        (ord("7"), Key(25, 0)),
-        (ord("&"), Key(26, 0)),
+        (ord("q"), KeyBinding(24, 0)),
+        (ord("Q"), KeyBinding(24, 1)),
+        (ord("@"), KeyBinding(24, 2)),
+        (0x07D9, KeyBinding(24, 3)),
+        (ord("7"), KeyBinding(25, 0)),
+        (ord("&"), KeyBinding(26, 0)),
         (KANJI, None),
-        (KP_INSERT, Key(90, 0)),
+        (KP_INSERT, KeyBinding(90, 0)),
         (KP_0, None),
         (0, None),
     ],
 )
 def test_a_symbol_is_found_where_it_needs_the_fewest_modifiers(
-    keysym: int, key: Key | None
+    keysym: int, key: KeyBinding | None
 ) -> None:
     assert keymap().find(keysym) == key
 
 
 def test_levels_name_their_modifiers() -> None:
-    assert [(Key(24, level).shift, Key(24, level).level3) for level in range(4)] == [
+    assert [(KeyBinding(24, level).shift, KeyBinding(24, level).level3) for level in range(4)] == [
         (False, False),
         (True, False),
         (False, True),
@@ -81,8 +89,8 @@ def test_what_needs_a_key_that_the_keyboard_lacks_is_not_found() -> None:
 
 def test_narrow_maps_have_two_levels() -> None:
     narrow = Keymap(8, 2, [ord("a"), ord("A"), ord("1"), ord("!")])
-    assert narrow.find(ord("A")) == Key(8, 1)
-    assert narrow.find(ord("!")) == Key(9, 1)
+    assert narrow.find(ord("A")) == KeyBinding(8, 1)
+    assert narrow.find(ord("!")) == KeyBinding(9, 1)
     assert Keymap(8, 1, [ord("a")]).inverts_with_lock(ord("a")) is False
 
 

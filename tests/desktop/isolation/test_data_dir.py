@@ -5,20 +5,20 @@ from pathlib import Path
 import pytest
 
 from deskhand.desktop.isolation.account import Account
-from deskhand.desktop.isolation.data_dir import Folder, open_root, run_root
+from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root, run_root
 
 ME = Account("me", os.getuid(), os.getgid(), "shared")
 
 
 def test_it_is_private_and_whole(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "d")
+    folder = DesktopDirectory(tmp_path / "d")
     folder.make(ME)
     for path in (folder.path, folder.recordings, folder.work, folder.path / "home"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o700
 
 
 def test_making_it_twice_keeps_what_is_in_it(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "d")
+    folder = DesktopDirectory(tmp_path / "d")
     folder.make(ME)
     (folder.work / "note").write_text("kept")
     folder.make(ME)
@@ -26,14 +26,14 @@ def test_making_it_twice_keeps_what_is_in_it(tmp_path: Path) -> None:
 
 
 def test_a_path_too_long_for_sockets_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / ("x" * 120))
+    folder = DesktopDirectory(tmp_path / ("x" * 120))
     with pytest.raises(OSError, match="too long"):
         folder.make(ME)
     assert not folder.path.exists()
 
 
 def test_what_an_earlier_user_left_is_handed_over(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "d")
+    folder = DesktopDirectory(tmp_path / "d")
     folder.make(ME)
     (folder.recordings / "a").mkdir()
     (folder.recordings / "a" / "1.mp4").write_bytes(b"film")
@@ -55,7 +55,7 @@ def test_a_link_in_the_place_of_a_part_is_replaced_and_what_it_names_is_let_be(
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir(mode=0o755)
-    folder = Folder(tmp_path / "d")
+    folder = DesktopDirectory(tmp_path / "d")
     folder.make(ME)
     for part in (folder.recordings, folder.work):
         part.rmdir()
@@ -68,7 +68,7 @@ def test_a_link_in_the_place_of_a_part_is_replaced_and_what_it_names_is_let_be(
 
 
 def test_clearing_keeps_recordings_only(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "d")
+    folder = DesktopDirectory(tmp_path / "d")
     folder.make(ME)
     (folder.recordings / "1.mp4").write_bytes(b"film")
     (folder.path / "api.sock").touch()
@@ -77,7 +77,7 @@ def test_clearing_keeps_recordings_only(tmp_path: Path) -> None:
 
 
 def test_clearing_removes_an_empty_folder_and_twice_is_fine(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "d")
+    folder = DesktopDirectory(tmp_path / "d")
     folder.make(ME)
     folder.clear()
     folder.clear()
@@ -87,7 +87,7 @@ def test_clearing_removes_an_empty_folder_and_twice_is_fine(tmp_path: Path) -> N
 def test_a_link_is_removed_and_what_it_names_stays(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    folder = Folder(tmp_path / "d")
+    folder = DesktopDirectory(tmp_path / "d")
     folder.make(ME)
     (folder.path / "link").symlink_to(outside)
     folder.clear()

@@ -2,7 +2,7 @@ import os
 import subprocess
 import sys
 
-from deskhand.desktop.isolation.user_processes import evict, tenants
+from deskhand.desktop.isolation.user_processes import kill_user_processes, user_pids
 
 STRANGER = 3_000_000 + os.getpid()
 """No user of this machine's, nor of another run of this test."""
@@ -17,7 +17,7 @@ os.execve("/bin/sleep", ["sleep", "1000"], {{}})
 
 def test_everything_of_a_user_is_ended_and_nothing_of_others() -> None:
     if os.geteuid() != 0:
-        assert tenants(STRANGER) == []
+        assert user_pids(STRANGER) == []
         return
     with subprocess.Popen(["sleep", "1000"]) as ours:
         strangers = [
@@ -31,9 +31,9 @@ def test_everything_of_a_user_is_ended_and_nothing_of_others() -> None:
         for stranger in strangers:
             assert stranger.stdout is not None
             assert stranger.stdout.readline() == b"ready\n"
-        assert set(tenants(STRANGER)) == {stranger.pid for stranger in strangers}
-        evict(STRANGER)
-        assert tenants(STRANGER) == []
+        assert set(user_pids(STRANGER)) == {stranger.pid for stranger in strangers}
+        kill_user_processes(STRANGER)
+        assert user_pids(STRANGER) == []
         for stranger in strangers:
             with stranger:
                 assert stranger.wait(20) == -9
@@ -42,4 +42,4 @@ def test_everything_of_a_user_is_ended_and_nothing_of_others() -> None:
 
 
 def test_one_is_no_tenant_of_oneself() -> None:
-    assert os.getpid() not in tenants(os.getuid())
+    assert os.getpid() not in user_pids(os.getuid())

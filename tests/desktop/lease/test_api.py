@@ -8,10 +8,10 @@ from websockets.asyncio.client import connect
 
 from deskhand.desktop.lease.access import key_of
 from deskhand.desktop.lease.api import PATH, may_force, router
-from deskhand.desktop.lease.handover import Handover
+from deskhand.desktop.lease.handover import LeaseEffects
 from deskhand.desktop.lease.lease import Person
-from deskhand.desktop.lease.privacy import Veil
-from deskhand.desktop.lease.runtime import Leasing
+from deskhand.desktop.lease.privacy import PrivacyMode
+from deskhand.desktop.lease.runtime import LeaseRuntime
 from deskhand.vncbridge.auth.policy import Principal
 from tests.vncbridge.fakes import LIMIT, Service
 
@@ -22,7 +22,7 @@ def asked(*calls: tuple[str, Any], scopes: tuple[str, ...] = ("admin",)) -> list
     """Make calls, each a method and its options, and return the answers."""
 
     async def scenario() -> list[httpx2.Response]:
-        leasing = Leasing()
+        leasing = LeaseRuntime()
         app = FastAPI()
         app.include_router(router(leasing, lambda: 3, may_force))
 
@@ -119,9 +119,9 @@ def test_asking_again_with_the_revision_waits_for_a_change_only() -> None:
 
 def test_a_page_is_told_of_every_change_and_whether_it_has_control() -> None:
     async def scenario() -> None:
-        leasing = Leasing()
-        effects = Handover(
-            veil=Veil(),
+        leasing = LeaseRuntime()
+        effects = LeaseEffects(
+            veil=PrivacyMode(),
             let_go=lambda: None,
             settle=lambda: None,
             publish=lambda kind, data: None,

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from deskhand.desktop.events.bus import Event, Events
-from deskhand.desktop.lease.handover import Herald
+from deskhand.desktop.events.bus import DesktopEvent, EventBus
+from deskhand.desktop.lease.handover import WindowEventPublisher
 
 TOLD = {"id": 7, "title": "a letter"}
 
@@ -36,7 +36,7 @@ def test_titles_are_not_told_in_private(
     private: bool, data: dict[str, Any] | None, published: dict[str, Any]
 ) -> None:
     control = Control(private=private)
-    told = Herald(control, Events("boot").publish)("window_opened", data)
-    assert isinstance(told, Event)
+    told = WindowEventPublisher(control, EventBus("boot").publish)("window_opened", data)
+    assert isinstance(told, DesktopEvent)
     assert (told.kind, told.data) == ("window_opened", published)
     assert control.seen == [("window_opened", data or {})]

@@ -10,7 +10,7 @@ from deskhand.desktop.lease.lease import (
     ASKING,
     IDLE_CHAT,
     IDLE_PERSON,
-    Lease,
+    LeaseRules,
     Person,
 )
 
@@ -19,14 +19,14 @@ BOB = Person("Bob", "b")
 CYD = Person("Cyd", "c")
 
 
-def taken(person: Person = ANN, now: float = 100.0) -> Lease:
-    lease = Lease()
+def taken(person: Person = ANN, now: float = 100.0) -> LeaseRules:
+    lease = LeaseRules()
     assert lease.take(person, now)
     return lease
 
 
 def test_nobody_has_it_at_first_and_agents_act() -> None:
-    lease = Lease()
+    lease = LeaseRules()
     lease.admit("", 1.0)
     lease.look(1.0)
     assert (lease.person, lease.chat, lease.since, lease.deadline()) == (None, None, 0.0, None)
@@ -43,7 +43,7 @@ def test_a_person_in_control_keeps_agents_from_acting_and_looking() -> None:
 
 
 def test_without_privacy_agents_may_look() -> None:
-    lease = Lease()
+    lease = LeaseRules()
     lease.take(ANN, 1.0, private=False)
     lease.look(2.0)
     with pytest.raises(HumanInControl):
@@ -81,7 +81,7 @@ def test_only_the_one_in_control_gives_it_back_or_renews(now: float) -> None:
     with pytest.raises(NotInControl, match="Ann"):
         lease.renew("b", now)
     with pytest.raises(NotInControl, match="nobody is in control"):
-        Lease().release("a", now)
+        LeaseRules().release("a", now)
 
 
 def test_it_ends_ten_minutes_after_the_last_input() -> None:
@@ -97,7 +97,7 @@ def test_it_ends_ten_minutes_after_the_last_input() -> None:
 
 
 def test_it_ends_soon_after_the_last_connection_of_its_holder() -> None:
-    lease = Lease()
+    lease = LeaseRules()
     lease.joined("a")
     lease.joined("b")
     lease.take(ANN, 100.0)
@@ -170,7 +170,7 @@ def test_ending_takes_it_from_persons_and_chats() -> None:
 
 
 def test_one_chat_acts_at_a_time() -> None:
-    lease = Lease()
+    lease = LeaseRules()
     lease.admit("one", 100.0)
     assert lease.chat == "one"
     with pytest.raises(HeldByChat, match="chat one works on this desktop") as refused:
@@ -184,7 +184,7 @@ def test_one_chat_acts_at_a_time() -> None:
 
 
 def test_a_chat_whose_action_runs_is_not_idle() -> None:
-    lease = Lease()
+    lease = LeaseRules()
     lease.admit("one", 100.0)
     lease.acting("one", 100.0, begins=True)
     lease.acting("two", 100.0, begins=True)
@@ -197,7 +197,7 @@ def test_a_chat_whose_action_runs_is_not_idle() -> None:
 
 
 def test_a_chat_may_let_others_act_at_once() -> None:
-    lease = Lease()
+    lease = LeaseRules()
     lease.admit("one", 100.0)
     lease.release_chat("two", 101.0)
     assert lease.chat == "one"
@@ -206,7 +206,7 @@ def test_a_chat_may_let_others_act_at_once() -> None:
 
 
 def test_a_person_goes_before_a_chat() -> None:
-    lease = Lease()
+    lease = LeaseRules()
     lease.admit("one", 100.0)
     lease.take(ANN, 101.0)
     assert (lease.person, lease.chat) == (ANN, None)
@@ -221,7 +221,7 @@ ACTIONS = st.tuples(
 )
 
 
-def do(lease: Lease, what: str, who: Person, now: float) -> None:
+def do(lease: LeaseRules, what: str, who: Person, now: float) -> None:
     with suppress(HumanInControl, HeldByChat, NotInControl):
         match what:
             case "take" | "force" | "ask":
@@ -242,7 +242,7 @@ def do(lease: Lease, what: str, who: Person, now: float) -> None:
 def test_whatever_happens_one_at_most_has_it_and_every_change_is_seen(
     actions: list[tuple[str, Person, float]],
 ) -> None:
-    lease, now = Lease(), 0.0
+    lease, now = LeaseRules(), 0.0
     joined = {"a": 0, "b": 0, "c": 0}
     for what, who, passed in actions:
         now += passed

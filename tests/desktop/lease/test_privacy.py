@@ -1,13 +1,13 @@
 import threading
 
-from deskhand.desktop.lease.privacy import Veil
+from deskhand.desktop.lease.privacy import PrivacyMode
 
 LIMIT = 20.0
 
 
 def test_it_counts_and_times_what_it_hid() -> None:
     now = [10.0]
-    veil = Veil(lambda: now[0])
+    veil = PrivacyMode(lambda: now[0])
     assert (veil.drawn, veil.count) == (False, 0)
     veil.draw(True)
     veil.draw(True)
@@ -18,7 +18,7 @@ def test_it_counts_and_times_what_it_hid() -> None:
 
 
 def test_a_thread_waits_until_it_is_lifted() -> None:
-    veil = Veil()
+    veil = PrivacyMode()
     veil.draw(True)
     lifted: list[bool] = []
     thread = threading.Thread(target=lambda: lifted.append(veil.wait_lifted(LIMIT, lambda: False)))
@@ -29,7 +29,7 @@ def test_a_thread_waits_until_it_is_lifted() -> None:
 
 
 def test_a_thread_that_gave_up_waits_no_longer() -> None:
-    veil = Veil()
+    veil = PrivacyMode()
     veil.draw(True)
     gone = threading.Event()
     lifted: list[bool] = []

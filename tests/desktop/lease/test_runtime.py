@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from deskhand.desktop.errors import HeldByChat, HumanInControl, NotInControl
-from deskhand.desktop.lease.handover import Handover, deeds
-from deskhand.desktop.lease.lease import IDLE_CHAT, Person, Turn
-from deskhand.desktop.lease.privacy import Veil
-from deskhand.desktop.lease.runtime import MOST_WINDOWS, Leasing
+from deskhand.desktop.lease.handover import LeaseEffects, activity_summary
+from deskhand.desktop.lease.lease import IDLE_CHAT, ControlSession, Person
+from deskhand.desktop.lease.privacy import PrivacyMode
+from deskhand.desktop.lease.runtime import MOST_WINDOWS, LeaseRuntime
 
 ANN = Person("Ann", "a")
 LIMIT = 20.0
@@ -20,9 +20,9 @@ class Scene:
     def __init__(self) -> None:
         self.now = 100.0
         self.did: list[Any] = []
-        self.veil = Veil(lambda: self.now)
-        self.leasing = Leasing(lambda: self.now)
-        self.effects = Handover(
+        self.veil = PrivacyMode(lambda: self.now)
+        self.leasing = LeaseRuntime(lambda: self.now)
+        self.effects = LeaseEffects(
             veil=self.veil,
             let_go=lambda: self.did.append("let go"),
             settle=lambda: self.did.append("settle"),
@@ -213,4 +213,6 @@ def test_outside_of_its_time_changes_have_no_effect() -> None:
     ("keys", "clicks", "words"), [(0, 2, "0 keys and 2 clicks"), (1, 1, "1 key and 1 click")]
 )
 def test_deeds_are_counted_in_words(keys: int, clicks: int, words: str) -> None:
-    assert deeds(Turn("Ann", 0.0, 1.0, keys, clicks, True, "released")) == words
+    assert (
+        activity_summary(ControlSession("Ann", 0.0, 1.0, keys, clicks, True, "released")) == words
+    )

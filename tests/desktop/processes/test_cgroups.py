@@ -8,7 +8,7 @@ import pytest
 from deskhand.desktop.processes.cgroups import Cgroup, opened
 from deskhand.desktop.processes.registry import ProcessSettings, Registry
 from deskhand.desktop.processes.requests import OutputRequest, SignalRequest, StartRequest
-from deskhand.desktop.processes.spawn import Limits
+from deskhand.desktop.processes.spawn import ResourceLimits
 from tests.desktop.processes.service import LIMIT, FakeSurroundings
 
 
@@ -44,7 +44,7 @@ def test_a_limit_without_a_controller_is_not_of_the_group(parent: Path) -> None:
 
 def test_memory_is_then_limited_by_process(parent: Path) -> None:
     async def scene() -> str:
-        limits = Limits(memory_bytes=1 << 30, cgroup=parent)
+        limits = ResourceLimits(memory_bytes=1 << 30, cgroup=parent)
         async with Registry(FakeSurroundings(parent), ProcessSettings(limits=limits)) as registry:
             process_id, _ = await registry.start(
                 StartRequest("read x; ulimit -v", stdin=True), None
@@ -139,7 +139,7 @@ def test_where_the_system_does_not_allow_it_there_is_none(parent: Path, tmp_path
 
 def test_a_command_is_put_into_a_group_and_killed_with_it(parent: Path) -> None:
     async def scene() -> None:
-        limits = Limits(memory_bytes=1 << 30, cgroup=parent)
+        limits = ResourceLimits(memory_bytes=1 << 30, cgroup=parent)
         settings = ProcessSettings(close_grace=0.2, limits=limits)
         async with Registry(FakeSurroundings(parent), settings) as registry:
             process_id, _ = await registry.start(StartRequest("exec sleep 1000"), None)

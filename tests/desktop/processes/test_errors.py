@@ -1,6 +1,6 @@
 from deskhand.desktop.processes.errors import (
+    BadProcessRequest,
     InputClosed,
-    InvalidRequest,
     NotRunning,
     StartFailed,
     UnknownProcess,
@@ -8,8 +8,8 @@ from deskhand.desktop.processes.errors import (
 
 
 def test_each_error_says_what_is_wrong() -> None:
-    assert str(InvalidRequest("No.", "Because.")) == "No. Because."
-    assert str(InvalidRequest("No.")) == "No."
+    assert str(BadProcessRequest("No.", "Because.")) == "No. Because."
+    assert str(BadProcessRequest("No.")) == "No."
     assert "'p'" in str(UnknownProcess("p"))
     assert "'p'" in str(NotRunning("p"))
     assert "'p'" in str(InputClosed("p"))

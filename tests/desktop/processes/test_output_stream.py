@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.processes.errors import NotRunning, TooManyStreams
+from deskhand.desktop.processes.errors import NotRunning, TooManyOutputStreams
 from deskhand.desktop.processes.output_stream import Streams
 from deskhand.desktop.processes.process import Process
-from deskhand.desktop.processes.spawn import Order, Spawner
+from deskhand.desktop.processes.spawn import Spawner, SpawnRequest
 from tests.desktop.processes.service import LIMIT
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
@@ -19,7 +19,7 @@ def play(command: str, folder: Path, scenario: Callable[[Process], Awaitable[Non
     async def with_process() -> None:
         spawner = Spawner()
         spawner.open()
-        order = Order(command, lambda: folder, ENVIRONMENT, stdin=True)
+        order = SpawnRequest(command, lambda: folder, ENVIRONMENT, stdin=True)
         process = Process(await spawner.spawn(order), lambda: None)
         try:
             async with asyncio.timeout(LIMIT):
@@ -61,7 +61,7 @@ def test_there_are_only_so_many_streams(tmp_path: Path) -> None:
         streams.check()
         events = streams.events(process, 0, dict)
         await anext(events)
-        with pytest.raises(TooManyStreams, match="At most 1"):
+        with pytest.raises(TooManyOutputStreams, match="At most 1"):
             streams.check()
         await events.aclose()
         streams.check()

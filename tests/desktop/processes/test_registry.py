@@ -15,13 +15,13 @@ from deskhand.desktop.processes.errors import NotRunning, StartFailed, UnknownPr
 from deskhand.desktop.processes.record import Record
 from deskhand.desktop.processes.registry import ProcessSettings, Registry
 from deskhand.desktop.processes.requests import OutputRequest, SignalRequest, StartRequest
-from deskhand.desktop.processes.spawn import Limits
-from deskhand.desktop.tool_calls.chat import Chat
+from deskhand.desktop.processes.spawn import ResourceLimits
+from deskhand.desktop.tool_calls.chat import CallingChat
 from deskhand.desktop.tool_calls.errors import CallRefused
 from deskhand.desktop.tool_calls.identity import Identity
 from tests.desktop.processes.service import LIMIT, FakeClock, FakeSurroundings
 
-A, B = Chat(str(uuid4())), Chat(str(uuid4()))
+A, B = CallingChat(str(uuid4())), CallingChat(str(uuid4()))
 SETTINGS = ProcessSettings(close_grace=0.2)
 
 Scenario = Callable[[Registry], Awaitable[None]]
@@ -41,7 +41,7 @@ def play(home: Path, scenario: Scenario, settings: ProcessSettings = SETTINGS) -
 async def started(
     registry: Registry,
     command: str,
-    chat: Chat | None = None,
+    chat: CallingChat | None = None,
     call: Identity | None = None,
     **more: object,
 ) -> Record:
@@ -474,7 +474,7 @@ def test_limits_are_set_from_outside(tmp_path: Path) -> None:
         await record.process.wait_exit()
         assert record.process.buffer.raw().split() == [b"64", b"3", b"700"]
 
-    limits = Limits(oom_score_adj=700, nice=3, open_files=64)
+    limits = ResourceLimits(oom_score_adj=700, nice=3, open_files=64)
     play(tmp_path, scenario, ProcessSettings(close_grace=0.1, limits=limits))
 
 

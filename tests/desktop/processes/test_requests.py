@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from deskhand.desktop.processes.errors import InvalidRequest
+from deskhand.desktop.processes.errors import BadProcessRequest
 from deskhand.desktop.processes.requests import (
     LONGEST_WAIT_MS,
     InputRequest,
@@ -62,14 +62,14 @@ def test_a_terminal_is_asked_for_with_or_without_a_size() -> None:
 
 @pytest.mark.parametrize("size", [{"rows": 0}, {"columns": 1001}, {"rows": True}])
 def test_a_terminal_of_a_size_that_cannot_be_is_refused(size: dict[str, Any]) -> None:
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(BadProcessRequest):
         resize_request(json.dumps(size).encode())
 
 
 @pytest.mark.parametrize("path", ["relative", "/with\0nul"])
 def test_output_is_copied_to_absolute_paths_only(path: str) -> None:
     assert start(command="x", output_path="/log").output_path == "/log"
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(BadProcessRequest):
         start(command="x", output_path=path)
 
 
@@ -81,7 +81,7 @@ def test_null_is_the_same_as_absent() -> None:
     "data", [b"{", b"", b"[]", b'"x"', b"\xff", b'{"command": "\\ud800"}', b"[" * 100_000]
 )
 def test_what_is_no_json_object_is_refused(data: bytes) -> None:
-    with pytest.raises(InvalidRequest, match="valid JSON"):
+    with pytest.raises(BadProcessRequest, match="valid JSON"):
         body_of(data)
 
 
@@ -105,7 +105,7 @@ def test_what_is_no_json_object_is_refused(data: bytes) -> None:
     ],
 )
 def test_a_start_that_makes_no_sense_is_refused(fields: dict[str, Any], said: str) -> None:
-    with pytest.raises(InvalidRequest, match=said):
+    with pytest.raises(BadProcessRequest, match=said):
         start(**fields)
 
 
@@ -123,7 +123,7 @@ def test_a_signal_is_read() -> None:
     ("body", "said"), [(b"{}", "is required"), (b'{"signal": "hup"}', "terminate, kill")]
 )
 def test_other_signals_are_refused(body: bytes, said: str) -> None:
-    with pytest.raises(InvalidRequest, match=said):
+    with pytest.raises(BadProcessRequest, match=said):
         signal_request(body)
 
 
@@ -150,7 +150,7 @@ def test_queries_for_output(query: dict[str, str], request_: OutputRequest) -> N
     "query", [{"cursor": "-1"}, {"cursor": "x"}, {"limit": "²"}, {"wait_for": "rain"}]
 )
 def test_queries_that_make_no_sense_are_refused(query: dict[str, str]) -> None:
-    with pytest.raises(InvalidRequest, match="Query parameters are invalid"):
+    with pytest.raises(BadProcessRequest, match="Query parameters are invalid"):
         output_request(query)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from deskhand.desktop.processes import process_tree as groups
 from deskhand.desktop.processes.errors import StartFailed
-from deskhand.desktop.processes.spawn import Order, Spawner
+from deskhand.desktop.processes.spawn import Spawner, SpawnRequest
 from tests.desktop.processes.service import LIMIT
 
 ROOT = Path(__file__).parents[3]
@@ -39,7 +39,7 @@ def test_a_wish_that_was_withdrawn_starts_nothing(tmp_path: Path) -> None:
 
     async def scenario() -> None:
         spawner = Spawner()
-        order = Order("true", place, {"PATH": "/usr/bin:/bin"})
+        order = SpawnRequest("true", place, {"PATH": "/usr/bin:/bin"})
         waiting = asyncio.create_task(spawner.spawn(order))
         await asyncio.sleep(0)
         waiting.cancel()
@@ -58,7 +58,7 @@ def test_whatever_the_system_refuses_is_told(tmp_path: Path) -> None:
         try:
             wrong = {"PATH": "/usr/bin:/bin", "A": "nul \0 inside"}
             with pytest.raises(StartFailed):
-                await spawner.spawn(Order("true", lambda: tmp_path, wrong))
+                await spawner.spawn(SpawnRequest("true", lambda: tmp_path, wrong))
         finally:
             await asyncio.to_thread(spawner.close)
 

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from deskhand.desktop.recordings.api import router
-from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
 from tests.recording.fakes import WAIT, FakeSource, decoded, marked
@@ -60,7 +60,7 @@ async def service(folder: Path, free_to_start: int = 0) -> AsyncIterator[Service
             transport=transport, base_url=f"http://desktop{DESKTOP}"
         ) as client:
             running = Service(client, source, folder)
-            app.include_router(router(recorder, Catalogue(folder), lambda: running.closing))
+            app.include_router(router(recorder, Catalog(folder), lambda: running.closing))
             yield running
 
 
@@ -154,7 +154,7 @@ def test_a_stretch_is_cut_out_exactly(tmp_path: Path) -> None:
         for number in range(2, 12):
             await asyncio.to_thread(desktop.source.show, marked(number))
         facts = (await desktop.stop()).json()
-        whole = decoded(Catalogue(desktop.folder).video(A))
+        whole = decoded(Catalog(desktop.folder).video(A))
         begin, end = whole[3][0] + 0.001, whole[8][0] + 0.001
         clip = await desktop.get(f"/{A}/clip?from={begin}&to={end}")
         assert (clip.status_code, clip.headers["content-type"]) == (200, "video/mp4")

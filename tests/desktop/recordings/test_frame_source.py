@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from deskhand.desktop.capture.frames import Frame, Pointer
-from deskhand.desktop.capture.subscriptions import Feed
+from deskhand.desktop.capture.subscriptions import FrameSubscription
 from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.geometry import Point, Region, Size
-from deskhand.desktop.lease.privacy import Veil
-from deskhand.desktop.recordings.frame_source import Footage
+from deskhand.desktop.lease.privacy import PrivacyMode
+from deskhand.desktop.recordings.frame_source import FrameSource
 from deskhand.recording.errors import FeedEnded
 
 SIZE = Size(64, 36)
@@ -23,7 +23,7 @@ class Screen:
         self.colour: tuple[int, ...] = (0, 0, 0, 0)
         self.counter = 1
         self.gone = False
-        self.feeds: list[Feed] = []
+        self.feeds: list[FrameSubscription] = []
         self.looked: Callable[[], None] = lambda: None
         self.subscribing: Callable[[], None] = lambda: None
 
@@ -33,15 +33,15 @@ class Screen:
         for feed in self.feeds:
             feed.changed(self.counter, (Region(0, 0, *SIZE),))
 
-    def subscribe(self) -> Feed:
+    def subscribe(self) -> FrameSubscription:
         if self.gone:
             raise DisplayGone(":9")
         self.subscribing()
-        feed = Feed(self.frame, pointer, Region(0, 0, *SIZE), self.forget)
+        feed = FrameSubscription(self.frame, pointer, Region(0, 0, *SIZE), self.forget)
         self.feeds.append(feed)
         return feed
 
-    def forget(self, feed: Feed) -> None:
+    def forget(self, feed: FrameSubscription) -> None:
         self.feeds = [one for one in self.feeds if one is not feed]
 
     def frame(self) -> Frame:
@@ -63,7 +63,7 @@ def shows(shot: object, colour: tuple[int, ...]) -> bool:
 
 def test_what_is_on_the_screen_is_taken() -> None:
     screen = Screen()
-    feed = Footage(screen).subscribe()
+    feed = FrameSource(screen).subscribe()
     first = feed.take(1.0)
     assert first is not None
     assert shows(first, (0, 0, 0, 0))
@@ -75,8 +75,8 @@ def test_what_is_on_the_screen_is_taken() -> None:
 
 
 def test_a_feed_that_is_closed_as_the_screen_is_shown_again_leaves_nothing_behind() -> None:
-    screen, veil = Screen(), Veil()
-    feed = Footage(screen, veil).subscribe()
+    screen, veil = Screen(), PrivacyMode()
+    feed = FrameSource(screen, veil).subscribe()
     veil.draw(True)
     assert feed.take(1.0) is not None
     veil.draw(False)
@@ -87,7 +87,7 @@ def test_a_feed_that_is_closed_as_the_screen_is_shown_again_leaves_nothing_behin
 
 def test_the_pointer_lies_over_the_pixels_where_it_is_on_the_screen() -> None:
     screen = Screen()
-    feed = Footage(screen).subscribe()
+    feed = FrameSource(screen).subscribe()
     screen.paint(MAGENTA)
     shot = feed.take(1.0)
     assert shot is not None
@@ -98,8 +98,8 @@ def test_the_pointer_lies_over_the_pixels_where_it_is_on_the_screen() -> None:
 
 
 def test_nothing_private_is_taken_and_cards_stand_in_for_it() -> None:
-    screen, veil = Screen(), Veil(lambda: 0.0)
-    feed = Footage(screen, veil).subscribe()
+    screen, veil = Screen(), PrivacyMode(lambda: 0.0)
+    feed = FrameSource(screen, veil).subscribe()
     feed.take(1.0)
     veil.draw(True)
     screen.paint(MAGENTA)
@@ -118,8 +118,8 @@ def test_nothing_private_is_taken_and_cards_stand_in_for_it() -> None:
 
 
 def test_a_frame_grabbed_while_the_veil_was_drawn_is_not_used() -> None:
-    screen, veil = Screen(), Veil()
-    feed = Footage(screen, veil).subscribe()
+    screen, veil = Screen(), PrivacyMode()
+    feed = FrameSource(screen, veil).subscribe()
     feed.take(1.0)
     screen.paint(MAGENTA)
 
@@ -134,17 +134,17 @@ def test_a_frame_grabbed_while_the_veil_was_drawn_is_not_used() -> None:
 
 def test_a_display_that_is_gone_ends_the_feed() -> None:
     screen = Screen()
-    feed = Footage(screen).subscribe()
+    feed = FrameSource(screen).subscribe()
     screen.gone = True
     with pytest.raises(FeedEnded):
         feed.take(1.0)
     with pytest.raises(FeedEnded):
-        Footage(screen).subscribe()
+        FrameSource(screen).subscribe()
 
 
 def test_shots_tell_where_they_differ_and_the_first_ones_that_it_may_be_anywhere() -> None:
-    screen, veil = Screen(), Veil()
-    feed = Footage(screen, veil).subscribe()
+    screen, veil = Screen(), PrivacyMode()
+    feed = FrameSource(screen, veil).subscribe()
 
     def told() -> object:
         screen.paint(MAGENTA)

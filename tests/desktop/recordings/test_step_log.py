@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from deskhand.desktop.recordings.step_log import Notebook
-from deskhand.desktop.secrets.redaction import MASK, Disguise
+from deskhand.desktop.recordings.step_log import StepLog
+from deskhand.desktop.secrets.redaction import MASK, SecretRedactor
 from deskhand.recording.step import Step
 from tests.desktop.fakes import FakeFields
 from tests.desktop.recordings.test_steps import acted
@@ -12,7 +12,7 @@ from tests.desktop.recordings.test_steps import acted
 def written(fields: FakeFields, action: str, text: str | None) -> list[Step]:
     async def scenario() -> list[Step]:
         steps: list[Step] = []
-        async with Notebook(steps.append, fields, doubt=0.0) as notebook:
+        async with StepLog(steps.append, fields, doubt=0.0) as notebook:
             notebook.write(acted(action=action, text=text))
             await notebook.written()
             assert len(steps) == 1
@@ -31,9 +31,9 @@ def test_what_went_into_a_password_field_is_noted_as_a_count() -> None:
 def test_of_a_known_secret_not_even_the_length_is_noted() -> None:
     async def scenario() -> None:
         steps: list[Step] = []
-        mask = Disguise()
+        mask = SecretRedactor()
         mask.add(["hunter2"])
-        async with Notebook(steps.append, FakeFields(password=True), mask, 0.0) as notebook:
+        async with StepLog(steps.append, FakeFields(password=True), mask, 0.0) as notebook:
             notebook.write(acted(action="type", text="hunter2"))
         # The recorder masks it, as every text.
         assert [mask(step.text) for step in steps] == [MASK]
@@ -67,7 +67,7 @@ def test_nobody_waits_for_what_cannot_be_known_or_hides_nothing(
 def test_an_action_is_noted_after_a_moment_at_the_latest_when_the_book_is_closed() -> None:
     async def scenario() -> None:
         steps: list[Step] = []
-        async with Notebook(steps.append, FakeFields(), doubt=0.01) as notebook:
+        async with StepLog(steps.append, FakeFields(), doubt=0.01) as notebook:
             notebook.write(acted(action="type", text="first"))
             notebook.write(acted(action="left_click"))
             assert [step.action for step in steps] == ["left_click"]

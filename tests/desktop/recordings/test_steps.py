@@ -2,8 +2,8 @@ import pytest
 
 from deskhand.desktop.actions.catalog import ActionRecord
 from deskhand.desktop.geometry import Point
-from deskhand.desktop.lease.lease import Turn
-from deskhand.desktop.recordings.steps import of_action, of_turn
+from deskhand.desktop.lease.lease import ControlSession
+from deskhand.desktop.recordings.steps import step_from_action, step_from_control_session
 
 
 def acted(**different: object) -> ActionRecord:
@@ -24,7 +24,7 @@ def acted(**different: object) -> ActionRecord:
 
 
 def test_an_action_is_a_step_of_the_computer_with_both_its_points_and_times() -> None:
-    step = of_action(acted())
+    step = step_from_action(acted())
     assert (step.tool, step.action, step.text) == ("computer", "left_click", "")
     assert (step.tool_call_id, step.chat_id) == ("call", "chat")
     assert (step.model_point, step.native_point) == ((10, 20), (15, 30))
@@ -32,25 +32,25 @@ def test_an_action_is_a_step_of_the_computer_with_both_its_points_and_times() ->
 
 
 def test_what_was_typed_and_what_failed_are_kept() -> None:
-    step = of_action(acted(text="hello", error="The display is gone."))
+    step = step_from_action(acted(text="hello", error="The display is gone."))
     assert (step.text, step.error) == ("hello", "The display is gone.")
 
 
 def test_the_frames_that_were_seen_are_named() -> None:
-    step = of_action(acted(frames=("boot-1", "boot-2")))
+    step = step_from_action(acted(frames=("boot-1", "boot-2")))
     assert (step.frame_before, step.frame_after) == ("boot-1", "boot-2")
-    assert of_action(acted()).frame_before == ""
+    assert step_from_action(acted()).frame_before == ""
 
 
 @pytest.mark.parametrize("nobody", ["", None])
 def test_an_action_of_nobody_is_a_step_of_nobody(nobody: str | None) -> None:
-    step = of_action(acted(tool_call_id=nobody, chat_id=nobody))
+    step = step_from_action(acted(tool_call_id=nobody, chat_id=nobody))
     assert (step.tool_call_id, step.chat_id) == ("", "")
 
 
 def test_a_persons_turn_is_a_step_that_names_them_and_says_no_more_than_it_may() -> None:
-    turn = Turn("Ada", 3.0, 9.0, 12, 2, True, "released")
-    step = of_turn(turn, "12 keys and 2 clicks")
+    turn = ControlSession("Ada", 3.0, 9.0, 12, 2, True, "released")
+    step = step_from_control_session(turn, "12 keys and 2 clicks")
     assert (step.tool, step.action) == ("human", "human")
     assert (step.title, step.text) == ("Ada was in control", "12 keys and 2 clicks")
     assert (step.started, step.ended) == (3.0, 9.0)

@@ -11,7 +11,7 @@ from deskhand.desktop.capture.frames import Frame, Pointer
 from deskhand.desktop.capture.snapshots import Snapshots
 from deskhand.desktop.geometry import Point, Region, Size, whole
 from deskhand.desktop.screenshots.options import PictureFormat
-from deskhand.desktop.screenshots.renderer import Pictures, cut
+from deskhand.desktop.screenshots.renderer import ScreenshotRenderer, cut
 
 NATIVE, MODEL = Size(480, 270), Size(320, 180)
 
@@ -64,21 +64,21 @@ def pointer(x: int, y: int, serial: int = 1) -> Pointer:
 )
 def test_a_smaller_picture_is_the_mean_of_areas_within_one_level(size: Size) -> None:
     content = pixels()
-    made = decoded(Pictures().render(frame(content), size=size))
+    made = decoded(ScreenshotRenderer().render(frame(content), size=size))
     assert made.shape == (size.height, size.width, 3)
     assert np.abs(made - area_mean(content, size)).max() <= 1.02
 
 
 def test_the_screen_of_the_default_size_is_within_one_level() -> None:
     content = pixels(Size(1920, 1080))
-    made = decoded(Pictures().render(frame(content), size=Size(1280, 720)))
+    made = decoded(ScreenshotRenderer().render(frame(content), size=Size(1280, 720)))
     assert np.abs(made - area_mean(content, Size(1280, 720))).max() <= 1.02
 
 
 def test_a_region_at_its_own_size_is_the_native_pixels() -> None:
     content = pixels()
     region = Region(101, 77, 301, 222)
-    made = decoded(Pictures().render(frame(content), size=region.size, region=region))
+    made = decoded(ScreenshotRenderer().render(frame(content), size=region.size, region=region))
     assert np.array_equal(made, content[77:222, 101:301, 2::-1])
 
 
@@ -88,7 +88,9 @@ def test_the_pointer_is_blended_before_scaling() -> None:
     assert tuple(shown[47, 98]) == (0, 255, 0, 0)
     assert tuple(shown[47, 103]) == (60, 0, 100, 0)
     assert tuple(content[47, 98]) == (0, 0, 200, 0)
-    made = decoded(Pictures().render(frame(content), size=MODEL, pointer=pointer(100, 50)))
+    made = decoded(
+        ScreenshotRenderer().render(frame(content), size=MODEL, pointer=pointer(100, 50))
+    )
     assert np.abs(made - area_mean(shown, MODEL)).max() <= 1.02
 
 
@@ -96,12 +98,12 @@ def test_the_pointer_is_blended_before_scaling() -> None:
 def test_a_pointer_over_the_edge_is_cut_off(x: int, y: int) -> None:
     content = pixels()
     assert cut(content, Region(0, 0, *NATIVE), pointer(x, y)).shape == content.shape
-    assert Pictures().render(frame(content), size=MODEL, pointer=pointer(x, y))
+    assert ScreenshotRenderer().render(frame(content), size=MODEL, pointer=pointer(x, y))
 
 
 def test_a_pointer_outside_the_region_is_not_drawn() -> None:
     region = Region(200, 200, 300, 260)
-    pictures = Pictures()
+    pictures = ScreenshotRenderer()
     bare = pictures.render(frame(pixels()), size=region.size, region=region)
     drawn = pictures.render(
         frame(pixels()), size=region.size, region=region, pointer=pointer(20, 20)
@@ -121,14 +123,14 @@ def test_a_pointer_outside_the_region_is_not_drawn() -> None:
 def test_kept_bands_make_the_picture_that_a_fresh_one_would_be(
     steps: list[tuple[int, int, int, bool]], size: Size
 ) -> None:
-    pictures = Pictures()
+    pictures = ScreenshotRenderer()
     content = pixels()
     for counter, (x, y, height, shown) in enumerate(steps, 1):
         content = content.copy()
         content[y : y + height, x : x + 40, :3] = counter * 40
         arrow = pointer(x, y) if shown else None
         kept = pictures.render(frame(content, counter), size=size, pointer=arrow)
-        fresh = Pictures().render(frame(content, counter), size=size, pointer=arrow)
+        fresh = ScreenshotRenderer().render(frame(content, counter), size=size, pointer=arrow)
         assert kept == fresh
 
 
@@ -147,7 +149,7 @@ def test_kept_bands_make_the_picture_that_a_fresh_one_would_be(
 def test_frames_that_tell_what_changed_make_the_same_picture(
     steps: list[tuple[int, int, int, int, bool, bool]], size: Size
 ) -> None:
-    pictures, snapshots, content = Pictures(), Snapshots(NATIVE), pixels()
+    pictures, snapshots, content = ScreenshotRenderer(), Snapshots(NATIVE), pixels()
     snapshots.update(content, [whole(NATIVE)])
     for x, y, height, level, shown, looked in steps:
         damage = Region(x, y, min(x + 40, 480), min(y + height, 270))
@@ -158,11 +160,11 @@ def test_frames_that_tell_what_changed_make_the_same_picture(
             seen = Frame(snapshots.pixels, snapshots.counter, 0.0, changed_at=told)
             arrow = pointer(x, y) if shown else None
             kept = pictures.render(seen, size=size, pointer=arrow)
-            assert kept == Pictures().render(seen, size=size, pointer=arrow)
+            assert kept == ScreenshotRenderer().render(seen, size=size, pointer=arrow)
 
 
 def test_bands_made_one_by_one_are_those_that_two_threads_make() -> None:
-    pictures, target = Pictures(), pixels(seed=2)
+    pictures, target = ScreenshotRenderer(), pixels(seed=2)
     content = pixels()
     content[:, :, 1] = 99
     for counter, top in enumerate(range(0, NATIVE.height, 36), 1):
@@ -170,46 +172,48 @@ def test_bands_made_one_by_one_are_those_that_two_threads_make() -> None:
         content = content.copy()
         content[top : top + 36] = target[top : top + 36]
     made = pictures.render(frame(content, 100), size=MODEL)
-    assert made == Pictures().render(frame(target), size=MODEL)
+    assert made == ScreenshotRenderer().render(frame(target), size=MODEL)
 
 
 @pytest.mark.parametrize("size", [MODEL, Size(160, 90), Size(200, 200), Size(60, 18)])
 def test_halves_scaled_apart_have_the_pixels_of_the_whole(size: Size) -> None:
     seen, arrow = frame(pixels()), pointer(100, NATIVE.height // 2)
-    by_two = Pictures().render(seen, size=size, pointer=arrow)
-    at_once = Pictures().render(seen, size=size, pointer=arrow, region=whole(NATIVE))
+    by_two = ScreenshotRenderer().render(seen, size=size, pointer=arrow)
+    at_once = ScreenshotRenderer().render(seen, size=size, pointer=arrow, region=whole(NATIVE))
     assert np.array_equal(decoded(by_two), decoded(at_once))
 
 
 def test_a_moved_pointer_alone_makes_a_new_picture() -> None:
-    pictures, content = Pictures(), pixels()
+    pictures, content = ScreenshotRenderer(), pixels()
     first = pictures.render(frame(content), size=MODEL, pointer=pointer(10, 10))
     moved = pictures.render(frame(content), size=MODEL, pointer=pointer(200, 10))
     gone = pictures.render(frame(content), size=MODEL)
-    assert moved == Pictures().render(frame(content), size=MODEL, pointer=pointer(200, 10))
-    assert gone == Pictures().render(frame(content), size=MODEL)
+    assert moved == ScreenshotRenderer().render(
+        frame(content), size=MODEL, pointer=pointer(200, 10)
+    )
+    assert gone == ScreenshotRenderer().render(frame(content), size=MODEL)
     assert len({first, moved, gone}) == 3
 
 
 def test_the_same_request_is_answered_with_the_same_bytes() -> None:
-    pictures = Pictures()
+    pictures = ScreenshotRenderer()
     first = pictures.render(frame(pixels()), size=MODEL)
     assert pictures.render(frame(pixels()), size=MODEL) is first
 
 
 def test_a_region_between_does_not_spoil_the_whole() -> None:
-    pictures, content = Pictures(), pixels()
+    pictures, content = ScreenshotRenderer(), pixels()
     pictures.render(frame(content), size=MODEL)
     pictures.render(frame(content), size=Size(64, 64), region=Region(0, 0, 99, 99))
     content = content.copy()
     content[5, 5] = 77
     made = pictures.render(frame(content, 1), size=MODEL)
-    assert made == Pictures().render(frame(content, 1), size=MODEL)
+    assert made == ScreenshotRenderer().render(frame(content, 1), size=MODEL)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("jpeg", "JPEG"), ("webp", "WEBP")])
 def test_lossy_formats_follow_the_quality(name: PictureFormat, kind: str) -> None:
-    pictures = Pictures()
+    pictures = ScreenshotRenderer()
     good = pictures.render(frame(pixels()), size=MODEL, format=name, quality=95)
     poor = pictures.render(frame(pixels()), size=MODEL, format=name, quality=20)
     part = pictures.render(

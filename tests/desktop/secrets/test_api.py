@@ -4,14 +4,14 @@ import httpx2
 from fastapi import FastAPI
 
 from deskhand.desktop.secrets.api import router
-from deskhand.desktop.secrets.redaction import MASK, Disguise
+from deskhand.desktop.secrets.redaction import MASK, SecretRedactor
 
 SECRETS = "/api/v0/desktop/secrets"
 
 
 def test_values_come_in_and_only_their_number_goes_out() -> None:
     async def scenario() -> None:
-        mask, app = Disguise(), FastAPI()
+        mask, app = SecretRedactor(), FastAPI()
         app.include_router(router(mask))
         transport = httpx2.ASGITransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://here") as client:

@@ -3,19 +3,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.desktop.errors import InvalidSecret
-from deskhand.desktop.secrets.redaction import LONGEST, MASK, MOST, Disguise
+from deskhand.desktop.secrets.redaction import LONGEST, MASK, MOST, SecretRedactor
 
 SECRETS = st.lists(st.text("abcä.*\n", min_size=4, max_size=8), max_size=5)
 
 
-def disguise(*values: str) -> Disguise:
-    made = Disguise()
+def disguise(*values: str) -> SecretRedactor:
+    made = SecretRedactor()
     made.add(values)
     return made
 
 
 def test_without_secrets_every_word_is_read() -> None:
-    assert Disguise()("tom: hunter2") == "tom: hunter2"
+    assert SecretRedactor()("tom: hunter2") == "tom: hunter2"
     assert disguise()("") == ""
 
 

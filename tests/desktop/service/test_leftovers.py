@@ -5,18 +5,18 @@ from pathlib import Path
 
 import psutil
 
-from deskhand.desktop.isolation.data_dir import Folder
-from deskhand.desktop.service.leftovers import LOCKS, MARK, alive, sweep
+from deskhand.desktop.isolation.data_dir import DesktopDirectory
+from deskhand.desktop.service.leftovers import LOCKS, MARK, alive, clean_leftovers
 
 
-def desk(root: Path, name: str) -> Folder:
-    folder = Folder(root / name)
+def desk(root: Path, name: str) -> DesktopDirectory:
+    folder = DesktopDirectory(root / name)
     (folder.recordings / "one").mkdir(parents=True)
     (folder.path / "home").mkdir()
     return folder
 
 
-def dead(root: Path, name: str) -> Folder:
+def dead(root: Path, name: str) -> DesktopDirectory:
     folder = desk(root, name)
     with alive(root, name * 2, folder):
         pass
@@ -25,7 +25,7 @@ def dead(root: Path, name: str) -> Folder:
 
 def test_the_files_of_the_dead_go_and_their_recordings_stay(tmp_path: Path) -> None:
     folder = dead(tmp_path, "0123abcd")
-    sweep(tmp_path)
+    clean_leftovers(tmp_path)
     assert [path.name for path in folder.path.iterdir()] == ["recordings"]
     assert not list((tmp_path / LOCKS).iterdir())
 
@@ -33,7 +33,7 @@ def test_the_files_of_the_dead_go_and_their_recordings_stay(tmp_path: Path) -> N
 def test_the_living_are_left_alone(tmp_path: Path) -> None:
     folder = desk(tmp_path, "0123abcd")
     with alive(tmp_path, "0123abcd0123abcd", folder):
-        sweep(tmp_path)
+        clean_leftovers(tmp_path)
         assert (folder.path / "home").exists()
         assert list((tmp_path / LOCKS).iterdir())
 
@@ -42,7 +42,7 @@ def test_what_no_lock_tells_of_goes_as_well(tmp_path: Path) -> None:
     folder = desk(tmp_path, "0123abcd")
     (tmp_path / "89abcdef").mkdir()
     (tmp_path / "a person's").mkdir()
-    sweep(tmp_path)
+    clean_leftovers(tmp_path)
     assert [path.name for path in folder.path.iterdir()] == ["recordings"]
     assert not (tmp_path / "89abcdef").exists()
     assert (tmp_path / "a person's").exists()
@@ -52,7 +52,7 @@ def test_nothing_goes_while_a_desktop_has_not_said_where_it_is(tmp_path: Path) -
     folder = desk(tmp_path, "0123abcd")
     with alive(tmp_path, "0123abcd0123abcd", folder):
         (tmp_path / LOCKS / "0123abcd0123abcd").write_text("")
-        sweep(tmp_path)
+        clean_leftovers(tmp_path)
     assert (folder.path / "home").exists()
 
 
@@ -60,8 +60,10 @@ def test_a_folder_that_is_reached_by_another_way_is_the_same(tmp_path: Path) -> 
     (tmp_path / "root").mkdir()
     folder = desk(tmp_path / "root", "0123abcd")
     (tmp_path / "link").symlink_to(tmp_path / "root")
-    with alive(tmp_path / "root", "0123abcd0123abcd", Folder(tmp_path / "link" / "0123abcd")):
-        sweep(tmp_path / "root")
+    with alive(
+        tmp_path / "root", "0123abcd0123abcd", DesktopDirectory(tmp_path / "link" / "0123abcd")
+    ):
+        clean_leftovers(tmp_path / "root")
     assert (folder.path / "home").exists()
 
 
@@ -71,7 +73,7 @@ def test_a_lock_that_was_removed_while_it_was_waited_for_is_taken_again(tmp_path
     held = threading.Event()
 
     def live() -> None:
-        with alive(tmp_path, lock.name, Folder(tmp_path / "0123abcd")):
+        with alive(tmp_path, lock.name, DesktopDirectory(tmp_path / "0123abcd")):
             held.set()
 
     with lock.open("w") as file:
@@ -88,15 +90,15 @@ def test_a_folder_elsewhere_is_left_alone(tmp_path: Path) -> None:
     elsewhere = desk(tmp_path / "elsewhere", "0123abcd")
     with alive(tmp_path, "0123abcd0123abcd", elsewhere):
         pass
-    sweep(tmp_path)
+    clean_leftovers(tmp_path)
     assert (elsewhere.path / "home").exists()
 
 
 def test_a_folder_that_is_gone_is_no_trouble(tmp_path: Path) -> None:
-    with alive(tmp_path, "0123abcd0123abcd", Folder(tmp_path / "never-made")):
+    with alive(tmp_path, "0123abcd0123abcd", DesktopDirectory(tmp_path / "never-made")):
         pass
-    sweep(tmp_path)
-    sweep(tmp_path)
+    clean_leftovers(tmp_path)
+    clean_leftovers(tmp_path)
     assert not list((tmp_path / LOCKS).iterdir())
 
 
@@ -107,7 +109,7 @@ def test_processes_that_carry_the_mark_of_the_dead_are_killed(tmp_path: Path) ->
         subprocess.Popen(["/bin/sleep", "1000"], env={MARK: "another"}) as other,
     ):
         try:
-            sweep(tmp_path)
+            clean_leftovers(tmp_path)
             assert not psutil.pid_exists(marked.pid)
             assert other.poll() is None
         finally:

@@ -2,9 +2,9 @@ import json
 from dataclasses import replace
 
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.service.ready_message import Ready
+from deskhand.desktop.service.ready_message import ReadyMessage
 
-READY = Ready("http://127.0.0.1:1", "dh_token", 7, ":1", Size(1920, 1080), "user", "1.0")
+READY = ReadyMessage("http://127.0.0.1:1", "dh_token", 7, ":1", Size(1920, 1080), "user", "1.0")
 
 
 def test_a_program_reads_one_line_with_all_that_it_needs() -> None:

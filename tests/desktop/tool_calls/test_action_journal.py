@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from deskhand.desktop.tool_calls.action_journal import (
     KEPT_COUNT,
     KEPT_SECONDS,
-    Call,
-    Journal,
+    ActionJournal,
+    JournaledCall,
     digest,
     restored,
     without_pictures,
@@ -17,19 +17,19 @@ from deskhand.desktop.tool_calls.action_journal import (
 from deskhand.desktop.tool_calls.errors import CallRefused
 
 NOW = 1_800_000_000.0
-CALL = Call(("chat", "call"), "digest")
-OTHER = Call(("chat", "call"), "other digest")
+CALL = JournaledCall(("chat", "call"), "digest")
+OTHER = JournaledCall(("chat", "call"), "other digest")
 ANSWER = (200, {"output": "done"})
 
 
 def test_a_call_that_was_never_begun_has_no_answer() -> None:
-    journal = Journal()
+    journal = ActionJournal()
     assert journal.earlier(CALL, NOW) is None
     assert not journal.answered(CALL.key)
 
 
 def test_a_finished_call_keeps_its_answer_without_the_picture() -> None:
-    journal = Journal()
+    journal = ActionJournal()
     journal.began(CALL, NOW)
     journal.ended(CALL, (200, {"output": "done", "screenshot_data": "AAAA"}), NOW + 1)
     assert journal.earlier(CALL, NOW + 2) == ANSWER
@@ -37,7 +37,7 @@ def test_a_finished_call_keeps_its_answer_without_the_picture() -> None:
 
 
 def test_an_id_used_for_another_input_is_refused() -> None:
-    journal = Journal()
+    journal = ActionJournal()
     journal.began(CALL, NOW)
     with pytest.raises(CallRefused, match="different input") as caught:
         journal.earlier(OTHER, NOW)
@@ -45,13 +45,13 @@ def test_an_id_used_for_another_input_is_refused() -> None:
 
 
 def test_another_chats_id_of_the_same_text_is_another_call() -> None:
-    journal = Journal()
+    journal = ActionJournal()
     journal.began(CALL, NOW)
-    assert journal.earlier(Call(("another", "call"), "digest"), NOW) is None
+    assert journal.earlier(JournaledCall(("another", "call"), "digest"), NOW) is None
 
 
 def test_nobody_knows_how_a_call_without_an_answer_went() -> None:
-    journal = Journal()
+    journal = ActionJournal()
     journal.began(CALL, NOW)
     assert not journal.answered(CALL.key)
     with pytest.raises(CallRefused, match="broke off") as caught:
@@ -60,16 +60,16 @@ def test_nobody_knows_how_a_call_without_an_answer_went() -> None:
 
 
 def test_calls_are_forgotten_after_an_hour() -> None:
-    journal = Journal()
+    journal = ActionJournal()
     journal.began(CALL, NOW)
     assert journal.earlier(CALL, NOW + KEPT_SECONDS + 1) is None
-    journal.began(Call(("chat", "next"), "digest"), NOW + KEPT_SECONDS + 1)
+    journal.began(JournaledCall(("chat", "next"), "digest"), NOW + KEPT_SECONDS + 1)
     assert len(list(journal.lines())) == 1
 
 
 def test_the_newest_thousand_are_kept() -> None:
-    journal = Journal()
-    calls = [Call(("chat", str(number)), "digest") for number in range(KEPT_COUNT + 2)]
+    journal = ActionJournal()
+    calls = [JournaledCall(("chat", str(number)), "digest") for number in range(KEPT_COUNT + 2)]
     for call in calls:
         journal.began(call, NOW)
         journal.ended(call, ANSWER, NOW)
@@ -78,9 +78,9 @@ def test_the_newest_thousand_are_kept() -> None:
 
 
 def test_what_was_written_can_be_read_again() -> None:
-    journal = Journal()
-    begun = Call(("chat", "begun"), "digest")
-    old = Call(("chat", "old"), "digest")
+    journal = ActionJournal()
+    begun = JournaledCall(("chat", "begun"), "digest")
+    old = JournaledCall(("chat", "old"), "digest")
     lines = [
         journal.began(old, NOW - 2 * KEPT_SECONDS),
         journal.began(CALL, NOW),
@@ -96,7 +96,7 @@ def test_what_was_written_can_be_read_again() -> None:
 
 
 def test_a_line_cut_off_anywhere_is_as_if_it_had_not_been_written() -> None:
-    journal = Journal()
+    journal = ActionJournal()
     began, ended = journal.began(CALL, NOW), journal.ended(CALL, ANSWER, NOW)
     for length in range(len(ended)):
         with pytest.raises(CallRefused, match="broke off"):
@@ -126,11 +126,11 @@ steps = st.lists(st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, 5000
 def test_a_journal_read_from_its_lines_knows_the_same(
     happened: list[tuple[bool, int, int]],
 ) -> None:
-    journal = Journal()
+    journal = ActionJournal()
     written = []
     now = NOW
     for ends, number, later in happened:
-        call = Call(("chat", str(number)), "digest")
+        call = JournaledCall(("chat", str(number)), "digest")
         now += later
         if ends and call.key in set(map(_key, journal.lines())):
             written.append(journal.ended(call, ANSWER, now))

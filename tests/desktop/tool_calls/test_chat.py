@@ -1,6 +1,6 @@
 import pytest
 
-from deskhand.desktop.tool_calls.chat import Chat, chat_of, header
+from deskhand.desktop.tool_calls.chat import CallingChat, chat_of, header
 from deskhand.desktop.tool_calls.errors import MalformedChat
 
 ID = "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
@@ -14,11 +14,11 @@ def test_no_header_is_no_chat() -> None:
 @pytest.mark.parametrize("prefix", ["deskhand-", "coder-"])
 def test_both_names_of_the_headers_are_known(prefix: str) -> None:
     headers = {prefix + "chat-id": ID.upper(), prefix + "ancestor-chat-ids": f'["{OTHER}"]'}
-    assert chat_of(headers) == Chat(ID, (OTHER,))
+    assert chat_of(headers) == CallingChat(ID, (OTHER,))
 
 
 def test_a_chat_may_have_no_ancestors() -> None:
-    assert chat_of({"coder-chat-id": ID}) == Chat(ID)
+    assert chat_of({"coder-chat-id": ID}) == CallingChat(ID)
 
 
 def test_our_own_name_goes_before_the_alias() -> None:

@@ -1,10 +1,10 @@
 import pytest
 
-from deskhand.desktop.tool_calls.chat import Chat
+from deskhand.desktop.tool_calls.chat import CallingChat
 from deskhand.desktop.tool_calls.errors import CallRefused, MalformedCall
 from deskhand.desktop.tool_calls.identity import MOST_CHATS, Identity, Newest, identity_of
 
-CHAT = Chat("aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee")
+CHAT = CallingChat("aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee")
 UUID_CALL = "01234567-89AB-4def-8123-456789abcdef"
 
 

@@ -6,16 +6,18 @@ import pytest
 
 from deskhand.desktop.tool_calls.errors import CallRefused
 from deskhand.desktop.tool_calls.identity import Identity
-from deskhand.desktop.tool_calls.journal import LONGEST_LINE, Answer, Journal
-from deskhand.desktop.tool_calls.once_detached import Once
+from deskhand.desktop.tool_calls.journal import LONGEST_LINE, Answer, CallJournal
+from deskhand.desktop.tool_calls.once_detached import OncePerCallDetached
 from deskhand.desktop.tool_calls.table import KEPT_SECONDS
 
 CALL = Identity("chat", "call")
 ANSWER: Answer = (200, {"message": "done"})
 
 
-def service(folder: Path, now: float = 0.0) -> Once:
-    return Once(lambda: 0.0, Journal(folder / "calls" / "calls.jsonl", lambda: now))
+def service(folder: Path, now: float = 0.0) -> OncePerCallDetached:
+    return OncePerCallDetached(
+        lambda: 0.0, CallJournal(folder / "calls" / "calls.jsonl", lambda: now)
+    )
 
 
 async def answered() -> Answer:

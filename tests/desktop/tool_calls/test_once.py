@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from deskhand.desktop.errors import DisplayGone, QueueFull
-from deskhand.desktop.tool_calls.action_journal import Answer, Call
+from deskhand.desktop.tool_calls.action_journal import Answer, JournaledCall
 from deskhand.desktop.tool_calls.errors import CallRefused
-from deskhand.desktop.tool_calls.once import Once, Progress
+from deskhand.desktop.tool_calls.once import OncePerCall, Progress
 
-CALL = Call(("chat", "call"), "digest")
-OTHER = Call(("chat", "call"), "other")
+CALL = JournaledCall(("chat", "call"), "digest")
+OTHER = JournaledCall(("chat", "call"), "other")
 ANSWER: Answer = (200, {"output": "done"})
 
 
@@ -50,7 +50,7 @@ def run(scenario: Coroutine[Any, Any, None]) -> None:
 
 def test_a_finished_call_is_not_done_again() -> None:
     async def scenario() -> None:
-        once, work = Once(), Work()
+        once, work = OncePerCall(), Work()
         work.go.set()
         assert await once.run(CALL, work) == (ANSWER, True)
         assert await once.run(CALL, work) == (ANSWER, False)
@@ -62,7 +62,7 @@ def test_a_finished_call_is_not_done_again() -> None:
 
 def test_without_an_id_everything_is_done() -> None:
     async def scenario() -> None:
-        once, work = Once(), Work()
+        once, work = OncePerCall(), Work()
         work.go.set()
         assert await once.run(None, work) == (ANSWER, True)
         assert await once.run(None, work) == (ANSWER, True)
@@ -74,7 +74,7 @@ def test_without_an_id_everything_is_done() -> None:
 
 def test_a_repetition_waits_for_the_call_that_runs() -> None:
     async def scenario() -> None:
-        once, work = Once(), Work()
+        once, work = OncePerCall(), Work()
         first = asyncio.create_task(once.run(CALL, work))
         await work.begun.wait()
         second = asyncio.create_task(once.run(CALL, work))
@@ -91,7 +91,7 @@ def test_a_repetition_waits_for_the_call_that_runs() -> None:
 
 def test_a_call_is_cancelled_when_the_last_one_who_waits_has_gone() -> None:
     async def scenario() -> None:
-        once, work = Once(), Work()
+        once, work = OncePerCall(), Work()
         waiting = [asyncio.create_task(once.run(CALL, work)) for _ in range(2)]
         await work.begun.wait()
         waiting[0].cancel()
@@ -113,7 +113,7 @@ def test_what_was_refused_before_it_began_may_be_tried_again() -> None:
         raise QueueFull(32)
 
     async def scenario() -> None:
-        once, work = Once(), Work()
+        once, work = OncePerCall(), Work()
         with pytest.raises(QueueFull):
             await once.run(CALL, full)
         work.go.set()
@@ -124,7 +124,7 @@ def test_what_was_refused_before_it_began_may_be_tried_again() -> None:
 
 def test_what_broke_off_is_not_tried_again() -> None:
     async def scenario() -> None:
-        once, work = Once(), Work()
+        once, work = OncePerCall(), Work()
         work.error = DisplayGone(":7")
         work.go.set()
         with pytest.raises(DisplayGone):
@@ -138,13 +138,13 @@ def test_what_broke_off_is_not_tried_again() -> None:
 def test_the_next_process_knows_what_the_last_one_did(tmp_path: Path) -> None:
     async def scenario() -> None:
         file = tmp_path / "calls.jsonl"
-        once, work, hanging = Once(file), Work(), Work()
+        once, work, hanging = OncePerCall(file), Work(), Work()
         work.go.set()
         await once.run(CALL, work)
-        open_call = Call(("chat", "open"), "digest")
+        open_call = JournaledCall(("chat", "open"), "digest")
         task = asyncio.create_task(once.run(open_call, hanging))
         await hanging.begun.wait()
-        successor = Once(file)
+        successor = OncePerCall(file)
         assert await successor.run(CALL, work) == (ANSWER, False)
         with pytest.raises(CallRefused, match="Nobody knows"):
             await successor.run(open_call, work)
@@ -157,20 +157,20 @@ def test_the_next_process_knows_what_the_last_one_did(tmp_path: Path) -> None:
 def test_the_file_does_not_grow_for_ever(tmp_path: Path) -> None:
     async def scenario() -> None:
         file = tmp_path / "calls.jsonl"
-        once, work = Once(file), Work()
+        once, work = OncePerCall(file), Work()
         work.go.set()
         for number in range(4200):
-            await once.run(Call(("chat", str(number)), "digest"), work)
+            await once.run(JournaledCall(("chat", str(number)), "digest"), work)
         assert len(file.read_text().splitlines()) < 8000
-        last = Call(("chat", "4199"), "digest")
-        assert await Once(file).run(last, work) == (ANSWER, False)
+        last = JournaledCall(("chat", "4199"), "digest")
+        assert await OncePerCall(file).run(last, work) == (ANSWER, False)
 
     run(scenario())
 
 
 def test_a_disk_that_takes_nothing_keeps_nobody_from_acting(tmp_path: Path) -> None:
     async def scenario() -> None:
-        once, work = Once(tmp_path / "missing" / "calls.jsonl"), Work()
+        once, work = OncePerCall(tmp_path / "missing" / "calls.jsonl"), Work()
         work.go.set()
         assert await once.run(CALL, work) == (ANSWER, True)
         assert await once.run(CALL, work) == (ANSWER, False)

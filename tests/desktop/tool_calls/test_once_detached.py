@@ -7,19 +7,19 @@ import pytest
 from deskhand.desktop.processes.errors import StartFailed
 from deskhand.desktop.tool_calls.errors import CallRefused, OutcomeUnknown
 from deskhand.desktop.tool_calls.identity import Identity
-from deskhand.desktop.tool_calls.once_detached import Once
+from deskhand.desktop.tool_calls.once_detached import OncePerCallDetached
 from tests.desktop.processes.service import LIMIT, FakeClock
 from tests.given import CASES, NOT_YET, assert_contains
 
 CALL = Identity("chat", "call")
 
 
-def play(scenario: Callable[[Once, FakeClock], Awaitable[None]]) -> None:
+def play(scenario: Callable[[OncePerCallDetached, FakeClock], Awaitable[None]]) -> None:
     clock = FakeClock()
 
     async def limited() -> None:
         async with asyncio.timeout(LIMIT):
-            await scenario(Once(clock), clock)
+            await scenario(OncePerCallDetached(clock), clock)
 
     asyncio.run(limited())
 
@@ -32,7 +32,7 @@ def test_many_requests_of_one_call_act_once() -> None:
         await asyncio.sleep(0)
         return "done"
 
-    async def scenario(once: Once, _: FakeClock) -> None:
+    async def scenario(once: OncePerCallDetached, _: FakeClock) -> None:
         results = await asyncio.gather(*(once.run(CALL, "d", act) for _ in range(8)))
         assert sorted(fresh for _, fresh in results) == [False] * 7 + [True]
         assert {result for result, _ in results} == {"done"}
@@ -51,7 +51,7 @@ def test_what_broke_off_has_an_unknown_outcome() -> None:
         acts.append(1)
         raise RuntimeError("panic")
 
-    async def scenario(once: Once, _: FakeClock) -> None:
+    async def scenario(once: OncePerCallDetached, _: FakeClock) -> None:
         with pytest.raises(RuntimeError):
             await once.run(CALL, "d", act)
         with pytest.raises(OutcomeUnknown) as refused:
@@ -70,7 +70,7 @@ def test_a_refusal_is_an_outcome_and_told_again() -> None:
     async def act() -> str:
         raise StartFailed("no shell")
 
-    async def scenario(once: Once, _: FakeClock) -> None:
+    async def scenario(once: OncePerCallDetached, _: FakeClock) -> None:
         for _again in range(2):
             with pytest.raises(StartFailed):
                 await once.run(CALL, "d", act)
@@ -87,7 +87,7 @@ def test_a_cancel_during_the_run_gets_its_answer() -> None:
         await go.wait()
         return "answer"
 
-    async def scenario(once: Once, _: FakeClock) -> None:
+    async def scenario(once: OncePerCallDetached, _: FakeClock) -> None:
         running = asyncio.create_task(once.run(CALL, "d", act))
         await asyncio.sleep(0)
         task = once.cancel(CALL)
@@ -106,7 +106,7 @@ def test_a_caller_that_is_cancelled_does_not_stop_the_act() -> None:
         await asyncio.sleep(0)
         done.set()
 
-    async def scenario(once: Once, _: FakeClock) -> None:
+    async def scenario(once: OncePerCallDetached, _: FakeClock) -> None:
         caller = asyncio.create_task(once.run(CALL, "d", act))
         await asyncio.sleep(0)
         caller.cancel()
@@ -121,7 +121,7 @@ def test_a_call_older_than_this_table_is_refused() -> None:
     async def act() -> str:
         return "done"
 
-    async def scenario(once: Once, clock: FakeClock) -> None:
+    async def scenario(once: OncePerCallDetached, clock: FakeClock) -> None:
         with pytest.raises(CallRefused) as refused:
             await once.run(replace(CALL, age_ms=60_000), "d", act)
         assert refused.value.code == "agent_started_after_tool_call"

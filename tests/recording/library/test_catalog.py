@@ -7,11 +7,11 @@ import pytest
 
 from deskhand.recording.errors import InvalidRecordingId, NoSuchMoment, UnknownRecording
 from deskhand.recording.library import metadata as parts
-from deskhand.recording.library.catalog import Catalogue, checked
+from deskhand.recording.library.catalog import Catalog, checked
 from deskhand.recording.library.metadata import Part
-from deskhand.recording.pipeline.part_writer import Reel
+from deskhand.recording.pipeline.part_writer import PartWriter
 from deskhand.recording.step import Step
-from deskhand.recording.timing.size_budget import LADDER
+from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.timing.timeline import TimeMap
 from deskhand.recording.video import mp4_file as container
 from deskhand.recording.video.encoder import Encoder
@@ -23,16 +23,18 @@ B = "b1111111-2222-3333-4444-555555555555"
 
 @pytest.fixture
 def encoder() -> Iterator[Encoder]:
-    with Encoder((320, 240), LADDER[0], 8_000_000) as encoder:
+    with Encoder((320, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
         yield encoder
 
 
-def reel(folder: Path, encoder: Encoder, name: str = A, index: int = 1, take: int = 1) -> Reel:
+def reel(
+    folder: Path, encoder: Encoder, name: str = A, index: int = 1, take: int = 1
+) -> PartWriter:
     part = Part(recording_id=name, index=index, take=take, label="x", started_at=1000.0 + index)
-    return Reel(part, Catalogue(folder), encoder.stream, origin=50.0, cap=100_000_000, rung=0)
+    return PartWriter(part, Catalog(folder), encoder.stream, origin=50.0, cap=100_000_000, rung=0)
 
 
-def fill(reel: Reel, encoder: Encoder, frames: int = 20) -> None:
+def fill(reel: PartWriter, encoder: Encoder, frames: int = 20) -> None:
     for number in range(frames):
         coded = encoder.encode(marked(number), 50.0 + number / 10, key=number == 0)
         reel.write(coded, 7_000 + number * 100)
@@ -59,7 +61,7 @@ def test_only_a_uuid_becomes_a_path(tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidRecordingId):
         checked(name)
     with pytest.raises(InvalidRecordingId):
-        Catalogue(tmp_path).paths(name, 1)
+        Catalog(tmp_path).paths(name, 1)
 
 
 def test_ids_have_one_spelling() -> None:
@@ -70,7 +72,7 @@ def test_a_closed_recording_is_found_again(tmp_path: Path, encoder: Encoder) -> 
     running = reel(tmp_path, encoder)
     fill(running, encoder)
     running.close("completed")
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     facts = catalogue.get(A)
     assert (facts["status"], facts["end_reason"], facts["complete"]) == (
         "stored",
@@ -85,7 +87,7 @@ def test_a_closed_recording_is_found_again(tmp_path: Path, encoder: Encoder) -> 
 def test_a_running_recording_is_found_too(tmp_path: Path, encoder: Encoder) -> None:
     running = reel(tmp_path, encoder)
     fill(running, encoder)
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     facts = catalogue.get(A)
     assert (facts["status"], facts["end_reason"]) == ("recording", None)
     assert facts["bytes"] > 0
@@ -100,7 +102,7 @@ def test_frames_before_a_reel_begins_are_not_its_own(tmp_path: Path, encoder: En
     running.write(early, 6_000)
     fill(running, encoder, 3)
     running.close("completed")
-    assert decoded(Catalogue(tmp_path).video(A)) == [(0.0, 0), (0.1, 1), (0.2, 2)]
+    assert decoded(Catalog(tmp_path).video(A)) == [(0.0, 0), (0.1, 1), (0.2, 2)]
 
 
 def test_newest_recordings_come_first_without_their_details(
@@ -111,13 +113,13 @@ def test_newest_recordings_come_first_without_their_details(
         fill(running, encoder, 2)
         running.close("completed")
     (tmp_path / "something else").mkdir()
-    listed = Catalogue(tmp_path).list()
+    listed = Catalog(tmp_path).list()
     assert [one["id"] for one in listed] == [B, A]
     assert "steps" not in listed[0]
 
 
 def test_a_folder_that_does_not_exist_holds_nothing(tmp_path: Path) -> None:
-    catalogue = Catalogue(tmp_path / "none")
+    catalogue = Catalog(tmp_path / "none")
     assert list(catalogue.list()) == []
     assert catalogue.recover() == ()
     assert catalogue.next_index(A) == 1
@@ -130,7 +132,7 @@ def test_an_older_part_is_found_by_its_number(tmp_path: Path, encoder: Encoder) 
         running = reel(tmp_path, encoder, index=index, take=index)
         fill(running, encoder, 2)
         running.close("completed")
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     assert catalogue.video(A).name == "2.mp4"
     assert catalogue.video(A, 1).name == "1.mp4"
     assert catalogue.next_index(A) == 3
@@ -144,7 +146,7 @@ def test_deleting_removes_everything(tmp_path: Path, encoder: Encoder) -> None:
     running = reel(tmp_path, encoder)
     fill(running, encoder, 2)
     running.close("completed")
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     catalogue.delete(A)
     assert not (tmp_path / A).exists()
     with pytest.raises(UnknownRecording):
@@ -153,7 +155,7 @@ def test_deleting_removes_everything(tmp_path: Path, encoder: Encoder) -> None:
 
 def test_what_a_dead_service_left_is_made_whole(tmp_path: Path, encoder: Encoder) -> None:
     left_by_a_dead_service(tmp_path, encoder)
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     assert catalogue.recover() == (A,)
     facts = catalogue.get(A)
     assert (facts["status"], facts["end_reason"], facts["complete"]) == (
@@ -174,14 +176,14 @@ def test_what_cannot_be_rescued_is_cleared_away(tmp_path: Path, encoder: Encoder
     left_by_a_dead_service(tmp_path, encoder, B)
     os.truncate(tmp_path / A / "1.mp4", 50)
     (tmp_path / B / "1.journal").write_text("{")
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     assert catalogue.recover() == ()
     assert list(catalogue.list()) == []
 
 
 def test_what_finds_no_room_is_made_whole_another_time(tmp_path: Path, encoder: Encoder) -> None:
     left_by_a_dead_service(tmp_path, encoder)
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     _, hard = before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
@@ -200,7 +202,7 @@ def test_a_torn_description_hides_its_own_recording_only(
         running = reel(tmp_path, encoder, name)
         fill(running, encoder)
         running.close("completed")
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     catalogue.paths(A, 1).document.write_text(text)
     assert [one["id"] for one in catalogue.list()] == [B]
 
@@ -210,14 +212,14 @@ def test_an_empty_clip_is_refused_with_its_moments(tmp_path: Path, encoder: Enco
     fill(running, encoder)
     running.close("completed")
     with pytest.raises(NoSuchMoment, match="between 1 and 0;"):
-        Catalogue(tmp_path).clip(A, 1.0, 0.0)
+        Catalog(tmp_path).clip(A, 1.0, 0.0)
 
 
 def test_a_description_without_a_document_is_nothing(tmp_path: Path) -> None:
     (tmp_path / A).mkdir()
     (tmp_path / A / "1.mp4").write_bytes(b"x")
     (tmp_path / A / "odd.mp4").write_bytes(b"x")
-    assert Catalogue(tmp_path).parts(A) == ()
+    assert Catalog(tmp_path).parts(A) == ()
 
 
 def test_a_recording_that_cannot_be_described_keeps_its_video(
@@ -229,7 +231,7 @@ def test_a_recording_that_cannot_be_described_keeps_its_video(
     running.close("completed")
     assert len(decoded(tmp_path / A / "1.mp4")) == 20
     (tmp_path / A / "1.draft").rmdir()
-    assert Catalogue(tmp_path).recover() == (A,)
+    assert Catalog(tmp_path).recover() == (A,)
 
 
 def test_what_a_dead_service_was_making_is_cleared_away(tmp_path: Path, encoder: Encoder) -> None:
@@ -240,7 +242,7 @@ def test_what_a_dead_service_was_making_is_cleared_away(tmp_path: Path, encoder:
         (tmp_path / A / name).write_bytes(b"half")
     (tmp_path / ".deleted-x").mkdir()
     (tmp_path / ".deleted-x" / "1.mp4").write_bytes(b"gone")
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     assert catalogue.recover() == ()
     assert {path.name for path in (tmp_path / A).iterdir()} <= {"1.mp4", "1.json", "1.jpg"}
     assert [path.name for path in tmp_path.iterdir()] == [A]
@@ -249,7 +251,7 @@ def test_what_a_dead_service_was_making_is_cleared_away(tmp_path: Path, encoder:
 
 def test_a_rescued_file_describes_itself(tmp_path: Path, encoder: Encoder) -> None:
     left_by_a_dead_service(tmp_path, encoder)
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     assert catalogue.recover() == (A,)
     told = container.description(catalogue.video(A))
     assert told is not None
@@ -261,7 +263,7 @@ def test_deleting_disturbs_nobody_who_reads(tmp_path: Path, encoder: Encoder) ->
     running = reel(tmp_path, encoder)
     fill(running, encoder)
     running.close("completed")
-    catalogue = Catalogue(tmp_path)
+    catalogue = Catalog(tmp_path)
     whole = catalogue.video(A).read_bytes()
     with catalogue.video(A).open("rb") as reader:
         catalogue.delete(A)

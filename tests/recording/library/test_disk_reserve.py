@@ -1,11 +1,11 @@
 from pathlib import Path
 
-from deskhand.recording.library.disk_reserve import BALLAST, ENOUGH, Ballast
+from deskhand.recording.library.disk_reserve import ENOUGH, RESERVE, DiskReserve
 
 
 def test_room_is_held_until_it_is_dropped(tmp_path: Path) -> None:
-    ballast = Ballast(tmp_path / "1.mp4")
-    held = tmp_path / f"1{BALLAST}"
+    ballast = DiskReserve(tmp_path / "1.mp4")
+    held = tmp_path / f"1{RESERVE}"
     assert held.stat().st_blocks * 512 >= ENOUGH
     ballast.drop()
     ballast.drop()
@@ -13,5 +13,5 @@ def test_room_is_held_until_it_is_dropped(tmp_path: Path) -> None:
 
 
 def test_without_room_none_is_held(tmp_path: Path) -> None:
-    Ballast(tmp_path / "none" / "1.mp4").drop()
+    DiskReserve(tmp_path / "none" / "1.mp4").drop()
     assert not list(tmp_path.iterdir())

@@ -11,13 +11,13 @@ import pytest
 
 from deskhand.recording.errors import UnreadableFilm
 from deskhand.recording.library import metadata as parts
-from deskhand.recording.library.faststart import Mover, move, remember
+from deskhand.recording.library.faststart import FastStart, move, remember
 from deskhand.recording.library.metadata import Part
 from deskhand.recording.step import Step
-from deskhand.recording.timing.size_budget import LADDER
+from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.video import mp4_file as container
 from deskhand.recording.video.encoder import Encoder
-from deskhand.recording.video.mp4_file import Film
+from deskhand.recording.video.mp4_file import Mp4File
 from tests.recording.fakes import WAIT, decoded, marked
 
 A = "a1111111-2222-3333-4444-555555555555"
@@ -30,8 +30,8 @@ PART = Part(
 def film(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A closed file of 50 numbers."""
     folder = tmp_path_factory.mktemp("film")
-    with Encoder((320, 240), LADDER[0], 8_000_000) as encoder:
-        made = Film(folder / "1.mp4", encoder.stream)
+    with Encoder((320, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
+        made = Mp4File(folder / "1.mp4", encoder.stream)
         for number in range(50):
             coded = encoder.encode(marked(number), number / 10, key=number % 20 == 0)
             made.write(coded.data, key=coded.key, at=number * 100)
@@ -153,7 +153,7 @@ def test_two_never_make_the_same_draft(video: Path, film: bytes) -> None:
     assert video.read_bytes() == film
 
 
-class Watched(Mover):
+class Watched(FastStart):
     """Tells when it has done all that was given to it before."""
 
     def wait(self, folder: Path) -> None:
@@ -185,7 +185,7 @@ def test_one_bad_file_does_not_keep_the_others(mover: Watched, video: Path) -> N
 
 
 def test_once_closed_it_moves_nothing(video: Path, film: bytes) -> None:
-    mover = Mover()
+    mover = FastStart()
     mover.put(video)
     mover.close()
     mover.open()

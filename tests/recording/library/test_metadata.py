@@ -81,7 +81,7 @@ def test_a_part_that_ended_badly_is_not_complete(reason: parts.EndReason | None)
 def test_only_the_newest_take_counts() -> None:
     first, second = closed(1, 0.0, "completed"), closed(2, 50.0, "completed", take=2)
     third = closed(3, 90.0, "cap", take=2)
-    assert parts.latest_take([third, first, second]) == (second, third)
+    assert parts.latest_session([third, first, second]) == (second, third)
 
 
 def test_parts_play_one_after_another() -> None:
@@ -140,7 +140,7 @@ def test_straightening_keeps_the_map(pieces: list[tuple[float, float]]) -> None:
     for length, slope in pieces:
         real, video = knots[-1]
         knots += [(real + length, video + slope * length)] * 2
-    straight = TimeMap(parts.straightened(knots))
+    straight = TimeMap(parts.simplified(knots))
     whole = TimeMap(tuple(dict.fromkeys(knots)))
     for real, video in knots:
         assert straight.video(real) == pytest.approx(video, abs=1e-4)

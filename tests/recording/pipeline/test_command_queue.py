@@ -4,11 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from deskhand.recording.errors import RecorderClosed, UnknownRecording
-from deskhand.recording.pipeline.command_queue import END, Mailbox
+from deskhand.recording.pipeline.command_queue import END, CommandQueue
 from tests.recording.fakes import WAIT
 
 
-def served(mailbox: Mailbox) -> threading.Thread:
+def served(mailbox: CommandQueue) -> threading.Thread:
     """A thread that does what it is asked for until the end."""
 
     def serve() -> None:
@@ -23,7 +23,7 @@ def served(mailbox: Mailbox) -> threading.Thread:
 
 
 def test_work_is_done_in_its_order_and_waited_for() -> None:
-    mailbox, done = Mailbox(), []
+    mailbox, done = CommandQueue(), []
     thread = served(mailbox)
     mailbox.tell(lambda: done.append(1))
     mailbox.post(lambda: done.append(2))
@@ -34,7 +34,7 @@ def test_work_is_done_in_its_order_and_waited_for() -> None:
 
 
 def test_who_asks_hears_what_went_wrong_and_nobody_else_is_disturbed() -> None:
-    mailbox = Mailbox()
+    mailbox = CommandQueue()
     served(mailbox)
 
     def fail() -> None:
@@ -48,7 +48,7 @@ def test_who_asks_hears_what_went_wrong_and_nobody_else_is_disturbed() -> None:
 
 
 def test_once_shut_it_takes_nothing_and_who_waits_is_let_go() -> None:
-    mailbox = Mailbox()
+    mailbox = CommandQueue()
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(mailbox.ask, lambda: None)
         request = mailbox.next(WAIT)

@@ -14,9 +14,9 @@ import pytest
 
 from deskhand.recording.errors import DiskFull, TooManyRecordings, UnknownRecording
 from deskhand.recording.library import metadata as parts
-from deskhand.recording.library.catalog import Catalogue
-from deskhand.recording.pipeline.engine import Studio
-from deskhand.recording.ports import Rectangle, Shot
+from deskhand.recording.library.catalog import Catalog
+from deskhand.recording.pipeline.engine import RecordingEngine
+from deskhand.recording.ports import CapturedFrame, Rectangle
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.step import Step
 from deskhand.recording.video import mp4_file as container
@@ -33,8 +33,8 @@ class Scene:
     """A studio and its day: ``now`` moves on as the test says."""
 
     def __init__(self, folder: Path, settings: RecordingSettings = SETTINGS) -> None:
-        self.catalogue = Catalogue(folder)
-        self.studio = Studio(self.catalogue, settings, EPOCH)
+        self.catalogue = Catalog(folder)
+        self.studio = RecordingEngine(self.catalogue, settings, EPOCH)
         self.now = 100.0
         self.number = 0
 
@@ -53,7 +53,7 @@ class Scene:
         """Show the next number, or a given picture."""
         self.number += 1
         shown = marked(self.number) if picture is None else picture
-        self.studio.shot(Shot(shown, self.now, regions))
+        self.studio.shot(CapturedFrame(shown, self.now, regions))
         self.studio.tick(self.now)
         return self.number
 

@@ -1,8 +1,8 @@
 import queue
 
 from deskhand.recording.pipeline.clocks import SystemClock
-from deskhand.recording.pipeline.frame_reader import Viewfinder
-from deskhand.recording.ports import Shot
+from deskhand.recording.pipeline.frame_reader import FrameReader
+from deskhand.recording.ports import CapturedFrame
 from tests.recording.fakes import WAIT, FakeFeed, plain
 
 LONG = 1_000_000.0
@@ -10,8 +10,8 @@ LONG = 1_000_000.0
 
 def test_a_hurry_ends_a_long_wait_for_the_next_picture() -> None:
     clock = SystemClock()
-    feed = FakeFeed(Shot(plain(), 1.0, ()))
-    viewfinder = Viewfinder(feed, clock)
+    feed = FakeFeed(CapturedFrame(plain(), 1.0, ()))
+    viewfinder = FrameReader(feed, clock)
     seen: queue.SimpleQueue[float] = queue.SimpleQueue()
     viewfinder.open(lambda shot: seen.put(shot.time), lambda: seen.put(-1.0))
     viewfinder.want(clock.now() + LONG)

@@ -14,7 +14,7 @@ from deskhand.recording.errors import (
     TooManyRecordings,
     UnknownRecording,
 )
-from deskhand.recording.library.catalog import Catalogue
+from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.step import Step
@@ -160,7 +160,7 @@ def test_a_stop_and_a_start_at_once_leave_one_recording_or_two(
     at_once(lambda: recorder.stop(A), lambda: recorder.start(A))
     running = recorder.active() == (A,)
     recorder.stop(A)
-    takes = {part.take for part in Catalogue(tmp_path).parts(A)}
+    takes = {part.take for part in Catalog(tmp_path).parts(A)}
     assert takes == ({1, 2} if running else {1})
     assert recorder.active() == ()
 
@@ -178,7 +178,7 @@ def test_a_stop_while_the_desktop_closes_is_answered_and_the_file_is_whole(
                 recorder.stop(A)
 
         at_once(stop, recorder.close)
-        facts = Catalogue(tmp_path / str(turn)).get(A)
+        facts = Catalog(tmp_path / str(turn)).get(A)
         assert (facts["status"], facts["complete"]) == ("stored", True)
         assert facts["end_reason"] in {"completed", "closed"}
 
@@ -208,7 +208,7 @@ def test_closing_closes_the_files(tmp_path: Path, source: FakeSource) -> None:
     recorder.start(A)
     recorder.close()
     recorder.close()
-    assert Catalogue(tmp_path).get(A)["end_reason"] == "closed"
+    assert Catalog(tmp_path).get(A)["end_reason"] == "closed"
     with pytest.raises(RecorderClosed):
         recorder.start(B)
     with pytest.raises(RecorderClosed):
@@ -223,7 +223,7 @@ def test_files_are_closed_although_the_body_failed(tmp_path: Path, source: FakeS
 
     with pytest.raises(InvalidRecordingId):
         body()
-    assert Catalogue(tmp_path).get(A)["status"] == "stored"
+    assert Catalog(tmp_path).get(A)["status"] == "stored"
 
 
 def test_steps_come_from_the_display_and_from_elsewhere(
@@ -232,11 +232,11 @@ def test_steps_come_from_the_display_and_from_elsewhere(
     recorder.start(A)
     now = source.show(marked(1))
     recorder.note(Step(tool_call_id="t", action="type", started=now, ended=now))
-    begun = Catalogue(tmp_path).get(A)["started_at"]
+    begun = Catalog(tmp_path).get(A)["started_at"]
     recorder.note_from_elsewhere(Step(tool="execute", started=begun + 50, ended=begun + 51))
     recorder.touch()
     recorder.stop(A)
-    steps = Catalogue(tmp_path).get(A)["steps"]
+    steps = Catalog(tmp_path).get(A)["steps"]
     assert [step["action"] or step["tool"] for step in steps] == ["type", "execute"]
     assert steps[1]["started_at"] == pytest.approx(begun + 50, abs=0.01)
 
@@ -250,7 +250,7 @@ def test_people_are_told_apart_from_agents(
         recorder.touch()
     source.show(marked(1))
     recorder.stop(A)
-    (step,) = Catalogue(tmp_path).get(A)["steps"]
+    (step,) = Catalog(tmp_path).get(A)["steps"]
     assert step["tool"] == "human"
 
 
@@ -282,7 +282,7 @@ def test_an_index_left_behind_comes_to_the_front_at_the_next_start(
     with Recorder(source, tmp_path, SETTINGS) as first:
         first.start(A)
         source.show(marked(1))
-    video = Catalogue(tmp_path).video(A)
+    video = Catalog(tmp_path).video(A)
     size = video.stat().st_size
     with Recorder(source, tmp_path, SETTINGS):
         wait_until(lambda: index_first(video))

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.recording.step import Step
-from deskhand.recording.timing.human_activity import PAUSE, TITLE, TOOL, Presence
+from deskhand.recording.timing.human_activity import PAUSE, TITLE, TOOL, HumanActivity
 
 
 def stretch(started: float, ended: float) -> Step:
@@ -12,7 +12,7 @@ def stretch(started: float, ended: float) -> Step:
 
 
 def test_inputs_that_follow_each_other_are_one_step() -> None:
-    presence = Presence()
+    presence = HumanActivity()
     assert [presence.seen(at) for at in (10.0, 11.0, 10.5, 13.9)] == [None] * 4
     assert presence.ended(16.0) is None
     assert presence.ended(17.0) == stretch(10.0, 13.9)
@@ -20,7 +20,7 @@ def test_inputs_that_follow_each_other_are_one_step() -> None:
 
 
 def test_after_a_pause_another_step_begins() -> None:
-    presence = Presence()
+    presence = HumanActivity()
     presence.seen(10.0)
     assert presence.seen(20.0) == stretch(10.0, 10.0)
     assert presence.finish() == stretch(20.0, 20.0)
@@ -29,7 +29,7 @@ def test_after_a_pause_another_step_begins() -> None:
 
 @given(st.lists(st.floats(0, 1000), min_size=1).map(sorted))
 def test_every_input_lies_in_exactly_one_step(times: list[float]) -> None:
-    presence = Presence()
+    presence = HumanActivity()
     steps = [step for at in times if (step := presence.seen(at)) is not None]
     last = presence.finish()
     assert last is not None

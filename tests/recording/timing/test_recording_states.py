@@ -1,11 +1,11 @@
 import pytest
 
 from deskhand.recording.errors import TooManyRecordings, UnknownRecording
-from deskhand.recording.timing.recording_states import State, Table
+from deskhand.recording.timing.recording_states import RecordingState, RecordingStates
 
 
-def table() -> Table:
-    return Table(most=2, rest_after=600.0)
+def table() -> RecordingStates:
+    return RecordingStates(most=2, rest_after=600.0)
 
 
 def test_starting_a_running_recording_is_no_news() -> None:
@@ -19,7 +19,7 @@ def test_a_stopped_recording_starts_anew() -> None:
     recordings = table()
     recordings.start("a", 0.0)
     assert recordings.stop("a")
-    assert recordings.state("a") is State.STOPPED
+    assert recordings.state("a") is RecordingState.STOPPED
     assert recordings.start("a", 2.0)
     assert recordings.active() == ("a",)
 
@@ -62,7 +62,7 @@ def test_recordings_rest_after_ten_minutes_without_activity() -> None:
     assert recordings.rest(599.9) == ()
     assert recordings.rest(600.0) == ("a",)
     assert recordings.rest(601.0) == ()
-    assert recordings.state("a") is State.RESTING
+    assert recordings.state("a") is RecordingState.RESTING
 
 
 def test_activity_postpones_the_rest() -> None:

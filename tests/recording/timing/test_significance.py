@@ -1,4 +1,4 @@
-from deskhand.recording.timing.significance import MOST_PLACES, REMEMBERED, Toggling
+from deskhand.recording.timing.significance import MOST_PLACES, REMEMBERED, SignificanceFilter
 
 CLOCK = (1800, 0, 1860, 20)
 BUTTON = (100, 100, 180, 130)
@@ -6,48 +6,48 @@ WINDOW = (0, 0, 800, 600)
 
 
 def test_a_caret_is_never_significant() -> None:
-    toggling = Toggling()
+    toggling = SignificanceFilter()
     assert not toggling.significant([(10, 10, 12, 40)], 0.0)
 
 
 def test_a_blinking_light_is_never_significant() -> None:
-    assert not Toggling().significant([(10, 10, 18, 18)], 0.0)
+    assert not SignificanceFilter().significant([(10, 10, 18, 18)], 0.0)
 
 
 def test_a_tall_thin_line_is_more_than_a_caret() -> None:
-    assert Toggling().significant([(10, 0, 12, 1000)], 0.0)
+    assert SignificanceFilter().significant([(10, 0, 12, 1000)], 0.0)
 
 
 def test_nothing_painted_is_nothing_significant() -> None:
-    assert not Toggling().significant([], 0.0)
+    assert not SignificanceFilter().significant([], 0.0)
 
 
 def test_large_damage_is_always_significant() -> None:
-    toggling = Toggling()
+    toggling = SignificanceFilter()
     assert all(toggling.significant([WINDOW], float(now)) for now in range(10))
 
 
 def test_a_small_region_that_ticks_by_itself_is_ignored_after_two_sightings() -> None:
-    toggling = Toggling()
+    toggling = SignificanceFilter()
     seen = [toggling.significant([CLOCK], float(now)) for now in range(6)]
     assert seen == [True, True, False, False, False, False]
 
 
 def test_a_clock_of_minutes_is_ignored_too() -> None:
-    toggling = Toggling()
+    toggling = SignificanceFilter()
     seen = [toggling.significant([CLOCK], 60.0 * now) for now in range(4)]
     assert seen == [True, True, False, False]
 
 
 def test_a_place_that_was_quiet_for_long_is_significant_again() -> None:
-    toggling = Toggling()
+    toggling = SignificanceFilter()
     for now in range(5):
         toggling.significant([CLOCK], float(now))
     assert toggling.significant([CLOCK], 5.0 + REMEMBERED)
 
 
 def test_other_damage_beside_a_clock_is_significant() -> None:
-    toggling = Toggling()
+    toggling = SignificanceFilter()
     for now in range(5):
         toggling.significant([CLOCK], float(now))
     assert toggling.significant([CLOCK, BUTTON], 5.0)
@@ -55,14 +55,14 @@ def test_other_damage_beside_a_clock_is_significant() -> None:
 
 
 def test_the_effect_of_input_is_never_a_habit() -> None:
-    toggling = Toggling()
+    toggling = SignificanceFilter()
     for now in range(6):
         toggling.input(float(now))
         assert toggling.significant([BUTTON], now + 0.5)
 
 
 def test_a_clock_stays_known_while_somebody_types() -> None:
-    toggling = Toggling()
+    toggling = SignificanceFilter()
     for now in range(3):
         toggling.significant([CLOCK], float(now))
     toggling.input(3.0)
@@ -71,20 +71,20 @@ def test_a_clock_stays_known_while_somebody_types() -> None:
 
 
 def test_text_that_a_program_prints_letter_by_letter_is_significant() -> None:
-    toggling = Toggling()
+    toggling = SignificanceFilter()
     letters = [(10 * i, 50, 10 * i + 10, 70) for i in range(30)]
     assert all(toggling.significant([letter], i * 0.1) for i, letter in enumerate(letters))
 
 
 def test_a_spinner_whose_damage_varies_a_little_is_one_place() -> None:
-    toggling = Toggling()
+    toggling = SignificanceFilter()
     boxes = [(100, 100, 130, 130), (101, 100, 130, 129), (100, 102, 129, 130)]
     seen = [toggling.significant([boxes[i % 3]], i * 0.1) for i in range(6)]
     assert seen == [True, True, False, False, False, False]
 
 
 def test_the_oldest_place_is_forgotten_when_there_are_too_many() -> None:
-    toggling = Toggling()
+    toggling = SignificanceFilter()
     for now in range(3):
         toggling.significant([CLOCK], float(now))
     crowd = [

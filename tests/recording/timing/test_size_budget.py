@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 from deskhand.recording.timing.size_budget import (
     FULL,
     INDEX_HEAD,
-    LADDER,
     NEXT_PART,
-    Budget,
+    QUALITY_LEVELS,
+    SizeBudget,
     together,
 )
 
@@ -14,13 +14,13 @@ CAP = 104_857_600
 
 
 def test_a_fresh_file_has_the_best_quality() -> None:
-    budget = Budget(CAP)
+    budget = SizeBudget(CAP)
     assert budget.rung == 0
     assert not budget.full
 
 
 def test_each_rung_may_spend_half_of_what_is_left() -> None:
-    budget = Budget(CAP)
+    budget = SizeBudget(CAP)
     rungs = []
     for share in (0.49, 0.5, 0.74, 0.75, 0.87, 0.876, 0.9376, 0.97):
         budget.spent(int(share * CAP) - INDEX_HEAD + 1, 0)
@@ -29,13 +29,13 @@ def test_each_rung_may_spend_half_of_what_is_left() -> None:
 
 
 def test_a_jump_goes_down_several_rungs_at_once() -> None:
-    budget = Budget(CAP)
+    budget = SizeBudget(CAP)
     budget.spent(int(0.95 * CAP), 0)
-    assert budget.rung == len(LADDER) - 1
+    assert budget.rung == len(QUALITY_LEVELS) - 1
 
 
 def test_a_file_is_full_before_its_cap() -> None:
-    budget = Budget(CAP)
+    budget = SizeBudget(CAP)
     budget.spent(int(FULL * CAP) - INDEX_HEAD - 1, 0)
     assert not budget.full
     budget.spent(int(FULL * CAP) - INDEX_HEAD + 1, 0)
@@ -43,18 +43,18 @@ def test_a_file_is_full_before_its_cap() -> None:
 
 
 def test_of_a_small_cap_more_is_kept_for_what_is_on_its_way() -> None:
-    budget = Budget(10_000_000)
+    budget = SizeBudget(10_000_000)
     budget.spent(8_500_000 - INDEX_HEAD - 1, 0)
     assert not budget.full
     budget.spent(8_500_000 - INDEX_HEAD, 0)
     assert budget.full
-    small = Budget(1_000_000)
+    small = SizeBudget(1_000_000)
     small.spent(750_000, 0)
     assert small.full
 
 
 def test_the_index_is_part_of_the_size() -> None:
-    budget = Budget(CAP)
+    budget = SizeBudget(CAP)
     budget.spent(int(0.9 * CAP), 250_000)
     assert budget.full
 
@@ -66,12 +66,12 @@ def test_quality_falls_only_when_all_recordings_agree() -> None:
 
 
 def test_a_next_part_begins_on_the_third_rung() -> None:
-    assert Budget(CAP, NEXT_PART).rung == 2
+    assert SizeBudget(CAP, NEXT_PART).rung == 2
 
 
 @given(st.lists(st.integers(0, 1 << 20), max_size=300))
 def test_the_rung_never_rises_and_a_full_file_fits(sizes: list[int]) -> None:
-    budget = Budget(CAP)
+    budget = SizeBudget(CAP)
     size = 0
     for added in sizes:
         before = budget.rung
@@ -85,5 +85,7 @@ def test_the_rung_never_rises_and_a_full_file_fits(sizes: list[int]) -> None:
 
 
 def test_every_rung_is_smaller_than_the_one_before() -> None:
-    assert [rung.crf for rung in LADDER] == sorted(rung.crf for rung in LADDER)
-    assert [rung.fps for rung in LADDER] == sorted((rung.fps for rung in LADDER), reverse=True)
+    assert [rung.crf for rung in QUALITY_LEVELS] == sorted(rung.crf for rung in QUALITY_LEVELS)
+    assert [rung.fps for rung in QUALITY_LEVELS] == sorted(
+        (rung.fps for rung in QUALITY_LEVELS), reverse=True
+    )

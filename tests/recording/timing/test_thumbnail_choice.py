@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from deskhand.recording.timing.thumbnail_choice import Contest, fitted, telling
+from deskhand.recording.timing.thumbnail_choice import ThumbnailChoice, detail_score, fitted
 from tests.recording.fakes import plain
 
 
 def test_a_plain_surface_tells_nothing() -> None:
-    assert telling(plain(1920, 1080)) == 0
+    assert detail_score(plain(1920, 1080)) == 0
 
 
 def test_text_tells_more_than_a_single_window() -> None:
@@ -14,11 +14,11 @@ def test_text_tells_more_than_a_single_window() -> None:
     window[200:700, 300:1200, :3] = 20
     text = plain(1920, 1080)
     text[::24, :, :3] = 0
-    assert 0 < telling(window) < telling(text) <= 1
+    assert 0 < detail_score(window) < detail_score(text) <= 1
 
 
 def test_a_screen_smaller_than_the_grid_has_a_score() -> None:
-    assert telling(np.zeros((5, 5, 4), np.uint8)) == 0
+    assert detail_score(np.zeros((5, 5, 4), np.uint8)) == 0
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_thumbnails_keep_the_shape_and_are_never_enlarged(
 
 
 def test_the_first_frame_wins_until_a_better_one_comes() -> None:
-    contest = Contest()
+    contest = ThumbnailChoice()
     assert contest.wins(0.0, 0.0)
     assert contest.wins(0.2, 1.0)
     assert not contest.wins(0.1, 2.0)
@@ -46,13 +46,13 @@ def test_the_first_frame_wins_until_a_better_one_comes() -> None:
 
 
 def test_of_two_alike_the_later_one_wins() -> None:
-    contest = Contest()
+    contest = ThumbnailChoice()
     contest.wins(0.20, 0.0)
     assert contest.wins(0.19, 1.0)
 
 
 def test_frames_are_looked_at_once_a_second() -> None:
-    contest = Contest()
+    contest = ThumbnailChoice()
     assert contest.due(5.0)
     contest.wins(0.1, 5.0)
     assert not contest.due(5.9)

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from deskhand.recording.errors import RecordingFailed, UnreadableFilm
-from deskhand.recording.timing.size_budget import LADDER
+from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.video import clips
 from deskhand.recording.video.clips import Stretch
 from deskhand.recording.video.encoder import Encoder
-from deskhand.recording.video.mp4_file import Film
+from deskhand.recording.video.mp4_file import Mp4File
 from tests.recording.fakes import decoded, key_times, marked
 
 
 def film(path: Path, numbers: range, width: int = 320) -> Path:
     """One number every tenth of a second, a keyframe every two seconds."""
-    with Encoder((width, 240), LADDER[0], 8_000_000) as encoder:
-        made = Film(path, encoder.stream)
+    with Encoder((width, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
+        made = Mp4File(path, encoder.stream)
         for at, number in enumerate(numbers):
             coded = encoder.encode(marked(number, width), at / 10, key=at % 20 == 0)
             made.write(coded.data, key=coded.key, at=at * 100)

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from deskhand.recording.ports import Overlay, Rectangle
-from deskhand.recording.video.color_conversion import Canvas, tiles
+from deskhand.recording.video.color_conversion import ColorConverter, tiles
 
 WIDTH = 96
 SEED = 7
@@ -15,7 +15,7 @@ def noise(height: int) -> NDArray[np.uint8]:
     return np.random.default_rng(SEED).integers(0, 255, (height, WIDTH, 4), dtype=np.uint8)
 
 
-def planes(canvas: Canvas) -> bytes:
+def planes(canvas: ColorConverter) -> bytes:
     assert canvas.picture is not None
     return b"".join(bytes(plane) for plane in canvas.picture.planes)
 
@@ -24,7 +24,7 @@ def planes(canvas: Canvas) -> bytes:
 @pytest.mark.parametrize("blurred", [False, True])
 def test_parts_are_converted_exactly_as_the_whole(height: int, blurred: bool) -> None:
     chance = np.random.default_rng(SEED)
-    canvas, pixels = Canvas(blurred=blurred), noise(height)
+    canvas, pixels = ColorConverter(blurred=blurred), noise(height)
     canvas.draw(pixels)
     for turn in range(40):
         pixels = pixels.copy()
@@ -34,7 +34,7 @@ def test_parts_are_converted_exactly_as_the_whole(height: int, blurred: bool) ->
         rectangle: Rectangle = (10, top, 60, bottom)
         pixels[top:bottom, 10:60] = chance.integers(0, 255, (bottom - top, 50, 4))
         canvas.draw(pixels, (rectangle,))
-        whole = Canvas(blurred=blurred)
+        whole = ColorConverter(blurred=blurred)
         whole.draw(pixels)
         assert planes(canvas) == planes(whole), (turn, rectangle)
 
@@ -45,7 +45,7 @@ def test_what_lies_over_the_pixels_is_drawn_as_if_it_were_among_them(
     height: int, blurred: bool
 ) -> None:
     chance = np.random.default_rng(SEED)
-    canvas, pixels = Canvas(blurred=blurred), noise(height)
+    canvas, pixels = ColorConverter(blurred=blurred), noise(height)
     last: Rectangle = (0, 0, 0, 0)
     for turn in range(20):
         left, top = int(chance.integers(0, WIDTH - 10)), int(chance.integers(0, height - 20))
@@ -56,19 +56,19 @@ def test_what_lies_over_the_pixels_is_drawn_as_if_it_were_among_them(
         canvas.draw(pixels, changed, Overlay(place, small))
         expected = pixels.copy()
         expected[top : top + 20, left : left + 10] = small
-        whole = Canvas(blurred=blurred)
+        whole = ColorConverter(blurred=blurred)
         whole.draw(expected)
         assert planes(canvas) == planes(whole), (turn, place)
         last = place
     empty = Overlay((5, 5, 5, 9), np.zeros((4, 0, 4), np.uint8))
     canvas.draw(pixels, (last,), empty)
-    whole = Canvas(blurred=blurred)
+    whole = ColorConverter(blurred=blurred)
     whole.draw(pixels)
     assert planes(canvas) == planes(whole)
 
 
 def test_where_nothing_changed_the_picture_stays() -> None:
-    canvas = Canvas()
+    canvas = ColorConverter()
     assert canvas.picture is None
     first = canvas.draw(noise(480))
     before = planes(canvas)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deskhand.recording.errors import RecordingFailed
-from deskhand.recording.timing.size_budget import LADDER
+from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.video.encoder import Encoder, headers
 from tests.recording.fakes import Picture, marked, plain
 
@@ -27,14 +27,14 @@ def shown(encoder: Encoder, frames: list[bytes]) -> list[Picture]:
 
 
 def test_every_picture_comes_out_at_once_and_keys_where_asked() -> None:
-    with Encoder((320, 240), LADDER[0], BITS) as encoder:
+    with Encoder((320, 240), QUALITY_LEVELS[0], BITS) as encoder:
         coded = [encoder.encode(marked(i), 10.0 + i, key=i in (0, 3)) for i in range(5)]
     assert [one.key for one in coded] == [True, False, False, True, False]
     assert [one.at for one in coded] == [10.0, 11.0, 12.0, 13.0, 14.0]
 
 
 def test_a_repeat_costs_next_to_nothing() -> None:
-    with Encoder((1920, 1080), LADDER[0], BITS) as encoder:
+    with Encoder((1920, 1080), QUALITY_LEVELS[0], BITS) as encoder:
         assert encoder.repeat(0.5, key=False) is None
         encoder.encode(marked(7, 1920, 1080), 1.0, key=True)
         again = encoder.repeat(2.0, key=False)
@@ -45,7 +45,7 @@ def test_a_repeat_costs_next_to_nothing() -> None:
 def test_odd_sizes_are_padded_by_their_border() -> None:
     picture = plain(321, 241, grey=10)
     picture[:, -1] = picture[-1, :] = 240
-    with Encoder((321, 241), LADDER[0], BITS) as encoder:
+    with Encoder((321, 241), QUALITY_LEVELS[0], BITS) as encoder:
         frames = [encoder.encode(picture, 0.0, key=True).data]
         assert (encoder.stream.width, encoder.stream.height) == (322, 242)
         (seen,) = shown(encoder, frames)
@@ -55,7 +55,7 @@ def test_odd_sizes_are_padded_by_their_border() -> None:
 
 
 def test_a_picture_of_another_size_is_cut_to_the_coded_one() -> None:
-    with Encoder((320, 240), LADDER[0], BITS) as encoder:
+    with Encoder((320, 240), QUALITY_LEVELS[0], BITS) as encoder:
         frames = [encoder.encode(plain(640, 100, grey=250), 0.0, key=True).data]
         (seen,) = shown(encoder, frames)
     assert seen.shape == (240, 320, 3)
@@ -64,7 +64,7 @@ def test_a_picture_of_another_size_is_cut_to_the_coded_one() -> None:
 
 def test_a_view_of_a_larger_array_can_be_coded() -> None:
     large = plain(640, 480, grey=90)
-    with Encoder((320, 240), LADDER[0], BITS) as encoder:
+    with Encoder((320, 240), QUALITY_LEVELS[0], BITS) as encoder:
         frames = [encoder.encode(large[10:250, 10:330], 0.0, key=True).data]
         (seen,) = shown(encoder, frames)
     assert abs(int(seen[120, 160, 1]) - 90) < 6
@@ -73,7 +73,7 @@ def test_a_view_of_a_larger_array_can_be_coded() -> None:
 def test_colours_survive() -> None:
     picture = plain(320, 240)
     picture[..., :3] = (40, 120, 230)
-    with Encoder((320, 240), LADDER[0], BITS) as encoder:
+    with Encoder((320, 240), QUALITY_LEVELS[0], BITS) as encoder:
         coded = encoder.encode(picture, 0.0, key=True)
         assert encoder.stream.codec_context.colorspace == 1
         (seen,) = shown(encoder, [coded.data])
@@ -82,7 +82,7 @@ def test_colours_survive() -> None:
 
 def test_all_qualities_have_the_same_headers() -> None:
     found = set()
-    for rung in LADDER:
+    for rung in QUALITY_LEVELS:
         with Encoder((320, 240), rung, BITS) as encoder:
             encoder.encode(marked(1), 0.0, key=True)
             found.add(headers(encoder.stream))
@@ -93,7 +93,7 @@ def test_all_qualities_have_the_same_headers() -> None:
 def test_lower_rungs_make_smaller_frames() -> None:
     noise = np.random.default_rng(5).integers(0, 255, (240, 320, 4), dtype=np.uint8)
     sizes = []
-    for rung in LADDER:
+    for rung in QUALITY_LEVELS:
         with Encoder((320, 240), rung, BITS) as encoder:
             sizes.append(len(encoder.encode(noise, 0.0, key=True).data))
     assert sizes == sorted(sizes, reverse=True)
@@ -101,17 +101,17 @@ def test_lower_rungs_make_smaller_frames() -> None:
 
 
 def test_times_are_milliseconds() -> None:
-    with Encoder((320, 240), LADDER[0], BITS) as encoder:
+    with Encoder((320, 240), QUALITY_LEVELS[0], BITS) as encoder:
         assert encoder.stream.time_base == Fraction(1, 1000)
 
 
 def test_a_size_without_pixels_is_refused() -> None:
     with pytest.raises(RecordingFailed, match="did not start"):
-        Encoder((0, 0), LADDER[0], BITS).open()
+        Encoder((0, 0), QUALITY_LEVELS[0], BITS).open()
 
 
 def test_a_closed_encoder_says_so(tmp_path: Path) -> None:
-    encoder = Encoder((320, 240), LADDER[0], BITS)
+    encoder = Encoder((320, 240), QUALITY_LEVELS[0], BITS)
     encoder.open()
     encoder.close()
     encoder.close()

@@ -8,28 +8,28 @@ import numpy as np
 import pytest
 
 from deskhand.recording.errors import RecordingFailed, UnreadableFilm
-from deskhand.recording.timing.size_budget import LADDER
+from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.video import mp4_file as container
 from deskhand.recording.video.encoder import Encoder
 from deskhand.recording.video.mp4_boxes import Box
-from deskhand.recording.video.mp4_file import Film
+from deskhand.recording.video.mp4_file import Mp4File
 from tests.recording.fakes import decoded, marked
 
 
 @pytest.fixture
 def encoder() -> Iterator[Encoder]:
-    with Encoder((320, 240), LADDER[0], 8_000_000) as encoder:
+    with Encoder((320, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
         yield encoder
 
 
-def write(film: Film, encoder: Encoder, numbers: range) -> None:
+def write(film: Mp4File, encoder: Encoder, numbers: range) -> None:
     for number in numbers:
         coded = encoder.encode(marked(number), number / 10, key=number % 20 == 0)
         film.write(coded.data, key=coded.key, at=number * 100)
 
 
 def test_a_closed_film_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) -> None:
-    film = Film(tmp_path / "1.mp4", encoder.stream)
+    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
     write(film, encoder, range(50))
     film.close()
     film.close()
@@ -45,7 +45,7 @@ def test_a_closed_film_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) -> 
 
 
 def test_a_film_plays_while_it_is_written(tmp_path: Path, encoder: Encoder) -> None:
-    film = Film(tmp_path / "1.mp4", encoder.stream)
+    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
     write(film, encoder, range(30))
     film.sync()
     copy = tmp_path / "copy.mp4"
@@ -57,7 +57,7 @@ def test_a_film_plays_while_it_is_written(tmp_path: Path, encoder: Encoder) -> N
 
 
 def test_a_cut_film_is_rescued_at_every_length(tmp_path: Path, encoder: Encoder) -> None:
-    film = Film(tmp_path / "1.mp4", encoder.stream)
+    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
     write(film, encoder, range(25))
     whole = film.path.read_bytes()
     film.close()
@@ -74,7 +74,7 @@ def test_a_cut_film_is_rescued_at_every_length(tmp_path: Path, encoder: Encoder)
 
 
 def test_a_rescued_film_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) -> None:
-    film = Film(tmp_path / "1.mp4", encoder.stream)
+    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
     write(film, encoder, range(25))
     path = tmp_path / "killed.mp4"
     path.write_bytes(film.path.read_bytes())
@@ -90,7 +90,7 @@ def test_a_rescued_film_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) ->
 def test_a_film_for_which_there_is_no_room_is_not_called_unreadable(
     tmp_path: Path, encoder: Encoder
 ) -> None:
-    film = Film(tmp_path / "1.mp4", encoder.stream)
+    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
     write(film, encoder, range(5))
     path = tmp_path / "killed.mp4"
     path.write_bytes(film.path.read_bytes())
@@ -111,7 +111,7 @@ def test_what_holds_no_picture_is_said_to_be_unreadable(tmp_path: Path, content:
 
 
 def test_a_description_travels_in_the_file(tmp_path: Path, encoder: Encoder) -> None:
-    film = Film(tmp_path / "1.mp4", encoder.stream)
+    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
     write(film, encoder, range(10))
     film.close()
     assert container.description(film.path) is None
@@ -129,7 +129,7 @@ def test_boxes_of_nonsense_end_the_search(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_after_closing(tmp_path: Path, encoder: Encoder) -> None:
-    film = Film(tmp_path / "1.mp4", encoder.stream)
+    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
     write(film, encoder, range(2))
     film.close()
     with pytest.raises(RecordingFailed, match="closed"):
@@ -138,11 +138,11 @@ def test_nothing_is_written_after_closing(tmp_path: Path, encoder: Encoder) -> N
 
 def test_a_folder_that_is_missing_is_an_error(tmp_path: Path, encoder: Encoder) -> None:
     with pytest.raises(RecordingFailed, match="cannot be written"):
-        Film(tmp_path / "nowhere" / "1.mp4", encoder.stream)
+        Mp4File(tmp_path / "nowhere" / "1.mp4", encoder.stream)
 
 
 def test_frames_out_of_order_are_refused(tmp_path: Path, encoder: Encoder) -> None:
-    film = Film(tmp_path / "1.mp4", encoder.stream)
+    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
     write(film, encoder, range(3))
     with pytest.raises(RecordingFailed, match="takes no frame"):
         film.write(b"\0\0\0\1x", key=False, at=0)

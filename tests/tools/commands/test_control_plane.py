@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.tools.commands.control_plane import NoPlane, located, token_of
+from deskhand.tools.commands.control_plane import NoControlPlane, located, token_of
 from deskhand.tools.control_plane.settings import Settings
 
 
@@ -32,7 +32,7 @@ def test_a_note_of_nobody_is_not_followed(tmp_path: Path, text: str) -> None:
 
 def test_the_token_comes_from_the_environment_or_the_data_directory(tmp_path: Path) -> None:
     found = settings(tmp_path)
-    with pytest.raises(NoPlane, match=r"DESKHAND_TOKEN.*token"):
+    with pytest.raises(NoControlPlane, match=r"DESKHAND_TOKEN.*token"):
         token_of(found, {})
     (tmp_path / "token").write_text("dh_file\n")
     assert token_of(found, {}) == "dh_file"

@@ -8,14 +8,14 @@ from deskhand.tools.commands import library
 from deskhand.tools.control_plane.data_dir_lock import held
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
-from deskhand.tools.store.files import About
+from deskhand.tools.store.files import FileFacts
 from deskhand.tools.store.stored_files import StoredFiles
 
 
 async def _file(data: Path) -> None:
     async with await Store.open(data / "deskhand.db") as store:
         files = StoredFiles(store, FileStore(data / "files"), lambda: 5.0)
-        await files.save(b"film", About(None, "recording", "film.mp4", "video/mp4"))
+        await files.save(b"film", FileFacts(None, "recording", "film.mp4", "video/mp4"))
 
 
 def test_a_lost_database_is_made_again_from_the_files(

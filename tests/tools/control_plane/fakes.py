@@ -17,16 +17,16 @@ from fastapi import FastAPI
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.recording.errors import RecordingError
-from deskhand.tools.agents.chats.events import EventHub, Subscription
-from deskhand.tools.control_plane.routes.status import About
+from deskhand.tools.agents.chats.events import ChatSubscription, EventHub
+from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.service.app import create_app
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.fleet.errors import UnknownDesktop
 from deskhand.tools.kit.support.spec import ToolOutcome, ToolSpec
 from deskhand.tools.store.errors import BytesMissing, UnknownRow
 from deskhand.vncbridge.auth.credentials import Credentials
-from deskhand.vncbridge.auth.middleware import install
-from deskhand.vncbridge.auth.policy import Gate, Principal
+from deskhand.vncbridge.auth.middleware import install_auth
+from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
 from deskhand.vncbridge.server.server import Serving
 
 Json = dict[str, Any]
@@ -65,7 +65,7 @@ class FakeChats:
     def __init__(self) -> None:
         self.known: dict[str, ChatView] = {}
         self.hub = EventHub()
-        self.listening: list[Subscription] = []
+        self.listening: list[ChatSubscription] = []
         self.asked: list[tuple[Any, ...]] = []
         self.steps_of: dict[str, tuple[StepView, ...]] = {}
         self.files_of: dict[str, tuple[FileView, ...]] = {}
@@ -159,7 +159,7 @@ class FakeChats:
             raise self.outcome
         return self.outcome
 
-    def events(self, chat_id: str | None, after: int | None = None) -> Subscription:
+    def events(self, chat_id: str | None, after: int | None = None) -> ChatSubscription:
         subscription = self.hub.subscribe(chat_id, after)
         self.listening.append(subscription)
         return subscription
@@ -358,7 +358,7 @@ def plane(tmp_path: Path, **changes: Any) -> Plane:
     chats, desktops, files = FakeChats(), FakeDesktops(), FakeFiles(tmp_path)
     editor = FakeEditor()
     closing = changes.pop("closing", None) or asyncio.Event()
-    about = About("1.2.3", "scripted:demo", False, tmp_path)
+    about = ServiceFacts("1.2.3", "scripted:demo", False, tmp_path)
     app = create_app(
         chats=chats,
         desktops=desktops,
@@ -370,7 +370,7 @@ def plane(tmp_path: Path, **changes: Any) -> Plane:
     )
     credentials = Credentials("0123456789ab", time.time)
     credentials.accept_token(TOKEN, Principal("admin"))
-    install(app, Gate(), credentials)
+    install_auth(app, AccessPolicy(), credentials)
     return Plane(app, chats, desktops, files, editor, closing)
 
 

@@ -3,10 +3,10 @@ import pytest
 from deskhand.tools.control_plane.errors import (
     BadBody,
     BadCaller,
-    NoDesktop,
+    ChatHasNoDesktop,
+    ControlPlaneError,
     PathNotServed,
     PathRefused,
-    PlaneError,
     TooManyStreams,
 )
 
@@ -19,9 +19,9 @@ from deskhand.tools.control_plane.errors import (
         (BadBody("Wrong.", "So."), "Wrong. So."),
         (BadBody("Wrong."), "Wrong."),
         (BadCaller("A-B", "x" * 99), f"A-B must be a UUID, not {'x' * 80!r}."),
-        (NoDesktop(), "Chat has no desktop."),
+        (ChatHasNoDesktop(), "Chat has no desktop."),
         (TooManyStreams(2), "All 2 event streams are in use; close one and try again."),
     ],
 )
-def test_each_error_is_a_sentence(error: PlaneError, sentence: str) -> None:
+def test_each_error_is_a_sentence(error: ControlPlaneError, sentence: str) -> None:
     assert str(error) == sentence

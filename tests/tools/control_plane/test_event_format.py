@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.agents.chats.events import Event
+from deskhand.tools.agents.chats.events import ChatEvent
 from deskhand.tools.control_plane.event_format import HEARTBEAT, OPENING, event_bytes, last_seen
 
 
 def test_an_event_is_written_byte_for_byte() -> None:
-    event = Event(7, "status", "c1", {"state": "running", "title": "ü\n2"})
+    event = ChatEvent(7, "status", "c1", {"state": "running", "title": "ü\n2"})
     assert event_bytes(event) == (
         b"id: 7\n"
         b"event: status\n"
@@ -26,7 +26,7 @@ def test_opening_and_heartbeat_are_whole_blocks_without_an_event() -> None:
 
 @given(st.dictionaries(st.text(), st.text()))
 def test_whatever_is_told_stays_in_one_line_of_data(data: dict[str, str]) -> None:
-    lines = event_bytes(Event(1, "text", "c1", data)).decode().split("\n")
+    lines = event_bytes(ChatEvent(1, "text", "c1", data)).decode().split("\n")
     assert len(lines) == 5
     assert json.loads(lines[2].removeprefix("data: "))["data"] == data
 
@@ -34,7 +34,7 @@ def test_whatever_is_told_stays_in_one_line_of_data(data: dict[str, str]) -> Non
 @pytest.mark.parametrize("kind", ["a\nb", "a\rb"])
 def test_a_kind_with_a_line_break_is_refused(kind: str) -> None:
     with pytest.raises(ValueError, match="not a name of an event"):
-        event_bytes(Event(1, kind, "c1"))
+        event_bytes(ChatEvent(1, kind, "c1"))
 
 
 @pytest.mark.parametrize(

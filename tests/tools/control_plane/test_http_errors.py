@@ -2,13 +2,13 @@ import pytest
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.control_plane import errors
-from deskhand.tools.control_plane.http_errors import FAMILIES, Answer, answer
+from deskhand.tools.control_plane.http_errors import FAMILIES, ErrorResponse, answer
 from deskhand.tools.conversation.errors import (
-    BadRequest,
+    BadChatRequest,
     IllegalMove,
+    MessageQueueFull,
     NoDesktop,
     NoModel,
-    QueueFull,
     UnknownTool,
 )
 from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
@@ -19,41 +19,44 @@ from deskhand.vncbridge.errors import ClientGone
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (errors.BadBody("Wrong.", "So."), Answer(400, "Wrong.", "So.")),
-        (UnknownRow("chat", "7"), Answer(404, "Chat not found.", "no chat has the id 7")),
+        (errors.BadBody("Wrong.", "So."), ErrorResponse(400, "Wrong.", "So.")),
+        (UnknownRow("chat", "7"), ErrorResponse(404, "Chat not found.", "no chat has the id 7")),
         (
             errors.PathRefused("has a dot part"),
-            Answer(400, "Path may not pass to a desktop.", "the path has a dot part"),
+            ErrorResponse(400, "Path may not pass to a desktop.", "the path has a dot part"),
         ),
-        (errors.NoDesktop(), Answer(400, "Chat has no desktop.")),
-        (errors.BadCaller("A", "b"), Answer(400, "A must be a UUID, not 'b'.")),
-        (ClientGone(), Answer(499, "the client went away")),
-        (UnknownTool("x", ("a",)), Answer(404, "Unknown tool.", "Tool not found: x; there are a")),
-        (QueueFull(20), Answer(409, "chat message queue is full (max 20)")),
+        (errors.ChatHasNoDesktop(), ErrorResponse(400, "Chat has no desktop.")),
+        (errors.BadCaller("A", "b"), ErrorResponse(400, "A must be a UUID, not 'b'.")),
+        (ClientGone(), ErrorResponse(499, "the client went away")),
+        (
+            UnknownTool("x", ("a",)),
+            ErrorResponse(404, "Unknown tool.", "Tool not found: x; there are a"),
+        ),
+        (MessageQueueFull(20), ErrorResponse(409, "chat message queue is full (max 20)")),
         (
             IllegalMove("archive", "running"),
-            Answer(409, "cannot archive a chat that is running"),
+            ErrorResponse(409, "cannot archive a chat that is running"),
         ),
-        (NoModel("set a key"), Answer(400, "set a key")),
-        (BadRequest("prompt is required"), Answer(400, "prompt is required")),
-        (NoDesktop("full"), Answer(503, "A desktop cannot be had.", "full")),
+        (NoModel("set a key"), ErrorResponse(400, "set a key")),
+        (BadChatRequest("prompt is required"), ErrorResponse(400, "prompt is required")),
+        (NoDesktop("full"), ErrorResponse(503, "A desktop cannot be had.", "full")),
         (
             UnknownDesktop("d"),
-            Answer(404, "Desktop not found.", "there is no desktop 'd'"),
+            ErrorResponse(404, "Desktop not found.", "there is no desktop 'd'"),
         ),
         (
             DesktopNotStarted("Xvnc is not installed"),
-            Answer(
+            ErrorResponse(
                 503,
                 "The desktop could not be started.",
                 "the desktop could not be started: Xvnc is not installed",
             ),
         ),
-        (DesktopUnavailable("gone"), Answer(502, "The desktop cannot be reached.", "gone")),
-        (DesktopRefused(409, "No."), Answer(502, "The desktop refused.", "No.")),
+        (DesktopUnavailable("gone"), ErrorResponse(502, "The desktop cannot be reached.", "gone")),
+        (DesktopRefused(409, "No."), ErrorResponse(502, "The desktop refused.", "No.")),
     ],
 )
-def test_each_error_has_its_status_and_words(error: Exception, told: Answer) -> None:
+def test_each_error_has_its_status_and_words(error: Exception, told: ErrorResponse) -> None:
     assert isinstance(error, FAMILIES)
     assert answer(error) == told
 
@@ -64,5 +67,5 @@ def test_a_surprise_has_no_answer() -> None:
 
 
 def test_a_body_has_a_detail_only_if_there_is_one() -> None:
-    assert Answer(400, "a").to_json() == {"message": "a"}
-    assert Answer(400, "a", "b").to_json() == {"message": "a", "detail": "b"}
+    assert ErrorResponse(400, "a").to_json() == {"message": "a"}
+    assert ErrorResponse(400, "a", "b").to_json() == {"message": "a", "detail": "b"}

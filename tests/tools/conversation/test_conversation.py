@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from deskhand.tools.conversation.conversation import (
     Block,
+    Image,
     Message,
-    Picture,
     Text,
     Thinking,
     ToolCall,
@@ -18,7 +18,7 @@ from deskhand.tools.conversation.conversation import (
 
 toolsets = st.sampled_from([None, "computer"])
 texts = st.builds(Text, st.text())
-pictures = st.builds(Picture, st.text(), st.just("image/png"), st.integers(1), st.integers(1))
+pictures = st.builds(Image, st.text(), st.just("image/png"), st.integers(1), st.integers(1))
 calls = st.builds(
     ToolCall,
     st.text(),

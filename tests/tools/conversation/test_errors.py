@@ -1,9 +1,9 @@
 from deskhand.tools.conversation.errors import (
-    BadRequest,
+    BadChatRequest,
     ChatError,
     Conflict,
     IllegalMove,
-    QueueFull,
+    MessageQueueFull,
     UnknownTool,
 )
 
@@ -13,11 +13,11 @@ def test_each_error_says_what_is_wrong_in_one_sentence() -> None:
         "Tool not found: magic; there are spawn, wait"
     )
     assert str(IllegalMove("archive", "running")) == "cannot archive a chat that is running"
-    assert str(QueueFull(20)) == "chat message queue is full (max 20)"
-    assert str(BadRequest("prompt is required")) == "prompt is required"
+    assert str(MessageQueueFull(20)) == "chat message queue is full (max 20)"
+    assert str(BadChatRequest("prompt is required")) == "prompt is required"
 
 
 def test_what_is_not_possible_now_is_one_family() -> None:
     assert issubclass(IllegalMove, Conflict)
-    assert issubclass(QueueFull, Conflict)
+    assert issubclass(MessageQueueFull, Conflict)
     assert issubclass(Conflict, ChatError)

@@ -6,11 +6,11 @@ from deskhand.tools.conversation.errors import IllegalMove
 from deskhand.tools.conversation.states import (
     BUSY,
     TABLE,
+    ChatState,
     Delivery,
-    Event,
-    Move,
     Situation,
-    State,
+    StateEvent,
+    Transition,
     move,
 )
 
@@ -47,36 +47,38 @@ REFERENCE = [
 def test_moves_are_those_of_the_table(
     event: str, before: str, backlog: bool, after: str, delivery: str
 ) -> None:
-    moved = move(Situation(State(before), backlog), Event[event])
-    assert moved == Move(State(after), Delivery(delivery))
+    moved = move(Situation(ChatState(before), backlog), StateEvent[event])
+    assert moved == Transition(ChatState(after), Delivery(delivery))
 
 
-@pytest.mark.parametrize("state", [State.WAITING, State.ERROR])
-def test_a_chat_at_rest_can_be_archived_and_taken_back(state: State) -> None:
-    assert move(Situation(state), Event.ARCHIVE) == Move(state, archived=True)
-    assert move(Situation(state, archived=True), Event.UNARCHIVE) == Move(state)
+@pytest.mark.parametrize("state", [ChatState.WAITING, ChatState.ERROR])
+def test_a_chat_at_rest_can_be_archived_and_taken_back(state: ChatState) -> None:
+    assert move(Situation(state), StateEvent.ARCHIVE) == Transition(state, archived=True)
+    assert move(Situation(state, archived=True), StateEvent.UNARCHIVE) == Transition(state)
 
 
-@pytest.mark.parametrize("state", [s for s in State if s not in (State.WAITING, State.ERROR)])
-def test_a_chat_at_work_cannot_be_archived(state: State) -> None:
+@pytest.mark.parametrize(
+    "state", [s for s in ChatState if s not in (ChatState.WAITING, ChatState.ERROR)]
+)
+def test_a_chat_at_work_cannot_be_archived(state: ChatState) -> None:
     with pytest.raises(IllegalMove) as caught:
-        move(Situation(state), Event.ARCHIVE)
+        move(Situation(state), StateEvent.ARCHIVE)
     assert str(caught.value) == f"cannot archive a chat that is {state.value}"
 
 
-@pytest.mark.parametrize("event", [e for e in Event if e is not Event.UNARCHIVE])
-def test_an_archived_chat_takes_nothing(event: Event) -> None:
+@pytest.mark.parametrize("event", [e for e in StateEvent if e is not StateEvent.UNARCHIVE])
+def test_an_archived_chat_takes_nothing(event: StateEvent) -> None:
     with pytest.raises(IllegalMove, match="that is archived"):
-        move(Situation(State.WAITING, archived=True), event)
+        move(Situation(ChatState.WAITING, archived=True), event)
 
 
 def test_what_is_not_archived_cannot_be_unarchived() -> None:
     with pytest.raises(IllegalMove):
-        move(Situation(State.WAITING), Event.UNARCHIVE)
+        move(Situation(ChatState.WAITING), StateEvent.UNARCHIVE)
 
 
 def test_every_pair_is_either_in_the_table_or_refused() -> None:
-    for event, state, backlog in itertools.product(Event, State, (False, True)):
+    for event, state, backlog in itertools.product(StateEvent, ChatState, (False, True)):
         if (event, state, backlog) in TABLE:
             assert move(Situation(state, backlog), event) is TABLE[event, state, backlog]
         else:
@@ -88,14 +90,14 @@ def test_only_a_move_with_a_backlog_promotes_and_no_message_is_lost() -> None:
     for (event, _, backlog), moved in TABLE.items():
         if moved.delivery in (Delivery.PROMOTE, Delivery.ENQUEUE_AND_PROMOTE):
             assert backlog
-        if event in (Event.SEND, Event.SEND_INTERRUPT):
+        if event in (StateEvent.SEND, StateEvent.SEND_INTERRUPT):
             assert moved.delivery not in (Delivery.NONE, Delivery.PROMOTE)
         else:
             assert moved.delivery in (Delivery.NONE, Delivery.PROMOTE)
 
 
 def test_whatever_is_busy_can_come_to_rest() -> None:
-    resting = {State.WAITING, State.ERROR}
+    resting = {ChatState.WAITING, ChatState.ERROR}
     for state in BUSY:
         reached = {m.state for (_, s, backlog), m in TABLE.items() if s is state and not backlog}
         assert reached & resting

@@ -2,7 +2,7 @@ import asyncio
 
 import httpx2
 
-from deskhand.tools.demo.site import Click, Findings, demo_site
+from deskhand.tools.demo.site import Findings, ReportedClick, demo_site
 
 
 def test_the_page_and_its_parts_are_served() -> None:
@@ -47,5 +47,5 @@ def test_what_the_page_reports_is_found() -> None:
 def test_nothing_found_is_no_hit() -> None:
     findings = Findings()
     assert (findings.hits, findings.misses) == (0, 0)
-    findings.clicks.append(Click(x=0, y=0, target="centre", hit=True))
+    findings.clicks.append(ReportedClick(x=0, y=0, target="centre", hit=True))
     assert findings.hits == 1

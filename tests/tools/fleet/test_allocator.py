@@ -4,7 +4,7 @@ from typing import Any, cast
 import pytest
 
 from deskhand.desktop.errors import DesktopUnavailable
-from deskhand.tools.fleet.allocator import FleetMachines
+from deskhand.tools.fleet.allocator import DesktopAllocator
 from deskhand.tools.fleet.errors import UnknownDesktop
 from deskhand.tools.fleet.fleet import Fleet
 
@@ -28,7 +28,7 @@ class FakeFleet:
 
 
 def in_use(status: dict[str, Any] | Exception, desktop_id: str = "d1") -> bool:
-    return asyncio.run(FleetMachines(cast(Fleet, FakeFleet(status))).in_use(desktop_id))
+    return asyncio.run(DesktopAllocator(cast(Fleet, FakeFleet(status))).in_use(desktop_id))
 
 
 @pytest.mark.parametrize(

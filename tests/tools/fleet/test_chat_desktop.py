@@ -6,7 +6,7 @@ import pytest
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused
-from deskhand.tools.fleet.chat_desktop import KEPT, DesktopMachine, Sightings
+from deskhand.tools.fleet.chat_desktop import KEPT, DesktopMachine, InstanceTracker
 from deskhand.tools.kit.support.spec import MachineRefused
 
 ACTION = "/api/v0/desktop/action"
@@ -80,7 +80,7 @@ def test_requests_that_name_no_instance_teach_none(
 
 
 def test_the_first_sight_counts_and_old_calls_are_forgotten() -> None:
-    sightings = Sightings()
+    sightings = InstanceTracker()
     for number in range(KEPT + 1):
         sightings.note(f"call{number}", "first")
         sightings.note(f"call{number}.look", "second")

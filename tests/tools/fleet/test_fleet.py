@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
 from deskhand.tools.fleet.fleet import Fleet
-from deskhand.tools.fleet.registry import Entries
+from deskhand.tools.fleet.registry import DesktopRegistry
 from tests.tools.control_plane.fakes import LIMIT, local_socket, serving
 from tests.tools.fleet.test_registry import entry
 
@@ -40,7 +40,7 @@ async def bench(folder: Path, *ids: str) -> AsyncIterator[Bench]:
     app = FastAPI()
     app.add_api_route("/api/v0/desktop", lambda: {"watchers": 0})
     bound, address = local_socket()
-    entries = Entries(folder / "entries")
+    entries = DesktopRegistry(folder / "entries")
     entries.prepare()
     services = {name: sleeping() for name in ids}
     for name, service in services.items():

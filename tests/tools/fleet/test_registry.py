@@ -6,11 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.tools.fleet.registry import Entries, Entry, boot_id, is_alive, start_time
+from deskhand.tools.fleet.registry import (
+    DesktopRegistry,
+    RegisteredDesktop,
+    boot_id,
+    is_alive,
+    start_time,
+)
 
 
-def entry(pid: int) -> Entry:
-    return Entry(
+def entry(pid: int) -> RegisteredDesktop:
+    return RegisteredDesktop(
         id="ab12",
         name="a desktop",
         chat_id=None,
@@ -25,20 +31,20 @@ def entry(pid: int) -> Entry:
 
 
 @pytest.fixture
-def entries(tmp_path: Path) -> Entries:
-    found = Entries(tmp_path / "desktops")
+def entries(tmp_path: Path) -> DesktopRegistry:
+    found = DesktopRegistry(tmp_path / "desktops")
     found.prepare()
     return found
 
 
-def test_an_entry_is_read_back_as_it_was_written(entries: Entries) -> None:
+def test_an_entry_is_read_back_as_it_was_written(entries: DesktopRegistry) -> None:
     mine = entry(os.getpid())
     entries.save(mine)
     assert list(entries.all()) == [mine]
 
 
 def test_entries_and_tokens_are_readable_by_their_owner_only(
-    entries: Entries, tmp_path: Path
+    entries: DesktopRegistry, tmp_path: Path
 ) -> None:
     entries.save(entry(os.getpid()))
     entries.write_token("ab12", "secret")
@@ -46,7 +52,9 @@ def test_entries_and_tokens_are_readable_by_their_owner_only(
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_removing_takes_the_token_too_and_twice_is_fine(entries: Entries, tmp_path: Path) -> None:
+def test_removing_takes_the_token_too_and_twice_is_fine(
+    entries: DesktopRegistry, tmp_path: Path
+) -> None:
     entries.save(entry(os.getpid()))
     entries.write_token("ab12", "secret")
     entries.remove("ab12")
@@ -55,7 +63,7 @@ def test_removing_takes_the_token_too_and_twice_is_fine(entries: Entries, tmp_pa
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"id": "ab12"}', "null"])
-def test_a_broken_entry_is_swept(entries: Entries, tmp_path: Path, text: str) -> None:
+def test_a_broken_entry_is_swept(entries: DesktopRegistry, tmp_path: Path, text: str) -> None:
     (tmp_path / "desktops" / "ab12.json").write_text(text)
     assert list(entries.all()) == []
     assert not list((tmp_path / "desktops").iterdir())

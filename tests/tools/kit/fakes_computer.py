@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from deskhand.tools.conversation.conversation import Picture
+from deskhand.tools.conversation.conversation import Image
 from deskhand.tools.kit.support.spec import Machine
 
 Json = dict[str, Any]
@@ -92,6 +92,6 @@ class FakePictures:
     def __init__(self) -> None:
         self.saved: list[bytes] = []
 
-    async def save(self, data: bytes, media_type: str, width: int, height: int) -> Picture:
+    async def save(self, data: bytes, media_type: str, width: int, height: int) -> Image:
         self.saved.append(data)
-        return Picture(f"f{len(self.saved)}", media_type, width, height)
+        return Image(f"f{len(self.saved)}", media_type, width, height)

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from deskhand.tools.conversation.conversation import Picture, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 from deskhand.tools.kit.computer import ComputerOutcome, ComputerTool
-from deskhand.tools.kit.support.human_control import Handbacks
+from deskhand.tools.kit.support.human_control import HumanControlWaits
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable
 from tests.tools.kit.fakes_computer import FakeDesktop, FakePictures, Json
 
@@ -30,7 +30,7 @@ def words(outcome: ComputerOutcome) -> str:
 def test_an_action_is_answered_with_words_and_the_picture_after_it() -> None:
     desk = Desk()
     outcome = desk.act("left_click", coordinate=[640, 360])
-    shot = Picture("f1", "image/png", 1280, 720)
+    shot = Image("f1", "image/png", 1280, 720)
     assert outcome.result == ToolResult("c1", (Text("Clicked."), shot), toolset="computer")
     assert desk.pictures.saved == [b"png boot-1"]
     assert (outcome.point, outcome.native_point) == ((640, 360), (960, 540))
@@ -58,7 +58,7 @@ def test_an_unchanged_screen_is_said_in_words() -> None:
         "boot-1",
     ]
     desk.desktop.frame = 2
-    assert desk.act("screenshot").picture == Picture("f2", "image/png", 1280, 720)
+    assert desk.act("screenshot").picture == Image("f2", "image/png", 1280, 720)
 
 
 def test_a_service_that_sends_the_same_picture_again_is_not_believed() -> None:
@@ -174,10 +174,10 @@ def test_a_call_is_not_made_on_a_screen_that_a_person_changed() -> None:
             "Not done: Ann was in control of this desktop for 42 s (3 keys and 1 click), and gave"
             " it back. Opened Xterm. The screen as you last saw it, then as it is now:"
         ),
-        Picture("f1", "image/png", 1280, 720),
-        Picture("f2", "image/png", 1280, 720),
+        Image("f1", "image/png", 1280, 720),
+        Image("f2", "image/png", 1280, 720),
     )
-    assert done.picture == Picture("f2", "image/png", 1280, 720)
+    assert done.picture == Image("f2", "image/png", 1280, 720)
     assert [payload["action"] for _, payload in desktop.sent[1:]] == ["left_click", "screenshot"]
     assert tool.people_seconds == 42.4
 
@@ -188,7 +188,7 @@ def test_before_the_first_picture_there_is_only_the_screen_as_it_is_now() -> Non
     taken_over(desktop, private=False)
     done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
     assert words(done).endswith("and gave it back. This is the screen now.")
-    assert sum(isinstance(block, Picture) for block in done.result.content) == 1
+    assert sum(isinstance(block, Image) for block in done.result.content) == 1
 
 
 def test_what_a_person_left_in_private_is_not_shown_unasked() -> None:
@@ -204,11 +204,11 @@ def test_what_a_person_left_in_private_is_not_shown_unasked() -> None:
     assert words(done).endswith("The screen has changed: take a screenshot before you go on.")
     assert pictures.saved == [b"png boot-1"]
     asked = asyncio.run(tool.act(ToolCall("c2", "screenshot", {}, toolset="computer")))
-    assert asked.picture == Picture("f2", "image/png", 1280, 720)
+    assert asked.picture == Image("f2", "image/png", 1280, 720)
 
 
 def test_a_turn_is_told_once_though_the_agent_gets_another_tool() -> None:
-    desktop, handbacks = FakeDesktop(), Handbacks()
+    desktop, handbacks = FakeDesktop(), HumanControlWaits()
     desktop.leases = [lease("nobody"), lease("nobody"), lease("nobody", seconds=3.0)]
     for expected in (42.4, 0.0, 3.0):
         tool = ComputerTool(desktop.machine, FakePictures(), handbacks)
@@ -248,14 +248,14 @@ def test_a_glance_keeps_a_small_picture_and_changes_nothing_for_the_model() -> N
     desk = Desk()
     desk.act("screenshot")
     shown = asyncio.run(desk.tool.glance())
-    assert shown == Picture("f2", "image/jpeg", 640, 360)
+    assert shown == Image("f2", "image/jpeg", 640, 360)
     assert desk.desktop.glances == [
         {"scaled_width": "640", "scaled_height": "360", "format": "jpeg"}
     ]
     assert "exactly" in words(desk.act("screenshot"))
     desk.desktop.small = b"jpeg 2"
-    assert asyncio.run(desk.tool.glance()) == Picture("f3", "image/jpeg", 640, 360)
-    assert asyncio.run(desk.tool.glance()) == Picture("f3", "image/jpeg", 640, 360)
+    assert asyncio.run(desk.tool.glance()) == Image("f3", "image/jpeg", 640, 360)
+    assert asyncio.run(desk.tool.glance()) == Image("f3", "image/jpeg", 640, 360)
     assert desk.pictures.saved == [b"png boot-1", b"jpeg 1", b"jpeg 2"]
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import pytest
 
-from deskhand.tools.kit.subagents import Order, subagent_tools
+from deskhand.tools.kit.subagents import SubagentRequest, subagent_tools
 from deskhand.tools.kit.support.spec import Json, MachineUnavailable, ToolContext, ToolOutcome
 
 CHAT = str(uuid.UUID(int=7))
@@ -16,7 +16,7 @@ OTHER = str(uuid.UUID(int=8))
 class FakeSubagents:
     asked: list[tuple[Any, ...]] = field(default_factory=list)
 
-    async def spawn(self, caller_id: str, order: Order) -> Json:
+    async def spawn(self, caller_id: str, order: SubagentRequest) -> Json:
         self.asked.append(("spawn", caller_id, order))
         return {"chat_id": CHAT}
 
@@ -84,15 +84,21 @@ def test_the_description_of_wait_says_what_a_model_must_know() -> None:
 @pytest.mark.parametrize(
     ("arguments", "order"),
     [
-        ({"prompt": "Go"}, Order("Go")),
-        ({"prompt": "Go", "title": "T", "model": " m "}, Order("Go", title="T", model="m")),
-        ({"prompt": "Go", "desktop": "shared"}, Order("Go", desktop="shared")),
-        ({"prompt": "Go", "desktop": "", "model": ""}, Order("Go")),
-        ({"prompt": "Go", "budget": {"steps": 3}}, Order("Go", budget={"steps": 3})),
-        ({"prompt": "Go", "budget": {"minutes": 0.5}}, Order("Go", budget={"minutes": 0.5})),
+        ({"prompt": "Go"}, SubagentRequest("Go")),
+        (
+            {"prompt": "Go", "title": "T", "model": " m "},
+            SubagentRequest("Go", title="T", model="m"),
+        ),
+        ({"prompt": "Go", "desktop": "shared"}, SubagentRequest("Go", desktop="shared")),
+        ({"prompt": "Go", "desktop": "", "model": ""}, SubagentRequest("Go")),
+        ({"prompt": "Go", "budget": {"steps": 3}}, SubagentRequest("Go", budget={"steps": 3})),
+        (
+            {"prompt": "Go", "budget": {"minutes": 0.5}},
+            SubagentRequest("Go", budget={"minutes": 0.5}),
+        ),
     ],
 )
-def test_spawning_passes_on_what_was_asked(arguments: Json, order: Order) -> None:
+def test_spawning_passes_on_what_was_asked(arguments: Json, order: SubagentRequest) -> None:
     outcome, asked = _use("spawn_computer_use_agent", arguments)
     assert outcome == ToolOutcome({"chat_id": CHAT})
     assert asked == [("spawn", "parent", order)]
@@ -171,4 +177,4 @@ def test_good_arguments_are_passed_on(name: str, arguments: Json, asked: tuple[A
 
 def test_the_kind_of_agent_is_the_callers_choice() -> None:
     _, asked = _use("spawn_agent", {"prompt": "x", "type": "explore"})
-    assert asked == [("spawn", "parent", Order("x", kind="explore"))]
+    assert asked == [("spawn", "parent", SubagentRequest("x", kind="explore"))]

@@ -2,7 +2,7 @@ import asyncio
 
 from deskhand.tools.kit.support.spec import Json, MachineRefused, MachineUnavailable, ToolOutcome
 from deskhand.tools.kit.type_secret import TypeSecretTool
-from deskhand.tools.store.secrets import Secret, Vault
+from deskhand.tools.store.secrets import Secret, SecretStore
 from tests.tools.kit.machine import FakeMachine
 
 HORSE = "correct horse"
@@ -19,7 +19,7 @@ def machine() -> FakeMachine:
 def typed(
     made: FakeMachine, arguments: Json, chats: tuple[str, ...] | None = None, above: str = "parent"
 ) -> ToolOutcome:
-    vault = Vault()
+    vault = SecretStore()
     vault.put(Secret("mail", HORSE, chats))
     return asyncio.run(TypeSecretTool(vault, (above,)).call(arguments, made.context()))
 
@@ -41,7 +41,7 @@ def test_a_secret_of_the_chat_above_may_be_typed() -> None:
 
 
 def test_a_secret_for_some_domains_is_typed_only_where_the_desktop_finds_them() -> None:
-    made, vault = machine(), Vault()
+    made, vault = machine(), SecretStore()
     vault.put(Secret("mail", HORSE, None, ("mail.example",)))
     tool = TypeSecretTool(vault)
     assert not asyncio.run(tool.call({"name": "mail"}, made.context())).is_error

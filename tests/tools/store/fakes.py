@@ -1,10 +1,10 @@
 """Rows for tests."""
 
-from deskhand.tools.store.schema import Chat
+from deskhand.tools.store.schema import ChatRow
 
 
-def chat_row(name: str, *, parent: str | None = None, created: float = 1.0) -> Chat:
-    return Chat(
+def chat_row(name: str, *, parent: str | None = None, created: float = 1.0) -> ChatRow:
+    return ChatRow(
         id=name,
         parent_id=parent,
         root_id=parent or name,

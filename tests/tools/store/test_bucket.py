@@ -11,13 +11,13 @@ from deskhand.tools.store.bucket import PIECE, Bucket
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import BucketUnavailable, BytesMissing
 from deskhand.tools.store.file_store import FileStore
-from deskhand.tools.store.files import About
-from deskhand.tools.store.maintenance import Library, Rebuilt
+from deskhand.tools.store.files import FileFacts
+from deskhand.tools.store.maintenance import Rebuilt, StorageMaintenance
 from deskhand.tools.store.stored_files import StoredFiles
-from deskhand.tools.store.upload_queue import Outbox
+from deskhand.tools.store.upload_queue import UploadQueue
 from tests.tools.store.s3 import s3_service
 
-FILM = About(None, "recording", "film.mp4", "video/mp4")
+FILM = FileFacts(None, "recording", "film.mp4", "video/mp4")
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_files_live_in_the_bucket_and_outlive_this_machine(
     async def scenario() -> None:
         bucket = Bucket("s3://films/library", environment)
         disk = FileStore(tmp_path / "files")
-        outbox = Outbox(disk, bucket, linger=0)
+        outbox = UploadQueue(disk, bucket, linger=0)
         async with await Store.open(tmp_path / "deskhand.db") as store:
             files = StoredFiles(store, disk, lambda: 5.0, outbox)
             film = await files.save(b"moving", FILM)
@@ -81,9 +81,9 @@ def test_files_live_in_the_bucket_and_outlive_this_machine(
             await files.pin(film.id, True)
             await outbox.move()
         other = FileStore(tmp_path / "other")
-        outbox = Outbox(other, bucket, linger=0)
+        outbox = UploadQueue(other, bucket, linger=0)
         async with await Store.open(tmp_path / "other.db") as store:
-            library = Library(store, tmp_path / "other", lambda: 5.0, outbox=outbox)
+            library = StorageMaintenance(store, tmp_path / "other", lambda: 5.0, outbox=outbox)
             assert await library.rebuild() == Rebuilt(restored=1, forgotten=0)
             assert await library.rebuild() == Rebuilt(restored=0, forgotten=0)
             files = StoredFiles(store, other, lambda: 5.0, outbox)

@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.store import chats, files
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
-from deskhand.tools.store.files import About
-from deskhand.tools.store.maintenance import Library, Rebuilt, room_of
-from deskhand.tools.store.retention import DAY, Limits, Room
-from deskhand.tools.store.schema import File
+from deskhand.tools.store.files import FileFacts
+from deskhand.tools.store.maintenance import Rebuilt, StorageMaintenance, room_of
+from deskhand.tools.store.retention import DAY, RetentionLimits, Room
+from deskhand.tools.store.schema import FileRow
 from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.store.fakes import chat_row
 
@@ -30,11 +30,13 @@ class Shelf:
         self.store = store
         self.folder = folder
         self.files = StoredFiles(store, FileStore(folder), lambda: self.now)
-        self.library = Library(store, folder, lambda: self.now, Limits(), lambda _: self.room)
+        self.library = StorageMaintenance(
+            store, folder, lambda: self.now, RetentionLimits(), lambda _: self.room
+        )
 
     async def put(self, kind: str, name: str = "x", **details: object) -> str:
         self.now += 1.0
-        about = About("a", kind, name, "text/plain", dict(details), listed_with="b")
+        about = FileFacts("a", kind, name, "text/plain", dict(details), listed_with="b")
         return (await self.files.save(b"12345", about)).id
 
     async def names(self) -> set[str]:
@@ -99,7 +101,7 @@ def test_what_the_database_lost_comes_back_from_the_disk(tmp_path: Path) -> None
             before = await s.files.get(film)
 
             async def lose(session: AsyncSession) -> None:
-                await session.execute(delete(File))
+                await session.execute(delete(FileRow))
 
             await s.store.write(lose)
             assert await s.library.rebuild() == Rebuilt(1, 0)
@@ -119,7 +121,7 @@ def test_a_file_of_a_chat_that_is_no_more_comes_back_alone(tmp_path: Path) -> No
         async with shelf(tmp_path) as s:
             await s.put("recording")
         async with await Store.open(tmp_path / "new.db") as empty:
-            library = Library(empty, tmp_path / "files", lambda: 1.0)
+            library = StorageMaintenance(empty, tmp_path / "files", lambda: 1.0)
             assert await library.rebuild() == Rebuilt(1, 0)
             (kept,) = await empty.read(files.kept)
             assert kept.chat_id is None
@@ -139,7 +141,7 @@ def test_a_pinned_file_outlives_its_time_and_a_lost_database(tmp_path: Path) -> 
             assert (await s.files.pin(kept, True)).pinned
             s.now += 91 * DAY
             assert [gone.id for gone in await s.library.tidy()] == [other]
-            await s.store.write(lambda session: session.execute(delete(File)))
+            await s.store.write(lambda session: session.execute(delete(FileRow)))
             assert await s.library.rebuild() == Rebuilt(1, 0)
             assert (await s.files.get(kept)).pinned
             assert not (await s.files.pin(kept, False)).pinned
@@ -174,7 +176,7 @@ def test_a_chat_put_away_long_ago_is_found_unless_something_of_it_is_wanted(
                 session.add_all(rows)
 
             await s.store.write(add)
-            film = await s.files.save(b"x", About("wanted", "recording", "x", "video/mp4"))
+            film = await s.files.save(b"x", FileFacts("wanted", "recording", "x", "video/mp4"))
             await s.files.pin(film.id, True)
             found = await s.store.read(lambda session: chats.put_away_before(session, 50.0))
             assert found == ["old"]

@@ -4,8 +4,8 @@ from pathlib import Path
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.store.database import Store
-from deskhand.tools.store.ownership import Kin
-from deskhand.tools.store.schema import ChatFile, File
+from deskhand.tools.store.ownership import ChatOwnership
+from deskhand.tools.store.schema import ChatFileRow, FileRow
 from tests.tools.store.fakes import chat_row
 
 
@@ -18,7 +18,7 @@ def test_chats_and_files_belong_to_those_above_them(tmp_path: Path) -> None:
         session.add_all([child, other])
         await session.flush()
         session.add(
-            File(
+            FileRow(
                 id="f",
                 chat_id="b",
                 kind="recording",
@@ -30,12 +30,12 @@ def test_chats_and_files_belong_to_those_above_them(tmp_path: Path) -> None:
             )
         )
         await session.flush()
-        session.add(ChatFile(chat_id="c", file_id="f", created_at=1.0))
+        session.add(ChatFileRow(chat_id="c", file_id="f", created_at=1.0))
 
     async def scenario() -> list[frozenset[str]]:
         async with await Store.open(tmp_path / "deskhand.db") as store:
             await store.write(rows)
-            kin = Kin(store)
+            kin = ChatOwnership(store)
             asked = (("chat", "a"), ("chat", "b"), ("file", "f"), ("file", "no"), ("chat", "no"))
             return [await kin(kind, name) for kind, name in asked]
 

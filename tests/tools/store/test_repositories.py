@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.conversation.conversation import Message, Picture, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
 from deskhand.tools.store import chats, files, messages, steps, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
-from deskhand.tools.store.file_store import FileStore, Stored
-from deskhand.tools.store.files import About
+from deskhand.tools.store.file_store import FileStore, StoredFile
+from deskhand.tools.store.files import FileFacts
 from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.store.fakes import chat_row
 
 Work = Callable[[AsyncSession], Awaitable[None]]
 SPEECH = (
-    Message("user", (Text("Look"), Picture("f1", "image/png", 1280, 720))),
+    Message("user", (Text("Look"), Image("f1", "image/png", 1280, 720))),
     Message("assistant", (Text("I do"), ToolCall("t1", "left_click", {"x": [1, 2]}, "computer"))),
     Message("user", (ToolResult("t1", (Text("done"),), toolset="computer"),)),
 )
@@ -101,8 +101,8 @@ def test_deleting_a_chat_takes_all_below_it_along(tmp_path: Path) -> None:
         for row in (chat_row("a"), chat_row("b", parent="a"), chat_row("z")):
             session.add(row)
             await session.flush()
-        about = About("b", "recording", "v.mp4", "video/mp4", listed_with="a")
-        await files.insert(session, Stored("f1", 3, "00"), about, 1.0)
+        about = FileFacts("b", "recording", "v.mp4", "video/mp4", listed_with="a")
+        await files.insert(session, StoredFile("f1", 3, "00"), about, 1.0)
         await messages.append(session, "b", SPEECH[0], 1.0)
         await turns.begin(session, await chats.get(session, "b"), 1.0)
 
@@ -138,7 +138,7 @@ def test_steps_are_numbered_and_found_by_their_call(tmp_path: Path) -> None:
         assert found is not None
         assert (found.id, found.index) == (ids[2], 2)
         assert await steps.of_call(session, chat, "t3") is None
-        ended = steps.Ended("done", {"type": "tool_result"}, 2.0, timings={"act_ms": 1})
+        ended = steps.StepEnd("done", {"type": "tool_result"}, 2.0, timings={"act_ms": 1})
         await steps.end(session, ids[0], ended)
         assert [step.id for step in await steps.running(session, "a")] == ids[1:]
         assert await steps.chats_with_running(session) == ["a"]
@@ -173,8 +173,8 @@ def test_the_files_of_a_chat_are_its_own_and_those_listed_with_it(tmp_path: Path
         await session.flush()
         kinds = (("f1", "recording", "a"), ("f2", "step", None), ("f3", "attachment", None))
         for name, kind, listed in kinds:
-            about = About("b", kind, name, "application/octet-stream", listed_with=listed)
-            await files.insert(session, Stored(name, 3, "00"), about, float(name[1]))
+            about = FileFacts("b", kind, name, "application/octet-stream", listed_with=listed)
+            await files.insert(session, StoredFile(name, 3, "00"), about, float(name[1]))
         assert [file.id for file in await files.of_chat(session, "a")] == ["f1"]
         assert [file.id for file in await files.of_chat(session, "b")] == ["f1", "f3"]
         with pytest.raises(UnknownRow):
@@ -188,7 +188,7 @@ def test_a_stored_file_has_its_row_and_its_bytes_until_it_is_deleted(tmp_path: P
         async with await Store.open(tmp_path / "deskhand.db") as store:
             await store.write(_chat)
             stored = StoredFiles(store, FileStore(tmp_path / "files"), lambda: 7.0)
-            about = About("a", "attachment", "note.txt", "text/plain", {"pages": 1})
+            about = FileFacts("a", "attachment", "note.txt", "text/plain", {"pages": 1})
             view = await stored.save(b"words", about)
             assert await stored.load(view.id) == b"words"
             assert await stored.get(view.id) == view
@@ -207,7 +207,7 @@ def test_bytes_whose_row_cannot_be_written_are_not_kept(tmp_path: Path) -> None:
         async with await Store.open(tmp_path / "deskhand.db") as store:
             stored = StoredFiles(store, FileStore(tmp_path / "files"), lambda: 7.0)
             with pytest.raises(Exception, match="FOREIGN KEY"):
-                await stored.save(b"words", About("nobody", "attachment", "n", "text/plain"))
+                await stored.save(b"words", FileFacts("nobody", "attachment", "n", "text/plain"))
             assert [p for p in (tmp_path / "files").rglob("*") if p.is_file()] == []
 
     asyncio.run(scenario())

@@ -1,11 +1,11 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deskhand.tools.store.retention import DAY, Kept, Limits, Room, expired
+from deskhand.tools.store.retention import DAY, Kept, RetentionLimits, Room, expired
 
 NOW = 1_000 * DAY
 WIDE = Room(free=10**12, whole=10**12)
-LIMITS = Limits()
+LIMITS = RetentionLimits()
 
 
 def kept(
@@ -20,7 +20,7 @@ def kept(
     return Kept(str(name), kind, size, NOW - days * DAY + name, chat, pinned)
 
 
-def gone(files: list[Kept], room: Room = WIDE, limits: Limits = LIMITS) -> list[str]:
+def gone(files: list[Kept], room: Room = WIDE, limits: RetentionLimits = LIMITS) -> list[str]:
     return [file.id for file in expired(files, NOW + 50, room, limits)]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from deskhand.tools.store.errors import BucketUnavailable, BytesMissing
 from deskhand.tools.store.file_store import FileStore
-from deskhand.tools.store.upload_queue import Outbox
+from deskhand.tools.store.upload_queue import UploadQueue
 
 
 class FakeDepot:
@@ -51,7 +51,7 @@ class FakeDepot:
 def test_a_file_and_its_words_move_and_leave_this_disk(tmp_path: Path) -> None:
     async def scenario() -> None:
         disk, depot = FileStore(tmp_path), FakeDepot()
-        outbox = Outbox(disk, depot, linger=0)
+        outbox = UploadQueue(disk, depot, linger=0)
         made = disk.save(b"film")
         disk.describe(made.id, "words")
         await outbox.move()
@@ -68,7 +68,7 @@ def test_a_file_and_its_words_move_and_leave_this_disk(tmp_path: Path) -> None:
 def test_new_words_are_sent_without_the_bytes(tmp_path: Path) -> None:
     async def scenario() -> None:
         disk, depot = FileStore(tmp_path), FakeDepot()
-        outbox = Outbox(disk, depot, linger=1000)
+        outbox = UploadQueue(disk, depot, linger=1000)
         made = disk.save(b"film")
         await outbox.move()
         assert disk.path(made.id).exists()
@@ -84,7 +84,7 @@ def test_new_words_are_sent_without_the_bytes(tmp_path: Path) -> None:
 def test_a_depot_that_fails_costs_nothing_and_is_tried_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         disk, depot = FileStore(tmp_path), FakeDepot()
-        outbox = Outbox(disk, depot, linger=0, patience=1000)
+        outbox = UploadQueue(disk, depot, linger=0, patience=1000)
         depot.broken = True
         made = disk.save(b"film")
         running = asyncio.create_task(outbox.run())
@@ -106,7 +106,7 @@ def test_a_depot_that_fails_costs_nothing_and_is_tried_again(tmp_path: Path) -> 
 def test_it_looks_again_by_itself(tmp_path: Path) -> None:
     async def scenario() -> None:
         disk, depot = FileStore(tmp_path), FakeDepot()
-        running = asyncio.create_task(Outbox(disk, depot, patience=0.01).run())
+        running = asyncio.create_task(UploadQueue(disk, depot, patience=0.01).run())
         disk.save(b"film")
         async with asyncio.timeout(20):
             await depot.changed.wait()
@@ -120,7 +120,7 @@ def test_it_looks_again_by_itself(tmp_path: Path) -> None:
 def test_what_is_removed_while_the_depot_is_away_goes_when_it_is_back(tmp_path: Path) -> None:
     async def scenario() -> None:
         disk, depot = FileStore(tmp_path), FakeDepot()
-        outbox = Outbox(disk, depot, linger=0)
+        outbox = UploadQueue(disk, depot, linger=0)
         made = disk.save(b"film")
         await outbox.move()
         depot.broken = True
@@ -130,7 +130,7 @@ def test_what_is_removed_while_the_depot_is_away_goes_when_it_is_back(tmp_path: 
         depot.broken = False
         assert await outbox.ids() == set()
         # Another process, the next day.
-        await Outbox(disk, depot).move()
+        await UploadQueue(disk, depot).move()
         assert depot.held == {}
         assert disk.condemned() == []
 

@@ -12,8 +12,8 @@ from websockets.exceptions import InvalidStatus
 
 from deskhand.vncbridge.auth.api import tickets_router, tokens_router
 from deskhand.vncbridge.auth.credentials import Credentials
-from deskhand.vncbridge.auth.middleware import install
-from deskhand.vncbridge.auth.policy import Gate, Principal
+from deskhand.vncbridge.auth.middleware import install_auth
+from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
 OWNER = {"Authorization": "Bearer dh_owner"}
@@ -47,7 +47,7 @@ def application() -> FastAPI:
     async def chat(chat_id: str) -> dict[str, str]:
         return {"id": chat_id}
 
-    install(app, Gate(desktop="me"), credentials, kin=kin)
+    install_auth(app, AccessPolicy(desktop="me"), credentials, kin=kin)
     return app
 
 

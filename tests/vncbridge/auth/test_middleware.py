@@ -9,8 +9,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from deskhand.vncbridge.auth.credentials import Credentials
-from deskhand.vncbridge.auth.middleware import install
-from deskhand.vncbridge.auth.policy import Gate, Principal
+from deskhand.vncbridge.auth.middleware import install_auth
+from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
 TOKEN = "dh_test"
@@ -46,7 +46,7 @@ def application(credentials: Credentials) -> FastAPI:
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
-    install(app, Gate(), credentials)
+    install_auth(app, AccessPolicy(), credentials)
     return app
 
 

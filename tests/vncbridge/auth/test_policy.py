@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from deskhand.vncbridge.auth.policy import (
     LARGEST_JSON,
     LARGEST_UPLOAD,
-    Approach,
-    Gate,
+    AccessPolicy,
     Principal,
+    RequestFacts,
     bearer_of,
     cookie_of,
     digest,
@@ -19,7 +19,7 @@ from deskhand.vncbridge.auth.policy import (
 )
 
 OWNER = Principal("owner")
-READ = Approach(
+READ = RequestFacts(
     kind="http",
     method="GET",
     path="/api/v0/desktop",
@@ -36,8 +36,8 @@ WRITE = replace(READ, method="POST", has_body=True, content_type="application/js
 BROWSER = replace(WRITE, credential="cookie", origin="http://127.0.0.1:7777")
 
 
-def status(approach: Approach, gate: Gate | None = None) -> int | None:
-    refusal = (gate or Gate()).refusal(approach)
+def status(approach: RequestFacts, gate: AccessPolicy | None = None) -> int | None:
+    refusal = (gate or AccessPolicy()).refusal(approach)
     return None if refusal is None else refusal.status
 
 
@@ -76,8 +76,8 @@ def test_a_token_holder_reads_and_writes() -> None:
 
 
 def test_nobody_is_asked_to_sign_in_and_a_wrong_credential_is_delayed() -> None:
-    nobody = Gate().refusal(replace(READ, credential="none", principal=None))
-    wrong = Gate().refusal(replace(READ, principal=None))
+    nobody = AccessPolicy().refusal(replace(READ, credential="none", principal=None))
+    wrong = AccessPolicy().refusal(replace(READ, principal=None))
     assert nobody is not None
     assert wrong is not None
     assert (nobody.status, nobody.wrong_credential) == (401, False)
@@ -108,7 +108,7 @@ def test_a_browser_writes_from_its_own_origin_only() -> None:
 
 
 def test_a_listed_origin_passes() -> None:
-    gate = Gate(allowed_origins=frozenset({"https://embed.example"}))
+    gate = AccessPolicy(allowed_origins=frozenset({"https://embed.example"}))
     assert status(replace(BROWSER, origin="https://embed.example"), gate) is None
 
 
@@ -188,7 +188,7 @@ def test_a_credential_bound_to_a_chat_speaks_for_it_and_those_below_only() -> No
 
 
 def test_a_desktop_service_knows_which_desktop_it_is() -> None:
-    gate = Gate(desktop="me")
+    gate = AccessPolicy(desktop="me")
     mine = replace(READ, principal=Principal("x", ("desktop:me:view",)))
     other = replace(READ, principal=Principal("x", ("desktop:you:view",)))
     assert (status(mine, gate), status(other, gate)) == (None, 403)

@@ -5,7 +5,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from deskhand.vncbridge.auth.policy import Principal
-from deskhand.vncbridge.auth.revocation import Tenures
+from deskhand.vncbridge.auth.revocation import CredentialLifetimes
 from deskhand.vncbridge.server.websocket_protocol import EXTENSION
 
 LIMIT = 20.0
@@ -70,7 +70,7 @@ def test_a_stream_ends_with_what_its_credential_stands_on(
     name: str, scope: Scope, begins: Message, goodbye: Message
 ) -> None:
     async def scenario() -> None:
-        tenures, wire = Tenures(lambda: 0.0), Wire(begins)
+        tenures, wire = CredentialLifetimes(lambda: 0.0), Wire(begins)
         serving = asyncio.create_task(tenures.serve(ANN, wire.app, scope, wire.receive, wire.send))
         await wire.begun.wait()
         tenures.end("token:2")
@@ -84,7 +84,11 @@ def test_a_stream_ends_with_what_its_credential_stands_on(
 
 def test_a_client_that_reads_nothing_is_dropped() -> None:
     async def scenario() -> None:
-        tenures, wire, dropped = Tenures(lambda: 0.0), Wire(ACCEPT), list[tuple[int, str]]()
+        tenures, wire, dropped = (
+            CredentialLifetimes(lambda: 0.0),
+            Wire(ACCEPT),
+            list[tuple[int, str]](),
+        )
         extension = {"drop": lambda code, reason: dropped.append((code, reason))}
         scope = {**SOCKET, "extensions": {EXTENSION: extension}}
         serving = asyncio.create_task(tenures.serve(ANN, wire.app, scope, wire.receive, wire.send))
@@ -99,7 +103,7 @@ def test_a_client_that_reads_nothing_is_dropped() -> None:
 
 def test_a_stream_ends_when_its_credential_runs_out() -> None:
     async def scenario() -> None:
-        tenures, wire = Tenures(lambda: 100.0), Wire(ACCEPT)
+        tenures, wire = CredentialLifetimes(lambda: 100.0), Wire(ACCEPT)
         await tenures.serve(Principal("Ann", ends=99.0), wire.app, SOCKET, wire.receive, wire.send)
         assert wire.got[-1]["code"] == 1008
 
@@ -108,7 +112,7 @@ def test_a_stream_ends_when_its_credential_runs_out() -> None:
 
 def test_a_stream_that_begins_after_the_end_is_broken_off() -> None:
     async def scenario() -> None:
-        tenures, wire = Tenures(lambda: 0.0), Wire(EVENTS)
+        tenures, wire = CredentialLifetimes(lambda: 0.0), Wire(EVENTS)
         wire.may_begin.clear()
         serving = asyncio.create_task(
             tenures.serve(ANN, wire.app, REQUEST, wire.receive, wire.send)
@@ -125,7 +129,7 @@ def test_a_stream_that_begins_after_the_end_is_broken_off() -> None:
 @pytest.mark.parametrize(("principal", "begins"), [(ANN, PLAIN), (Principal("owner"), EVENTS)])
 def test_other_answers_are_given_whole(principal: Principal, begins: Message) -> None:
     async def scenario() -> None:
-        tenures, wire = Tenures(lambda: 0.0), Wire(begins)
+        tenures, wire = CredentialLifetimes(lambda: 0.0), Wire(begins)
         serving = asyncio.create_task(
             tenures.serve(principal, wire.app, REQUEST, wire.receive, wire.send)
         )
@@ -140,7 +144,7 @@ def test_other_answers_are_given_whole(principal: Principal, begins: Message) ->
 
 def test_whoever_ends_the_service_still_ends_its_requests() -> None:
     async def scenario() -> None:
-        tenures, wire = Tenures(lambda: 0.0), Wire(ACCEPT)
+        tenures, wire = CredentialLifetimes(lambda: 0.0), Wire(ACCEPT)
         serving = asyncio.create_task(tenures.serve(ANN, wire.app, SOCKET, wire.receive, wire.send))
         await wire.begun.wait()
         serving.cancel()

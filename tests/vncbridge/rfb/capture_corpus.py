@@ -20,7 +20,7 @@ from pathlib import Path
 from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from deskhand.vncbridge.rfb.messages import ClientStream
+from deskhand.vncbridge.rfb.messages import ClientParser
 from deskhand.vncbridge.viewer import pages as viewer
 from tests.system.browsing import browser_page, terminal
 from tests.vncbridge.fakes import Service, short_folder
@@ -277,7 +277,7 @@ async def main(python: Path, only: str | None) -> None:
         path = FOLDER / f"{name}.bin"
         if only in (None, name):
             path.write_bytes(await recorded(play))
-        kinds = Counter(message.kind.value for message in ClientStream().feed(path.read_bytes()))
+        kinds = Counter(message.kind.value for message in ClientParser().feed(path.read_bytes()))
         index.append(
             {"file": path.name, "client": client, "version": known[client], "done": done}
             | {"messages": dict(sorted(kinds.items()))}

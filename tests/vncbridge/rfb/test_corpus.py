@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deskhand.vncbridge.rfb.messages import ClientStream, Held, Message
+from deskhand.vncbridge.rfb.messages import ClientMessage, ClientParser, Held
 
 FOLDER = Path(__file__).parents[2] / "data" / "rfb"
 SESSIONS = json.loads((FOLDER / "index.json").read_text())
 FILES = [session["file"] for session in SESSIONS]
 
 
-def cut(pieces: Iterator[bytes]) -> list[Message]:
+def cut(pieces: Iterator[bytes]) -> list[ClientMessage]:
     """Cut a session into messages; nothing of it may be left."""
-    stream = ClientStream()
+    stream = ClientParser()
     found = [message for piece in pieces for message in stream.feed(piece)]
     assert stream.greeted
     assert not stream.midway

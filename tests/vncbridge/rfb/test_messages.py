@@ -8,10 +8,10 @@ from deskhand.vncbridge.errors import ProtocolBroken
 from deskhand.vncbridge.rfb.messages import (
     LONGEST_CUT_TEXT,
     SHAPES,
-    ClientStream,
+    ClientMessage,
+    ClientParser,
     Held,
-    Kind,
-    Message,
+    MessageKind,
 )
 from tests.vncbridge.rfb.client_messages import (
     CONTINUOUS,
@@ -29,44 +29,44 @@ from tests.vncbridge.rfb.client_messages import (
 )
 
 SESSION = [
-    (Kind.PIXEL_FORMAT, PIXEL_FORMAT),
-    (Kind.ENCODINGS, encodings(7, -239, -312)),
-    (Kind.ENCODINGS, encodings()),
-    (Kind.UPDATE_REQUEST, REQUEST),
-    (Kind.KEY, key(0x61)),
-    (Kind.KEY, key(0x61, down=False)),
-    (Kind.KEY, qemu(0x61, 30)),
-    (Kind.POINTER, pointer(1)),
-    (Kind.CUT_TEXT, cut_text(b"hello")),
-    (Kind.CUT_TEXT, cut_text(b"")),
-    (Kind.CUT_TEXT, cut_text(b"\0\0\0\1abc", extended=True)),
-    (Kind.CONTINUOUS_UPDATES, CONTINUOUS),
-    (Kind.FENCE, fence(b"")),
-    (Kind.FENCE, fence(bytes(64))),
-    (Kind.POWER, POWER),
-    (Kind.RESIZE, resize(2)),
+    (MessageKind.PIXEL_FORMAT, PIXEL_FORMAT),
+    (MessageKind.ENCODINGS, encodings(7, -239, -312)),
+    (MessageKind.ENCODINGS, encodings()),
+    (MessageKind.UPDATE_REQUEST, REQUEST),
+    (MessageKind.KEY, key(0x61)),
+    (MessageKind.KEY, key(0x61, down=False)),
+    (MessageKind.KEY, qemu(0x61, 30)),
+    (MessageKind.POINTER, pointer(1)),
+    (MessageKind.CUT_TEXT, cut_text(b"hello")),
+    (MessageKind.CUT_TEXT, cut_text(b"")),
+    (MessageKind.CUT_TEXT, cut_text(b"\0\0\0\1abc", extended=True)),
+    (MessageKind.CONTINUOUS_UPDATES, CONTINUOUS),
+    (MessageKind.FENCE, fence(b"")),
+    (MessageKind.FENCE, fence(bytes(64))),
+    (MessageKind.POWER, POWER),
+    (MessageKind.RESIZE, resize(2)),
 ]
 
 
-def parsed(*pieces: bytes) -> list[Message]:
-    stream = ClientStream()
+def parsed(*pieces: bytes) -> list[ClientMessage]:
+    stream = ClientParser()
     return [message for piece in pieces for message in stream.feed(piece)]
 
 
-def spoken(data: bytes) -> list[Message]:
+def spoken(data: bytes) -> list[ClientMessage]:
     return parsed(HELLO, data)[3:]
 
 
 def test_the_handshake_is_passed_on_and_made_shared() -> None:
     assert [(m.kind, m.raw) for m in parsed(HELLO)] == [
-        (Kind.VERSION, b"RFB 003.008\n"),
-        (Kind.SECURITY, b"\x01"),
-        (Kind.INIT, b"\x01"),
+        (MessageKind.VERSION, b"RFB 003.008\n"),
+        (MessageKind.SECURITY, b"\x01"),
+        (MessageKind.INIT, b"\x01"),
     ]
 
 
 def test_a_3_3_client_chooses_no_security() -> None:
-    assert [m.kind for m in parsed(b"RFB 003.003\n\x01")] == [Kind.VERSION, Kind.INIT]
+    assert [m.kind for m in parsed(b"RFB 003.003\n\x01")] == [MessageKind.VERSION, MessageKind.INIT]
 
 
 @pytest.mark.parametrize("garbage", [b"GET / HTTP", b"RFB 004", b"RFB 003.889\n", b"\0"])
@@ -81,10 +81,10 @@ def test_a_security_type_that_was_not_offered_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("kind", "raw"), SESSION)
-def test_every_message_is_cut_out_whole(kind: Kind, raw: bytes) -> None:
+def test_every_message_is_cut_out_whole(kind: MessageKind, raw: bytes) -> None:
     (message,) = spoken(raw)
     assert message.kind is kind
-    assert message.raw == (b"" if kind is Kind.CUT_TEXT else raw)
+    assert message.raw == (b"" if kind is MessageKind.CUT_TEXT else raw)
 
 
 def test_byte_at_a_time_gives_the_same_messages() -> None:
@@ -95,7 +95,7 @@ def test_byte_at_a_time_gives_the_same_messages() -> None:
 
 @given(st.lists(st.sampled_from(SESSION), max_size=20), st.lists(st.integers(1, 40)))
 def test_the_cutting_of_the_stream_does_not_matter(
-    session: list[tuple[Kind, bytes]], cuts: list[int]
+    session: list[tuple[MessageKind, bytes]], cuts: list[int]
 ) -> None:
     whole = HELLO + b"".join(raw for _, raw in session)
     pieces, rest = [], whole
@@ -108,7 +108,7 @@ def test_the_cutting_of_the_stream_does_not_matter(
 
 @given(st.binary(max_size=300))
 def test_whatever_comes_is_cut_or_refused_and_little_is_kept(data: bytes) -> None:
-    stream = ClientStream()
+    stream = ClientParser()
     said = 0
     try:
         for message in [*stream.feed(HELLO), *stream.feed(data)]:
@@ -146,18 +146,18 @@ def test_extensions_that_change_the_clients_words_are_never_agreed_on() -> None:
 
 
 def test_a_long_cut_text_is_counted_away() -> None:
-    stream = ClientStream()
+    stream = ClientParser()
     list(stream.feed(HELLO))
     assert list(stream.feed(struct.pack(">Bxxxi", 6, 3 * 1024 * 1024))) == []
     for _ in range(2):
         assert list(stream.feed(bytes(1024 * 1024))) == []
         assert stream.midway
     (message, after) = list(stream.feed(bytes(1024 * 1024) + REQUEST))
-    assert (message.kind, after.kind) == (Kind.CUT_TEXT, Kind.UPDATE_REQUEST)
+    assert (message.kind, after.kind) == (MessageKind.CUT_TEXT, MessageKind.UPDATE_REQUEST)
 
 
 def test_it_says_whether_more_must_come() -> None:
-    stream = ClientStream()
+    stream = ClientParser()
     assert stream.midway
     assert not stream.greeted
     list(stream.feed(HELLO))

@@ -1,36 +1,42 @@
 import pytest
 
-from deskhand.vncbridge.rfb.messages import Kind, Message
-from deskhand.vncbridge.rfb.permissions import asks_for_control, lowest, passes
+from deskhand.vncbridge.rfb.messages import ClientMessage, MessageKind
+from deskhand.vncbridge.rfb.permissions import is_press, min_role, passes
 
 EVERYBODY = {
-    *(Kind.VERSION, Kind.SECURITY, Kind.INIT, Kind.PIXEL_FORMAT, Kind.ENCODINGS),
-    *(Kind.UPDATE_REQUEST, Kind.CONTINUOUS_UPDATES, Kind.FENCE),
+    *(
+        MessageKind.VERSION,
+        MessageKind.SECURITY,
+        MessageKind.INIT,
+        MessageKind.PIXEL_FORMAT,
+        MessageKind.ENCODINGS,
+    ),
+    *(MessageKind.UPDATE_REQUEST, MessageKind.CONTINUOUS_UPDATES, MessageKind.FENCE),
 }
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_a_watcher_may_look_and_nothing_else(kind: Kind) -> None:
-    assert passes(Message(kind, b""), "view") == (kind in EVERYBODY)
+@pytest.mark.parametrize("kind", MessageKind)
+def test_a_watcher_may_look_and_nothing_else(kind: MessageKind) -> None:
+    assert passes(ClientMessage(kind, b""), "view") == (kind in EVERYBODY)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_control_adds_keys_and_the_pointer(kind: Kind) -> None:
-    wanted = kind in EVERYBODY | {Kind.KEY, Kind.POINTER}
-    assert passes(Message(kind, b""), "control") == wanted
+@pytest.mark.parametrize("kind", MessageKind)
+def test_control_adds_keys_and_the_pointer(kind: MessageKind) -> None:
+    wanted = kind in EVERYBODY | {MessageKind.KEY, MessageKind.POINTER}
+    assert passes(ClientMessage(kind, b""), "control") == wanted
 
 
 @pytest.mark.parametrize(
     ("message", "asks"),
     [
-        (Message(Kind.KEY, b"", down=True), True),
-        (Message(Kind.KEY, b""), False),
-        (Message(Kind.POINTER, b"", buttons=1), True),
-        (Message(Kind.POINTER, b""), False),
+        (ClientMessage(MessageKind.KEY, b"", down=True), True),
+        (ClientMessage(MessageKind.KEY, b""), False),
+        (ClientMessage(MessageKind.POINTER, b"", buttons=1), True),
+        (ClientMessage(MessageKind.POINTER, b""), False),
     ],
 )
-def test_a_deed_is_a_press(message: Message, asks: bool) -> None:
-    assert asks_for_control(message) == asks
+def test_a_deed_is_a_press(message: ClientMessage, asks: bool) -> None:
+    assert is_press(message) == asks
 
 
 @pytest.mark.parametrize(
@@ -43,4 +49,4 @@ def test_a_deed_is_a_press(message: Message, asks: bool) -> None:
     ],
 )
 def test_the_lowest_role_counts(roles: tuple[str, ...], role: str) -> None:
-    assert lowest(*roles) == role
+    assert min_role(*roles) == role

@@ -12,9 +12,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from deskhand.vncbridge.errors import BridgeError
 from deskhand.vncbridge.rfb.proxy import UnixUpstream, relay, router
-from deskhand.vncbridge.rfb.server_connection import Line
-from deskhand.vncbridge.rfb.viewers import Watchers, visitor
-from deskhand.vncbridge.websocket.client_stream import Outlet
+from deskhand.vncbridge.rfb.server_connection import ServerConnection
+from deskhand.vncbridge.rfb.viewers import Viewers, viewer_identity
+from deskhand.vncbridge.websocket.client_stream import ClientStream
 from tests.vncbridge.fakes import LIMIT, Behaviour, Service, rfb_server, short_folder
 from tests.vncbridge.rfb.client_messages import HELLO, SHARED_HELLO, fence, key
 
@@ -60,13 +60,13 @@ class Flood:
 
 def served(
     behaviour: Behaviour,
-    scenario: Callable[[Service, Watchers], Awaitable[Any]],
+    scenario: Callable[[Service, Viewers], Awaitable[Any]],
     stuck_seconds: float = 30.0,
     patience: float = 30.0,
 ) -> Any:
     async def run() -> Any:
         with short_folder() as folder:
-            watchers = Watchers(2)
+            watchers = Viewers(2)
             async with rfb_server(folder / "rfb", behaviour) as path:
                 routes = router(
                     UnixUpstream(path), lambda: False, watchers, stuck_seconds, patience
@@ -93,7 +93,7 @@ async def everything(browser: ClientConnection) -> bytes:
 
 
 def test_bytes_travel_both_ways_and_the_server_closing_ends_the_stream() -> None:
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as browser:
             await browser.send(HELLO)
             await browser.send(key(0x61) + BYE)
@@ -112,7 +112,7 @@ def test_a_megabyte_arrives_in_order_in_each_direction() -> None:
             writer.write(data)
             await writer.drain()
 
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as browser:
 
             async def type_slowly() -> None:
@@ -138,7 +138,7 @@ def test_the_watcher_closing_ends_the_connection_to_the_server() -> None:
         assert await reader.read() == SHARED_HELLO
         ended.set()
 
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as browser:
             await browser.send(HELLO)
         await ended.wait()
@@ -152,7 +152,7 @@ def test_the_watcher_closing_ends_the_connection_to_the_server() -> None:
 def test_the_binary_subprotocol_is_accepted_but_not_needed(
     offered: Any, chosen: str | None
 ) -> None:
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service, subprotocols=offered) as browser:
             assert browser.subprotocol == chosen
             assert await browser.recv() == b"RFB 003.008\n"
@@ -161,7 +161,7 @@ def test_the_binary_subprotocol_is_accepted_but_not_needed(
 
 
 def test_compression_is_not_agreed_on() -> None:
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with connect(service.stream) as browser:
             assert browser.protocol.extensions == []
             assert await browser.recv() == b"RFB 003.008\n"
@@ -182,7 +182,7 @@ TOO_LARGE = b"\x82\xff" + (64 * MiB).to_bytes(8) + bytes(4)
     ],
 )
 def test_a_bad_frame_ends_that_watcher_only(frame: bytes, code: int, reason: str) -> None:
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as other, opened(service) as browser:
             await browser.recv()
             browser.transport.write(frame)
@@ -198,7 +198,7 @@ def test_a_bad_frame_ends_that_watcher_only(frame: bytes, code: int, reason: str
 def test_a_long_message_is_read_in_turns_with_others() -> None:
     words = SHARED_HELLO + key(0x61) * 10_000 + BYE
 
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as browser:
             await browser.send(words)
             assert await everything(browser) == b"RFB 003.008\n" + words
@@ -207,7 +207,7 @@ def test_a_long_message_is_read_in_turns_with_others() -> None:
 
 
 def test_watchers_are_counted_and_one_too_many_is_refused() -> None:
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as first, opened(service) as second:
             await first.recv()
             await second.recv()
@@ -227,7 +227,7 @@ def test_watchers_are_counted_and_one_too_many_is_refused() -> None:
 
 def test_a_missing_rfb_server_is_a_plain_http_error_before_the_upgrade() -> None:
     async def scenario() -> tuple[int, bytes]:
-        routes = router(UnixUpstream(Path("/nowhere/rfb")), lambda: False, Watchers())
+        routes = router(UnixUpstream(Path("/nowhere/rfb")), lambda: False, Viewers())
         async with Service(routes) as service:
             with pytest.raises(InvalidStatus) as refused:
                 await opened(service)
@@ -241,11 +241,11 @@ def test_a_missing_rfb_server_is_a_plain_http_error_before_the_upgrade() -> None
 
 def test_a_desktop_that_does_not_start_is_a_plain_http_error() -> None:
     class Broken:
-        async def open(self) -> Line:
+        async def open(self) -> ServerConnection:
             raise BridgeError("no display")
 
     async def scenario() -> bytes:
-        async with Service(router(Broken(), lambda: False, Watchers())) as service:
+        async with Service(router(Broken(), lambda: False, Viewers())) as service:
             with pytest.raises(InvalidStatus) as refused:
                 await opened(service)
             assert refused.value.response.status_code == 500
@@ -257,7 +257,7 @@ def test_a_desktop_that_does_not_start_is_a_plain_http_error() -> None:
 
 def test_a_closing_service_takes_no_more_watchers() -> None:
     async def scenario() -> int:
-        routes = router(UnixUpstream(Path("/nowhere")), lambda: True, Watchers())
+        routes = router(UnixUpstream(Path("/nowhere")), lambda: True, Viewers())
         async with Service(routes) as service:
             with pytest.raises(InvalidStatus) as refused:
                 await opened(service)
@@ -268,7 +268,7 @@ def test_a_closing_service_takes_no_more_watchers() -> None:
 
 def test_a_stuck_watcher_costs_little_and_is_dropped_while_others_stay_fluent() -> None:
     held: list[int] = []
-    lines: list[Line] = []
+    lines: list[ServerConnection] = []
     routes = APIRouter()
 
     async def run() -> None:
@@ -282,11 +282,11 @@ def test_a_stuck_watcher_costs_little_and_is_dropped_while_others_stay_fluent() 
 
             @routes.websocket("/api/v0/desktop/vnc")
             async def watch(websocket: WebSocket) -> None:
-                line = await Line.to(folder / "rfb")
+                line = await ServerConnection.to(folder / "rfb")
                 lines.append(line)
                 await websocket.accept()
-                outlet = Outlet(websocket, stuck_seconds=20.0 if lines[1:] else 0.5)
-                with Watchers().seat(visitor({}, None, "d"), line.write) as seat:
+                outlet = ClientStream(websocket, stuck_seconds=20.0 if lines[1:] else 0.5)
+                with Viewers().seat(viewer_identity({}, None, "d"), line.write) as seat:
                     farewell = await relay(outlet, line, seat)
                     held.append(outlet.held + line.held)
                     await outlet.close(farewell)
@@ -318,7 +318,7 @@ def test_a_stuck_watcher_costs_little_and_is_dropped_while_others_stay_fluent() 
 def test_a_long_stream_arrives_whole() -> None:
     flood = Flood(24 * MiB)
 
-    async def scenario(service: Service, watchers: Watchers) -> int:
+    async def scenario(service: Service, watchers: Viewers) -> int:
         async with opened(service, max_queue=1, ping_interval=None) as browser:
             return len(await everything(browser))
 
@@ -326,7 +326,7 @@ def test_a_long_stream_arrives_whole() -> None:
 
 
 def test_watchers_are_told_that_the_service_goes_away() -> None:
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as browser:
             await browser.recv()
             ending = asyncio.create_task(service.stop())
@@ -341,7 +341,7 @@ def test_watchers_are_told_that_the_service_goes_away() -> None:
 def test_a_stuck_watcher_does_not_hold_up_the_end() -> None:
     flood = Flood(256 * MiB)
 
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service, max_queue=1, ping_interval=None, close_timeout=0.1):
             await flood.connected.wait()
             await service.stop()
@@ -359,7 +359,7 @@ def test_a_stuck_watcher_does_not_hold_up_the_end() -> None:
     ],
 )
 def test_what_is_no_rfb_ends_that_watcher_only(words: bytes, reason: str) -> None:
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as other, opened(service) as browser:
             await browser.send(words)
             await everything(browser)
@@ -371,7 +371,7 @@ def test_what_is_no_rfb_ends_that_watcher_only(words: bytes, reason: str) -> Non
 
 
 def test_a_message_in_fragments_is_read_as_it_comes() -> None:
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as browser:
             await browser.send([HELLO[:5], HELLO[5:] + key(0x61)[:3], key(0x61)[3:], BYE])
             said = b"RFB 003.008\n" + SHARED_HELLO + key(0x61) + BYE
@@ -386,7 +386,7 @@ HALF_A_FRAGMENT = b"\x02\x85" + bytes(4) + HELLO[:5]
 
 @pytest.mark.parametrize("words", [NOTHING, HELLO[:5], HALF_A_FRAGMENT, HELLO + key(0x61)[:3]])
 def test_half_a_message_and_silence_end_the_stream(words: bytes) -> None:
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as browser:
             if words is HALF_A_FRAGMENT:
                 browser.transport.write(words)
@@ -400,7 +400,7 @@ def test_half_a_message_and_silence_end_the_stream(words: bytes) -> None:
 
 
 def test_a_watcher_that_may_only_look_cannot_act() -> None:
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with connect(service.stream + "?role=view", compression=None) as browser:
             await browser.send(HELLO + key(0x61) + fence(b"seen") + BYE)
             said = b"RFB 003.008\n" + SHARED_HELLO + fence(b"seen") + BYE
@@ -417,7 +417,7 @@ def test_keys_are_let_go_of_when_their_watcher_leaves() -> None:
         heard.extend(await reader.read())
         ended.set()
 
-    async def scenario(service: Service, watchers: Watchers) -> None:
+    async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as browser:
             await browser.send(HELLO + key(0xFFE1))
         await ended.wait()

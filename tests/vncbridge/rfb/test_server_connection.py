@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 
 from deskhand.vncbridge.errors import UpstreamUnavailable
-from deskhand.vncbridge.rfb.server_connection import Line
+from deskhand.vncbridge.rfb.server_connection import ServerConnection
 from tests.vncbridge.fakes import LIMIT, Behaviour, rfb_server, short_folder
 
 MiB = 1024 * 1024
 
 
-def connected(behaviour: Behaviour, scenario: Callable[[Line], Awaitable[Any]]) -> Any:
+def connected(behaviour: Behaviour, scenario: Callable[[ServerConnection], Awaitable[Any]]) -> Any:
     async def run() -> Any:
         with short_folder() as folder:
             async with asyncio.timeout(LIMIT), rfb_server(folder / "rfb", behaviour) as path:
-                return await scenario(await Line.to(path))
+                return await scenario(await ServerConnection.to(path))
 
     return asyncio.run(run())
 
@@ -24,7 +24,7 @@ def connected(behaviour: Behaviour, scenario: Callable[[Line], Awaitable[Any]]) 
 def test_nobody_listening_is_said() -> None:
     async def scenario() -> None:
         with short_folder() as folder:
-            await Line.to(folder / "rfb")
+            await ServerConnection.to(folder / "rfb")
 
     with pytest.raises(UpstreamUnavailable, match="rfb: No such file or directory"):
         asyncio.run(scenario())
@@ -39,7 +39,7 @@ def test_everything_is_read_in_order_until_the_end() -> None:
         writer.close()
         await writer.wait_closed()
 
-    async def scenario(line: Line) -> tuple[bytes, bytes]:
+    async def scenario(line: ServerConnection) -> tuple[bytes, bytes]:
         found = b""
         while came := await line.read():
             found += came
@@ -62,7 +62,7 @@ def test_little_is_read_ahead() -> None:
             await writer.drain()
             taken += 65536
 
-    async def scenario(line: Line) -> None:
+    async def scenario(line: ServerConnection) -> None:
         await line.read()
         await full.wait()
         assert line.held <= 256 * 1024
@@ -80,7 +80,7 @@ def test_what_is_written_arrives_and_waits_for_a_server_that_is_slow() -> None:
             if heard == 4 * MiB:
                 writer.write(b"all")
 
-    async def scenario(line: Line) -> bytes:
+    async def scenario(line: ServerConnection) -> bytes:
         for _ in range(4):
             line.write(bytes(MiB))
             await line.drain()
@@ -95,7 +95,7 @@ def test_a_server_that_reads_no_more_is_hung_up_on() -> None:
     async def sit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
 
-    async def scenario(line: Line) -> None:
+    async def scenario(line: ServerConnection) -> None:
         line.write(bytes(4 * MiB))
         await line.hang_up()
         assert await line.read() == b""
@@ -116,7 +116,7 @@ def test_more_than_the_servers_queue_takes_are_connected_in_turn() -> None:
                         end.sendall(b"hello")
 
             async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
-                coming = [group.create_task(Line.to(folder / "rfb")) for _ in range(8)]
+                coming = [group.create_task(ServerConnection.to(folder / "rfb")) for _ in range(8)]
                 await asyncio.sleep(0)
                 group.create_task(asyncio.to_thread(greet_all))
             found = [await line.result().read() for line in coming]

@@ -1,11 +1,11 @@
 import pytest
 
 from deskhand.vncbridge.auth.policy import Principal
-from deskhand.vncbridge.rfb.viewers import NoLease, Visitor, Watchers, visitor
+from deskhand.vncbridge.rfb.viewers import NoLease, ViewerIdentity, Viewers, viewer_identity
 from tests.vncbridge.rfb.client_messages import HELLO, REQUEST, SHARED_HELLO, key, pointer
 
-ANN = Visitor("control", "Ann", "viewer:a", asks=True)
-PROGRAM = Visitor("control", "vnc", "connection:7", asks=False)
+ANN = ViewerIdentity("control", "Ann", "viewer:a", asks=True)
+PROGRAM = ViewerIdentity("control", "vnc", "connection:7", asks=False)
 
 
 class OneDriver(NoLease):
@@ -41,7 +41,7 @@ class OneDriver(NoLease):
 class Room:
     def __init__(self, driver: str = "") -> None:
         self.lease = OneDriver(driver)
-        self.watchers = Watchers(control=self.lease)
+        self.watchers = Viewers(control=self.lease)
         self.sent = bytearray()
 
     def write(self, data: bytes) -> None:
@@ -131,11 +131,11 @@ def test_others_lose_their_seat_when_it_is_private() -> None:
 def test_who_comes_is_read_from_the_address_and_the_credential(
     query: dict[str, str], scopes: tuple[str, ...], role: str, name: str, asks: bool
 ) -> None:
-    found = visitor(query, Principal("owner", scopes), "d")
+    found = viewer_identity(query, Principal("owner", scopes), "d")
     assert (found.role, found.name, found.asks) == (role, name, asks)
 
 
 def test_each_nameless_connection_is_somebody_else() -> None:
-    assert visitor({}, None, "d").key != visitor({}, None, "d").key
+    assert viewer_identity({}, None, "d").key != viewer_identity({}, None, "d").key
     named = {"name": "Ann"}
-    assert visitor(named, None, "d").key == visitor(named, None, "d").key
+    assert viewer_identity(named, None, "d").key == viewer_identity(named, None, "d").key

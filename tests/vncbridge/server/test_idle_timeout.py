@@ -2,7 +2,7 @@ import asyncio
 
 from starlette.types import Message, Receive, Scope, Send
 
-from deskhand.vncbridge.server.idle_timeout import Idleness
+from deskhand.vncbridge.server.idle_timeout import IdleTimeout
 
 
 class Clock:
@@ -31,7 +31,7 @@ def test_a_call_in_progress_is_no_idleness_and_its_end_starts_the_count() -> Non
         clock.now += 50
         seen.append(idleness.seconds)
 
-    idleness = Idleness(app, clock)
+    idleness = IdleTimeout(app, clock)
     clock.now += 10
     assert idleness.seconds == 10
     asyncio.run(idleness({"type": "http"}, silence, ignore))
@@ -46,7 +46,7 @@ def test_starting_and_stopping_the_application_is_no_call() -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         pass
 
-    idleness = Idleness(app, clock)
+    idleness = IdleTimeout(app, clock)
     clock.now += 7
     asyncio.run(idleness({"type": "lifespan"}, silence, ignore))
     assert idleness.seconds == 7
@@ -59,7 +59,7 @@ def test_waiting_for_silence_ends_when_it_has_lasted() -> None:
         pass
 
     async def scene() -> None:
-        idleness = Idleness(app, clock)
+        idleness = IdleTimeout(app, clock)
         clock.now += 0.009
         await idleness({"type": "http"}, silence, ignore)
         waiting = asyncio.create_task(idleness.reached(0.01))
@@ -81,7 +81,7 @@ def test_a_service_that_nobody_calls_ends_by_itself_and_one_without_a_limit_neve
 
     async def scene() -> None:
         ended = asyncio.Event()
-        idleness = Idleness(app, clock)
+        idleness = IdleTimeout(app, clock)
         clock.now += 60
         async with idleness.ending(None, ended.set):
             await asyncio.sleep(0)
@@ -100,7 +100,7 @@ def test_a_service_that_ended_otherwise_is_not_ended_again() -> None:
 
     async def scene() -> None:
         ended = asyncio.Event()
-        async with Idleness(app, clock).ending(60, ended.set):
+        async with IdleTimeout(app, clock).ending(60, ended.set):
             pass
         clock.now += 60
         assert asyncio.all_tasks() == {asyncio.current_task()}

@@ -11,7 +11,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from deskhand.vncbridge.server.access_log import AccessLog
-from deskhand.vncbridge.server.json_logs import about, logged, only_about
+from deskhand.vncbridge.server.json_logs import log_context, logged, set_log_context
 
 CHAT, PARENT = str(uuid4()), str(uuid4())
 ours = logging.getLogger("deskhand.desktop.display.supervisor")
@@ -76,11 +76,11 @@ def test_what_a_request_makes_the_code_say_names_its_chat(folder: Path) -> None:
 
 def test_the_task_of_a_chat_is_not_marked_with_the_request_that_started_it(folder: Path) -> None:
     async def work() -> None:
-        only_about({"chat_id": CHAT})
+        set_log_context({"chat_id": CHAT})
         ours.info("at work")
 
     async def scene() -> None:
-        with about({"chat_id": PARENT, "tool_call_id": "spawn"}):
+        with log_context({"chat_id": PARENT, "tool_call_id": "spawn"}):
             await asyncio.create_task(work())
             ours.info("spawned")
 
@@ -139,7 +139,7 @@ def test_what_nobody_may_read_is_masked_in_what_the_code_says(tmp_path: Path) ->
     def hide(text: str) -> str:
         return text.replace("horse", "••••")
 
-    with logged(tmp_path / "logs", hide), about({"chat": "of a horse"}):
+    with logged(tmp_path / "logs", hide), log_context({"chat": "of a horse"}):
         try:
             raise ValueError("no horse")
         except ValueError:

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from deskhand.vncbridge.server.shutdown_response import Parting
+from deskhand.vncbridge.server.shutdown_response import ShutdownResponse
 
 START: Message = {"type": "http.response.start", "status": 200, "headers": []}
 
@@ -27,7 +27,7 @@ def sent_when_cancelled(*, ending: bool, begun: bool = False, kind: str = "http"
         async def send(message: Message) -> None:
             sent.append(message)
 
-        wrapped = Parting(app, lambda: ending)
+        wrapped = ShutdownResponse(app, lambda: ending)
         task = asyncio.create_task(wrapped({"type": kind}, receive, send))
         await waiting.wait()
         task.cancel()

@@ -6,7 +6,7 @@ import pytest
 from starlette.websockets import WebSocket
 
 from deskhand.vncbridge.server.websocket_protocol import EXTENSION
-from deskhand.vncbridge.websocket.client_stream import Farewell, Outlet, StreamEnded
+from deskhand.vncbridge.websocket.client_stream import ClientStream, CloseReason, StreamEnded
 
 Message = MutableMapping[str, Any]
 
@@ -33,7 +33,7 @@ class Peer:
             raise self.failure
         self.taken.append(message)
 
-    async def accepted(self, stuck_seconds: float = 20.0) -> Outlet:
+    async def accepted(self, stuck_seconds: float = 20.0) -> ClientStream:
         waiting = self._waiting
         extension: dict[str, Callable[..., Any]] = (
             {} if waiting is None else {"waiting": lambda: next(waiting), "drop": self.drop}
@@ -41,17 +41,17 @@ class Peer:
         scope = {"type": "websocket", "headers": [], "extensions": {EXTENSION: extension}}
         websocket = WebSocket(scope, self.inbox.get, self.take)
         await websocket.accept()
-        return Outlet(websocket, stuck_seconds)
+        return ClientStream(websocket, stuck_seconds)
 
 
 def test_a_watcher_that_takes_nothing_is_stuck() -> None:
-    async def scenario() -> Farewell:
+    async def scenario() -> CloseReason:
         outlet = await Peer(iter([9, 9])).accepted(stuck_seconds=0.01)
         with pytest.raises(StreamEnded) as ended:
             await outlet.send(b"picture")
         return ended.value.farewell
 
-    assert asyncio.run(scenario()) == Farewell(1013, "Nothing was read for 0.01 s.")
+    assert asyncio.run(scenario()) == CloseReason(1013, "Nothing was read for 0.01 s.")
 
 
 def test_a_watcher_that_takes_a_little_is_slow_but_not_stuck() -> None:
@@ -97,7 +97,7 @@ def test_messages_and_the_watchers_farewell_are_received() -> None:
         assert await outlet.receive() == "word"
         with pytest.raises(StreamEnded) as ended:
             await outlet.receive()
-        assert ended.value.farewell == Farewell(1001, "bye")
+        assert ended.value.farewell == CloseReason(1001, "bye")
 
     asyncio.run(scenario())
 
@@ -111,7 +111,7 @@ def test_sending_to_a_watcher_that_left_ends_the_stream() -> None:
         with pytest.raises(StreamEnded) as ended:
             await outlet.send(b"picture")
         assert ended.value.farewell.code == 1006
-        await outlet.close(Farewell(1000))
+        await outlet.close(CloseReason(1000))
 
     asyncio.run(scenario())
 
@@ -120,7 +120,7 @@ def test_closing_goes_past_the_write_buffer_where_the_server_can() -> None:
     async def scenario() -> Peer:
         peer = Peer(iter([]))
         outlet = await peer.accepted()
-        await outlet.close(Farewell(1013, "stuck"))
+        await outlet.close(CloseReason(1013, "stuck"))
         return peer
 
     peer = asyncio.run(scenario())
@@ -132,7 +132,7 @@ def test_closing_is_plain_asgi_elsewhere() -> None:
         peer = Peer()
         peer.room.set()
         outlet = await peer.accepted()
-        await outlet.close(Farewell(1000, "done"))
+        await outlet.close(CloseReason(1000, "done"))
         return peer.taken[1:]
 
     assert asyncio.run(scenario()) == [{"type": "websocket.close", "code": 1000, "reason": "done"}]
@@ -145,7 +145,7 @@ def test_nothing_is_said_to_a_watcher_that_left() -> None:
         peer.inbox.put_nowait({"type": "websocket.disconnect", "code": 1005})
         with pytest.raises(StreamEnded):
             await outlet.receive()
-        await outlet.close(Farewell(1000))
+        await outlet.close(CloseReason(1000))
         return peer.taken[1:]
 
     assert asyncio.run(scenario()) == []

@@ -9,7 +9,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from deskhand.vncbridge.websocket.tunnel import pump
+from deskhand.vncbridge.websocket.tunnel import tunnel
 from tests.vncbridge.fakes import LIMIT, Service
 
 
@@ -34,7 +34,7 @@ class Through:
             async def passed(websocket: WebSocket) -> None:
                 async with connect(f"ws://127.0.0.1:{port}", compression=None) as service:
                     await websocket.accept()
-                    await pump(websocket, service, stuck_seconds)
+                    await tunnel(websocket, service, stuck_seconds)
                 self.passed.set()
 
             async with Service(routes) as service:

@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import quote
 
 from deskhand.tools.agents.desktops.ports import DesktopMachine
-from deskhand.tools.conversation.errors import BadRequest
-from deskhand.tools.store.files import About
+from deskhand.tools.conversation.errors import BadChatRequest
+from deskhand.tools.store.files import FileFacts
 from deskhand.tools.store.stored_files import StoredFiles
 
-from .repository import Book
+from .repository import ChatRepository
 
 Json = dict[str, Any]
 LONGEST_NAME = 200
@@ -23,7 +23,7 @@ class Attachments:
 
     def __init__(
         self,
-        book: Book,
+        book: ChatRepository,
         files: StoredFiles,
         machine: Callable[[str], Awaitable[DesktopMachine]],
     ) -> None:
@@ -39,11 +39,11 @@ class Attachments:
             MachineRefused: If there is no such file, or it cannot be read.
         """
         if not path.startswith("/"):
-            raise BadRequest(f"path must be absolute, as /home/…, not {path[:80]!r}")
+            raise BadChatRequest(f"path must be absolute, as /home/…, not {path[:80]!r}")
         lists = (await self._book.view(chat_id)).parent_id or chat_id
         machine = await self._machine(chat_id)
         name = PurePosixPath(path).name[:LONGEST_NAME] or "file"
-        about = About(
+        about = FileFacts(
             chat_id=chat_id,
             kind="attachment",
             name=name,

@@ -8,44 +8,55 @@ from typing import Any, Self
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.desktops.ports import ChatSettings, DesktopMachine, Machines, Models, Now
+from deskhand.tools.agents.desktops.ports import (
+    ChatSettings,
+    DesktopMachine,
+    DesktopSource,
+    Models,
+    Now,
+)
 from deskhand.tools.agents.loop.turn import TurnEnd
 from deskhand.tools.conversation.conversation import ToolCall
-from deskhand.tools.conversation.errors import BadRequest, Conflict, UnknownTool
-from deskhand.tools.conversation.states import Event, State
+from deskhand.tools.conversation.errors import BadChatRequest, Conflict, UnknownTool
+from deskhand.tools.conversation.states import ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.kit.computer import ComputerTool
 from deskhand.tools.kit.people import REQUEST_HUMAN, AttachFileTool, RequestHumanTool
 from deskhand.tools.kit.subagents import subagent_tools
-from deskhand.tools.kit.support.human_control import Handbacks
+from deskhand.tools.kit.support.human_control import HumanControlWaits
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
 from deskhand.tools.kit.type_secret import TYPE_SECRET, TypeSecretTool
 from deskhand.tools.store import chats, files, messages, steps
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
-from deskhand.tools.store.retention import DAY, Limits
-from deskhand.tools.store.schema import Step
-from deskhand.tools.store.secrets import Vault
+from deskhand.tools.store.retention import DAY, RetentionLimits
+from deskhand.tools.store.schema import StepRow
+from deskhand.tools.store.secrets import SecretStore
 from deskhand.tools.store.stored_files import StoredFiles
 
 from .attachments import Attachments
-from .desktop_assignment import OWN, Workplaces
-from .events import EventHub, Subscription
+from .desktop_assignment import OWN, DesktopAssignment
+from .events import ChatSubscription, EventHub
 from .pictures import ChatPictures
 from .questions import Questions
-from .recordings import Recordings
-from .repository import Book, NewChat
+from .recordings import ChatRecordings
+from .repository import ChatRepository, NewChat
 from .subagents import ChildChats
 from .toolbox import ChatToolbox, Computer, read_outcome
 from .transcript import StoredTranscript, result_from_json
-from .turn_runner import Failure, Work, role_of
+from .turn_runner import Failure, TurnRunner, role_of
 from .turn_tasks import Turns
 
 Json = dict[str, Any]
 MODES = ("general", "computer_use", "explore")
 CHANGING = ("write_file", "edit_files", "process_signal")
 """Tools that a chat which only explores does without."""
-UNFINISHED = (State.QUEUED, State.RUNNING, State.INTERRUPTING, State.REQUIRES_ACTION)
+UNFINISHED = (
+    ChatState.QUEUED,
+    ChatState.RUNNING,
+    ChatState.INTERRUPTING,
+    ChatState.REQUIRES_ACTION,
+)
 
 
 class Chats:
@@ -59,31 +70,31 @@ class Chats:
         store: Store,
         stored_files: StoredFiles,
         models: Models,
-        machines: Machines,
+        machines: DesktopSource,
         tools: Sequence[Tool],
         settings: ChatSettings | None = None,
         *,
-        vault: Vault | None = None,
+        vault: SecretStore | None = None,
         now: Now = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         settings = settings or ChatSettings()
-        self._vault = vault or Vault()
+        self._vault = vault or SecretStore()
         self._files = stored_files
         self._models = models
         self._now = now
         # Ids that rise over restarts too, so that a listener that comes back is not confused.
         self._hub = EventHub(first_id=int(now() * 1000))
-        self._book = Book(store, self._hub, settings, now, self._vault.hide)
-        self._workplaces = Workplaces(self._book, machines, clock)
-        self._recordings = Recordings(
+        self._book = ChatRepository(store, self._hub, settings, now, self._vault.hide)
+        self._workplaces = DesktopAssignment(self._book, machines, clock)
+        self._recordings = ChatRecordings(
             stored_files, self._recording_begun, lambda: self._vault.values
         )
-        self._handbacks: defaultdict[str, Handbacks] = defaultdict(Handbacks)
+        self._handbacks: defaultdict[str, HumanControlWaits] = defaultdict(HumanControlWaits)
         """What each chat was told of people's turns."""
         self._called: set[tuple[str, str]] = set()
         """Chat and id of the calls from outside that are under way."""
-        self._work = Work(
+        self._work = TurnRunner(
             self._book, models, self._workplaces, self._recordings, self._computer, clock
         )
         self._turns: Turns[TurnEnd | Failure | None] = Turns(self._work)
@@ -121,11 +132,11 @@ class Chats:
             NoModel: If there is a prompt and no model for it.
         """
         if prompt is not None and not prompt.strip():
-            raise BadRequest("prompt is required")
+            raise BadChatRequest("prompt is required")
         if mode not in MODES:
-            raise BadRequest(f"unknown mode {mode}; there are {', '.join(MODES)}")
+            raise BadChatRequest(f"unknown mode {mode}; there are {', '.join(MODES)}")
         if parent_id is not None and (await self.get(parent_id)).parent_id is not None:
-            raise BadRequest("delegated chats cannot create child subagents")
+            raise BadChatRequest("delegated chats cannot create child subagents")
         if prompt is not None:
             model, _ = self._models.resolve(model, role=role_of(mode, parent_id))
         wanted = NewChat(
@@ -210,11 +221,11 @@ class Chats:
         Raises:
             Conflict: If it is at work.
         """
-        await self._book.move(chat_id, Event.ARCHIVE)
+        await self._book.move(chat_id, StateEvent.ARCHIVE)
         for row in await self._book.store.read(lambda s: chats.with_descendants(s, chat_id)):
             await self._children.end(row.id)
             if row.id != chat_id and not row.archived:
-                await self._book.move(row.id, Event.ARCHIVE)
+                await self._book.move(row.id, StateEvent.ARCHIVE)
 
     async def delete(self, chat_id: str) -> None:
         """Remove a chat with its children, files and recordings, whatever it does."""
@@ -227,7 +238,7 @@ class Chats:
             self._handbacks.pop(row.id, None)
             self._hub.publish("deleted", row.id)
 
-    async def remove_archived(self, days: float = Limits.archived_days) -> tuple[str, ...]:
+    async def remove_archived(self, days: float = RetentionLimits.archived_days) -> tuple[str, ...]:
         """Delete the chats that were put away so long ago, but for pinned ones; their ids."""
         before = self._now() - days * DAY
         gone = await self._book.store.read(lambda s: chats.put_away_before(s, before))
@@ -271,7 +282,7 @@ class Chats:
         finally:
             self._called.discard(called)
 
-    def events(self, chat_id: str | None, after: int | None = None) -> Subscription:
+    def events(self, chat_id: str | None, after: int | None = None) -> ChatSubscription:
         """Listen from this moment on, to one chat or to all; close it with ``aclose``."""
         return self._hub.subscribe(chat_id, after)
 
@@ -283,8 +294,8 @@ class Chats:
         for row in await self._book.store.read(chats.with_desktop):
             self._workplaces.adopt(row)
         for row in await self._book.store.read(lambda s: chats.in_states(s, UNFINISHED)):
-            if row.state == State.REQUIRES_ACTION:
-                await self._book.move(row.id, Event.ANSWER)
+            if row.state == ChatState.REQUIRES_ACTION:
+                await self._book.move(row.id, StateEvent.ANSWER)
             self._turns.start(row.id)
 
     async def close(self, *, keep_recordings: bool = False) -> None:
@@ -321,11 +332,11 @@ class Chats:
         await self._book.note_recording(chat_id, "recording")
 
 
-async def _call(session: AsyncSession, chat_id: str, tool_call_id: str) -> Step | None:
+async def _call(session: AsyncSession, chat_id: str, tool_call_id: str) -> StepRow | None:
     return await steps.of_call(session, await chats.get(session, chat_id), tool_call_id)
 
 
-def _answered(step: Step) -> ToolOutcome:
+def _answered(step: StepRow) -> ToolOutcome:
     if step.result is None:
         return _at_work(step.tool_call_id)
     return read_outcome(result_from_json(step.result))

@@ -4,27 +4,29 @@ from collections.abc import Callable
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.desktops.pool import Desks
-from deskhand.tools.agents.desktops.ports import DesktopMachine, Machines
+from deskhand.tools.agents.desktops.pool import DesktopPool
+from deskhand.tools.agents.desktops.ports import DesktopMachine, DesktopSource
 from deskhand.tools.conversation.errors import NoDesktop
 from deskhand.tools.conversation.states import BUSY
 from deskhand.tools.store import chats, steps
-from deskhand.tools.store.schema import Chat
+from deskhand.tools.store.schema import ChatRow
 
-from .repository import Book
+from .repository import ChatRepository
 
 OWN = "own"
 SHARED = "shared"
 LOST = "desktop lost"
 
 
-class Workplaces:
+class DesktopAssignment:
     """Finds the desktops of chats. A chat stores an id, never an address."""
 
-    def __init__(self, book: Book, machines: Machines, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, book: ChatRepository, machines: DesktopSource, clock: Callable[[], float]
+    ) -> None:
         self._book = book
         self._machines = machines
-        self._desks = Desks(machines, book.settings.desktops, self._forget, clock)
+        self._desks = DesktopPool(machines, book.settings.desktops, self._forget, clock)
 
     async def prepare(self, chat_id: str) -> bool:
         """See to it that a chat has the desktop it asked for; say whether it is a new one
@@ -53,7 +55,7 @@ class Workplaces:
         desktop_id = view.desktop_id or await self._machines.default()
         return self._machines.machine(desktop_id, chat_id, above)
 
-    def adopt(self, chat: Chat) -> None:
+    def adopt(self, chat: ChatRow) -> None:
         """Take note of a desktop that a chat had before this program was started."""
         if chat.desktop_wish != OWN or chat.desktop_id is None:
             return
@@ -82,7 +84,7 @@ class Workplaces:
         """End the chat's own desktop, if it has one."""
         await self._desks.release(chat_id)
 
-    async def _find(self, chat: Chat) -> str:
+    async def _find(self, chat: ChatRow) -> str:
         if chat.desktop_wish == OWN:
             return await self._desks.acquire(chat.id, chat.title)
         if chat.desktop_wish == SHARED:
@@ -97,6 +99,6 @@ class Workplaces:
         await self._book.change(chat_id, lambda row: setattr(row, "desktop_id", None))
 
 
-async def _chat_and_begun(session: AsyncSession, chat_id: str) -> tuple[Chat, bool]:
+async def _chat_and_begun(session: AsyncSession, chat_id: str) -> tuple[ChatRow, bool]:
     chat = await chats.get(session, chat_id)
     return chat, bool(await steps.of_turn(session, chat_id, chat.turn))

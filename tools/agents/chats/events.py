@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Event:
+class ChatEvent:
     """One event; ids rise over all chats."""
 
     id: int
@@ -26,13 +26,13 @@ class Event:
     data: Json = field(default_factory=dict)
 
 
-class Subscription(AsyncIterator[Event]):
+class ChatSubscription(AsyncIterator[ChatEvent]):
     """The events of one chat, or of all; it ends when it or the hub is closed."""
 
     def __init__(self, hub: "EventHub", chat_id: str | None) -> None:
         self._hub = hub
         self._chat_id = chat_id
-        self._queue: deque[Event] = deque()
+        self._queue: deque[ChatEvent] = deque()
         self._woken = asyncio.Event()
         self._closed = False
 
@@ -41,7 +41,7 @@ class Subscription(AsyncIterator[Event]):
         """How many events can be had without waiting."""
         return len(self._queue)
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> ChatEvent:
         while not self._queue:
             if self._closed:
                 raise StopAsyncIteration
@@ -65,7 +65,7 @@ class Subscription(AsyncIterator[Event]):
         self._woken.set()
         self._hub.forget(self)
 
-    def offer(self, event: Event) -> None:
+    def offer(self, event: ChatEvent) -> None:
         """Take an event if it is about what this subscription listens to."""
         if self._chat_id not in (None, event.chat_id):
             return
@@ -75,7 +75,7 @@ class Subscription(AsyncIterator[Event]):
             self._queue.pop()
         if len(self._queue) >= self._hub.limit:
             self._queue.clear()
-            event = Event(event.id, "lost", self._chat_id or "")
+            event = ChatEvent(event.id, "lost", self._chat_id or "")
         self._queue.append(event)
         self._woken.set()
 
@@ -87,13 +87,13 @@ class EventHub:
         self.limit = limit
         """Most events that wait for one listener, and that are kept for those who come back."""
         self._next_id = first_id
-        self._recent: deque[Event] = deque(maxlen=limit)
-        self._subscriptions: set[Subscription] = set()
+        self._recent: deque[ChatEvent] = deque(maxlen=limit)
+        self._subscriptions: set[ChatSubscription] = set()
         self._closed = False
 
-    def publish(self, kind: str, chat_id: str, data: Json | None = None) -> Event:
+    def publish(self, kind: str, chat_id: str, data: Json | None = None) -> ChatEvent:
         """Tell all who listen."""
-        event = Event(self._next_id, kind, chat_id, data or {})
+        event = ChatEvent(self._next_id, kind, chat_id, data or {})
         self._next_id += 1
         if kind != "text":
             self._recent.append(event)
@@ -101,9 +101,9 @@ class EventHub:
             subscription.offer(event)
         return event
 
-    def subscribe(self, chat_id: str | None = None, after: int | None = None) -> Subscription:
+    def subscribe(self, chat_id: str | None = None, after: int | None = None) -> ChatSubscription:
         """Listen from now on, or to all that came after the event of that id."""
-        subscription = Subscription(self, chat_id)
+        subscription = ChatSubscription(self, chat_id)
         if self._closed:
             subscription.close()
             return subscription
@@ -112,7 +112,7 @@ class EventHub:
         self._subscriptions.add(subscription)
         return subscription
 
-    def forget(self, subscription: Subscription) -> None:
+    def forget(self, subscription: ChatSubscription) -> None:
         """Offer it nothing any more."""
         self._subscriptions.discard(subscription)
 
@@ -122,11 +122,11 @@ class EventHub:
         for subscription in tuple(self._subscriptions):
             subscription.close()
 
-    def _catch_up(self, subscription: Subscription, chat_id: str | None, after: int) -> None:
+    def _catch_up(self, subscription: ChatSubscription, chat_id: str | None, after: int) -> None:
         last = self._next_id - 1
         oldest = self._recent[0].id if self._recent else self._next_id
         if not oldest - 1 <= after <= last:
-            subscription.offer(Event(last, "lost", chat_id or ""))
+            subscription.offer(ChatEvent(last, "lost", chat_id or ""))
             return
         for event in self._recent:
             if event.id > after:

@@ -3,8 +3,8 @@
 import time
 
 from deskhand.tools.agents.desktops.ports import Now
-from deskhand.tools.conversation.conversation import Picture
-from deskhand.tools.store.files import About
+from deskhand.tools.conversation.conversation import Image
+from deskhand.tools.store.files import FileFacts
 from deskhand.tools.store.stored_files import StoredFiles
 
 
@@ -16,10 +16,10 @@ class ChatPictures:
         self._chat_id = chat_id
         self._now = now
 
-    async def save(self, data: bytes, media_type: str, width: int, height: int) -> Picture:
+    async def save(self, data: bytes, media_type: str, width: int, height: int) -> Image:
         """Keep a picture of that size in pixels."""
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime(self._now()))
-        about = About(
+        about = FileFacts(
             chat_id=self._chat_id,
             kind="step",
             name=f"screenshot-{stamp}.{media_type.rpartition('/')[2]}",
@@ -27,4 +27,4 @@ class ChatPictures:
             details={"width": width, "height": height},
         )
         view = await self._files.save(data, about)
-        return Picture(view.id, media_type, width, height)
+        return Image(view.id, media_type, width, height)

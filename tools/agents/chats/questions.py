@@ -2,16 +2,16 @@
 
 import asyncio
 
-from deskhand.tools.conversation.errors import BadRequest
-from deskhand.tools.conversation.states import Event, State
+from deskhand.tools.conversation.errors import BadChatRequest
+from deskhand.tools.conversation.states import ChatState, StateEvent
 
-from .repository import Book
+from .repository import ChatRepository
 
 
 class Questions:
     """The questions that are open now. A restart ends them: the model learns it and asks again."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: ChatRepository) -> None:
         self._book = book
         self._open: dict[str, asyncio.Future[str]] = {}
 
@@ -23,12 +23,12 @@ class Questions:
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._open[chat_id] = answer
         try:
-            await self._book.move(chat_id, Event.REQUIRE_ACTION)
+            await self._book.move(chat_id, StateEvent.REQUIRE_ACTION)
             return await answer
         finally:
             del self._open[chat_id]
-            if (await self._book.view(chat_id)).state == State.REQUIRES_ACTION:
-                await self._book.move(chat_id, Event.ANSWER)
+            if (await self._book.view(chat_id)).state == ChatState.REQUIRES_ACTION:
+                await self._book.move(chat_id, StateEvent.ANSWER)
 
     async def answer(self, chat_id: str, text: str) -> None:
         """Let a chat go on.
@@ -38,8 +38,8 @@ class Questions:
             Conflict: If the chat has no question.
         """
         if not text.strip():
-            raise BadRequest("answer is required")
-        await self._book.move(chat_id, Event.ANSWER)
+            raise BadChatRequest("answer is required")
+        await self._book.move(chat_id, StateEvent.ANSWER)
         waiting = self._open.get(chat_id)
         if waiting is not None and not waiting.done():
             waiting.set_result(text.strip())

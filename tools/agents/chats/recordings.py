@@ -14,7 +14,7 @@ from deskhand.tools.agents.desktops.ports import DesktopMachine
 from deskhand.tools.conversation.views import FileView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable
 from deskhand.tools.store.errors import StoreError
-from deskhand.tools.store.files import About
+from deskhand.tools.store.files import FileFacts
 from deskhand.tools.store.stored_files import StoredFiles
 
 Json = dict[str, Any]
@@ -188,7 +188,7 @@ class TurnRecording:
         try:
             path = f"{API}/recordings/{self._chat_id}/{what}"
             await self._machine.download(path, unfinished)
-            about = About(
+            about = FileFacts(
                 chat_id=self._chat_id,
                 kind="thumbnail" if what == "thumbnail" else "recording",
                 name=name,
@@ -204,7 +204,7 @@ class TurnRecording:
         await self._machine.request("POST", f"{API}/{path}", json=body)
 
 
-class Recordings:
+class ChatRecordings:
     """The recordings of the turns that go on now; ``begun`` is told of a chat's.
 
     ``secrets`` gives the values that may be read nowhere.

@@ -9,13 +9,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.desktops.ports import ChatSettings, Now
 from deskhand.tools.conversation.conversation import Message, Text
-from deskhand.tools.conversation.errors import BadRequest
-from deskhand.tools.conversation.states import Event, Move, State
+from deskhand.tools.conversation.errors import BadChatRequest
+from deskhand.tools.conversation.states import ChatState, StateEvent, Transition
 from deskhand.tools.conversation.titles import chat_title
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.store import chats, messages, turns
 from deskhand.tools.store.database import Store
-from deskhand.tools.store.schema import Chat
+from deskhand.tools.store.schema import ChatRow
 
 from . import transitions as moves
 from .events import EventHub
@@ -38,7 +38,7 @@ class NewChat:
     budget: Json | None = None
 
 
-class Book:
+class ChatRepository:
     """Reads and changes chats; every change is published after it was written."""
 
     def __init__(
@@ -81,21 +81,21 @@ class Book:
             self.hub.publish("created", view.id, _status(view))
         return view
 
-    async def send(self, chat_id: str, text: str, *, interrupt: bool = False) -> Move:
+    async def send(self, chat_id: str, text: str, *, interrupt: bool = False) -> Transition:
         """Give a chat a message, now or when its turn ends."""
         if not text.strip():
-            raise BadRequest("message is required")
-        event = Event.SEND_INTERRUPT if interrupt else Event.SEND
+            raise BadChatRequest("message is required")
+        event = StateEvent.SEND_INTERRUPT if interrupt else StateEvent.SEND
         return await self.move(chat_id, event, message=Message("user", (Text(text),)))
 
     async def move(
         self,
         chat_id: str,
-        event: Event,
+        event: StateEvent,
         *,
         message: Message | None = None,
-        before: Callable[[AsyncSession, Chat], Any] | None = None,
-    ) -> Move:
+        before: Callable[[AsyncSession, ChatRow], Any] | None = None,
+    ) -> Transition:
         """Let ``event`` happen; ``before`` is awaited in the same transaction.
 
         Raises:
@@ -104,11 +104,11 @@ class Book:
             QueueFull: If too many messages wait.
         """
 
-        async def work(session: AsyncSession) -> tuple[Move, ChatView]:
+        async def work(session: AsyncSession) -> tuple[Transition, ChatView]:
             chat = await chats.get(session, chat_id)
             if before is not None:
                 await before(session, chat)
-            made = await moves.make(
+            made = await moves.apply(
                 session,
                 chat,
                 event,
@@ -124,13 +124,13 @@ class Book:
             self.hub.publish("message", chat_id, {"version": view.version})
         return made
 
-    async def change(self, chat_id: str, change: Callable[[Chat], None]) -> ChatView:
+    async def change(self, chat_id: str, change: Callable[[ChatRow], None]) -> ChatView:
         """Change fields of a chat and tell of it."""
 
         async def work(session: AsyncSession) -> ChatView:
             chat = await chats.get(session, chat_id)
             change(chat)
-            moves.touch(chat, self.now())
+            moves.bump_version(chat, self.now())
             return await chats.view(session, chat_id)
 
         view = await self.store.write(work)
@@ -145,7 +145,7 @@ class Book:
             turn = await turns.current(session, chat)
             if turn is not None:
                 turn.recording = {**turn.recording, "status": status}
-            moves.touch(chat, self.now())
+            moves.bump_version(chat, self.now())
             await session.flush()
             return await chats.view(session, chat_id)
 
@@ -155,14 +155,14 @@ class Book:
         chat_id = str(uuid.uuid4())
         now = self.now()
         parent = await chats.get(session, wanted.parent_id) if wanted.parent_id else None
-        chat = Chat(
+        chat = ChatRow(
             id=chat_id,
             parent_id=wanted.parent_id,
             root_id=parent.root_id if parent else chat_id,
             title=chat_title(wanted.title, wanted.prompt),
             mode=wanted.mode,
             model=wanted.model,
-            state=State.WAITING.value,
+            state=ChatState.WAITING.value,
             archived=False,
             desktop_wish=wanted.desktop_wish,
             desktop_id=wanted.desktop_id,
@@ -179,7 +179,7 @@ class Book:
             message = Message("user", (Text(wanted.prompt),))
             await messages.append(session, chat_id, message, now)
             await turns.begin(session, chat, now)
-            chat.state = State.QUEUED.value
+            chat.state = ChatState.QUEUED.value
             await session.flush()
         return await chats.view(session, chat_id)
 

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.conversation.states import BUSY
 from deskhand.tools.conversation.views import ChatView, FileView
 from deskhand.tools.store import chats, files, steps, turns
-from deskhand.tools.store.schema import Step, Turn
+from deskhand.tools.store.schema import StepRow, TurnRow
 
 Json = dict[str, Any]
 
@@ -16,12 +16,12 @@ RETRYABLE = ("model_unavailable", "model_overloaded", "desktop")
 
 
 @dataclass(frozen=True)
-class Child:
+class ChildChat:
     """A child chat with its newest turn."""
 
     view: ChatView
-    turn: Turn | None
-    steps: tuple[Step, ...]
+    turn: TurnRow | None
+    steps: tuple[StepRow, ...]
     files: tuple[FileView, ...]
 
     @property
@@ -30,13 +30,13 @@ class Child:
         return self.view.state not in BUSY
 
 
-async def read_child(session: AsyncSession, chat_id: str) -> Child:
+async def read_child(session: AsyncSession, chat_id: str) -> ChildChat:
     """Read what a parent may be told. Raises ``UnknownRow`` when the chat is gone."""
     view = await chats.view(session, chat_id)
     turn = await turns.current(session, await chats.get(session, chat_id))
     done = await steps.of_turn(session, chat_id, view.turn)
     kept = [f for f in await files.of_chat(session, chat_id) if f.kind == "attachment"]
-    return Child(view, turn, tuple(done), tuple(kept))
+    return ChildChat(view, turn, tuple(done), tuple(kept))
 
 
 def named(view: ChatView) -> Json:
@@ -49,7 +49,7 @@ def named(view: ChatView) -> Json:
     }
 
 
-def finished(child: Child, live_url: str | None) -> Json:
+def finished(child: ChildChat, live_url: str | None) -> Json:
     """Return the result of a child's turn; the same each time it is asked for."""
     result: Json = {**named(child.view), "report": "", "steps": len(child.steps)}
     turn = child.turn
@@ -80,7 +80,7 @@ def finished(child: Child, live_url: str | None) -> Json:
     return {key: value for key, value in result.items() if value is not None}
 
 
-def asking(child: Child, live_url: str | None, now: float) -> Json:
+def asking(child: ChildChat, live_url: str | None, now: float) -> Json:
     """Return what a child needs a person for; its turn goes on after the answer."""
     told = progress(child, live_url, None, now)
     del told["timed_out"]
@@ -89,7 +89,7 @@ def asking(child: Child, live_url: str | None, now: float) -> Json:
     return {**told, "requires_action": question, "report": said}
 
 
-def progress(child: Child, live_url: str | None, place: int | None, now: float) -> Json:
+def progress(child: ChildChat, live_url: str | None, place: int | None, now: float) -> Json:
     """Return how far a child has come that is still at work."""
     last = child.steps[-1] if child.steps else None
     pictures = [s.screenshot_file_id for s in child.steps if s.screenshot_file_id]

@@ -6,18 +6,18 @@ from typing import Any, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.desktops.ports import Machines, Models
-from deskhand.tools.conversation.errors import BadRequest
-from deskhand.tools.conversation.states import BUSY, Delivery, Event, State
+from deskhand.tools.agents.desktops.ports import DesktopSource, Models
+from deskhand.tools.conversation.errors import BadChatRequest
+from deskhand.tools.conversation.states import BUSY, ChatState, Delivery, StateEvent
 from deskhand.tools.conversation.views import ChatView
-from deskhand.tools.kit.subagents import Order
+from deskhand.tools.kit.subagents import SubagentRequest
 from deskhand.tools.store import chats
 from deskhand.tools.store.database import Store
 
-from .desktop_assignment import OWN, SHARED, Workplaces
-from .recordings import Recordings
-from .repository import Book, NewChat
-from .subagent_results import Child, asking, finished, named, progress, read_child
+from .desktop_assignment import OWN, SHARED, DesktopAssignment
+from .recordings import ChatRecordings
+from .repository import ChatRepository, NewChat
+from .subagent_results import ChildChat, asking, finished, named, progress, read_child
 from .turn_runner import role_of
 from .turn_tasks import Turns
 
@@ -34,12 +34,12 @@ class ChildChats:
 
     def __init__(
         self,
-        book: Book,
+        book: ChatRepository,
         turns: Turns[Any],
         models: Models,
-        machines: Machines,
-        workplaces: Workplaces,
-        recordings: Recordings,
+        machines: DesktopSource,
+        workplaces: DesktopAssignment,
+        recordings: ChatRecordings,
     ) -> None:
         self._book = book
         self._store: Store = book.store
@@ -49,15 +49,17 @@ class ChildChats:
         self._workplaces = workplaces
         self._recordings = recordings
 
-    async def spawn(self, caller_id: str, order: Order) -> Json:
+    async def spawn(self, caller_id: str, order: SubagentRequest) -> Json:
         """Start a child; if it gets a desktop, that starts behind the answer."""
         caller = await self._book.view(caller_id)
         if caller.parent_id is not None:
-            raise BadRequest("delegated chats cannot create child subagents")
+            raise BadChatRequest("delegated chats cannot create child subagents")
         if caller.archived:
-            raise BadRequest("archived chats cannot create child subagents")
+            raise BadChatRequest("archived chats cannot create child subagents")
         if order.desktop not in (OWN, SHARED) and not self._machines.known(order.desktop):
-            raise BadRequest(f"no desktop has the id {order.desktop}; leave desktop out for an own")
+            raise BadChatRequest(
+                f"no desktop has the id {order.desktop}; leave desktop out for an own"
+            )
         model, _ = self._models.resolve(order.model, role=role_of(order.kind, caller_id))
         wish = order.desktop if order.kind == "computer_use" else None
         wanted = NewChat(
@@ -114,7 +116,7 @@ class ChildChats:
         """Return the children, those that changed last first."""
         caller = await self._book.view(caller_id)
         if caller.parent_id is not None:
-            raise BadRequest("list_agents is only available on root chats")
+            raise BadChatRequest("list_agents is only available on root chats")
         views = await self._store.read(lambda s: _children(s, caller_id))
         shown = [_listed(view) for view in views[offset : offset + limit]]
         return {
@@ -131,17 +133,19 @@ class ChildChats:
         made = await self._book.send(chat_id, message, interrupt=interrupt)
         if made.delivery is not Delivery.ENQUEUE:
             self._turns.start(chat_id)
-        elif made.state is State.INTERRUPTING or (interrupt and before == State.REQUIRES_ACTION):
+        elif made.state is ChatState.INTERRUPTING or (
+            interrupt and before == ChatState.REQUIRES_ACTION
+        ):
             self._turns.interrupt(chat_id)
         self._turns.ensure(chat_id)
-        return interrupt and before in (State.RUNNING, State.REQUIRES_ACTION)
+        return interrupt and before in (ChatState.RUNNING, ChatState.REQUIRES_ACTION)
 
     async def stop(self, chat_id: str) -> bool:
         """Interrupt any chat; say whether it was at work."""
         view = await self._book.view(chat_id)
-        if view.state not in (State.QUEUED, State.RUNNING, State.REQUIRES_ACTION):
+        if view.state not in (ChatState.QUEUED, ChatState.RUNNING, ChatState.REQUIRES_ACTION):
             return False
-        await self._book.move(chat_id, Event.INTERRUPT)
+        await self._book.move(chat_id, StateEvent.INTERRUPT)
         self._turns.interrupt(chat_id)
         self._turns.ensure(chat_id)
         return True
@@ -158,7 +162,7 @@ class ChildChats:
         chat_ids: Sequence[str],
         seconds: float,
         mode: Literal["all", "any"],
-    ) -> Sequence[Child]:
+    ) -> Sequence[ChildChat]:
         await self._check(caller_id, chat_ids, NOT_WAITABLE)
         patience = seconds if seconds > 0 else self._book.settings.wait_seconds
         until = asyncio.FIRST_COMPLETED if mode == "any" else asyncio.ALL_COMPLETED
@@ -190,14 +194,14 @@ class ChildChats:
             return all(below)
 
         if not await self._store.read(work):
-            raise BadRequest(refusal)
+            raise BadChatRequest(refusal)
 
-    async def _child(self, chat_id: str) -> Child:
+    async def _child(self, chat_id: str) -> ChildChat:
         return await self._store.read(lambda session: read_child(session, chat_id))
 
-    def _told(self, child: Child) -> Json:
+    def _told(self, child: ChildChat) -> Json:
         live_url = self._book.settings.live_url(child.view.desktop_id)
-        if child.view.state == State.REQUIRES_ACTION:
+        if child.view.state == ChatState.REQUIRES_ACTION:
             return asking(child, live_url, self._book.now())
         if child.at_rest:
             return finished(child, live_url)

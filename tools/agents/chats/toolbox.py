@@ -12,9 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.agents.desktops.lazy_machine import LazyMachine
 from deskhand.tools.agents.desktops.ports import DesktopMachine
 from deskhand.tools.agents.loop.interruption import CallInterrupted
-from deskhand.tools.conversation.conversation import Picture, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 from deskhand.tools.conversation.errors import ChatError
-from deskhand.tools.conversation.states import State
+from deskhand.tools.conversation.states import ChatState
 from deskhand.tools.conversation.titles import step_title, withheld
 from deskhand.tools.conversation.views import StepView
 from deskhand.tools.kit.computer import ComputerOutcome
@@ -32,7 +32,7 @@ from deskhand.tools.store.errors import StoreError
 
 from . import transitions as moves
 from .recordings import TurnRecording
-from .repository import Book
+from .repository import ChatRepository
 from .transcript import result_to_json
 
 log = logging.getLogger(__name__)
@@ -52,12 +52,14 @@ class Computer(Protocol):
     async def act(self, call: ToolCall) -> ComputerOutcome:
         """Do one action and look at what came of it."""
 
-    async def glance(self) -> Picture | None:
+    async def glance(self) -> Image | None:
         """Keep a small picture of the screen for people; None if it may not be seen now."""
 
 
 @dataclass(frozen=True)
-class _Ran:
+class CallResult:
+    """What one tool call returned: to the caller, and as the model reads it."""
+
     outcome: ToolOutcome
     result: ToolResult
     timings: Json = field(default_factory=dict)
@@ -71,7 +73,7 @@ class ChatToolbox:
 
     def __init__(
         self,
-        book: Book,
+        book: ChatRepository,
         chat_id: str,
         tools: Mapping[str, Tool],
         find_machine: Callable[[], Awaitable[DesktopMachine]],
@@ -109,14 +111,14 @@ class ChatToolbox:
         """Run one call for a caller that has no conversation here."""
         return (await self._step(call)).outcome
 
-    async def _step(self, call: ToolCall) -> _Ran:
+    async def _step(self, call: ToolCall) -> CallResult:
         step = await self._begin(call)
         try:
             ran = await self._run(call)
         except asyncio.CancelledError as cancelled:
             known = await self._stopped(call)
             cut = self._hidden(known or ToolOutcome(error="interrupted before it gave a result"))
-            ran = _Ran(cut, _result(call, cut))
+            ran = CallResult(cut, _result(call, cut))
             await self._end(call, step, ran, "interrupted")
             if known is None:
                 raise
@@ -146,7 +148,7 @@ class ChatToolbox:
         view = await self._book.store.write(work)
         self._book.hub.publish("step", self._chat_id, view.to_json())
 
-    async def _run(self, call: ToolCall) -> _Ran:
+    async def _run(self, call: ToolCall) -> CallResult:
         try:
             # Before any tool, not only the computer's: a command may open the first window.
             if self._recording is not None:
@@ -160,13 +162,13 @@ class ChatToolbox:
             log.exception("the tool %s failed", call.name)
             outcome = ToolOutcome(error=f"{call.name} failed: {error}")
         outcome = self._hidden(outcome)
-        return _Ran(outcome, _result(call, outcome))
+        return CallResult(outcome, _result(call, outcome))
 
     def _hidden(self, outcome: ToolOutcome) -> ToolOutcome:
         hide = self._book.hide
         return ToolOutcome(hidden(outcome.value, hide), outcome.error and hide(outcome.error))
 
-    async def _act(self, computer: Computer, call: ToolCall) -> _Ran:
+    async def _act(self, computer: Computer, call: ToolCall) -> CallResult:
         done = await computer.act(call)
         told = _hidden_result(done.result, self._book.hide)
         error = done.error and self._book.hide(done.error)
@@ -176,7 +178,7 @@ class ChatToolbox:
             "changed_fraction": done.changed_fraction,
         }
         shown = self._told(call, done)
-        return _Ran(ToolOutcome(error=error), told, dict(done.timings), details, shown)
+        return CallResult(ToolOutcome(error=error), told, dict(done.timings), details, shown)
 
     def _told(self, call: ToolCall, done: ComputerOutcome) -> Json | None:
         if done.error is not None:
@@ -198,7 +200,7 @@ class ChatToolbox:
         tool = self._tools.get(call.name)
         if call.toolset is not None or not isinstance(tool, Interruptible):
             return None
-        if (await self._book.view(self._chat_id)).state != State.INTERRUPTING:
+        if (await self._book.view(self._chat_id)).state != ChatState.INTERRUPTING:
             return None
         return await tool.interrupted(call.arguments, self._context(call))
 
@@ -213,7 +215,7 @@ class ChatToolbox:
         async def work(session: AsyncSession) -> StepView:
             now = self._book.now()
             chat = await chats.get(session, self._chat_id)
-            moves.touch(chat, now)
+            moves.bump_version(chat, now)
             begun = await steps.begin(
                 session,
                 chat,
@@ -230,12 +232,12 @@ class ChatToolbox:
         self._book.hub.publish("step", self._chat_id, view.to_json())
         return view.id
 
-    async def _end(self, call: ToolCall, step_id: str, ran: _Ran, status: str) -> StepView:
-        pictures = [b.file_id for b in ran.result.content if isinstance(b, Picture)]
+    async def _end(self, call: ToolCall, step_id: str, ran: CallResult, status: str) -> StepView:
+        pictures = [b.file_id for b in ran.result.content if isinstance(b, Image)]
 
         async def work(session: AsyncSession) -> StepView:
             now = self._book.now()
-            ended = steps.Ended(
+            ended = steps.StepEnd(
                 status,
                 result_to_json(ran.result),
                 now,
@@ -246,7 +248,7 @@ class ChatToolbox:
                 None if ran.told is None else step_title(call.name, ran.told),
                 ran.told,
             )
-            moves.touch(await chats.get(session, self._chat_id), now)
+            moves.bump_version(await chats.get(session, self._chat_id), now)
             return steps.view(await steps.end(session, step_id, ended))
 
         view = await self._book.store.write(work)

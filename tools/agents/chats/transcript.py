@@ -13,13 +13,13 @@ from deskhand.tools.conversation.conversation import (
 from deskhand.tools.store import chats, messages, steps, turns
 
 from . import transitions as moves
-from .repository import Book
+from .repository import ChatRepository
 
 
 class StoredTranscript:
     """The history of one chat."""
 
-    def __init__(self, book: Book, chat_id: str) -> None:
+    def __init__(self, book: ChatRepository, chat_id: str) -> None:
         self._book = book
         self._chat_id = chat_id
 
@@ -40,7 +40,7 @@ class StoredTranscript:
                 turn.output_tokens += usage.output_tokens
                 turn.cache_read_tokens += usage.cache_read_tokens
                 turn.cache_write_tokens += usage.cache_write_tokens
-            moves.touch(chat, now)
+            moves.bump_version(chat, now)
             return chat.version
 
         version = await self._book.store.write(work)
@@ -68,7 +68,7 @@ class StoredTranscript:
             if left:
                 results = tuple(known.get(call.id) or interrupted(call) for call in left)
                 await messages.append(session, chat.id, Message("user", results), now)
-            moves.touch(chat, now)
+            moves.bump_version(chat, now)
             return bool(left)
 
         if await self._book.store.write(work):

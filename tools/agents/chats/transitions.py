@@ -3,21 +3,28 @@
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.conversation import Message
-from deskhand.tools.conversation.errors import QueueFull
-from deskhand.tools.conversation.states import Delivery, Event, Move, Situation, State, move
+from deskhand.tools.conversation.errors import MessageQueueFull
+from deskhand.tools.conversation.states import (
+    ChatState,
+    Delivery,
+    Situation,
+    StateEvent,
+    Transition,
+    move,
+)
 from deskhand.tools.store import messages, turns
-from deskhand.tools.store.schema import Chat
+from deskhand.tools.store.schema import ChatRow
 
 
-async def make(
+async def apply(
     session: AsyncSession,
-    chat: Chat,
-    event: Event,
+    chat: ChatRow,
+    event: StateEvent,
     now: float,
     *,
     message: Message | None = None,
     queue_limit: int = 20,
-) -> Move:
+) -> Transition:
     """Let ``event`` happen to a chat: its state, its messages, and the turn that may begin.
 
     Raises:
@@ -25,12 +32,12 @@ async def make(
         QueueFull: If the message would be one too many.
     """
     waiting = await messages.queue_length(session, chat.id)
-    made = move(Situation(State(chat.state), waiting > 0, chat.archived), event)
+    made = move(Situation(ChatState(chat.state), waiting > 0, chat.archived), event)
     if message is not None and made.delivery is Delivery.APPEND:
         await messages.append(session, chat.id, message, now)
     elif message is not None:
         if waiting >= queue_limit:
-            raise QueueFull(queue_limit)
+            raise MessageQueueFull(queue_limit)
         await messages.enqueue(session, chat.id, message, now)
     if made.delivery in (Delivery.PROMOTE, Delivery.ENQUEUE_AND_PROMOTE):
         await messages.promote(session, chat.id)
@@ -38,11 +45,11 @@ async def make(
         await turns.begin(session, chat, now)
     chat.state = made.state.value
     chat.archived = made.archived
-    touch(chat, now)
+    bump_version(chat, now)
     return made
 
 
-def touch(chat: Chat, now: float) -> None:
+def bump_version(chat: ChatRow, now: float) -> None:
     """Note that something about a chat has changed."""
     chat.updated_at = now
     chat.version += 1

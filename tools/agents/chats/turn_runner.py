@@ -8,21 +8,21 @@ from typing import Any, Literal, Protocol, cast
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.desktops.ports import DesktopMachine, Models
-from deskhand.tools.agents.loop.budget import Budget
+from deskhand.tools.agents.loop.budget import TurnBudget
 from deskhand.tools.agents.loop.prompts import Mode, system_prompt
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.port import Role
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import ChatError, NoDesktop
-from deskhand.tools.conversation.states import BUSY, Event, State
+from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable, Tool
 from deskhand.tools.store import chats, steps, turns
-from deskhand.tools.store.schema import Chat, Turn
+from deskhand.tools.store.schema import ChatRow, TurnRow
 
-from .desktop_assignment import Workplaces
-from .recordings import Recorded, Recordings, TurnRecording
-from .repository import Book
+from .desktop_assignment import DesktopAssignment
+from .recordings import ChatRecordings, Recorded, TurnRecording
+from .repository import ChatRepository
 from .toolbox import ChatToolbox, Computer
 from .transcript import StoredTranscript
 
@@ -52,15 +52,15 @@ class Failure:
     kind: str
 
 
-class Work:
+class TurnRunner:
     """Does the turns of all chats."""
 
     def __init__(
         self,
-        book: Book,
+        book: ChatRepository,
         models: Models,
-        workplaces: Workplaces,
-        recordings: Recordings,
+        workplaces: DesktopAssignment,
+        recordings: ChatRecordings,
         make_computer: MakeComputer,
         clock: Callable[[], float],
     ) -> None:
@@ -77,7 +77,7 @@ class Work:
 
     async def attempt(self, chat_id: str) -> TurnEnd | Failure | None:
         """Work until the turn is over; ``None`` when there was nothing to do."""
-        if (await self._book.view(chat_id)).state not in (State.QUEUED, State.RUNNING):
+        if (await self._book.view(chat_id)).state not in (ChatState.QUEUED, ChatState.RUNNING):
             return None
         try:
             return await self._attempt(chat_id)
@@ -99,20 +99,20 @@ class Work:
         recorded = await self._recordings.finish(chat_id, _end_reason(ended), patience)
         await StoredTranscript(self._book, chat_id).answer_open_calls()
         status = _status(ended)
-        interrupting = (await self._book.view(chat_id)).state == State.INTERRUPTING
+        interrupting = (await self._book.view(chat_id)).state == ChatState.INTERRUPTING
 
-        async def write(session: AsyncSession, chat: Chat) -> None:
+        async def write(session: AsyncSession, chat: ChatRow) -> None:
             turn = await turns.running(session, chat)
             _write_end(turn, ended, status, self._book.now())
             await self._write_recording(session, chat, turn, recorded)
 
         if interrupting:
-            event = Event.FINISH_INTERRUPTION
+            event = StateEvent.FINISH_INTERRUPTION
         else:
-            event = Event.FAIL if status == "failed" else Event.FINISH_TURN
+            event = StateEvent.FAIL if status == "failed" else StateEvent.FINISH_TURN
         made = await self._book.move(chat_id, event, before=write)
         await self._recordings.clear(chat_id)
-        if made.state is State.RUNNING:
+        if made.state is ChatState.RUNNING:
             return True
         self._workplaces.rest(chat_id)
         return False
@@ -126,21 +126,21 @@ class Work:
             patience = self._book.settings.closing_seconds
             recorded = await self._recordings.finish(chat_id, "closed", patience)
 
-        async def write(session: AsyncSession, chat: Chat) -> None:
+        async def write(session: AsyncSession, chat: ChatRow) -> None:
             turn = await turns.running(session, chat)
             if recorded is not None:
                 await self._write_recording(session, chat, turn, recorded)
 
-        if (await self._book.view(chat_id)).state in (State.QUEUED, State.RUNNING):
-            await self._book.move(chat_id, Event.PUT_BACK, before=write)
+        if (await self._book.view(chat_id)).state in (ChatState.QUEUED, ChatState.RUNNING):
+            await self._book.move(chat_id, StateEvent.PUT_BACK, before=write)
 
     async def _attempt(self, chat_id: str) -> TurnEnd:
         transcript = StoredTranscript(self._book, chat_id)
         await transcript.answer_open_calls()
         is_new_desktop = await self._prepare(chat_id)
         view = await self._book.view(chat_id)
-        if view.state == State.QUEUED:
-            await self._book.move(chat_id, Event.ADMIT)
+        if view.state == ChatState.QUEUED:
+            await self._book.move(chat_id, StateEvent.ADMIT)
         if is_new_desktop:
             await transcript.append(Message("user", (Text(NEW_DESKTOP),)))
         is_child = view.parent_id is not None
@@ -184,12 +184,12 @@ class Work:
             recording=recording,
         )
 
-    async def _budget(self, chat_id: str) -> Budget:
+    async def _budget(self, chat_id: str) -> TurnBudget:
         chat = await self._book.store.read(lambda s: chats.get(s, chat_id))
-        return Budget(**chat.budget)
+        return TurnBudget(**chat.budget)
 
     async def _write_recording(
-        self, session: AsyncSession, chat: Chat, turn: Turn, recorded: Recorded
+        self, session: AsyncSession, chat: ChatRow, turn: TurnRow, recorded: Recorded
     ) -> None:
         if recorded.status == "none" and recorded.warning is None:
             if turn.recording.get("status") != "recording":
@@ -213,7 +213,7 @@ def role_of(mode: str, parent_id: str | None) -> Role:
     return "parent" if parent_id is None else "helper"
 
 
-def _write_end(turn: Turn, ended: TurnEnd | Failure | None, status: str, now: float) -> None:
+def _write_end(turn: TurnRow, ended: TurnEnd | Failure | None, status: str, now: float) -> None:
     turn.status = status
     turn.ended_at = now
     if isinstance(ended, TurnEnd):

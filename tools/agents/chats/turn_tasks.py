@@ -4,7 +4,7 @@ import asyncio
 import logging
 from typing import Generic, Protocol, TypeVar
 
-from deskhand.vncbridge.server.json_logs import only_about
+from deskhand.vncbridge.server.json_logs import set_log_context
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class Turns(Generic[T]):
             await asyncio.wait(set(self._tasks.values()))
 
     async def _work(self, chat_id: str) -> None:
-        only_about({"chat_id": chat_id})
+        set_log_context({"chat_id": chat_id})
         try:
             going_on = True
             while going_on and not self._closing:

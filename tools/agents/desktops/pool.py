@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from .ports import Machines
+from .ports import DesktopSource
 
 
-class Desks:
+class DesktopPool:
     """Who has a desktop, and who waits for one.
 
     ``released`` is told of a chat whose desktop was taken back; ``clock`` counts seconds.
@@ -14,7 +14,7 @@ class Desks:
 
     def __init__(
         self,
-        machines: Machines,
+        machines: DesktopSource,
         limit: int,
         released: Callable[[str], Awaitable[None]],
         clock: Callable[[], float],

@@ -19,7 +19,7 @@ class DesktopMachine(Machine, Protocol):
         """Stream a response's body into a file and return its length in bytes."""
 
 
-class Machines(Protocol):
+class DesktopSource(Protocol):
     """The desktops of this control plane."""
 
     async def acquire(self, chat_id: str, *, name: str) -> str:

@@ -10,7 +10,7 @@ DEFAULT_STEPS = 1200
 
 
 @dataclass(frozen=True)
-class Budget:
+class TurnBudget:
     """Limits of one turn; ``None`` is no limit."""
 
     steps: int | None = DEFAULT_STEPS

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from deskhand.tools.conversation.conversation import (
     Block,
+    Image,
     Message,
-    Picture,
     Text,
     ToolCall,
     ToolResult,
@@ -94,29 +94,29 @@ def without_old_pictures(
 ) -> tuple[Message, ...]:
     """Put a line of words in the place of all but the newest pictures."""
     messages = tuple(messages)
-    total = sum(isinstance(b, Picture) for m in messages for b in _flat(m.content))
+    total = sum(isinstance(b, Image) for m in messages for b in _flat(m.content))
     left_out = max(0, total - keep) // batch * batch
     seen = 0
 
-    def shown(blocks: Iterable[Text | Picture]) -> tuple[Text | Picture, ...]:
+    def shown(blocks: Iterable[Text | Image]) -> tuple[Text | Image, ...]:
         nonlocal seen
-        kept: list[Text | Picture] = []
+        kept: list[Text | Image] = []
         for block in blocks:
-            seen += isinstance(block, Picture)
-            old = isinstance(block, Picture) and seen <= left_out
-            kept.append(_line(block) if isinstance(block, Picture) and old else block)
+            seen += isinstance(block, Image)
+            old = isinstance(block, Image) and seen <= left_out
+            kept.append(_line(block) if isinstance(block, Image) and old else block)
         return tuple(kept)
 
     def trimmed(block: Block) -> Block:
         if isinstance(block, ToolResult):
             content = shown(block.content)
             return ToolResult(block.call_id, content, block.is_error, block.toolset)
-        return shown((block,))[0] if isinstance(block, Picture) else block
+        return shown((block,))[0] if isinstance(block, Image) else block
 
     return tuple(Message(m.role, tuple(trimmed(b) for b in m.content)) for m in messages)
 
 
-def _line(picture: Picture) -> Text:
+def _line(picture: Image) -> Text:
     size = f"{picture.width}x{picture.height}"
     return Text(f"[An earlier picture, {size}, left out here: file {picture.file_id}]")
 

@@ -3,7 +3,7 @@
 import json
 import re
 
-from deskhand.tools.conversation.conversation import Picture, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 
 LONGEST_ROW = 20
 PATIENT = frozenset({"wait", "wait_agent", "process_output", "request_human"})
@@ -15,7 +15,7 @@ STUCK = (
 _NUMBER = re.compile(r"\d+")
 
 
-class Watchdog:
+class StuckDetector:
     """Counts equal calls with equal answers in a row."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Watchdog:
         """
         if call.name in PATIENT:
             return False
-        if any(isinstance(block, Picture) for block in result.content):
+        if any(isinstance(block, Image) for block in result.content):
             self._last, self._row = (), 0
             return False
         said = " ".join(b.text for b in result.content if isinstance(b, Text))

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from deskhand.tools.agents.providers.errors import ModelError
-from deskhand.tools.agents.providers.port import Model, Prompt, Reply, Usage
+from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Usage
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
 
 from . import history
-from .budget import Budget
+from .budget import TurnBudget
 from .interruption import CallInterrupted
 from .report import (
     REPORT,
@@ -25,7 +25,7 @@ from .report import (
     read_report,
     text_of,
 )
-from .stuck_detector import STUCK, Watchdog
+from .stuck_detector import STUCK, StuckDetector
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class LoopSettings:
 
     model: str
     system: str
-    budget: Budget = field(default_factory=Budget)
+    budget: TurnBudget = field(default_factory=TurnBudget)
     max_tokens: int = 32000
     kept_pictures: int = history.KEPT_PICTURES
     report: bool = True
@@ -150,7 +150,7 @@ class _Turn:
         self._steps = 0
         self._usage = Usage()
         self._cut_row = 0
-        self._watchdog = Watchdog()
+        self._watchdog = StuckDetector()
         self._circling = False
         self.said = ""
         """The last words of the model in this turn."""
@@ -204,7 +204,7 @@ class _Turn:
         self._theirs = theirs
         return passed - self._free
 
-    async def _ask(self) -> Reply:
+    async def _ask(self) -> ModelReply:
         partial = ""
 
         def heard(text: str) -> None:
@@ -296,7 +296,7 @@ def _reported(call: ToolCall) -> tuple[Report | None, ToolResult]:
     return report, ToolResult(call.id, (Text("Report received."),))
 
 
-def _whole(reply: Reply) -> Reply:
+def _whole(reply: ModelReply) -> ModelReply:
     """Leave out a call at the end of a reply that was cut off: half its input may be missing."""
     cut = reply.stop_reason == "max_tokens"
     if cut and reply.content and isinstance(reply.content[-1], ToolCall):

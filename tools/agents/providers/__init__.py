@@ -1,1 +1,1 @@
-"""Model providers, one adapter each."""
+"""Model providers and the choice among them."""

@@ -14,7 +14,7 @@ import httpx2
 from . import anthropic_wire as wire
 from .anthropic_stream import FailedReply, StreamedReply, UnreadableReply
 from .errors import ModelError, ModelOverloaded, ModelRefused, ModelUnavailable
-from .port import PictureBytes, Prompt, Reply
+from .port import ModelReply, PictureBytes, Prompt
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ ADVICE = {
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How long and how often to try. Times are seconds."""
 
     attempts: int = 25
@@ -68,11 +68,11 @@ class AnthropicModel:
         *,
         api_key: str,
         base_url: str | None = None,
-        patience: Patience | None = None,
+        patience: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._pictures = pictures
-        self._patience = patience or Patience()
+        self._patience = patience or RetryPolicy()
         self._sleep = sleep
         # A proxy from the environment would be asked for a server on this very machine.
         direct = base_url is not None and urlsplit(base_url).hostname in LOOPBACK
@@ -88,7 +88,7 @@ class AnthropicModel:
         """Close kept connections."""
         await self._client.close()
 
-    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> Reply:
+    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         """Ask once, with retries; see :class:`~deskhand.tools.agents.providers.port.Model`."""
         body = wire.request(prompt, await self._load(prompt))
         failures = 0
@@ -108,7 +108,7 @@ class AnthropicModel:
         ids = wire.picture_ids(prompt.messages)
         return {file_id: await self._pictures.load(file_id) for file_id in ids}
 
-    async def _attempt(self, body: dict[str, Any], on_text: Callable[[str], None]) -> Reply:
+    async def _attempt(self, body: dict[str, Any], on_text: Callable[[str], None]) -> ModelReply:
         try:
             return await self._stream(body, on_text)
         except TimeoutError as error:
@@ -122,7 +122,7 @@ class AnthropicModel:
         except (anthropic.APIError, httpx2.RequestError) as error:
             raise _Failure(f"{type(error).__name__}: {error}") from error
 
-    async def _stream(self, body: dict[str, Any], on_text: Callable[[str], None]) -> Reply:
+    async def _stream(self, body: dict[str, Any], on_text: Callable[[str], None]) -> ModelReply:
         reply = StreamedReply()
         loop = asyncio.get_running_loop()
         create = self._client.messages.with_streaming_response.create

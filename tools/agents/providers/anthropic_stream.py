@@ -10,7 +10,7 @@ from typing import Any
 from deskhand.tools.conversation.conversation import Said
 
 from .anthropic_wire import reply_block
-from .port import Reply, Usage
+from .port import ModelReply, Usage
 
 Json = dict[str, Any]
 
@@ -63,7 +63,7 @@ class StreamedReply:
                 if self._failure is None and self._taken(event):
                     yield self.said != before
 
-    def reply(self) -> Reply | None:
+    def reply(self) -> ModelReply | None:
         """Return it when the stream has ended; None if that was before its own end.
 
         Raises:
@@ -85,7 +85,7 @@ class StreamedReply:
             self._usage.get("cache_read_input_tokens") or 0,
             self._usage.get("cache_creation_input_tokens") or 0,
         )
-        return Reply(content, self._stop_reason or "end_turn", usage)
+        return ModelReply(content, self._stop_reason or "end_turn", usage)
 
     def _input(self, text: str) -> Any:
         try:

@@ -6,8 +6,8 @@ from typing import Any
 
 from deskhand.tools.conversation.conversation import (
     Block,
+    Image,
     Message,
-    Picture,
     Said,
     Text,
     Thinking,
@@ -61,7 +61,7 @@ def picture_ids(messages: Iterable[Message]) -> tuple[str, ...]:
     for message in messages:
         for block in message.content:
             inner = block.content if isinstance(block, ToolResult) else (block,)
-            found.update((b.file_id, None) for b in inner if isinstance(b, Picture))
+            found.update((b.file_id, None) for b in inner if isinstance(b, Image))
     return tuple(found)
 
 
@@ -104,7 +104,7 @@ def _block(block: Block, pictures: Mapping[str, bytes]) -> Json:
     match block:
         case Text(text):
             return _text(text)
-        case Picture():
+        case Image():
             return _picture(block, pictures)
         case ToolCall():
             return _with_toolset(
@@ -142,7 +142,7 @@ def _text(text: str) -> Json:
     return {"type": "text", "text": text}
 
 
-def _picture(picture: Picture, pictures: Mapping[str, bytes]) -> Json:
+def _picture(picture: Image, pictures: Mapping[str, bytes]) -> Json:
     data = base64.b64encode(pictures[picture.file_id]).decode("ascii")
     source = {"type": "base64", "media_type": picture.media_type, "data": data}
     return {"type": "image", "source": source}

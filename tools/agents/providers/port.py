@@ -53,7 +53,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Reply:
+class ModelReply:
     """What the model said and asked for."""
 
     content: tuple[Said, ...]
@@ -77,7 +77,7 @@ Role = Literal["parent", "child", "helper"]
 class Model(Protocol):
     """A language model behind its provider's protocol."""
 
-    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> Reply:
+    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         """Ask once, with retries.
 
         ``on_text`` is called with the *whole* text so far each time some arrives; after a retry

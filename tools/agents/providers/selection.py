@@ -19,7 +19,7 @@ SCRIPTED_DEFAULTS: Mapping[Role, str] = {
 KEY_ADVICE = "set ANTHROPIC_API_KEY, or use a scripted model as scripted:tour"
 
 
-class Account(Model, Protocol):
+class ProviderAccount(Model, Protocol):
     """A way to models that keeps connections open."""
 
     async def close(self) -> None:
@@ -38,17 +38,17 @@ class Models:
         chosen: str | None,
         has_key: bool,
         scripts: Callable[[], tuple[str, ...]],
-        provider: Callable[[], Account],
-        scripted: Callable[[], Account],
+        provider: Callable[[], ProviderAccount],
+        scripted: Callable[[], ProviderAccount],
     ) -> None:
         self._chosen = chosen
         self._has_key = has_key
         self._scripts = scripts
-        self._makers: Mapping[str, Callable[[], Account]] = {
+        self._makers: Mapping[str, Callable[[], ProviderAccount]] = {
             "provider": provider,
             "scripted": scripted,
         }
-        self._made: dict[str, Account] = {}
+        self._made: dict[str, ProviderAccount] = {}
 
     async def close(self) -> None:
         """Close what was made."""

@@ -1,1 +1,1 @@
-"""The scripted model: a loopback server that speaks a provider's protocol."""
+"""The scripted model: a loopback server that speaks a provider protocol."""

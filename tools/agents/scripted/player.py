@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .protocol import Request
-from .script import Call, Fault, Needs, Patch, Script, Step
+from .script import Fault, Needs, Patch, Script, ScriptedCall, ScriptStep
 from .vision import Pixels, changed_fraction, find_blob, find_nearest
 
 Json = dict[str, Any]
@@ -26,7 +26,7 @@ NOT_DONE = "Not done:"
 
 
 @dataclass(frozen=True)
-class Turn:
+class PlayedTurn:
     """One reply, and how its first deliveries shall fail."""
 
     content: tuple[Json, ...]
@@ -50,11 +50,11 @@ class _Stuck(Exception):
 Look = Callable[[bytes], Pixels]
 
 
-def play(script: Script, request: Request, look: Look, nonce: str) -> Turn:
+def play(script: Script, request: Request, look: Look, nonce: str) -> PlayedTurn:
     """Return the reply. ``nonce`` makes the ids of its calls unlike those of other chats."""
     position = _position(script, request)
     if position.step >= len(script.steps):
-        return Turn((_text("The script ends here."),), "end_turn", position.step)
+        return PlayedTurn((_text("The script ends here."),), "end_turn", position.step)
     step = script.steps[position.step]
     player = _Player(request, look, position, nonce)
     try:
@@ -75,7 +75,7 @@ class _Player:
             "calls": lambda _: sum(map(_call_count, request.messages)),
         }
 
-    def reply(self, step: Step) -> Turn:
+    def reply(self, step: ScriptStep) -> PlayedTurn:
         if step.needs is not None and not self._shows(step.needs):
             if self._position.tries < step.needs.tries:
                 return self._turn("", (self._waiting(),), "w", None, step.fault)
@@ -83,11 +83,11 @@ class _Player:
                 raise _Stuck("what the next step needs did not appear on the screen")
         return self._turn(self._fill(step.say), step.calls, "c", step.stop_reason, step.fault)
 
-    def give_up(self, why: str) -> Turn:
+    def give_up(self, why: str) -> PlayedTurn:
         said = f"The script cannot go on: {why}."
         if "report" not in self._request.tools:
-            return Turn((_text(said),), "end_turn", self._position.step)
-        call = Call("report", {"summary": said, "outcome": "blocked", "evidence": []})
+            return PlayedTurn((_text(said),), "end_turn", self._position.step)
+        call = ScriptedCall("report", {"summary": said, "outcome": "blocked", "evidence": []})
         return self._turn("", (call,), "c", None, None)
 
     def _shows(self, needs: Needs) -> bool:
@@ -103,25 +103,25 @@ class _Player:
         oldest = self._look(pictures[0].data)
         return changed_fraction(oldest, newest) >= (needs.changed or 0.0)
 
-    def _waiting(self) -> Call:
+    def _waiting(self) -> ScriptedCall:
         if not self._request.pictures:
-            return Call("screenshot", {}, "computer")
-        return Call("wait", {"duration": WAIT_SECONDS}, "computer")
+            return ScriptedCall("screenshot", {}, "computer")
+        return ScriptedCall("wait", {"duration": WAIT_SECONDS}, "computer")
 
     def _turn(
         self,
         say: str,
-        calls: tuple[Call, ...],
+        calls: tuple[ScriptedCall, ...],
         kind: str,
         stop_reason: str | None,
         fault: Fault | None,
-    ) -> Turn:
+    ) -> PlayedTurn:
         content = [_text(say)] if say else []
         content += [self._call(call, kind, index) for index, call in enumerate(calls)]
         usual = "tool_use" if calls else "end_turn"
-        return Turn(tuple(content), stop_reason or usual, self._position.step, fault)
+        return PlayedTurn(tuple(content), stop_reason or usual, self._position.step, fault)
 
-    def _call(self, call: Call, kind: str, index: int) -> Json:
+    def _call(self, call: ScriptedCall, kind: str, index: int) -> Json:
         at = self._position
         data: Json = {
             "type": "tool_use",
@@ -206,7 +206,7 @@ def _last_call(message: Json) -> re.Match[str] | None:
 
 def _after(script: Script, request: Request, call: re.Match[str], said: int) -> _Position:
     round_, step, tries = (int(group) for group in call.groups()[:3])
-    played = script.steps[step] if step < len(script.steps) else Step()
+    played = script.steps[step] if step < len(script.steps) else ScriptStep()
     newest = next(_results(request.messages[-1:]), {})
     again = call[4] == "w" or _not_done(request.messages[-1])
     if again or (played.again_while and _at(newest, played.again_while)):

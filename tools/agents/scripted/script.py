@@ -71,7 +71,7 @@ class Needs:
 
 
 @dataclass(frozen=True)
-class Call:
+class ScriptedCall:
     """A tool call; a ``{blob: ...}`` in ``input`` stands there as a :class:`Patch`."""
 
     name: str
@@ -89,11 +89,11 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Step:
+class ScriptStep:
     """One reply."""
 
     say: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ScriptedCall, ...] = ()
     needs: Needs | None = None
     again_while: str | None = None
     stop_reason: str | None = None
@@ -106,7 +106,7 @@ class Script:
     """The steps under a name, which is the name of the model."""
 
     name: str
-    steps: tuple[Step, ...] = field(default=())
+    steps: tuple[ScriptStep, ...] = field(default=())
 
 
 class BadScript(Exception):
@@ -143,7 +143,7 @@ class _Reader:
         read = (self._step(step, f"steps.{i}") for i, step in enumerate(steps))
         return Script(self._name, tuple(read))
 
-    def _step(self, data: object, where: str) -> Step:
+    def _step(self, data: object, where: str) -> ScriptStep:
         keys = {"say", "calls", "needs", "again_while", "stop_reason", "fault", "report"}
         step = self._object(data, where, keys)
         given = self._list(step.get("calls", []), f"{where}.calls")
@@ -155,7 +155,7 @@ class _Reader:
         if not (calls or say or stop_reason):
             raise self._bad(where, "a step must say, call or report something")
         again_while = self._optional_text(step, "again_while", where)
-        return Step(
+        return ScriptStep(
             say,
             tuple(calls),
             self._needs(step["needs"], f"{where}.needs") if "needs" in step else None,
@@ -164,7 +164,7 @@ class _Reader:
             self._fault(step["fault"], f"{where}.fault") if "fault" in step else None,
         )
 
-    def _call(self, data: object, where: str) -> Call:
+    def _call(self, data: object, where: str) -> ScriptedCall:
         if not isinstance(data, dict) or len(data) != 1:
             raise self._bad(where, "must be one tool's name and its input")
         (name, given), *_ = data.items()
@@ -174,8 +174,8 @@ class _Reader:
         arguments = self._object(given or {}, at, None)
         arguments = cast(Json, self._value(arguments, at))
         if name.startswith(TOOLSET_PREFIX):
-            return Call(name.removeprefix(TOOLSET_PREFIX), arguments, "computer")
-        return Call(name, arguments)
+            return ScriptedCall(name.removeprefix(TOOLSET_PREFIX), arguments, "computer")
+        return ScriptedCall(name, arguments)
 
     def _value(self, value: object, where: str) -> object:
         if isinstance(value, dict):

@@ -20,7 +20,7 @@ from deskhand.vncbridge.server.server import Address, Serving, listening
 from . import decode, sse
 from .library import packaged_scripts
 from .log import LogEntry, RequestLog
-from .player import Turn, play
+from .player import PlayedTurn, play
 from .protocol import InvalidRequest, Request, read_request
 from .script import Fault, Script
 
@@ -143,7 +143,7 @@ class ScriptedModelServer:
             del self._seen[next(iter(self._seen))]
         return fault if met < fault.times else None
 
-    async def _deliver(self, turn: Turn, request: Request, fault: Fault | None) -> Response:
+    async def _deliver(self, turn: PlayedTurn, request: Request, fault: Fault | None) -> Response:
         kind = fault.kind if fault else None
         if kind in REFUSALS:
             status, name, problem = REFUSALS[kind]

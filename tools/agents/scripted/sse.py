@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from .player import Turn
+from .player import PlayedTurn
 from .protocol import Request
 
 Json = dict[str, Any]
@@ -13,7 +13,7 @@ PIXELS_PER_TOKEN = 750
 CHARACTERS_PER_TOKEN = 4
 
 
-def whole(turn: Turn, request: Request, message_id: str) -> Json:
+def whole(turn: PlayedTurn, request: Request, message_id: str) -> Json:
     """The reply in one piece."""
     return {
         "id": message_id,
@@ -27,7 +27,7 @@ def whole(turn: Turn, request: Request, message_id: str) -> Json:
     }
 
 
-def events(turn: Turn, request: Request, message_id: str) -> Iterator[bytes]:
+def events(turn: PlayedTurn, request: Request, message_id: str) -> Iterator[bytes]:
     """The reply as events, in the order the official client needs them."""
     start = whole(turn, request, message_id)
     counted = start["usage"]
@@ -55,7 +55,7 @@ def faulty(kind: str | None, events: list[bytes]) -> list[bytes]:
     return events
 
 
-def usage(turn: Turn, request: Request) -> Json:
+def usage(turn: PlayedTurn, request: Request) -> Json:
     """A rough count of tokens, so that budgets have something to count."""
     sent = _characters(request.messages) // CHARACTERS_PER_TOKEN
     seen = sum(p.measured.width * p.measured.height for p in request.pictures)

@@ -12,18 +12,18 @@ from starlette.websockets import WebSocket
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.control_plane.caller import principal_name, principal_scopes
-from deskhand.tools.control_plane.errors import NoDesktop
+from deskhand.tools.control_plane.errors import ChatHasNoDesktop
 from deskhand.tools.control_plane.http_errors import FAMILIES, answer
 from deskhand.tools.control_plane.ports import Chats, Desktops, Service
 from deskhand.tools.control_plane.untrusted_content import passed
 from deskhand.vncbridge.auth.middleware import refuse_websocket
-from deskhand.vncbridge.auth.policy import Refusal
+from deskhand.vncbridge.auth.policy import Denial
 from deskhand.vncbridge.auth.scopes import desktop_role
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import client_left, unless
-from deskhand.vncbridge.websocket.tunnel import pump
+from deskhand.vncbridge.websocket.tunnel import tunnel
 
-from .rules import Passage, has_body, header, passage, query, to_client, to_desktop
+from .rules import ProxyRules, has_body, header, passage, query, to_client, to_desktop
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ VNC = "/api/v0/desktop/vnc"
 GIT_WATCH = "/api/v0/git/watch?chat_id="
 
 
-class PassThrough:
+class DesktopProxy:
     """The ASGI application under ``/api/v0/desktops/{id}/``; as fast as its slower side."""
 
     def __init__(self, desktops: Desktops) -> None:
@@ -55,7 +55,7 @@ class PassThrough:
         except ClientGone:
             _log.debug("the client left %s", going.path)
 
-    def _find(self, scope: Scope) -> tuple[Passage, Service]:
+    def _find(self, scope: Scope) -> tuple[ProxyRules, Service]:
         going = passage(scope["raw_path"])
         return going, self._desktops.client(going.desktop_id)
 
@@ -78,7 +78,7 @@ class ChatDesktop:
         try:
             chat = await self._chats.get(scope["path_params"]["chat_id"])
             if chat.desktop_id is None:
-                raise NoDesktop
+                raise ChatHasNoDesktop
             service = self._desktops.client(chat.desktop_id)
         except FAMILIES as error:
             await _refuse(error, scope, receive, send)
@@ -90,7 +90,7 @@ class ChatDesktop:
 def routes(chats: Chats, desktops: Desktops) -> list[BaseRoute]:
     """Return the routes of both, for the application's router."""
     below = "/api/v0/desktops/{desktop_id}/{rest:path}"
-    through = PassThrough(desktops)
+    through = DesktopProxy(desktops)
     watching = ChatDesktop(chats, desktops, lambda chat_id: GIT_WATCH + chat_id)
     return [
         WebSocketRoute("/api/v0/chats/{chat_id}/desktop", ChatDesktop(chats, desktops)),
@@ -127,7 +127,7 @@ class _Upload:
 
 
 async def _exchange(
-    service: Service, going: Passage, scope: Scope, upload: _Upload, send: Send
+    service: Service, going: ProxyRules, scope: Scope, upload: _Upload, send: Send
 ) -> None:
     async with service.stream(
         scope["method"],
@@ -175,13 +175,13 @@ async def _carry(service: Service, target: str, scope: Scope, receive: Receive, 
     try:
         async with service.websocket(target, scope.get("subprotocols", [])) as upstream:
             await browser.accept(upstream.subprotocol)
-            await pump(browser, upstream)
+            await tunnel(browser, upstream)
     except DesktopRefused as error:
         # What the desktop says of its own stream is said as it is, but for its opinion of us.
         if error.status == UNAUTHORIZED:
             await _refuse(error, scope, receive, send)
         else:
-            said = Refusal(error.status, error.message, error.detail)
+            said = Denial(error.status, error.message, error.detail)
             await refuse_websocket(scope, receive, send, said)
     except DesktopUnavailable as error:
         await _refuse(error, scope, receive, send)
@@ -189,10 +189,10 @@ async def _carry(service: Service, target: str, scope: Scope, receive: Receive, 
 
 async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
     found = answer(error)
-    await refuse_websocket(scope, receive, send, Refusal(found.status, found.message, found.detail))
+    await refuse_websocket(scope, receive, send, Denial(found.status, found.message, found.detail))
 
 
-def _target(going: Passage, scope: Scope) -> str:
+def _target(going: ProxyRules, scope: Scope) -> str:
     if scope["type"] == "websocket":
         return _with_query(going.path, scope, going.desktop_id)
     return _joined(going.path, query(scope["query_string"]))

@@ -85,7 +85,7 @@ _SECRET_PARAMETERS = frozenset({"access_token", "ticket", "token"})
 
 
 @dataclass(frozen=True)
-class Passage:
+class ProxyRules:
     """Where a request goes."""
 
     desktop_id: str
@@ -93,7 +93,7 @@ class Passage:
     """On the desktop service, as ``/api/v0/desktop/action``."""
 
 
-def passage(raw_path: bytes) -> Passage:
+def passage(raw_path: bytes) -> ProxyRules:
     """Read the undecoded path of a request below :data:`MOUNT`.
 
     Raises:
@@ -110,7 +110,7 @@ def passage(raw_path: bytes) -> Passage:
         raise PathNotServed("", PREFIXES)
     if rest[0] not in PREFIXES:
         raise PathNotServed(rest[0], PREFIXES)
-    return Passage(desktop_id, "/api/v0/" + "/".join(rest))
+    return ProxyRules(desktop_id, "/api/v0/" + "/".join(rest))
 
 
 def query(raw_query: bytes) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from deskhand.tools.control_plane.errors import BadBody, NoDesktop
+from deskhand.tools.control_plane.errors import BadBody, ChatHasNoDesktop
 from deskhand.tools.control_plane.event_format import last_seen
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only, text
 from deskhand.tools.control_plane.ports import Chats
@@ -99,7 +99,7 @@ def _looking(chats: Chats, streams: EventStreams) -> APIRouter:
         """Tell a client that did not ask for a WebSocket what is here."""
         chat = await chats.get(chat_id)
         if chat.desktop_id is None:
-            raise NoDesktop
+            raise ChatHasNoDesktop
         text = {"message": "Open this path as a WebSocket."}
         return JSONResponse(text, 426, {"Upgrade": "websocket"})
 

@@ -10,9 +10,9 @@ from fastapi.responses import JSONResponse, Response
 from deskhand.recording.library.steps import retold
 from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Editor, Files
-from deskhand.tools.control_plane.run_video.cutter import Films, left_of
+from deskhand.tools.control_plane.run_video.cutter import VideoCutter, left_of
 from deskhand.tools.control_plane.run_video.durations import duration
-from deskhand.tools.control_plane.run_video.playlist import Film, Reel, film, tag
+from deskhand.tools.control_plane.run_video.playlist import RunVideo, VideoPart, run_video, tag
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.vncbridge.http.file_response import answered, answers, said
@@ -81,7 +81,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
 
 def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     made = APIRouter(prefix=PREFIX)
-    films = Films(files, editor)
+    films = VideoCutter(files, editor)
 
     @made.head("/clip", include_in_schema=False)
     @made.get("/clip", response_class=Response, responses=answers("video/mp4"))
@@ -125,22 +125,22 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     return made
 
 
-async def _film(chats: Chats, files: Files, chat_id: str) -> tuple[ChatView, Film]:
+async def _film(chats: Chats, files: Files, chat_id: str) -> tuple[ChatView, RunVideo]:
     chat = await chats.get(chat_id)
-    found = film(await left_of(files, chat.recording_file_ids))
+    found = run_video(await left_of(files, chat.recording_file_ids))
     if not found.reels:
         raise UnknownRow("recording", chat_id)
     return chat, found
 
 
-def _reel(found: Film, index: int | None) -> Reel:
+def _reel(found: RunVideo, index: int | None) -> VideoPart:
     reel = found.reel(index)
     if reel is None:
         raise UnknownRow("part", f"{index}")
     return reel
 
 
-def _told(chat: ChatView, found: Film) -> Json:
+def _told(chat: ChatView, found: RunVideo) -> Json:
     address = f"api/v0/recordings/{chat.id}"
     files = [reel.file for reel in found.reels]
     return {

@@ -10,7 +10,7 @@ from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Files
 from deskhand.tools.control_plane.run_video.cutter import left_of
 from deskhand.tools.control_plane.run_video.durations import duration, seconds, total
-from deskhand.tools.control_plane.run_video.playlist import Film, film
+from deskhand.tools.control_plane.run_video.playlist import RunVideo, run_video
 from deskhand.tools.conversation.views import ChatView, FileView
 from deskhand.tools.store.errors import UnknownRow
 
@@ -34,7 +34,7 @@ def router(chats: Chats, files: Files) -> APIRouter:
     async def run(chat_id: str) -> JSONResponse:
         """Show a chat with its steps, files, recordings and children in one answer."""
         body = await whole(chats, chat_id)
-        found = film(await left_of(files, body["recording_file_ids"]))
+        found = run_video(await left_of(files, body["recording_file_ids"]))
         below = await asyncio.gather(*(chats.get(child) for child in body["children"]))
         return JSONResponse(
             {
@@ -90,7 +90,7 @@ async def _recorded(
 
 
 async def _summary(files: Files, chat: ChatView) -> Json:
-    found = film(await left_of(files, chat.recording_file_ids))
+    found = run_video(await left_of(files, chat.recording_file_ids))
     videos = [reel.file for reel in found.reels]
     return {
         "chat_id": chat.id,
@@ -114,7 +114,7 @@ async def _summary(files: Files, chat: ChatView) -> Json:
     }
 
 
-def _placed(steps: list[Json], found: Film) -> list[Json]:
+def _placed(steps: list[Json], found: RunVideo) -> list[Json]:
     """Return the steps with their place in the film, where a turn knows that in its own only."""
     places = found.places()
     return [
@@ -125,7 +125,7 @@ def _placed(steps: list[Json], found: Film) -> list[Json]:
     ]
 
 
-def _parts(chat_id: str, found: Film) -> list[Json]:
+def _parts(chat_id: str, found: RunVideo) -> list[Json]:
     """Return the videos in their order, each with its own length and chapters."""
     return [
         {

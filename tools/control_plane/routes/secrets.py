@@ -32,7 +32,7 @@ BODY = {
 }
 
 
-class Secrets(Protocol):
+class SecretAdministration(Protocol):
     """What is entrusted; ``deskhand.tools.store.secrets.Vault`` outside of tests."""
 
     def listed(self) -> Sequence[Secret]:
@@ -45,7 +45,7 @@ class Secrets(Protocol):
         """Forget one."""
 
 
-def router(secrets: Secrets) -> APIRouter:
+def router(secrets: SecretAdministration) -> APIRouter:
     """Return the routes under ``/api/v0/secrets``; only administrators reach them."""
     made = APIRouter(prefix="/api/v0/secrets", tags=["secrets"])
 

@@ -19,7 +19,7 @@ COUNTED_UP_TO = 100
 
 
 @dataclass(frozen=True)
-class About:
+class ServiceFacts:
     """What only the program's entry knows."""
 
     version: str
@@ -31,7 +31,7 @@ class About:
 
 
 def router(
-    about: Callable[[], About],
+    about: Callable[[], ServiceFacts],
     ready: Callable[[], bool],
     chats: Chats,
     desktops: Desktops,

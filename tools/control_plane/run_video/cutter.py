@@ -12,7 +12,7 @@ from deskhand.tools.control_plane.ports import Editor, Files
 from deskhand.tools.conversation.views import FileView
 from deskhand.tools.store.errors import UnknownRow
 
-from .playlist import Piece
+from .playlist import ClipPiece
 
 CUT_AT_ONCE = 2
 """Clips and pictures that are made at the same time."""
@@ -28,7 +28,7 @@ async def left_of(files: Files, file_ids: Sequence[str]) -> list[tuple[int, File
     return found
 
 
-class Films:
+class VideoCutter:
     """Makes pieces and pictures of films; ``editor`` is asked for with the first one."""
 
     def __init__(self, files: Files, editor: Callable[[], Editor]) -> None:
@@ -37,7 +37,7 @@ class Films:
         # Whoever looks at old films must not take the processor from those at work.
         self._cutting = asyncio.Semaphore(CUT_AT_ONCE)
 
-    async def clip(self, pieces: Sequence[Piece]) -> BinaryIO:
+    async def clip(self, pieces: Sequence[ClipPiece]) -> BinaryIO:
         """Return a video of the pieces, one behind the other; it vanishes when it is closed.
 
         Raises:
@@ -52,7 +52,7 @@ class Films:
             target = await asyncio.to_thread(self._files.incoming)
             return await asyncio.to_thread(self._cut, stretches, target)
 
-    async def still(self, piece: Piece) -> bytes:
+    async def still(self, piece: ClipPiece) -> bytes:
         """Return a small JPEG of a piece's first moment; raises as :meth:`clip`."""
         async with self._cutting, self._at_hand(piece.file) as path:
             return await asyncio.to_thread(self._drawn, path, piece.start)

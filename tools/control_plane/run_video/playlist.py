@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from deskhand.tools.control_plane.errors import NoSuchMoment
+from deskhand.tools.control_plane.errors import NoSuchVideoMoment
 from deskhand.tools.conversation.views import FileView
 
 from .durations import Json, positions, span
@@ -14,7 +14,7 @@ LAST_PICTURE = 0.001
 """So long before its end a film surely shows something."""
 
 
-class Piece(NamedTuple):
+class ClipPiece(NamedTuple):
     """Some of one file; seconds of its own video."""
 
     file: FileView
@@ -23,7 +23,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reel:
+class VideoPart:
     """One file of a film."""
 
     index: int
@@ -62,9 +62,9 @@ class Reel:
             if self.opens <= step["video_start"] and (step["video_start"] < closes or is_last)
         ]
 
-    def alone(self) -> "Film":
+    def alone(self) -> "RunVideo":
         """The film of this file only."""
-        return Film((replace(self, begins=0.0),))
+        return RunVideo((replace(self, begins=0.0),))
 
     def time_map(self, began: float) -> list[tuple[float, float]]:
         """Pairs of seconds since the film ``began`` (unix time), and in the film."""
@@ -81,17 +81,17 @@ class Reel:
 
 
 @dataclass(frozen=True)
-class Film:
+class RunVideo:
     """What is left of a run's recordings."""
 
-    reels: tuple[Reel, ...]
+    reels: tuple[VideoPart, ...]
 
     @property
     def seconds(self) -> float:
         """How long it plays."""
         return self.reels[-1].ends if self.reels else 0.0
 
-    def reel(self, index: int | None) -> Reel | None:
+    def reel(self, index: int | None) -> VideoPart | None:
         """The file of that number, by default the first."""
         return next((one for one in self.reels if index in (None, one.index)), None)
 
@@ -117,7 +117,7 @@ class Film:
         # Where two parts meet, both tell of it.
         return list(dict.fromkeys(pairs))
 
-    def pieces(self, start: float, end: float | None) -> list[Piece]:
+    def pieces(self, start: float, end: float | None) -> list[ClipPiece]:
         """What of each file lies between two moments.
 
         Raises:
@@ -125,16 +125,16 @@ class Film:
         """
         until = self.seconds if end is None else end
         found = [
-            Piece(reel.file, first, last)
+            ClipPiece(reel.file, first, last)
             for reel in self.reels
             if (first := max(start - reel.begins, 0.0))
             < (last := min(until - reel.begins, reel.seconds))
         ]
         if not found:
-            raise NoSuchMoment(f"nothing lies between {start:g} and {until:g}", self.seconds)
+            raise NoSuchVideoMoment(f"nothing lies between {start:g} and {until:g}", self.seconds)
         return found
 
-    def moment(self, at: float) -> Piece:
+    def moment(self, at: float) -> ClipPiece:
         """The file that shows a moment, from there on; of the very end it is the last picture.
 
         Raises:
@@ -143,18 +143,18 @@ class Film:
         return self.pieces(min(at, max(self.seconds - LAST_PICTURE, 0.0)), None)[0]
 
 
-def film(found: Sequence[tuple[int, FileView]]) -> Film:
+def run_video(found: Sequence[tuple[int, FileView]]) -> RunVideo:
     """The files that are left, each with its number among all that there were."""
     placed = positions([file.metadata for _, file in found])
-    reels: list[Reel] = []
+    reels: list[VideoPart] = []
     for (index, file), place in zip(found, placed, strict=True):
         opens, closes = span(file.metadata, place) or (0.0, 0.0)
         begins = reels[-1].ends if reels else 0.0
-        reels.append(Reel(index, file, place, begins, opens, closes - opens))
-    return Film(tuple(reels))
+        reels.append(VideoPart(index, file, place, begins, opens, closes - opens))
+    return RunVideo(tuple(reels))
 
 
-def tag(pieces: Sequence[Piece]) -> str:
+def tag(pieces: Sequence[ClipPiece]) -> str:
     """Tells a clip from another one, without cutting it."""
     known = hashlib.sha256()
     for piece in pieces:

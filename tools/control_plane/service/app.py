@@ -19,7 +19,7 @@ from deskhand.tools.control_plane.routes import runs as runs_api
 from deskhand.tools.control_plane.routes import status as status_api
 from deskhand.tools.control_plane.routes import tools as tools_api
 from deskhand.tools.control_plane.routes.events import EventStreams
-from deskhand.tools.control_plane.routes.status import About
+from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.vncbridge.server.docs_page import router as docs
 
 _BELOW_DESKTOPS = (
@@ -33,7 +33,7 @@ def create_app(
     desktops: Desktops,
     files: Files,
     editor: Callable[[], Editor],
-    about: Callable[[], About],
+    about: Callable[[], ServiceFacts],
     closing: asyncio.Event,
     ready: Callable[[], bool] = lambda: True,
     pages: Sequence[APIRouter] = (),

@@ -18,18 +18,18 @@ from fastapi import FastAPI, Request
 from deskhand.desktop.isolation.data_dir import open_root, run_root
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.desktops.ports import ChatSettings
-from deskhand.tools.agents.providers.selection import Account, Models
+from deskhand.tools.agents.providers.selection import Models, ProviderAccount
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
-from deskhand.tools.control_plane.credentials import accepted, token_in
+from deskhand.tools.control_plane.credentials import load_credentials, read_token
 from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.ports import Editor
 from deskhand.tools.control_plane.routes.secrets import router as secrets_router
-from deskhand.tools.control_plane.routes.status import About
+from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.conversation.errors import ChatError
-from deskhand.tools.fleet.allocator import FleetMachines
+from deskhand.tools.fleet.allocator import DesktopAllocator
 from deskhand.tools.fleet.fleet import Fleet
-from deskhand.tools.fleet.registry import Entries
+from deskhand.tools.fleet.registry import DesktopRegistry
 from deskhand.tools.kit.edit_files import EditFilesTool
 from deskhand.tools.kit.execute import ExecuteTool
 from deskhand.tools.kit.process_list import ProcessListTool
@@ -43,15 +43,15 @@ from deskhand.tools.store.bucket import Bucket
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.file_store import FileStore
-from deskhand.tools.store.maintenance import Library
-from deskhand.tools.store.ownership import Kin
-from deskhand.tools.store.secrets import Vault
+from deskhand.tools.store.maintenance import StorageMaintenance
+from deskhand.tools.store.ownership import ChatOwnership
+from deskhand.tools.store.secrets import SecretStore
 from deskhand.tools.store.stored_files import StoredFiles
-from deskhand.tools.store.upload_queue import Outbox
+from deskhand.tools.store.upload_queue import UploadQueue
 from deskhand.vncbridge.auth.api import tickets_router, tokens_router
 from deskhand.vncbridge.auth.credentials import Credentials
-from deskhand.vncbridge.auth.middleware import install
-from deskhand.vncbridge.auth.policy import Gate
+from deskhand.vncbridge.auth.middleware import install_auth
+from deskhand.vncbridge.auth.policy import AccessPolicy
 from deskhand.vncbridge.server.access_log import AccessLog
 from deskhand.vncbridge.server.json_logs import logged
 from deskhand.vncbridge.server.server import Address
@@ -80,7 +80,7 @@ MACHINE_TOOLS: tuple[Tool, ...] = (
 
 
 @dataclass(frozen=True)
-class Plane:
+class ControlPlane:
     """A running control plane, before it is served."""
 
     app: FastAPI
@@ -94,21 +94,21 @@ class Plane:
 
 
 @asynccontextmanager
-async def plane(
+async def control_plane(
     settings: Settings,
     address: Address,
     token_file: Path | None = None,
     environment: Mapping[str, str] = os.environ,
-) -> AsyncIterator[Plane]:
+) -> AsyncIterator[ControlPlane]:
     """Open everything, resume what an earlier control plane left, and close it all at the end.
 
     ``address`` is where it will be served. Ending leaves desktops alone if the settings say so.
     """
     data = settings.data_dir
-    token = token_in(token_file or data / "token")
+    token = read_token(token_file or data / "token")
     closing = asyncio.Event()
     async with AsyncExitStack() as stack:
-        vault = Vault(data / "secrets.json")
+        vault = SecretStore(data / "secrets.json")
         stack.enter_context(logged(data / "logs", vault.hide))
         scripted = await stack.enter_async_context(
             ScriptedModelServer(log_file=data / "logs" / "scripted.jsonl")
@@ -126,19 +126,19 @@ async def plane(
             store,
             files,
             models,
-            FleetMachines(fleet),
+            DesktopAllocator(fleet),
             MACHINE_TOOLS,
             ChatSettings(base_url=base_url, desktops=settings.most_desktops),
             vault=vault,
         )
         stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
-        credentials = accepted(data, token)
+        credentials = load_credentials(data, token)
         app = create_app(
             chats=chats,
             desktops=fleet,
             files=files,
             editor=_editor,
-            about=lambda: About(version("deskhand"), models.usual(), models.has_key, data),
+            about=lambda: ServiceFacts(version("deskhand"), models.usual(), models.has_key, data),
             closing=closing,
             pages=[
                 pages_router(settings.allowed_origins),
@@ -147,20 +147,22 @@ async def plane(
                 tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
             ],
         )
-        gate = Gate(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
-        install(app, gate, credentials, kin=Kin(store))
+        gate = AccessPolicy(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
+        install_auth(app, gate, credentials, kin=ChatOwnership(store))
         app.add_middleware(AccessLog)
         preloading = asyncio.create_task(asyncio.to_thread(_provider), name="preload provider")
         stack.push_async_callback(_finished, preloading)
         await chats.resume()
-        tidying = asyncio.create_task(_tidy(chats), name="take back desktops")
-        stack.push_async_callback(_ended, tidying)
-        keeping = asyncio.create_task(
-            _keep_within_limits(Library(store, data / "files", time.time, outbox=outbox), chats),
-            name="retention",
-        )
-        stack.push_async_callback(_ended, keeping)
-        yield Plane(app, chats, fleet, models, scripted, credentials, token, closing)
+        maintenance = StorageMaintenance(store, data / "files", time.time, outbox=outbox)
+        _start_tidying(stack, chats, maintenance)
+        yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
+
+
+def _start_tidying(stack: AsyncExitStack, chats: Chats, maintenance: StorageMaintenance) -> None:
+    tidying = asyncio.create_task(_tidy(chats), name="take back desktops")
+    stack.push_async_callback(_ended, tidying)
+    keeping = asyncio.create_task(_keep_within_limits(maintenance, chats), name="retention")
+    stack.push_async_callback(_ended, keeping)
 
 
 async def _fleet(
@@ -170,7 +172,7 @@ async def _fleet(
     open_root(root)
     base = "" if address.path is not None else address.url
     fleet = Fleet(
-        Entries(settings.data_dir / "run" / "desktops"),
+        DesktopRegistry(settings.data_dir / "run" / "desktops"),
         root,
         settings.data_dir / "logs",
         lambda desktop_id: f"{base}/desktops/{desktop_id}",
@@ -190,7 +192,7 @@ def _models(
     scripted: ScriptedModelServer,
     files: StoredFiles,
 ) -> Models:
-    def provider() -> Account:
+    def provider() -> ProviderAccount:
         return _model(
             files, environment.get("ANTHROPIC_API_KEY", ""), environment.get("ANTHROPIC_BASE_URL")
         )
@@ -204,10 +206,10 @@ def _models(
     )
 
 
-def _provider() -> type[Account]:
+def _provider() -> type[ProviderAccount]:
     # The SDK takes two seconds to import: it is loaded beside the start, not before it.
     module = importlib.import_module("deskhand.tools.agents.providers.anthropic")
-    found: type[Account] = module.AnthropicModel
+    found: type[ProviderAccount] = module.AnthropicModel
     return found
 
 
@@ -218,7 +220,7 @@ def _editor() -> Editor:
     return found
 
 
-def _model(files: StoredFiles, api_key: str, base_url: str | None) -> Account:
+def _model(files: StoredFiles, api_key: str, base_url: str | None) -> ProviderAccount:
     return _provider()(files, api_key=api_key, base_url=base_url)  # type: ignore[call-arg]
 
 
@@ -234,16 +236,16 @@ async def _outbox(
     disk: FileStore,
     environment: Mapping[str, str],
     stack: AsyncExitStack,
-) -> Outbox | None:
+) -> UploadQueue | None:
     if not settings.store:
         return None
-    outbox = Outbox(disk, Bucket(settings.store, environment))
+    outbox = UploadQueue(disk, Bucket(settings.store, environment))
     moving = asyncio.create_task(outbox.run(), name="move stored files")
     stack.push_async_callback(_ended, moving)
     return outbox
 
 
-async def _keep_within_limits(library: Library, chats: Chats) -> None:
+async def _keep_within_limits(library: StorageMaintenance, chats: Chats) -> None:
     while True:
         try:
             await chats.remove_archived()
@@ -269,6 +271,6 @@ async def _ended(task: asyncio.Task[None]) -> None:
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def _finished(task: asyncio.Task[type[Account]]) -> None:
+async def _finished(task: asyncio.Task[type[ProviderAccount]]) -> None:
     with contextlib.suppress(asyncio.CancelledError):
         await task

@@ -14,7 +14,7 @@ PATIENCE = 30.0
 
 
 @dataclass(frozen=True)
-class Handback:
+class HumanControlWait:
     """What is told of a person's time in control: how much was done, never what."""
 
     name: str
@@ -32,15 +32,15 @@ class Handback:
         return " ".join([f"{words} ({done}), and gave it back.", *self.windows])
 
 
-class Handbacks:
+class HumanControlWaits:
     """Tells of each turn of a person once, though an agent's turns have a tool each."""
 
     def __init__(self) -> None:
-        self._told: Handback | None = None
+        self._told: HumanControlWait | None = None
         self.seconds = 0.0
         """How long the turns were that were told of."""
 
-    async def missed(self, machine: Machine) -> Handback | None:
+    async def missed(self, machine: Machine) -> HumanControlWait | None:
         """Return the newest turn that has ended since the last call, if there was one."""
         try:
             return self._newest(await machine.request("GET", LEASE))
@@ -48,7 +48,7 @@ class Handbacks:
             # A desktop of an earlier version, which nobody can take over.
             return None
 
-    async def awaited(self, machine: Machine) -> Handback | None:
+    async def awaited(self, machine: Machine) -> HumanControlWait | None:
         """Return when no person is in control any more; ``None`` at once if none is."""
         state: Json = await machine.request("GET", LEASE)
         if not _held(state):
@@ -58,11 +58,11 @@ class Handbacks:
             state = await machine.request("GET", LEASE, params=query, timeout=EACH_WAIT + PATIENCE)
         return self._newest(state)
 
-    def _newest(self, state: Json) -> Handback | None:
+    def _newest(self, state: Json) -> HumanControlWait | None:
         last = state.get("last")
         if last is None:
             return None
-        found = Handback(
+        found = HumanControlWait(
             last["name"],
             last["seconds"],
             last["keys"],

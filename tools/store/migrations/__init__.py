@@ -1,1 +1,1 @@
-"""The revisions of the database's schema, run by Alembic."""
+"""Revisions of the database schema, run by Alembic."""

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.desktop.files.editing.line_endings import (
-    Line,
+    TextLine,
     converted,
     dominant,
     endings,
@@ -19,8 +19,8 @@ def test_lines_put_together_are_the_text(text: str) -> None:
 
 def test_a_line_is_split_into_its_parts() -> None:
     assert lines_of(" \ta b \r\n\t \n") == [
-        Line(" \t", "a b", " ", "\r\n"),
-        Line("\t ", "", "", "\n"),
+        TextLine(" \t", "a b", " ", "\r\n"),
+        TextLine("\t ", "", "", "\n"),
     ]
     assert lines_of("\t\n")[0].blank
     assert not lines_of("a")[0].blank

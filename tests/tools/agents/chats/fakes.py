@@ -11,7 +11,7 @@ from typing import Any
 
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.desktops.ports import ChatSettings
-from deskhand.tools.agents.providers.port import Model, Prompt, Reply, Role, Usage
+from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Role, Usage
 from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
 from deskhand.tools.conversation.errors import NoModel
 from deskhand.tools.kit.support.spec import (
@@ -24,7 +24,7 @@ from deskhand.tools.kit.support.spec import (
 )
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
-from deskhand.tools.store.secrets import Vault
+from deskhand.tools.store.secrets import SecretStore
 from deskhand.tools.store.stored_files import StoredFiles
 
 Json = dict[str, Any]
@@ -54,7 +54,7 @@ class ScriptedModel:
     script: list[list[Block] | Exception | Callable[[Prompt], Awaitable[list[Block]]]]
     prompts: list[Prompt] = field(default_factory=list)
 
-    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> Reply:
+    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         self.prompts.append(prompt)
         step = self.script.pop(0)
         if isinstance(step, Exception):
@@ -64,7 +64,7 @@ class ScriptedModel:
             if isinstance(block, Text):
                 on_text(block.text)
         wants_tool = any(isinstance(block, ToolCall) for block in content)
-        return Reply(content, "tool_use" if wants_tool else "end_turn", Usage(10, 5))
+        return ModelReply(content, "tool_use" if wants_tool else "end_turn", Usage(10, 5))
 
 
 class Hold:
@@ -359,7 +359,7 @@ async def plane(
     keep_recordings: bool = False,
     now: Callable[[], float] | None = None,
     closing: float = LIMIT,
-    vault: Vault | None = None,
+    vault: SecretStore | None = None,
 ) -> AsyncIterator[Plane]:
     """Open the chats of a data directory, resume them, and close them at the end."""
     clock = itertools.count(1_800_000_000)

@@ -7,11 +7,11 @@ from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.agents.providers.errors import ModelRefused
 from deskhand.tools.conversation.conversation import Text, ToolResult
 from deskhand.tools.conversation.errors import (
-    BadRequest,
+    BadChatRequest,
     Conflict,
     IllegalMove,
+    MessageQueueFull,
     NoModel,
-    QueueFull,
     UnknownTool,
 )
 from deskhand.tools.kit.support.spec import MachineUnavailable
@@ -119,7 +119,7 @@ def test_a_bad_request_makes_no_chat(
 ) -> None:
     async def scenario() -> None:
         async with plane(tmp_path, {"parent": ScriptedModel([])}) as p:
-            with pytest.raises(BadRequest, match=message):
+            with pytest.raises(BadChatRequest, match=message):
                 await p.chats.create(**arguments)
             with pytest.raises(NoModel, match="set a key"):
                 await p.chats.create(prompt="Go", model="dear")
@@ -137,7 +137,7 @@ def test_a_child_cannot_be_a_parent(tmp_path: Path) -> None:
             root = await p.chats.create(prompt=None, title="Root")
             child = await p.chats.create(prompt=None, parent_id=root.id)
             assert child.root_id == root.id
-            with pytest.raises(BadRequest, match="delegated chats"):
+            with pytest.raises(BadChatRequest, match="delegated chats"):
                 await p.chats.create(prompt=None, parent_id=child.id)
 
     asyncio.run(scenario())
@@ -298,9 +298,9 @@ def test_messages_wait_in_a_queue_that_has_an_end(tmp_path: Path) -> None:
             await hold.reached.wait()
             assert await p.chats.send(chat.id, "2") is False
             await p.chats.send(chat.id, "3")
-            with pytest.raises(QueueFull, match="chat message queue is full"):
+            with pytest.raises(MessageQueueFull, match="chat message queue is full"):
                 await p.chats.send(chat.id, "4")
-            with pytest.raises(BadRequest, match="message is required"):
+            with pytest.raises(BadChatRequest, match="message is required"):
                 await p.chats.send(chat.id, " ")
             hold.released.set()
             await p.until(chat.id, "waiting")

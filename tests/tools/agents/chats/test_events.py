@@ -1,9 +1,9 @@
 import asyncio
 
-from deskhand.tools.agents.chats.events import Event, EventHub, Subscription
+from deskhand.tools.agents.chats.events import ChatEvent, ChatSubscription, EventHub
 
 
-async def _kinds(subscription: Subscription, count: int) -> list[str]:
+async def _kinds(subscription: ChatSubscription, count: int) -> list[str]:
     return [(await anext(subscription)).kind for _ in range(count)]
 
 
@@ -19,7 +19,7 @@ def test_what_happens_after_subscribing_is_heard_although_nobody_waits_yet() -> 
 
 
 def test_a_listener_that_waits_is_woken() -> None:
-    async def scenario() -> Event:
+    async def scenario() -> ChatEvent:
         hub = EventHub(first_id=7)
         heard = hub.subscribe()
         task = asyncio.create_task(anext(heard))
@@ -27,7 +27,7 @@ def test_a_listener_that_waits_is_woken() -> None:
         hub.publish("status", "a", {"state": "running"})
         return await task
 
-    assert asyncio.run(scenario()) == Event(7, "status", "a", {"state": "running"})
+    assert asyncio.run(scenario()) == ChatEvent(7, "status", "a", {"state": "running"})
 
 
 def test_other_chats_are_not_heard() -> None:
@@ -94,7 +94,7 @@ def test_who_comes_back_too_late_or_from_another_life_must_read_again() -> None:
 
 
 def test_closing_ends_the_listeners_also_those_that_come_later() -> None:
-    async def scenario() -> list[Event]:
+    async def scenario() -> list[ChatEvent]:
         hub = EventHub()
         heard = hub.subscribe()
         task = asyncio.create_task(_all(heard))
@@ -103,14 +103,14 @@ def test_closing_ends_the_listeners_also_those_that_come_later() -> None:
         await heard.aclose()
         return await task + await _all(hub.subscribe())
 
-    async def _all(subscription: Subscription) -> list[Event]:
+    async def _all(subscription: ChatSubscription) -> list[ChatEvent]:
         return [event async for event in subscription]
 
     assert asyncio.run(scenario()) == []
 
 
 def test_a_closed_listener_is_offered_nothing() -> None:
-    async def scenario() -> list[Event]:
+    async def scenario() -> list[ChatEvent]:
         hub = EventHub()
         heard = hub.subscribe()
         heard.close()

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.tools.conversation.errors import BadRequest, IllegalMove
+from deskhand.tools.conversation.errors import BadChatRequest, IllegalMove
 from tests.tools.agents.chats.fakes import Hold, ScriptedModel, act, call, plane, report
 
 ASKS = [call("request_human", reason="Please sign in.")]
@@ -21,7 +21,7 @@ def test_an_agent_asks_a_person_and_goes_on_with_the_answer(tmp_path: Path) -> N
             assert told["requires_action"] == {"kind": "human", "question": "Please sign in."}
             assert "Please sign in." in told["report"]
             assert "timed_out" not in told
-            with pytest.raises(BadRequest):
+            with pytest.raises(BadChatRequest):
                 await p.chats.answer(chat_id, "  ")
             await p.chats.answer(chat_id, " Done. ")
             assert (await p.chats.get(chat_id)).requires_action is None

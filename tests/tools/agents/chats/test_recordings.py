@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.chats.recordings import Recorded, Recordings, TurnRecording
+from deskhand.tools.agents.chats.recordings import ChatRecordings, Recorded, TurnRecording
 from deskhand.tools.kit.support.spec import MachineRefused
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
@@ -22,7 +22,7 @@ class Bench:
         self.desktop = FakeDesktop()
         self.begun: list[str] = []
         self.files = StoredFiles(store, FileStore(folder / "files"), lambda: 1.0)
-        self.recordings = Recordings(self.files, self._begun)
+        self.recordings = ChatRecordings(self.files, self._begun)
 
     def open(self, *, started: bool = False) -> TurnRecording:
         machine = FakeMachine(self.desktop)

@@ -6,7 +6,7 @@ import pytest
 
 from deskhand.tools.conversation.conversation import Text, ToolResult
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
-from deskhand.tools.store.secrets import Secret, Vault
+from deskhand.tools.store.secrets import Secret, SecretStore
 from tests.tools.agents.chats.fakes import (
     LIMIT,
     FakeDesktop,
@@ -22,8 +22,8 @@ from tests.tools.agents.chats.fakes import (
 HORSE = 'correct "horse"'
 
 
-def vault(*chats: str) -> Vault:
-    made = Vault()
+def vault(*chats: str) -> SecretStore:
+    made = SecretStore()
     made.put(Secret("mail", HORSE, chats or None))
     return made
 

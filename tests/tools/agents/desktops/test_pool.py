@@ -3,7 +3,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from deskhand.tools.agents.desktops.pool import Desks
+from deskhand.tools.agents.desktops.pool import DesktopPool
 from tests.tools.agents.chats.fakes import LIMIT, FakeMachines
 
 
@@ -14,7 +14,7 @@ class Bench:
         self.machines = FakeMachines()
         self.taken: list[str] = []
         self.time = 0.0
-        self.desks = Desks(self.machines, limit, self._released, lambda: self.time)
+        self.desks = DesktopPool(self.machines, limit, self._released, lambda: self.time)
 
     async def _released(self, chat_id: str) -> None:
         self.taken.append(chat_id)
@@ -129,7 +129,7 @@ def test_who_waits_does_not_sleep_through_what_happens_while_it_looks() -> None:
 
     async def scenario(bench: Bench) -> None:
         machines = Slow()
-        desks = Desks(machines, 2, bench._released, lambda: 0.0)
+        desks = DesktopPool(machines, 2, bench._released, lambda: 0.0)
         await desks.acquire("watched", "A")
         await desks.acquire("busy", "B")
         desks.rest("watched")

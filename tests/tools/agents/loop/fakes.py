@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from deskhand.tools.agents.providers.port import Prompt, Reply, Usage
+from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
 
@@ -94,14 +94,14 @@ class ModelOf:
     """Gives replies in order; an exception in their place is raised, an event is waited for."""
 
     def __init__(
-        self, *replies: Reply | Exception | asyncio.Event, says: str = "Half a sen"
+        self, *replies: ModelReply | Exception | asyncio.Event, says: str = "Half a sen"
     ) -> None:
         self._replies = list(replies)
         self._says = says
         self.prompts: list[Prompt] = []
         self.asked = asyncio.Event()
 
-    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> Reply:
+    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         self.prompts.append(prompt)
         self.asked.set()
         reply = self._replies.pop(0)
@@ -114,7 +114,9 @@ class ModelOf:
         return reply
 
 
-def reply(*content: Text | ToolCall, stop_reason: str = "", usage: Usage | None = None) -> Reply:
+def reply(
+    *content: Text | ToolCall, stop_reason: str = "", usage: Usage | None = None
+) -> ModelReply:
     calls = any(isinstance(block, ToolCall) for block in content)
     usual = "tool_use" if calls else "end_turn"
-    return Reply(tuple(content), stop_reason or usual, usage or Usage(10, 5))
+    return ModelReply(tuple(content), stop_reason or usual, usage or Usage(10, 5))

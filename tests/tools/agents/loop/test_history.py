@@ -4,23 +4,23 @@ from hypothesis import strategies as st
 from deskhand.tools.agents.loop import history
 from deskhand.tools.conversation.conversation import (
     Block,
+    Image,
     Message,
-    Picture,
     Text,
     ToolCall,
     ToolResult,
 )
 
 
-def shot(number: int) -> Picture:
-    return Picture(f"f{number}", "image/png", 1280, 720)
+def shot(number: int) -> Image:
+    return Image(f"f{number}", "image/png", 1280, 720)
 
 
 def call(number: int) -> ToolCall:
     return ToolCall(f"c{number}", "screenshot", {}, "computer")
 
 
-def result(number: int, *content: Text | Picture) -> ToolResult:
+def result(number: int, *content: Text | Image) -> ToolResult:
     return ToolResult(f"c{number}", content or (shot(number),), toolset="computer")
 
 
@@ -36,7 +36,7 @@ def shown(messages: tuple[Message, ...]) -> list[str]:
     blocks = [
         b for m in messages for r in m.content if isinstance(r, ToolResult) for b in r.content
     ]
-    return [b.file_id if isinstance(b, Picture) else b.text for b in blocks]
+    return [b.file_id if isinstance(b, Image) else b.text for b in blocks]
 
 
 def test_few_pictures_all_stay() -> None:

@@ -1,5 +1,5 @@
-from deskhand.tools.agents.loop.stuck_detector import LONGEST_ROW, Watchdog
-from deskhand.tools.conversation.conversation import Picture, Text, ToolCall, ToolResult
+from deskhand.tools.agents.loop.stuck_detector import LONGEST_ROW, StuckDetector
+from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 
 LOOK = ToolCall("c", "execute", {"command": "ls"})
 
@@ -9,7 +9,7 @@ def told(text: str) -> ToolResult:
 
 
 def barks(calls: list[tuple[ToolCall, ToolResult]]) -> list[bool]:
-    watchdog = Watchdog()
+    watchdog = StuckDetector()
     return [watchdog.saw(call, result) for call, result in calls]
 
 
@@ -20,7 +20,7 @@ def test_the_same_again_and_again_is_noticed_whatever_the_clock_says() -> None:
 
 def test_another_call_another_answer_and_a_new_picture_begin_anew() -> None:
     other = ToolCall("c", "execute", {"command": "pwd"})
-    shot = ToolResult("c", (Text("Done."), Picture("f", "image/png", 1280, 720)))
+    shot = ToolResult("c", (Text("Done."), Image("f", "image/png", 1280, 720)))
     for change in ((other, told("a")), (LOOK, told("b")), (LOOK, shot)):
         row = [(LOOK, told("a"))] * (LONGEST_ROW - 1)
         assert not any(barks([*row, change, *row]))

@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from deskhand.tools.agents.loop.budget import Budget
+from deskhand.tools.agents.loop.budget import TurnBudget
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.errors import ModelUnavailable
 from deskhand.tools.agents.providers.port import Usage
@@ -156,12 +156,12 @@ def test_tokens_are_added_up_and_kept_with_their_message() -> None:
 @pytest.mark.parametrize(
     ("budget", "word"),
     [
-        (Budget(steps=1), "1 steps"),
-        (Budget(minutes=2), "2 minutes"),
-        (Budget(tokens=15), "15 tokens"),
+        (TurnBudget(steps=1), "1 steps"),
+        (TurnBudget(minutes=2), "2 minutes"),
+        (TurnBudget(tokens=15), "15 tokens"),
     ],
 )
-def test_a_used_up_budget_ends_the_turn_and_says_so(budget: Budget, word: str) -> None:
+def test_a_used_up_budget_ends_the_turn_and_says_so(budget: TurnBudget, word: str) -> None:
     seconds = iter((0.0, 0.0, 120.0))
     settings = LoopSettings("m", "s", budget)
     replies = (reply(Text("Working."), RUN), reply(RUN))
@@ -181,7 +181,7 @@ def test_the_time_of_people_is_not_charged(theirs: float, ended: str | None) -> 
 
     toolbox.answer = taken_over
     replies = (reply(RUN), reply(RUN), reply(Text("Done.")))
-    settings = LoopSettings("m", "s", Budget(minutes=2.1))
+    settings = LoopSettings("m", "s", TurnBudget(minutes=2.1))
     end = turn(ModelOf(*replies), toolbox=toolbox, settings=settings, clock=lambda: next(seconds))
     assert end.error_kind == ended
 
@@ -195,7 +195,7 @@ def test_the_time_of_people_before_the_turn_is_no_gift() -> None:
         return await succeeded(call)
 
     toolbox.answer = told
-    settings = LoopSettings("m", "s", Budget(minutes=2))
+    settings = LoopSettings("m", "s", TurnBudget(minutes=2))
     end = turn(
         ModelOf(reply(RUN), reply(RUN), reply(RUN)),
         toolbox=toolbox,

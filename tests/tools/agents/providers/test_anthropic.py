@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from deskhand.tools.agents.providers.anthropic import AnthropicModel, Patience
+from deskhand.tools.agents.providers.anthropic import AnthropicModel, RetryPolicy
 from deskhand.tools.agents.providers.errors import ModelOverloaded, ModelRefused, ModelUnavailable
-from deskhand.tools.agents.providers.port import Prompt, Reply
+from deskhand.tools.agents.providers.port import ModelReply, Prompt
 from deskhand.tools.agents.scripted.protocol import Measured
 from deskhand.tools.agents.scripted.script import read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
-from deskhand.tools.conversation.conversation import Message, Picture, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
 from tests.tools.agents.loop.fakes import MemoryPictures, encoded, screen, user
 
@@ -39,7 +39,7 @@ class Setting:
             self.pictures,
             api_key=api_key or self.server.api_key,
             base_url=self.server.url,
-            patience=Patience(**patience),
+            patience=RetryPolicy(**patience),
             sleep=self.pause,
         )
 
@@ -48,7 +48,7 @@ class Setting:
 
     async def ask(
         self, *messages: Message, model: str = "test", client: AnthropicModel | None = None
-    ) -> Reply:
+    ) -> ModelReply:
         prompt = Prompt("Be good.", messages or (user("Go."),), (SPEC,), True, model)
         return await (client or self.model).reply(prompt, self.heard.append)
 
@@ -100,7 +100,7 @@ def test_results_with_pictures_go_back_as_the_provider_wants_them() -> None:
         async with playing(CALLING, {"say": "Seen."}) as s:
             first = await s.ask()
             calls = [b for b in first.content if isinstance(b, ToolCall)]
-            shot = Picture("f1", "image/png", 1280, 720)
+            shot = Image("f1", "image/png", 1280, 720)
             answers = (
                 ToolResult(calls[0].id, (Text("Clicked."), shot), toolset="computer"),
                 ToolResult(calls[1].id, (Text("no such file"),), is_error=True),
@@ -208,7 +208,7 @@ def test_a_server_that_is_not_there_is_tried_until_the_attempts_end() -> None:
             s.pictures,
             api_key="x",
             base_url=url,
-            patience=Patience(attempts=3),
+            patience=RetryPolicy(attempts=3),
             sleep=s.pause,
         )
         with pytest.raises(ModelUnavailable):

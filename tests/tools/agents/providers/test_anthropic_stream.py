@@ -11,7 +11,7 @@ from deskhand.tools.agents.providers.anthropic_stream import (
     StreamedReply,
     UnreadableReply,
 )
-from deskhand.tools.agents.providers.port import Reply, Usage
+from deskhand.tools.agents.providers.port import ModelReply, Usage
 from deskhand.tools.conversation.conversation import Said, Text, Thinking, ToolCall
 
 Json = dict[str, Any]
@@ -53,11 +53,11 @@ def wire(*events: Json, newline: str = "\n") -> bytes:
     return ": a comment\n\n".join(texts).replace("\n", newline).encode()
 
 
-def read(*events: Json) -> Reply | None:
+def read(*events: Json) -> ModelReply | None:
     return read_bytes(wire(*events))
 
 
-def read_bytes(*pieces: bytes) -> Reply | None:
+def read_bytes(*pieces: bytes) -> ModelReply | None:
     reply = StreamedReply()
     for piece in pieces:
         list(reply.feed(piece))
@@ -73,7 +73,7 @@ def content(*events: Json) -> tuple[Said, ...]:
 def test_a_reply_is_put_together() -> None:
     reply = StreamedReply()
     assert [reply.said for has_words in reply.feed(wire(*WHOLE)) if has_words] == ["Grü", "Grüße"]
-    assert reply.reply() == Reply(
+    assert reply.reply() == ModelReply(
         (Text("Grüße"), ToolCall("a", "key", {"text": "ä"})), "tool_use", Usage(7, 5, 2)
     )
 
@@ -112,7 +112,7 @@ def test_what_is_new_in_the_protocol_is_passed_over() -> None:
 
 
 def test_an_answer_without_words_calls_or_a_reason_ends_the_turn() -> None:
-    assert read(START, ended(None), STOP) == Reply((), "end_turn", Usage(7, 5, 2))
+    assert read(START, ended(None), STOP) == ModelReply((), "end_turn", Usage(7, 5, 2))
 
 
 def test_a_call_without_input_has_no_arguments() -> None:

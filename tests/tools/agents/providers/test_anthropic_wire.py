@@ -13,8 +13,8 @@ from deskhand.tools.agents.scripted.decode import measure
 from deskhand.tools.agents.scripted.protocol import read_request
 from deskhand.tools.conversation.conversation import (
     Block,
+    Image,
     Message,
-    Picture,
     Said,
     Text,
     Thinking,
@@ -25,7 +25,7 @@ from deskhand.tools.kit.support.spec import ToolSpec
 from tests.tools.agents.loop.fakes import encoded, screen, user
 
 PNG = encoded(screen(size=(8, 8)))
-SHOT = Picture("f1", "image/png", 8, 8)
+SHOT = Image("f1", "image/png", 8, 8)
 CLICK = ToolCall("c1", "left_click", {"coordinate": [1, 2]}, "computer")
 RUN = ToolCall("c2", "execute", {"command": "ls"})
 EXECUTE = ToolSpec("execute", "Runs a command.", {"type": "object", "properties": {}})
@@ -106,7 +106,7 @@ def test_a_failed_result_is_told_in_words_only() -> None:
 
 
 def test_pictures_are_named_once_in_their_order() -> None:
-    other = Picture("f0", "image/png", 8, 8)
+    other = Image("f0", "image/png", 8, 8)
     said = (Message("user", (SHOT, ToolResult("c", (other, Text("x"), SHOT)))), user("y"))
     assert wire.picture_ids(said) == ("f1", "f0")
     assert request(Message("user", (SHOT,)))["messages"][0]["content"][0]["type"] == "image"

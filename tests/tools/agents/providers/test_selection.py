@@ -3,8 +3,8 @@ from collections.abc import Callable
 
 import pytest
 
-from deskhand.tools.agents.providers.port import Prompt, Reply
-from deskhand.tools.agents.providers.selection import Account, Models
+from deskhand.tools.agents.providers.port import ModelReply, Prompt
+from deskhand.tools.agents.providers.selection import Models, ProviderAccount
 from deskhand.tools.conversation.errors import NoModel
 
 
@@ -13,7 +13,7 @@ class SilentModel:
 
     closed = False
 
-    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> Reply:
+    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         raise AssertionError("nobody should ask")
 
     async def close(self) -> None:
@@ -23,8 +23,8 @@ class SilentModel:
 def models(*, chosen: str | None = None, has_key: bool = False) -> tuple[Models, list[str]]:
     made: list[str] = []
 
-    def maker(kind: str) -> Callable[[], Account]:
-        def make() -> Account:
+    def maker(kind: str) -> Callable[[], ProviderAccount]:
+        def make() -> ProviderAccount:
             made.append(kind)
             return SilentModel()
 

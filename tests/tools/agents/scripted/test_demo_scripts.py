@@ -12,7 +12,7 @@ from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.anthropic import AnthropicModel
 from deskhand.tools.agents.scripted.protocol import Measured
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
-from deskhand.tools.conversation.conversation import Picture, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 from tests.tools.agents.loop.fakes import (
     MemoryPictures,
     MemoryTranscript,
@@ -63,7 +63,7 @@ class Page:
             self.typed.append(call.arguments["text"])
         file_id = f"f{len(self._pictures.pictures)}"
         self._pictures.pictures[file_id] = encoded(shrunk(self._drawn()))
-        shot = Picture(file_id, "image/png", 1280, 720)
+        shot = Image(file_id, "image/png", 1280, 720)
         return ToolResult(call.id, (Text("Done."), shot), toolset="computer")
 
     def _shown(self) -> list[tuple[int, int, int, int, str]]:
@@ -181,7 +181,7 @@ def test_the_tour_ends_whatever_the_panel_looks_like(changes: bool) -> None:
             return ToolResult(call.id, (Text(json.dumps({"output": "Linux 6.1\n"})),))
         if call.name == "type":
             typed.append(call.arguments["text"])
-        shown = Picture("after" if changes and commands else "before", "image/png", 1280, 720)
+        shown = Image("after" if changes and commands else "before", "image/png", 1280, 720)
         return ToolResult(call.id, (shown,), toolset="computer")
 
     async def scenario() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from deskhand.tools.agents.scripted.decode import pixels
-from deskhand.tools.agents.scripted.player import Turn, play
+from deskhand.tools.agents.scripted.player import PlayedTurn, play
 from deskhand.tools.agents.scripted.protocol import Measured, Request, SeenPicture
 from deskhand.tools.agents.scripted.script import Script, read_script
 from tests.tools.agents.loop.fakes import encoded, screen
@@ -29,10 +29,10 @@ class Chat:
         self.tools = frozenset(tools)
         self.computer = computer
 
-    def say(self, *texts: str) -> Turn:
+    def say(self, *texts: str) -> PlayedTurn:
         return self.send([{"type": "text", "text": text} for text in texts])
 
-    def answer(self, *values: object, picture: bytes | None = None, say: str = "") -> Turn:
+    def answer(self, *values: object, picture: bytes | None = None, say: str = "") -> PlayedTurn:
         """Answer the calls of the newest reply; a picture counts as part of the last result."""
         calls = [b for b in self.messages[-1]["content"] if b["type"] == "tool_use"]
         given = [*values, *[{}] * (len(calls) - len(values))]
@@ -48,7 +48,7 @@ class Chat:
             self.pictures.append(picture)
         return self.send([*results, *([{"type": "text", "text": say}] if say else [])])
 
-    def send(self, content: list[Json]) -> Turn:
+    def send(self, content: list[Json]) -> PlayedTurn:
         self.messages.append({"role": "user", "content": content})
         shown = tuple(SeenPicture(data, Measured("image/png", 40, 30)) for data in self.pictures)
         request = Request("test", True, tuple(self.messages), self.tools, self.computer, shown)
@@ -57,11 +57,11 @@ class Chat:
         return turn
 
 
-def calls(turn: Turn) -> list[tuple[str, Json]]:
+def calls(turn: PlayedTurn) -> list[tuple[str, Json]]:
     return [(b["name"], b["input"]) for b in turn.content if b["type"] == "tool_use"]
 
 
-def words(turn: Turn) -> str:
+def words(turn: PlayedTurn) -> str:
     return "".join(b["text"] for b in turn.content if b["type"] == "text")
 
 

@@ -4,25 +4,28 @@ import pytest
 
 from deskhand.tools.agents.scripted.script import (
     BadScript,
-    Call,
     Fault,
     Needs,
     Patch,
-    Step,
+    ScriptedCall,
+    ScriptStep,
     read_script,
 )
 
 RED = (0xE6, 0x19, 0x4B)
 
 
-def one(step: dict[str, Any]) -> Step:
+def one(step: dict[str, Any]) -> ScriptStep:
     return read_script("a", {"steps": [step]}).steps[0]
 
 
 def test_calls_are_read_with_their_toolset() -> None:
     step = one({"say": "Go.", "calls": [{"execute": {"command": "ls"}}, {"computer.wait": {}}]})
     assert step.say == "Go."
-    assert step.calls == (Call("execute", {"command": "ls"}), Call("wait", {}, "computer"))
+    assert step.calls == (
+        ScriptedCall("execute", {"command": "ls"}),
+        ScriptedCall("wait", {}, "computer"),
+    )
 
 
 def test_a_call_without_input_has_an_empty_one() -> None:
@@ -48,7 +51,7 @@ def test_needs_are_read_with_their_defaults() -> None:
 def test_a_report_is_a_call_at_the_end() -> None:
     report = {"summary": "Done.", "outcome": "done"}
     step = one({"calls": [{"computer.screenshot": {}}], "report": report})
-    assert step.calls[-1] == Call("report", report)
+    assert step.calls[-1] == ScriptedCall("report", report)
 
 
 def test_faults_and_repeats_are_read() -> None:

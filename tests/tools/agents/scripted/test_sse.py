@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 from deskhand.tools.agents.scripted import sse
-from deskhand.tools.agents.scripted.player import Turn
+from deskhand.tools.agents.scripted.player import PlayedTurn
 from deskhand.tools.agents.scripted.protocol import Measured, Request, SeenPicture
 
 CALL = {
@@ -12,7 +12,7 @@ CALL = {
     "input": {"text": "ä"},
     "toolset_name": "computer",
 }
-TURN = Turn(({"type": "text", "text": "Hello"}, CALL), "tool_use", 0)
+TURN = PlayedTurn(({"type": "text", "text": "Hello"}, CALL), "tool_use", 0)
 PICTURE = SeenPicture(b"", Measured("image/png", 750, 10))
 MESSAGES = (
     {"role": "user", "content": [{"type": "text", "text": "x" * 392, "data": "y" * 999, "n": 3}]},

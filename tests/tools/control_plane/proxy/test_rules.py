@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from deskhand.tools.control_plane.errors import PathNotServed, PathRefused
 from deskhand.tools.control_plane.proxy.rules import (
     PREFIXES,
-    Passage,
+    ProxyRules,
     has_body,
     header,
     passage,
@@ -19,9 +19,9 @@ MOUNT = "/api/v0/desktops/"
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_each_prefix_of_the_list_passes_alone_and_with_more_behind_it(prefix: str) -> None:
-    assert passage(f"{MOUNT}d1/{prefix}".encode()) == Passage("d1", f"/api/v0/{prefix}")
+    assert passage(f"{MOUNT}d1/{prefix}".encode()) == ProxyRules("d1", f"/api/v0/{prefix}")
     longer = passage(f"{MOUNT}d1/{prefix}/a-b/C_3.~".encode())
-    assert longer == Passage("d1", f"/api/v0/{prefix}/a-b/C_3.~")
+    assert longer == ProxyRules("d1", f"/api/v0/{prefix}/a-b/C_3.~")
 
 
 def test_a_base_path_before_the_mount_does_not_matter() -> None:

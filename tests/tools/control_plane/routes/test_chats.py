@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from deskhand.tools.conversation.errors import IllegalMove, NoModel, QueueFull
+from deskhand.tools.conversation.errors import IllegalMove, MessageQueueFull, NoModel
 from deskhand.tools.conversation.views import MessageView, StepView, UsageView
 from tests.tools.control_plane.fakes import Json, file_view, plane
 
@@ -220,7 +220,7 @@ def test_a_full_queue_is_a_conflict(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = plane(tmp_path)
         chat = made.chats.add()
-        made.chats.failure = QueueFull(20)
+        made.chats.failure = MessageQueueFull(20)
         async with made.client() as client:
             reply = await client.post(f"{CHATS}/{chat.id}/messages", json={"message": "a"})
         assert reply.status_code == 409

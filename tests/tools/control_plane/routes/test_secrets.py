@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from deskhand.tools.control_plane.routes.secrets import router
-from deskhand.tools.store.secrets import Vault
+from deskhand.tools.store.secrets import SecretStore
 from tests.tools.control_plane.fakes import plane
 
 SECRETS = "/api/v0/secrets"
@@ -13,7 +13,7 @@ SECRETS = "/api/v0/secrets"
 
 def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
     async def scenario() -> None:
-        vault = Vault()
+        vault = SecretStore()
         async with plane(tmp_path, pages=[router(vault)]).client() as client:
             nobodys = {"chats": None, "domains": None}
             put = await client.put(f"{SECRETS}/mail", json={"value": "correct horse"})
@@ -61,7 +61,7 @@ def test_what_cannot_be_kept_is_refused_without_its_value(
     tmp_path: Path, name: str, body: dict[str, Any], message: str
 ) -> None:
     async def scenario() -> None:
-        vault = Vault()
+        vault = SecretStore()
         async with plane(tmp_path, pages=[router(vault)]).client() as client:
             refused = await client.put(f"{SECRETS}/{name}", json=body)
             assert (refused.status_code, refused.json()["message"]) == (400, message)

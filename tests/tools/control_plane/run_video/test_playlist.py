@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.control_plane.errors import NoSuchMoment
-from deskhand.tools.control_plane.run_video.playlist import Film, film, tag
+from deskhand.tools.control_plane.errors import NoSuchVideoMoment
+from deskhand.tools.control_plane.run_video.playlist import RunVideo, run_video, tag
 from deskhand.tools.conversation.views import FileView
 from tests.tools.control_plane.fakes import file_view
 
@@ -39,11 +39,11 @@ def files(*described: dict[str, Any]) -> list[FileView]:
     return [file_view(id=str(n), metadata=one) for n, one in enumerate(described)]
 
 
-def whole(*described: dict[str, Any]) -> Film:
-    return film(list(enumerate(files(*described), start=1)))
+def whole(*described: dict[str, Any]) -> RunVideo:
+    return run_video(list(enumerate(files(*described), start=1)))
 
 
-def places(shown: Film) -> list[tuple[str, float, float]]:
+def places(shown: RunVideo) -> list[tuple[str, float, float]]:
     return [(s["tool_call_id"], s["video_start"], s["video_end"]) for s in shown.steps()]
 
 
@@ -86,7 +86,7 @@ def test_one_file_has_a_clock_of_its_own() -> None:
 
 def test_files_keep_their_numbers_when_others_are_removed() -> None:
     one, _, three = files(FIRST, FIRST, SECOND)
-    shown = film([(1, one), (3, three)])
+    shown = run_video([(1, one), (3, three)])
     assert [r.index for r in shown.reels] == [1, 3]
     assert shown.reel(2) is None
     first = shown.reel(None)
@@ -104,7 +104,7 @@ def test_a_stretch_over_two_files_is_a_piece_of_each() -> None:
         ("2", 0.0, 1.0),
     ]
     assert [p.end for p in shown.pieces(34.0, None)] == [5.0]
-    with pytest.raises(NoSuchMoment, match=r"nothing lies between 40 and 50; .* 35\.000 s"):
+    with pytest.raises(NoSuchVideoMoment, match=r"nothing lies between 40 and 50; .* 35\.000 s"):
         shown.pieces(40.0, 50.0)
 
 
@@ -119,7 +119,7 @@ def test_the_end_is_shown_by_the_last_picture() -> None:
 def test_a_file_of_which_nothing_is_known_shows_nothing() -> None:
     shown = whole({})
     assert (shown.seconds, shown.steps(), shown.places(), shown.time_map()) == (0.0, [], {}, [])
-    with pytest.raises(NoSuchMoment):
+    with pytest.raises(NoSuchVideoMoment):
         shown.moment(0.0)
     bare = {"video_s": 3.0, "steps": [{"video_start": 1.0}]}
     assert whole(bare).steps() == [{"video_start": 1.0, "video_end": 1.0, "index": 0}]

@@ -13,7 +13,7 @@ _WITHOUT_DISPLAY = ("/api/v0/desktop", "/api/v0/desktop/")
 """The status, which tells why there is none."""
 
 
-class Awakening(Protocol):
+class DisplayReadiness(Protocol):
     """A display that may be starting."""
 
     async def awake(self) -> None:
@@ -31,14 +31,14 @@ class Awakening(Protocol):
 LineT_co = TypeVar("LineT_co", covariant=True)
 
 
-class Upstream(Protocol[LineT_co]):
+class RfbUpstream(Protocol[LineT_co]):
     """Where the RFB server is reached."""
 
     async def open(self) -> LineT_co:
         """Open a fresh connection."""
 
 
-def awakened(display: Awakening) -> Callable[[Request], Awaitable[None]]:
+def display_ready(display: DisplayReadiness) -> Callable[[Request], Awaitable[None]]:
     """Return a dependency of routes: they are called when there is a display, or a 503 is."""
 
     async def wait(request: Request) -> None:
@@ -54,10 +54,10 @@ def awakened(display: Awakening) -> Callable[[Request], Awaitable[None]]:
     return wait
 
 
-class AwakenedUpstream(Generic[LineT_co]):
+class WaitingUpstream(Generic[LineT_co]):
     """An RFB server that may be starting."""
 
-    def __init__(self, upstream: Upstream[LineT_co], display: Awakening) -> None:
+    def __init__(self, upstream: RfbUpstream[LineT_co], display: DisplayReadiness) -> None:
         self._upstream = upstream
         self._display = display
 

@@ -1,0 +1,137 @@
+"""Which folder may import which, and which outside library; ARCHITECTURE.md draws the same.
+
+Beside what the table allows, every folder may import its own package's vocabulary (the root of the
+package and all ``errors`` modules). ``COMPOSERS`` may import everything below them.
+"""
+
+BELOW = {
+    "tools": {"desktop", "recording", "vncbridge"},
+    "desktop": {"recording", "vncbridge"},
+    "recording": set[str](),
+    "vncbridge": set[str](),
+}
+"""The layers: a package may import itself and these."""
+
+COMPOSERS = {"desktop/service", "tools/control_plane/service"}
+
+_TABLE = """
+desktop/accessibility: desktop/http_errors.py desktop/input desktop/lease
+desktop/actions: desktop/capture desktop/input desktop/screenshots
+desktop/applications: desktop/actions desktop/http_errors.py desktop/lease desktop/processes
+  desktop/tool_calls
+desktop/attach: desktop/actions desktop/capture desktop/input
+desktop/capture: desktop/x11
+desktop/client: desktop/screenshots
+desktop/clipboard: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
+  desktop/x11
+desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
+  desktop/input desktop/lease desktop/screenshots desktop/tool_calls desktop/windows
+desktop/display: desktop/capture desktop/clipboard desktop/input desktop/windows desktop/x11
+desktop/files: desktop/files/editing
+desktop/git: desktop/tool_calls
+desktop/input: desktop/x11
+desktop/lease: desktop/actions desktop/events desktop/tool_calls
+desktop/metrics: desktop/actions
+desktop/processes: desktop/tool_calls
+desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease
+  desktop/screenshots recording recording/library recording/pipeline vncbridge/http
+desktop/remote.py: desktop/client desktop/screenshots
+desktop/remote_sync.py: desktop/client desktop/screenshots
+desktop/screenshots: desktop/capture
+desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
+  desktop/x11
+recording/library: recording/timing recording/video
+recording/pipeline: recording/library recording/timing recording/video
+recording/video: recording/timing
+tools/agents/chats: tools/agents/desktops tools/agents/loop tools/agents/providers
+  tools/conversation tools/kit tools/kit/support tools/store vncbridge/server
+tools/agents/desktops: tools/agents/providers tools/kit/support
+tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support
+tools/agents/providers: tools/conversation tools/kit/support
+tools/agents/scripted: vncbridge/server
+tools/commands: desktop desktop/client desktop/remote.py tools/control_plane
+  tools/control_plane/service tools/demo tools/store vncbridge vncbridge/server
+tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
+  vncbridge/websocket
+tools/control_plane/routes: recording/library tools/control_plane tools/control_plane/run_video
+  tools/conversation tools/kit/support tools/store vncbridge vncbridge/http
+tools/control_plane/run_video: recording tools/control_plane tools/conversation
+tools/control_plane: desktop tools/conversation tools/kit/support tools/store vncbridge
+  vncbridge/auth vncbridge/http vncbridge/viewer
+tools/demo: vncbridge/server
+tools/fleet: desktop desktop/client desktop/keeper.py tools/kit/support tools/store
+tools/kit: tools/conversation tools/kit/support
+tools/store/migrations: tools/store
+tools/store: desktop desktop/secrets tools/conversation
+vncbridge/auth: vncbridge/server
+vncbridge/rfb: vncbridge/auth vncbridge/websocket
+vncbridge/websocket: vncbridge/server
+"""
+
+LAYERS = {
+    place: set(names.split())
+    for place, _, names in (
+        line.partition(":") for line in _TABLE.strip().replace("\n  ", " ").split("\n")
+    )
+}
+"""Folder, or interface module, to what it may import."""
+
+OWNER = {
+    "alembic": {"tools/store", "tools/store/migrations", "tools/store/migrations/versions"},
+    "anthropic": {"tools/agents/providers"},
+    "av": {"desktop/screenshots", "recording/video"},
+    "fastapi": {"desktop/files", "tools/control_plane", "tools/control_plane/proxy", "tools/demo"},
+    "isal": {"desktop/screenshots"},
+    "jeepney": {"desktop/accessibility"},
+    "mss": {"desktop/attach"},
+    "obstore": {"tools/store"},
+    "PIL": {"desktop/screenshots", "recording/video", "tools/agents/scripted"},
+    "psutil": {"desktop/display", "desktop/metrics", "desktop/service"},
+    "pyautogui": {"desktop/attach"},
+    "sqlalchemy": {"tools/agents/chats", "tools/store", "tools/store/migrations/versions"},
+    "starlette": {
+        "desktop/files",
+        "desktop/processes",
+        "tools/agents/scripted",
+        "tools/control_plane",
+        "tools/control_plane/proxy",
+    },
+    "structlog": {"vncbridge/server"},
+    "typer": {"tools"},
+    "uvicorn": {"vncbridge/server"},
+    "websockets": {
+        *("desktop/client", "tools/control_plane", "tools/control_plane/proxy", "vncbridge/server"),
+        "vncbridge/websocket",
+    },
+    "xcffib": {
+        *("desktop/capture", "desktop/clipboard", "desktop/input", "desktop/windows"),
+        "desktop/x11",
+    },
+}
+"""Outside library to the folders that may import it."""
+
+WEB = {"fastapi", "starlette"}
+WEB_FOLDERS = {"desktop/service", "tools/control_plane/routes", "tools/control_plane/service"}
+"""Beside these, all of ``vncbridge``, and every ``api`` and ``http_errors`` module, may use the web
+framework."""
+
+WORLD = {
+    *("asyncio", "fcntl", "http", "multiprocessing", "os", "random", "secrets", "select", "shutil"),
+    *("signal", "socket", "sqlite3", "subprocess", "tempfile", "threading", "time"),
+    *("urllib.request", "httpx2", "anyio", *OWNER),
+}
+"""Pure modules reach none of these: no files, sockets, clocks, processes, chance."""
+
+PURE = {
+    *("desktop/actions", "desktop/files/editing", "recording/timing", "tools/conversation"),
+    *("vncbridge/rfb/messages.py", "vncbridge/rfb/permissions.py", "desktop/lease/lease.py"),
+    *("desktop/input/keys.py", "desktop/input/keymap.py", "desktop/input/keysyms.py"),
+    "desktop/input/events.py",
+}
+"""Folders and modules that must stay pure."""
+
+TWINS = {
+    *("Applications", "Clipboard", "Desktop", "EventStream", "Keyboard", "Lease", "Mouse"),
+    *("Recordings", "Transport", "Windows"),
+}
+"""Classes whose twin without ``await`` has the same name."""
