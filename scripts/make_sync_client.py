@@ -23,8 +23,8 @@ _CHANGES = (
     (r"from (\S*\.)(transport|session) import", r"from \1\2_sync import"),
     (r"from (\S*\.)http import DesktopClient\n", r"from \1blocking import BlockingClient\n"),
     (r"DesktopClient", "BlockingClient"),
-    (r"from (\S*\.)lines import Lines\n", r"from \1blocking import BlockingLines\n"),
-    (r"\bLines\b", "BlockingLines"),
+    (r"from (\S*\.)lines import StreamedLines\n", r"from \1blocking import BlockingLines\n"),
+    (r"\bStreamedLines\b", "BlockingLines"),
 )
 _TITLE = '''"""{first}
 

@@ -1,7 +1,7 @@
 """What a computer can be asked to do: the one table that parsers and schemas are made from."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deskhand.desktop.errors import InvalidAction
@@ -141,7 +141,8 @@ Action = (
     | Screenshot
     | Wait
 )
-"""Points and regions of an action are in the pixels of its request's space."""
+"""As a table row builds it, its points are in the pixels of its request's space; a request holds it
+with native ones (`located`). Regions stay in the request's space."""
 
 Values = Mapping[str, Any]
 """Fields of a request as read, by name."""
@@ -357,7 +358,7 @@ def output(name: str) -> str:
 
 
 def points_of(action: Action) -> tuple[Point, ...]:
-    """The points an action names, in the pixels of its request; it ends at the last one."""
+    """Return the points that an action names, in order; it ends at the last one."""
     match action:
         case MouseMove(to=point) | Click(at=point) | Scroll(at=point):
             return (point,)
@@ -365,3 +366,16 @@ def points_of(action: Action) -> tuple[Point, ...]:
             return path
         case _:
             return ()
+
+
+def located(action: Action, to_native: Callable[[Point], Point]) -> Action:
+    """Return the action with its points in native pixels."""
+    match action:
+        case MouseMove():
+            return replace(action, to=to_native(action.to))
+        case Click() | Scroll():
+            return replace(action, at=to_native(action.at))
+        case Drag():
+            return replace(action, path=tuple(map(to_native, action.path)))
+        case _:
+            return action

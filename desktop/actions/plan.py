@@ -1,10 +1,10 @@
-"""From actions to the strokes of the hands, in native pixels."""
+"""The input events that perform an action, in native pixels."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from deskhand.desktop.geometry import Point, Size, Space, convert
+from deskhand.desktop.geometry import Point
 from deskhand.desktop.input.events import (
     ButtonPress,
     ButtonRelease,
@@ -43,12 +43,8 @@ _FEWEST_STEPS = 8
 _WHEEL = {"up": 4, "down": 5, "left": 6, "right": 7}
 
 
-def plan(action: Action, space: Space, native: Size, position: Point) -> Iterator[InputEvent]:
-    """Yield what the hands have to do; ``position`` is where the pointer is, in native pixels."""
-
-    def here(point: Point) -> Point:
-        return convert(point, space.size, native)
-
+def plan(action: Action, position: Point) -> Iterator[InputEvent]:
+    """Yield the input events of an action; ``position`` is the pointer's, in native pixels."""
     match action:
         case Wait(seconds):
             yield Pause(seconds)
@@ -57,7 +53,7 @@ def plan(action: Action, space: Space, native: Size, position: Point) -> Iterato
         case Key() | Type() | KeyDown() | KeyUp() | HoldKey():
             yield from _keyboard(action)
         case _:
-            yield from _mouse(action, here, position)
+            yield from _mouse(action, position)
 
 
 def _keyboard(action: Key | Type | KeyDown | KeyUp | HoldKey) -> Iterator[InputEvent]:
@@ -77,24 +73,23 @@ def _keyboard(action: Key | Type | KeyDown | KeyUp | HoldKey) -> Iterator[InputE
 
 def _mouse(
     action: MouseMove | Click | ButtonDown | ButtonUp | Drag | Scroll,
-    here: Callable[[Point], Point],
     position: Point,
 ) -> Iterator[InputEvent]:
     match action:
         case MouseMove(to, seconds):
-            yield from _moves((position, here(to)), seconds, fewest=1)
+            yield from _moves((position, to), seconds, fewest=1)
         case Click(at, button, count, modifiers):
-            yield PointerMotion(here(at))
+            yield PointerMotion(at)
             yield from _held(modifiers, [ButtonPress(button), ButtonRelease(button)] * count)
         case ButtonDown(button):
             yield ButtonPress(button)
         case ButtonUp(button):
             yield ButtonRelease(button)
         case Drag(path, seconds, modifiers):
-            yield from _drag([here(point) for point in path], seconds, modifiers)
+            yield from _drag(path, seconds, modifiers)
         case _:
             wheel = _WHEEL[action.direction]
-            yield PointerMotion(here(action.at))
+            yield PointerMotion(action.at)
             yield from _held(
                 action.modifiers, [ButtonPress(wheel), ButtonRelease(wheel)] * action.notches
             )
@@ -146,7 +141,9 @@ def _held(keysyms: tuple[int, ...], strokes: Iterable[InputEvent]) -> Iterator[I
     yield from map(KeyRelease, reversed(keysyms))
 
 
-def _drag(path: list[Point], seconds: float, modifiers: tuple[int, ...]) -> Iterator[InputEvent]:
+def _drag(
+    path: Sequence[Point], seconds: float, modifiers: tuple[int, ...]
+) -> Iterator[InputEvent]:
     yield PointerMotion(path[0])
     yield from _held(
         modifiers,

@@ -8,11 +8,20 @@ from typing import Any, NoReturn, cast
 
 from deskhand.desktop.capture.settle import SettleRule
 from deskhand.desktop.errors import InvalidAction
-from deskhand.desktop.geometry import Point, Size, Space, SpaceName, convert, convert_region, space
+from deskhand.desktop.geometry import (
+    Size,
+    Space,
+    SpaceName,
+    contains,
+    convert,
+    convert_region,
+    space,
+)
 from deskhand.desktop.screenshots.options import PictureOptions, View, view
 
-from .catalog import ACTIONS, Action, Screenshot, Values, picture_options, points_of
+from .catalog import ACTIONS, Action, Screenshot, Values, located, picture_options, points_of
 from .fields import FIELDS, UNREADABLE, Json, flag, items, region, text, within, wrong
+from .points import ActionPoint, requested_point
 
 SPACES: tuple[SpaceName, ...] = ("model", "native", "normalized_1000")
 SMALLEST_PICTURE = 16
@@ -36,23 +45,17 @@ class Observe:
 
 @dataclass(frozen=True)
 class ActionRequest:
-    """One action, and in which pixels it is given."""
+    """One action, its points in native pixels, and the space in which they were given."""
 
     name: str
     action: Action
     space: Space
     text: str | None = None
     observe: Observe | None = None
-
-    @property
-    def point(self) -> Point | None:
-        """Where the action happens, or ends."""
-        points = points_of(self.action)
-        return points[-1] if points else None
-
-    def native_point(self, native: Size) -> Point | None:
-        """The same in the pixels of a screen of that size."""
-        return self.point and convert(self.point, self.space.size, native)
+    point: ActionPoint | None = None
+    """Where the action happens, or ends."""
+    clamped: bool = False
+    """Whether a point of the request lies outside of its space."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,17 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
         # An empty text can be typed; as the name of a key it is none.
         if needed not in values or (name != "type" and values[needed] == ""):
             raise InvalidAction(f'Missing "{needed}" for {name} action.')
-    return ActionRequest(name, kind.build(values), in_space, values.get("text"), observe)
+    action = kind.build(values)
+    points = points_of(action)
+    return ActionRequest(
+        name,
+        located(action, lambda point: convert(point, in_space.size, native)),
+        in_space,
+        values.get("text"),
+        observe,
+        requested_point(points[-1], in_space, native) if points else None,
+        clamped=not all(contains(in_space.size, point) for point in points),
+    )
 
 
 def picture_of(request: ActionRequest, native: Size) -> View:

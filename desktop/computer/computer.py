@@ -20,9 +20,10 @@ from deskhand.desktop.actions.catalog import (
     Wait,
 )
 from deskhand.desktop.actions.plan import batches, plan
+from deskhand.desktop.actions.points import ActionPoint, pointer_point
 from deskhand.desktop.actions.requests import ActionRequest, BatchRequest, picture_of
 from deskhand.desktop.errors import ActionFailed, DesktopError, QueueFull, UntypableText
-from deskhand.desktop.geometry import Point, Size, convert, model_size
+from deskhand.desktop.geometry import Point, Size
 from deskhand.desktop.input.events import InputEvent, Pause
 from deskhand.desktop.lease.access import AccessControl, UnrestrictedAccess, only_looks
 from deskhand.desktop.screenshots.options import View, view
@@ -267,15 +268,14 @@ class Computer:
             raise
         finally:
             self.last_activity = self._clock()
-            native = self.size
-            native_point = request.native_point(native)
+            at = request.point
             self._observer(
                 ActionRecord(
                     tool_call_id=caller.tool_call_id,
                     chat_id=caller.chat_id,
                     action=request.name,
-                    model_point=native_point and convert(native_point, native, model_size(native)),
-                    native_point=native_point,
+                    model_point=at.model if at else None,
+                    native_point=at.native if at else None,
                     text=request.text,
                     started=note.started,
                     ended=self.last_activity,
@@ -309,7 +309,7 @@ class Computer:
             await self._discretion.admit(request.action)
             try:
                 await self._strokes(request, caller)
-                position = await self._position(request)
+                point = await self._point(request)
             except (UntypableText, ActionFailed) as error:
                 raise ActionFailed(ACTIONS[request.name].failed, str(error)) from error
         if not isinstance(request.action, Wait | CursorPosition | Screenshot):
@@ -319,7 +319,7 @@ class Computer:
             shot = await self._eyes.picture(picture_of(request, self.size), stages)
             self._floor.look()
         shown = await self._eyes.frame_id()
-        return outcome_of(request, self.size, position, shown, shot, stages.taken)
+        return outcome_of(request, self.size, point, shown, shot, stages.taken)
 
     async def _strokes(self, request: ActionRequest, caller: Caller) -> None:
         action = request.action
@@ -327,7 +327,7 @@ class Computer:
         if isinstance(action, MouseMove) and action.seconds:
             position = await self._do(self._hands.position)
         try:
-            for batch in batches(plan(action, request.space, self.size, position)):
+            for batch in batches(plan(action, position)):
                 if isinstance(batch, Pause):
                     await self._sleep(batch.seconds)
                 else:
@@ -339,10 +339,11 @@ class Computer:
                 await self.release_all()
             raise
 
-    async def _position(self, request: ActionRequest) -> Point | None:
+    async def _point(self, request: ActionRequest) -> ActionPoint | None:
         if isinstance(request.action, CursorPosition):
-            return await self._do(self._hands.position)
-        return request.native_point(self.size)
+            position = await self._do(self._hands.position)
+            return pointer_point(position, request.space, self.size)
+        return request.point
 
     async def _do(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

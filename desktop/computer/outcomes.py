@@ -6,22 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from deskhand.desktop.actions.catalog import CursorPosition, output, points_of
+from deskhand.desktop.actions.catalog import CursorPosition, output
+from deskhand.desktop.actions.points import ActionPoint
 from deskhand.desktop.actions.requests import ActionRequest
 from deskhand.desktop.capture.diff import Changes
 from deskhand.desktop.capture.frames import Frame, Pointer
 from deskhand.desktop.capture.settle import Verdict
 from deskhand.desktop.errors import ActionFailed
-from deskhand.desktop.geometry import (
-    Point,
-    Region,
-    Size,
-    Space,
-    contains,
-    convert,
-    convert_region,
-    model_size,
-)
+from deskhand.desktop.geometry import Region, Size, Space, convert_region
 from deskhand.desktop.screenshots.options import PictureFormat, View
 from deskhand.desktop.windows.focused import Focused
 
@@ -71,8 +63,8 @@ class Outcome:
     frame_id: str
     timings: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds by stage."""
-    point: Point | None = None
-    native_point: Point | None = None
+    point: ActionPoint | None = None
+    """Where the action happened, or where the pointer is."""
     clamped: bool = False
     shot: ScreenshotResult | None = None
     observation: Observation | None = None
@@ -111,20 +103,15 @@ def etag(shown: str, view: View, pointer: Pointer | None) -> str:
 def outcome_of(
     request: ActionRequest,
     native: Size,
-    native_point: Point | None,
+    point: ActionPoint | None,
     shown: str,
     shot: ScreenshotResult | None,
     timings: Mapping[str, float],
 ) -> Outcome:
-    """What a successful action gave, whose point, or the pointer, is at ``native_point``."""
-    size, point = request.space.size, request.point
-    if point is not None:
-        point = convert(point, size, size)
-    elif native_point is not None:
-        point = convert(native_point, native, size)
+    """Return the outcome of an action that succeeded; ``point`` is where, or the pointer's."""
     words = output(request.name)
     if isinstance(request.action, CursorPosition) and point is not None:
-        words = f"x={point.x},y={point.y}"
+        words = f"x={point.requested.x},y={point.requested.y}"
     return Outcome(
         output=words,
         space=request.space,
@@ -132,8 +119,7 @@ def outcome_of(
         frame_id=shown,
         timings=timings,
         point=point,
-        native_point=native_point,
-        clamped=not all(contains(size, at) for at in points_of(request.action)),
+        clamped=request.clamped,
         shot=shot,
     )
 
@@ -172,11 +158,10 @@ def batch_json(outcome: BatchOutcome, instance_id: str) -> Json:
 
 def _result_json(outcome: Outcome) -> Json:
     body: Json = {"output": outcome.output, "frame_id": outcome.frame_id}
-    if outcome.point is not None and outcome.native_point is not None:
-        body["point"] = list(outcome.point)
-        native = outcome.native
-        body["native_point"] = list(outcome.native_point)
-        body["model_point"] = list(convert(outcome.native_point, native, model_size(native)))
+    if outcome.point is not None:
+        body["point"] = list(outcome.point.requested)
+        body["native_point"] = list(outcome.point.native)
+        body["model_point"] = list(outcome.point.model)
         body["clamped"] = outcome.clamped
     if outcome.told_text is not None:
         body["told_text"] = outcome.told_text

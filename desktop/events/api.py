@@ -27,7 +27,7 @@ def router(events: EventBus, limit: int = LIMIT, heartbeat: float = HEARTBEAT_SE
 
     @routes.get("/events", response_class=Response, responses=_ANSWERS)
     async def listen(request: Request) -> Response:
-        """Stream what happens on the desktop from now on, or since `Last-DesktopEvent-ID`."""
+        """Stream what happens on the desktop from now on, or since `Last-Event-ID`."""
         if len(streams) >= limit:
             detail = f"at most {limit} may listen to one desktop"
             raise HTTPException(429, {"message": "Too many event streams.", "detail": detail})

@@ -18,7 +18,7 @@ Value = Annotated[
 ]
 
 
-class SecretsBody(BaseModel):
+class Secrets(BaseModel):
     """What to hide from now on; kept in memory only."""
 
     model_config = ConfigDict(extra="forbid")
@@ -36,7 +36,7 @@ def router(disguise: SecretRedactor) -> APIRouter:
         return {"count": len(disguise)}
 
     @routes.post("/secrets")
-    async def add(secrets: SecretsBody) -> dict[str, int]:
+    async def add(secrets: Secrets) -> dict[str, int]:
         """Hide values in the steps of recordings from now on: JSON, WebVTT, chapters, files."""
         try:
             disguise.add(secrets.values)

@@ -97,7 +97,7 @@ def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
         # It looks for its display while it is loaded, and speaks on our standard output.
         with redirect_stdout(sys.stderr):
             attachment = importlib.import_module("deskhand.desktop.service.attached_screen")
-        desk = attachment.Attachment(settings, folder, account, instance, token)
+        desk = attachment.AttachedScreen(settings, folder, account, instance, token)
         asyncio.run(desk.run(bound, address))
     return 0
 

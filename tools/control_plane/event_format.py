@@ -47,6 +47,6 @@ def event_bytes(event: StreamEvent) -> bytes:
 
 
 def last_seen(last_event_id: str | None) -> int | None:
-    """Return the id of the last event a returning listener had, by ``Last-StreamEvent-ID``."""
+    """Return the id of the last event a returning listener had, by ``Last-Event-ID``."""
     value = (last_event_id or "").strip()
     return int(value) if value.isascii() and value.isdigit() and len(value) <= LONGEST_ID else None

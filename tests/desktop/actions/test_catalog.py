@@ -18,6 +18,7 @@ from deskhand.desktop.actions.catalog import (
     Scroll,
     Type,
     Wait,
+    located,
     output,
     picture_options,
     points_of,
@@ -137,6 +138,23 @@ def test_a_picture_is_wanted_with_the_defaults_of_what_is_not_said() -> None:
 def test_an_action_says_in_words_that_it_was_performed() -> None:
     assert output("left_click") == "left_click action performed"
     assert output("screenshot") == "screenshot"
+
+
+def test_the_points_of_an_action_become_native_and_nothing_else_of_it() -> None:
+    def twice(point: Point) -> Point:
+        return Point(2 * point.x, 2 * point.y)
+
+    there = twice(AT)
+    for name, fields in (
+        ("left_click", {"coordinate": AT}),
+        ("mouse_move", {"coordinate": AT}),
+        ("scroll", {"coordinate": AT}),
+        ("left_click_drag", {"path": (AT, AT)}),
+        ("wait", {}),
+    ):
+        moved = located(build(name, **fields), twice)
+        assert points_of(moved) == tuple(there for _ in points_of(moved))
+        assert moved == located(moved, lambda point: point)
 
 
 def test_points_of_an_action() -> None:

@@ -27,7 +27,7 @@ CORNER = PointerMotion(Point(1919, 1079))
 
 def strokes(action: str, position: Point = HERE, **fields: Any) -> list[InputEvent]:
     request = action_request({"action": action, **fields}, NATIVE)
-    return list(plan(request.action, request.space, NATIVE, position))
+    return list(plan(request.action, position))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_drag_passes_every_point_of_its_path_in_its_time(
     request = action_request({"action": "mouse_move", "coordinate": path[-1]}, NATIVE)
     for x, y in path:
         request = action_request({"action": "mouse_move", "coordinate": [x, y]}, NATIVE)
-        (move,) = plan(request.action, request.space, NATIVE, HERE)
+        (move,) = plan(request.action, HERE)
         assert isinstance(move, PointerMotion)
         assert move.to in passed
         passed = passed[passed.index(move.to) :]

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.actions.catalog import ACTIONS, Click, Wait
+from deskhand.desktop.actions.catalog import ACTIONS, Click, MouseMove, Wait
 from deskhand.desktop.actions.fields import FIELDS, UNREADABLE
+from deskhand.desktop.actions.points import ActionPoint
 from deskhand.desktop.actions.requests import (
     Observe,
     action_request,
@@ -63,14 +64,16 @@ def test_what_is_no_json_object_is_refused(body: bytes) -> None:
 def test_the_corner_is_a_coordinate_like_any_other() -> None:
     request = action_request(CLICK, NATIVE)
     assert request.action == Click(Point(0, 0), 1, 1, ())
-    assert request.point == Point(0, 0)
+    assert request.point == ActionPoint(Point(0, 0), Point(0, 0), Point(0, 0))
     assert request.name == "left_click"
 
 
-def test_a_point_is_known_on_the_screen_too() -> None:
-    moved = action_request({"action": "mouse_move", "coordinate": [640, 360]}, NATIVE)
-    assert moved.native_point(NATIVE) == Point(960, 540)
-    assert action_request({"action": "wait"}, NATIVE).native_point(NATIVE) is None
+def test_a_point_is_read_in_all_three_spaces_and_the_action_has_the_native_one() -> None:
+    data = {"action": "mouse_move", "coordinate": [500, 1500]}
+    moved = action_request({**data, "coordinate_space": "normalized_1000"}, NATIVE)
+    assert moved.action == MouseMove(Point(960, 1079), 0.0)
+    assert moved.point == ActionPoint(Point(500, 999), Point(960, 1079), Point(640, 719))
+    assert moved.clamped
 
 
 def test_an_action_without_a_point_has_none() -> None:

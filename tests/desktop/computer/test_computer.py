@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from deskhand.desktop.actions.catalog import ActionRecord
+from deskhand.desktop.actions.points import ActionPoint
 from deskhand.desktop.actions.requests import (
     ActionRequest,
     BatchRequest,
@@ -85,6 +86,9 @@ def run(scenario: Coroutine[Any, Any, None]) -> None:
     asyncio.run(limited())
 
 
+CORNER = Point(1279, 719)
+
+
 def refuse_scrolling(stroke: InputEvent) -> Exception | None:
     return UntypableText("語") if stroke == ButtonPress(5) else None
 
@@ -99,8 +103,7 @@ def test_a_click_lands_where_the_model_meant() -> None:
                 ButtonRelease(1),
             ]
             assert outcome.output == "left_click action performed"
-            assert outcome.point == Point(853, 402)
-            assert outcome.native_point == Point(1280, 603)
+            assert outcome.point == ActionPoint(Point(853, 402), Point(1280, 603), Point(853, 402))
             assert not outcome.clamped
             assert outcome.frame_id == "boot-0"
 
@@ -111,10 +114,11 @@ def test_a_point_outside_is_clamped_and_said_so() -> None:
     async def scenario() -> None:
         async with desk() as d:
             outcome = await d.act("left_click", coordinate=[5000, -5])
-            assert (outcome.point, outcome.native_point) == (Point(1279, 0), Point(1919, 0))
+            assert outcome.point == ActionPoint(Point(1279, 0), Point(1919, 0), Point(1279, 0))
             assert outcome.clamped
             dragged = await d.act("left_click_drag", path=[[9999, 0], [5, 5]], duration=0)
-            assert dragged.point == Point(5, 5)
+            assert dragged.point is not None
+            assert dragged.point.requested == Point(5, 5)
             assert dragged.clamped
 
     run(scenario())
@@ -158,7 +162,7 @@ def test_the_pointer_is_told_in_the_pixels_of_the_request() -> None:
             d.hands.at = Point(1919, 1079)
             model = await d.act("cursor_position")
             assert model.output == "x=1279,y=719"
-            assert (model.point, model.native_point) == (Point(1279, 719), Point(1919, 1079))
+            assert model.point == ActionPoint(CORNER, Point(1919, 1079), CORNER)
             native = await d.act("cursor_position", coordinate_space="native")
             assert native.output == "x=1919,y=1079"
             scaled = await d.act("cursor_position", scaled_width=640, scaled_height=360)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from deskhand.desktop.actions.points import ActionPoint, pointer_point
 from deskhand.desktop.actions.requests import action_request
 from deskhand.desktop.capture.diff import Changes
 from deskhand.desktop.computer.outcomes import (
@@ -53,9 +54,12 @@ def test_what_was_done_is_told_in_the_pixels_of_its_request(
     clamped: bool,
 ) -> None:
     request = action_request(asked, NATIVE)
-    native_point = position and Point(*position)
-    found = outcome_of(request, NATIVE, native_point, "b-1", None, {})
-    assert (found.point, found.native_point) == (point, position)
+    at = request.point
+    if at is None and position is not None:
+        at = pointer_point(Point(*position), request.space, NATIVE)
+    found = outcome_of(request, NATIVE, at, "b-1", None, {})
+    points = (found.point.requested, found.point.native) if found.point else (None, None)
+    assert points == (point, position)
     assert (found.output, found.clamped, found.frame_id) == (words, clamped, "b-1")
 
 
@@ -70,11 +74,10 @@ def test_a_plain_answer_has_no_fields_that_do_not_apply() -> None:
 
 
 def test_an_answer_tells_both_points() -> None:
-    moved = replace(OUTCOME, point=Point(0, 0), native_point=Point(0, 0), clamped=True)
+    moved = replace(OUTCOME, point=ActionPoint(Point(1, 2), Point(3, 4), Point(5, 6)), clamped=True)
     body = outcome_json(moved, "i")
-    assert (body["point"], body["native_point"], body["clamped"]) == ([0, 0], [0, 0], True)
-    corner = replace(moved, point=Point(999, 999), native_point=Point(1919, 1079))
-    assert outcome_json(corner, "i")["model_point"] == [1279, 719]
+    assert (body["point"], body["native_point"], body["clamped"]) == ([1, 2], [3, 4], True)
+    assert body["model_point"] == [5, 6]
 
 
 def test_a_picture_is_in_base64_with_its_size() -> None:

@@ -85,11 +85,11 @@ def test_children_die_with_the_process_that_spawned_them(tmp_path: Path) -> None
     program = (
         "import os, sys, signal\n"
         "from pathlib import Path\n"
-        "from deskhand.desktop.display.child_processes import Order, Spawner\n"
-        "spawner = Spawner(); spawner.open()\n"
+        "from deskhand.desktop.display.child_processes import ChildCommand, ChildProcessSpawner\n"
+        "spawner = ChildProcessSpawner(); spawner.open()\n"
         "ready = sys.argv[1] + '.ready'; os.mkfifo(ready)\n"
         "command = ('sh', '-c', f'echo > {ready}; exec sleep 600')\n"
-        "child = spawner.spawn(Order(command, dict(os.environ), Path(sys.argv[1])))\n"
+        "child = spawner.spawn(ChildCommand(command, dict(os.environ), Path(sys.argv[1])))\n"
         # It sets its parent-death signal before it says so.
         "Path(ready).read_text(); print(child.pid, flush=True)\n"
         "sys.stdin.read(1)\n"

@@ -120,9 +120,9 @@ def test_a_folder_that_may_not_be_read_is_passed_over() -> None:
     """Run without root's rights, which could read it."""
     script = (
         "import os, sys; from pathlib import Path\n"
-        "from deskhand.desktop.files.watch_api import Tree\n"
+        "from deskhand.desktop.files.watch_api import WatchedTree\n"
         "if os.geteuid() == 0: os.setuid(65534)\n"
-        "Tree(Path(sys.argv[1])).close()"
+        "WatchedTree(Path(sys.argv[1])).close()"
     )
     # Not below pytest's own folder, which each run of pytest closes to others.
     with tempfile.TemporaryDirectory(prefix="watched-") as folder:

@@ -154,15 +154,15 @@ import resource, signal, sys
 from pathlib import Path
 import numpy as np
 from deskhand.recording.video.mp4_boxes import Box
-from deskhand.recording.timing.size_budget import LADDER
-from deskhand.recording.video.mp4_file import Film
+from deskhand.recording.timing.size_budget import QUALITY_LEVELS
+from deskhand.recording.video.mp4_file import Mp4File
 from deskhand.recording.video.encoder import Encoder
 from deskhand.recording.errors import DiskFull, RecordingFailed
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 random = np.random.default_rng(1)
-with Encoder((320, 240), LADDER[0], 8_000_000) as encoder:
-    film = Film(Path(sys.argv[1]), encoder.stream)
+with Encoder((320, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
+    film = Mp4File(Path(sys.argv[1]), encoder.stream)
     try:
         for i in range(1000):
             noise = random.integers(0, 255, (240, 320, 4), dtype=np.uint8)
