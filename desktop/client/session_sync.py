@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 from deskhand.desktop import results
 from deskhand.desktop.results import Application, Event, Started, Tenure, Window
 
-from .lines import StreamedLines
+from .blocking import BlockingLines
 from .transport_sync import Transport
 
 _LONGEST_WAIT = 60.0
@@ -197,7 +197,7 @@ class EventStream:
         self._line = line
         self._since = since
         self._stack = ExitStack()
-        self._lines: StreamedLines
+        self._lines: BlockingLines
 
     def __enter__(self) -> Self:
         path = self._line.path("/desktop/events")
