@@ -55,8 +55,8 @@ class AccessibilityService:
         return pointed(body, self._places, self._size)
 
 
-def router(shown: AccessibilityService, floor: AccessControl) -> APIRouter:
-    """Return the route; ``floor`` says whether the screen may be seen."""
+def router(shown: AccessibilityService, access: AccessControl) -> APIRouter:
+    """Return the route; ``access`` says whether the screen may be seen."""
     routes = APIRouter(prefix=PREFIX, tags=["desktop"])
     turns = asyncio.Lock()
 
@@ -68,10 +68,10 @@ def router(shown: AccessibilityService, floor: AccessControl) -> APIRouter:
         """
         with answered():
             async with turns:
-                floor.look()
+                access.check_view()
                 told = await asyncio.to_thread(shown.read)
                 # A person may have taken the screen in private meanwhile.
-                floor.look()
+                access.check_view()
                 return told
 
     return routes

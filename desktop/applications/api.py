@@ -27,7 +27,7 @@ class Launcher(Protocol):
 
 
 def router(
-    applications: InstalledApplications, launcher: Launcher, floor: AccessControl
+    applications: InstalledApplications, launcher: Launcher, access: AccessControl
 ) -> APIRouter:
     """Return the routes."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
@@ -55,7 +55,7 @@ def router(
             if any("\0" in word for word in (value, *arguments)):
                 raise InvalidAction("A command line must not contain NUL.")
             find = applications.by_name if key == "name" else applications.by_command
-            with floor.acting(caller_of(request.headers).chat_id):
+            with access.acting(caller_of(request.headers).chat_id):
                 command = await asyncio.to_thread(find, value, arguments)
                 return await started(command, value.split()[0], request)
 
@@ -69,7 +69,7 @@ def router(
             if "\0" in value:
                 raise InvalidAction(f'"{key}" must not contain NUL.')
             find = applications.opening_path if key == "path" else applications.opening_url
-            with floor.acting(caller_of(request.headers).chat_id):
+            with access.acting(caller_of(request.headers).chat_id):
                 command = await asyncio.to_thread(find, value)
                 return await started(command, command.split()[0], request)
 

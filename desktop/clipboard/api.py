@@ -49,7 +49,7 @@ class ClipboardService(Protocol):
         """Copy again what was there before."""
 
 
-def router(board: Callable[[], ClipboardService], floor: AccessControl) -> APIRouter:
+def router(board: Callable[[], ClipboardService], access: AccessControl) -> APIRouter:
     """Return the routes; ``board`` may wait for a display, and is called in a thread."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
@@ -64,8 +64,8 @@ def router(board: Callable[[], ClipboardService], floor: AccessControl) -> APIRo
         with answered():
             known(request.query_params, ("type", "viewer"))
             kinds = _wanted(request)
-            if not _drives(request, floor):
-                floor.look()
+            if not _drives(request, access):
+                access.check_view()
             found = await asyncio.to_thread(lambda: board().get(kinds))
             if found is None:
                 return Response(status_code=204, headers=_SAFE)
@@ -82,7 +82,7 @@ def router(board: Callable[[], ClipboardService], floor: AccessControl) -> APIRo
             known(request.query_params, ("restore_after", "viewer"))
             after = _restore_after(request.query_params.get("restore_after"))
             content = content_of(request.headers.get("content-type", ""), await _body(request))
-            with _acting(request, floor):
+            with _acting(request, access):
                 await asyncio.to_thread(lambda: board().put(content, after))
             return Response(status_code=204)
 
@@ -94,7 +94,7 @@ def router(board: Callable[[], ClipboardService], floor: AccessControl) -> APIRo
     async def restore(request: Request) -> Response:
         """Copy again what was there before the last PUT."""
         with answered():
-            with _acting(request, floor):
+            with _acting(request, access):
                 restored = await asyncio.to_thread(lambda: board().restore())
             if not restored:
                 raise refusal(409, "There is nothing to restore.", "nothing was copied before")
@@ -103,15 +103,15 @@ def router(board: Callable[[], ClipboardService], floor: AccessControl) -> APIRo
     return routes
 
 
-def _drives(request: Request, floor: AccessControl) -> bool:
+def _drives(request: Request, access: AccessControl) -> bool:
     """Whether the page that asks is in control: a person's clipboard is the person's."""
-    return floor.drives(key_of(None, request.query_params.get("viewer")))
+    return access.holds_control(key_of(None, request.query_params.get("viewer")))
 
 
-def _acting(request: Request, floor: AccessControl) -> AbstractContextManager[None]:
-    if _drives(request, floor):
+def _acting(request: Request, access: AccessControl) -> AbstractContextManager[None]:
+    if _drives(request, access):
         return nullcontext()
-    return floor.acting(caller_of(request.headers).chat_id)
+    return access.acting(caller_of(request.headers).chat_id)
 
 
 def content_of(media_type: str, body: bytes) -> Content:

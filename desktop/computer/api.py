@@ -24,7 +24,7 @@ from .responder import ActionResponder
 T = TypeVar("T")
 
 PREFIX = "/api/v0/desktop"
-# Nobody reads it: the one who asked has gone.
+# No client reads this status: nginx logs 499 for a client that closed the connection.
 _CLIENT_CLOSED_REQUEST = 499
 _ENDING = ("Desktop API is shutting down.", "what was going on has been let go of")
 
@@ -38,9 +38,9 @@ def router(
 ) -> APIRouter:
     """Return the routes of one computer.
 
-    ``status`` gives the body of the status route, ``once`` keeps calls from being done twice,
-    ``refs`` puts points in the place of a body's refs. Set ``closing`` when the end is asked for:
-    whoever waits is told so.
+    ``status`` returns the body of the status route, ``once`` prevents a second execution of a
+    call, ``refs`` replaces a body's widget refs by points. Set ``closing`` at shutdown: the
+    requests that wait are answered 503.
     """
     ending = closing or asyncio.Event()
     routes = APIRouter(prefix=PREFIX, tags=["desktop"])
@@ -62,8 +62,8 @@ def router(
         with answered():
             wanted = screenshot_request(request.query_params.multi_items(), computer.size)
             known = etags(",".join(request.headers.getlist("if-none-match")))
-            shot = await computer.picture(picture_of(wanted, computer.size), known)
-            return _picture(shot, wanted.space)
+            taken = await computer.picture(picture_of(wanted, computer.size), known)
+            return _picture(taken, wanted.space)
 
     @routes.post("/action", openapi_extra=_body(action_schema()), responses=_ERRORS)
     async def action(request: Request) -> Response:
@@ -129,21 +129,21 @@ async def _left(request: Request) -> None:
         pass
 
 
-def _picture(shot: ScreenshotResult, space: Space) -> Response:
+def _picture(taken: ScreenshotResult, space: Space) -> Response:
     headers = {
-        "ETag": f'"{shot.etag}"',
+        "ETag": f'"{taken.etag}"',
         "Cache-Control": "no-cache",
-        "Deskhand-Frame-Id": shot.frame_id,
-        "Deskhand-Picture-Size": f"{shot.size.width}x{shot.size.height}",
-        "Deskhand-Native-Size": f"{shot.native.width}x{shot.native.height}",
+        "Deskhand-Frame-Id": taken.frame_id,
+        "Deskhand-Picture-Size": f"{taken.size.width}x{taken.size.height}",
+        "Deskhand-Native-Size": f"{taken.native.width}x{taken.native.height}",
         "Deskhand-Space": f"{space.name} {space.size.width}x{space.size.height}",
         "Server-Timing": ", ".join(
-            f"{stage};dur={taken:.3f}" for stage, taken in shot.timings.items()
+            f"{stage};dur={taken:.3f}" for stage, taken in taken.timings.items()
         ),
     }
-    if shot.data is None:
+    if taken.data is None:
         return Response(status_code=304, headers=headers)
-    return Response(shot.data, media_type=f"image/{shot.format}", headers=headers)
+    return Response(taken.data, media_type=f"image/{taken.format}", headers=headers)
 
 
 def _body(schema: Json) -> Json:

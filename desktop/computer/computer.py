@@ -1,4 +1,17 @@
-"""A computer with a screen, a mouse and a keyboard."""
+"""One computer: performs actions in order and observes their effect.
+
+A request passes four stages, each timed for the reply: *act* (input events), *settle* (wait until
+the screen rests), *capture* and *encode* (the screenshot). Invariants:
+
+- Actions run one at a time in order of arrival; a queue of 32 bounds what waits. Screenshots wait
+  for no action.
+- Access is checked when an action's turn comes, again before every batch of input events, and again
+  before a screenshot leaves: a person may take control at any moment.
+- An action that fails or is cancelled leaves no key or button pressed.
+- Input events are sent from one thread and frames are read from another, so an X server that hangs
+  blocks neither the event loop nor the release of keys.
+- Every action ends as one `ActionRecord`, whatever became of it.
+"""
 
 import asyncio
 import time
@@ -37,80 +50,80 @@ T = TypeVar("T")
 
 
 class InputDevice(Protocol):
-    """What acts. Blocking; called from one thread only."""
+    """Sends input events. Blocking; called from one thread only."""
 
-    def perform(self, strokes: Sequence[InputEvent]) -> None:
-        """Do strokes, none of them a pause, and return when the display has them.
+    def perform(self, events: Sequence[InputEvent]) -> None:
+        """Send events, none of them a pause, and return when the display has processed them.
 
         Raises:
             UntypableText: If the keyboard has no room for a character.
-            ActionFailed: If the display refuses a stroke.
+            ActionFailed: If the display refuses an event.
         """
 
     def release_all(self) -> None:
-        """Let go of every key and button that is still held."""
+        """Release every key and button that is still pressed."""
 
     def position(self) -> Point:
-        """Where the mouse pointer is."""
+        """Return the position of the pointer, in native pixels."""
 
 
 class ActionProgress(Protocol):
-    """Where it is written down how far one request has come."""
+    """Receives how far one request has come."""
 
     def began(self) -> None:
-        """From now on it may have been done."""
+        """Record that the action may have happened from now on."""
 
     def ended(self, outcome: Outcome | BatchOutcome) -> None:
-        """It has been done; what it was looked at for is not in the outcome yet."""
+        """Record that the action has happened; its outcome has no observation yet."""
 
 
 class NoProgress:
-    """For requests that nobody repeats."""
+    """Progress of requests that carry no tool-call id."""
 
     def began(self) -> None:
-        """Forget it."""
+        """Do nothing."""
 
     def ended(self, outcome: Outcome | BatchOutcome) -> None:
-        """Forget it."""
+        """Do nothing."""
 
 
 NO_PROGRESS = NoProgress()
 
 
 class Computer:
-    """Performs actions one at a time, in the order in which they arrive, and looks at the result.
+    """Performs actions one at a time, in order of arrival, and observes the result.
 
-    Cancelling an action lets go of every key and button. An async context manager; it owns two
-    threads, one for the hands and one for pictures.
+    Cancelling an action releases every key and button. An async context manager; it owns two
+    threads, one for input and one for screenshots.
     """
 
     def __init__(
         self,
         screen: Screen,
-        hands: InputDevice,
-        pictures: ScreenshotRenderer,
-        observer: Callable[[ActionRecord], None],
+        device: InputDevice,
+        renderer: ScreenshotRenderer,
+        record: Callable[[ActionRecord], None],
         *,
         instance_id: str,
         boot: str | None = None,
-        floor: AccessControl | None = None,
+        access: AccessControl | None = None,
         windows: FocusSource | None = None,
-        discretion: TypingPolicy | None = None,
+        typing_policy: TypingPolicy | None = None,
         queue: int = 32,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.instance_id = instance_id
-        self._eyes = Observer(screen, pictures, boot or instance_id, clock, windows)
-        self._hands = hands
-        self._observer = observer
-        self._floor = floor or UnrestrictedAccess()
-        self._discretion = discretion or TypingPolicy()
+        self._observer = Observer(screen, renderer, boot or instance_id, clock, windows)
+        self._device = device
+        self._record = record
+        self._access = access or UnrestrictedAccess()
+        self._typing_policy = typing_policy or TypingPolicy()
         self._queue = queue
         self._clock, self._sleep = clock, sleep
-        self._turns = asyncio.Lock()
+        self._order = asyncio.Lock()
         self._waiting = 0
-        self._thread = ThreadPoolExecutor(1, "hands")
+        self._thread = ThreadPoolExecutor(1, "input")
         self.last_activity: float | None = None
         """When the last action ended, in seconds on the monotonic clock."""
 
@@ -128,35 +141,37 @@ class Computer:
     @property
     def size(self) -> Size:
         """Native size of the screen."""
-        return self._eyes.size
+        return self._observer.size
 
     async def close(self) -> None:
-        """Let go of everything and end the threads; twice is fine."""
+        """Release all keys and buttons and end the threads; closing twice is fine."""
         try:
             with suppress(DesktopError, RuntimeError):
                 await self.release_all()
         finally:
             self._thread.shutdown(wait=False)
-            self._eyes.close()
+            self._observer.close()
 
     async def release_all(self) -> None:
-        """Let go of every key and button, after what the hands do just now."""
-        await asyncio.shield(self._do(self._hands.release_all))
+        """Release every key and button, after the events that are being sent now."""
+        await asyncio.shield(self._do(self._device.release_all))
 
-    def let_go(self) -> None:
-        """Let go of every key and button before anything that is begun after this call."""
+    def release_soon(self) -> None:
+        """Release every key and button before any event that is sent after this call."""
         with suppress(RuntimeError):
-            self._thread.submit(self._hands.release_all)
+            self._thread.submit(self._device.release_all)
 
     async def act(
         self, request: ActionRequest, caller: Caller, journal: ActionProgress = NO_PROGRESS
     ) -> Outcome:
         """Perform one action when its turn has come.
 
+        Cancelling it releases what it pressed.
+
         Raises:
-            QueueFull: If too many wait already.
-            Occupied: If somebody else acts, or takes over meanwhile.
-            ActionFailed: If it was begun and went wrong; then nothing stays pressed.
+            QueueFull: If too many actions wait already.
+            Occupied: If a person or another chat acts, or takes over meanwhile.
+            ActionFailed: If the action began and failed; then nothing stays pressed.
             DisplayGone: If there is no display to act on.
         """
         stages = Stages(self._clock)
@@ -172,25 +187,25 @@ class Computer:
                 if request.observe is None:
                     outcome = await act()
                     note.frames = ("", outcome.frame_id)
-                    return self._discretion.told(request, outcome, note.started)
+                    return self._typing_policy.with_redacted_text(request, outcome, note.started)
                 picture = picture_of(request, self.size)
-                outcome, seen = await self._eyes.watched(
+                outcome, seen = await self._observer.watched(
                     act, request.observe, picture, stages, clicks=_clicks(request)
                 )
-                self._floor.look()
+                self._access.check_view()
                 note.changed_fraction = seen.changes.fraction
                 note.frames = (seen.frame_before, seen.frame_id)
                 outcome = replace(outcome, observation=seen)
-                return self._discretion.told(request, outcome, note.started)
+                return self._typing_policy.with_redacted_text(request, outcome, note.started)
 
     async def batch(
         self, batch: BatchRequest, caller: Caller, journal: ActionProgress = NO_PROGRESS
     ) -> BatchOutcome:
-        """Perform actions in order up to the first that fails, and look once at the end.
+        """Perform actions in order up to the first that fails, and observe once at the end.
 
         Raises:
-            QueueFull: If too many wait already.
-            Occupied: If somebody else acts, or takes over meanwhile.
+            QueueFull: If too many actions wait already.
+            Occupied: If a person or another chat acts, or takes over meanwhile.
             DisplayGone: If there is no display to act on.
         """
         stages = Stages(self._clock)
@@ -203,7 +218,7 @@ class Computer:
                 skipped=len(batch.actions) - len(results),
                 space=batch.space,
                 native=self.size,
-                frame_id=await self._eyes.frame_id(),
+                frame_id=await self._observer.frame_id(),
                 timings=stages.taken,
                 observation=None,
             )
@@ -215,21 +230,21 @@ class Computer:
                 return await act()
             picture = view(batch.observe.options, batch.space, self.size)
             clicks = _clicks(batch.actions[-1])
-            outcome, seen = await self._eyes.watched(
+            outcome, seen = await self._observer.watched(
                 act, batch.observe, picture, stages, clicks=clicks
             )
-            self._floor.look()
+            self._access.check_view()
             return replace(outcome, frame_id=seen.frame_id, observation=seen)
 
     async def picture(self, wanted: View, known: Container[str] = ()) -> ScreenshotResult:
-        """Take a picture without waiting for actions; ``known`` are ETags the caller has.
+        """Take a screenshot without waiting for actions; ``known`` are ETags the caller has.
 
         Raises:
-            HumanInControl: While a person has the screen in private.
+            HumanInControl: While a person has control in privacy mode.
         """
-        self._floor.look()
-        shot = await self._eyes.picture(wanted, Stages(self._clock), known)
-        self._floor.look()
+        self._access.check_view()
+        shot = await self._observer.picture(wanted, Stages(self._clock), known)
+        self._access.check_view()
         return shot
 
     @asynccontextmanager
@@ -240,18 +255,18 @@ class Computer:
             raise QueueFull(self._queue)
         self._waiting += 1
         try:
-            await self._turns.acquire()
+            await self._order.acquire()
         finally:
             self._waiting -= 1
         try:
-            self._floor.look()
+            self._access.check_view()
             if only_looks(request):
                 yield
                 return
-            with self._floor.acting(caller.chat_id):
+            with self._access.acting(caller.chat_id):
                 yield
         finally:
-            self._turns.release()
+            self._order.release()
 
     @contextmanager
     def _recorded(
@@ -269,7 +284,7 @@ class Computer:
         finally:
             self.last_activity = self._clock()
             at = request.point
-            self._observer(
+            self._record(
                 ActionRecord(
                     tool_call_id=caller.tool_call_id,
                     chat_id=caller.chat_id,
@@ -296,7 +311,9 @@ class Computer:
                 with self._recorded(request, caller, own) as note:
                     outcome = await self._perform(request, caller, own)
                     note.frames = ("", outcome.frame_id)
-                    results.append(self._discretion.told(request, outcome, note.started))
+                    results.append(
+                        self._typing_policy.with_redacted_text(request, outcome, note.started)
+                    )
             except ActionFailed as error:
                 results.append(error)
                 break
@@ -306,34 +323,34 @@ class Computer:
 
     async def _perform(self, request: ActionRequest, caller: Caller, stages: Stages) -> Outcome:
         with stages.stage("act"):
-            await self._discretion.admit(request.action)
+            await self._typing_policy.check(request.action)
             try:
-                await self._strokes(request, caller)
+                await self._send_events(request, caller)
                 point = await self._point(request)
             except (UntypableText, ActionFailed) as error:
                 raise ActionFailed(ACTIONS[request.name].failed, str(error)) from error
         if not isinstance(request.action, Wait | CursorPosition | Screenshot):
-            self._eyes.stirred()
+            self._observer.note_action()
         shot = None
         if isinstance(request.action, Screenshot) and request.observe is None:
-            shot = await self._eyes.picture(picture_of(request, self.size), stages)
-            self._floor.look()
-        shown = await self._eyes.frame_id()
+            shot = await self._observer.picture(picture_of(request, self.size), stages)
+            self._access.check_view()
+        shown = await self._observer.frame_id()
         return outcome_of(request, self.size, point, shown, shot, stages.taken)
 
-    async def _strokes(self, request: ActionRequest, caller: Caller) -> None:
+    async def _send_events(self, request: ActionRequest, caller: Caller) -> None:
         action = request.action
         position = Point(0, 0)
         if isinstance(action, MouseMove) and action.seconds:
-            position = await self._do(self._hands.position)
+            position = await self._do(self._device.position)
         try:
             for batch in batches(plan(action, position)):
                 if isinstance(batch, Pause):
                     await self._sleep(batch.seconds)
                 else:
-                    # Somebody may have taken over since the last stroke.
-                    self._floor.admit(caller.chat_id)
-                    await self._do(partial(self._hands.perform, batch))
+                    # A person may have taken control since the last batch of events.
+                    self._access.check_act(caller.chat_id)
+                    await self._do(partial(self._device.perform, batch))
         except BaseException:
             with suppress(DesktopError):
                 await self.release_all()
@@ -341,7 +358,7 @@ class Computer:
 
     async def _point(self, request: ActionRequest) -> ActionPoint | None:
         if isinstance(request.action, CursorPosition):
-            position = await self._do(self._hands.position)
+            position = await self._do(self._device.position)
             return pointer_point(position, request.space, self.size)
         return request.point
 

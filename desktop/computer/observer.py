@@ -1,4 +1,4 @@
-"""Looks at the screen: takes pictures, and waits until it rests."""
+"""Observes the screen: takes screenshots, and waits until the screen rests."""
 
 import asyncio
 import math
@@ -21,66 +21,66 @@ from .outcomes import Observation, ScreenshotResult, etag, frame_id
 
 T = TypeVar("T")
 
-# Paints this soon after an action nobody watched are most likely its effect, not an animation.
-_STIRS_SECONDS = 0.25
-# Damages are remembered for so long; what was seen moving before that must be seen again.
+# Damage this soon after an unobserved action is most likely its effect, not an animation.
+_EFFECT_SECONDS = 0.25
+# Damage is remembered for this long; what moved before that must be seen moving again.
 _JUST_BEFORE = 1.0
 
 
 class DamageWatch(Protocol):
-    """What was painted around one action; opened before acting, closed after looking."""
+    """Damage around one action; opened before acting, closed after the screenshot."""
 
     def recent(self) -> tuple[Damage, ...]:
-        """Damages of the second before the watch was opened."""
+        """Return the damage of the second before the watch was opened."""
 
     async def next(self, timeout: float) -> Damage | None:
-        """The next damage since the watch was opened; ``None`` after ``timeout`` seconds."""
+        """Return the next damage since the watch was opened; ``None`` after ``timeout`` seconds."""
 
     def close(self) -> None:
         """Stop watching."""
 
 
 class Screen(Protocol):
-    """What is seen. Blocks, for as long as the server hangs if it does; any thread may call."""
+    """Frames of the display. Blocks as long as an X server that hangs; any thread may call."""
 
     @property
     def size(self) -> Size:
         """Native size."""
 
     def frame(self) -> Frame:
-        """The newest pixels."""
+        """Return the newest frame."""
 
     def pointer(self) -> Pointer:
-        """The mouse pointer, which is not part of a frame."""
+        """Return the pointer, which is not part of a frame."""
 
     def watch(self) -> DamageWatch:
-        """Watch what is painted from now on."""
+        """Subscribe to damage from now on."""
 
 
 class FocusSource(Protocol):
-    """What is known of windows. Blocks for a moment, never raises; any thread may call."""
+    """Windows of the display. Blocks for a moment, never raises; any thread may call."""
 
     def focused(self) -> Focused | None:
-        """The window that has the keyboard, if there is one."""
+        """Return the window that has the keyboard focus, if there is one."""
 
     def margins(self) -> tuple[Region, ...]:
-        """The parts of the screen that belong to panels."""
+        """Return the regions of the screen that panels reserve."""
 
 
 class NoFocusSource:
-    """Where nobody knows of windows."""
+    """Windows of a display without a window manager: none."""
 
     def focused(self) -> Focused | None:
-        """None is known."""
+        """Return none."""
         return None
 
     def margins(self) -> tuple[Region, ...]:
-        """None are known."""
+        """Return none."""
         return ()
 
 
 class ScreenshotRenderer(Protocol):
-    """What turns frames into files. Blocking; called from one thread only."""
+    """Encodes frames. Blocking; called from one thread only."""
 
     def render(
         self,
@@ -92,12 +92,12 @@ class ScreenshotRenderer(Protocol):
         format: PictureFormat = "png",
         quality: int = 85,
     ) -> bytes:
-        """Return the picture of ``region``, the whole screen if none, scaled to ``size``."""
+        """Return ``region`` of the frame, or all of it, scaled to ``size`` and encoded."""
 
 
 @dataclass
 class Stages:
-    """How long each stage of a request took, in milliseconds."""
+    """Durations of the stages of a request, in milliseconds."""
 
     clock: Callable[[], float]
     taken: dict[str, float] = field(default_factory=dict)
@@ -113,26 +113,26 @@ class Stages:
 
 
 class Observer:
-    """One screen and its pictures, read in a thread of their own."""
+    """One screen and its screenshots, read in a thread of its own."""
 
     def __init__(
         self,
         screen: Screen,
-        pictures: ScreenshotRenderer,
+        renderer: ScreenshotRenderer,
         boot: str,
         clock: Callable[[], float] = time.monotonic,
         windows: FocusSource | None = None,
     ) -> None:
         self._windows = windows or NoFocusSource()
         self._screen = screen
-        self._pictures = pictures
+        self._renderer = renderer
         self._boot = boot
         self._clock = clock
         self._pointed: tuple[Point, int] | None = None
         self._moves = 0
-        self._stirred = -math.inf
+        self._effect_until = -math.inf
         self._moving: tuple[float, tuple[Region, ...]] = (-math.inf, ())
-        self._thread = ThreadPoolExecutor(1, "eyes")
+        self._thread = ThreadPoolExecutor(1, "observer")
 
     @property
     def size(self) -> Size:
@@ -143,19 +143,19 @@ class Observer:
         """End the thread; twice is fine."""
         self._thread.shutdown(wait=False)
 
-    def stirred(self) -> None:
-        """Take note that something was just done to the screen."""
-        self._stirred = self._clock() + _STIRS_SECONDS
+    def note_action(self) -> None:
+        """Record that an unobserved action has just been performed."""
+        self._effect_until = self._clock() + _EFFECT_SECONDS
 
     async def frame_id(self) -> str:
-        """Name of what the screen shows now."""
-        return await self._see(lambda: self._name(self._screen.frame(), self._screen.pointer()))
+        """Return the name of what the screen shows now."""
+        return await self._run(lambda: self._name(self._screen.frame(), self._screen.pointer()))
 
     async def picture(
         self, wanted: View, stages: Stages, known: Container[str] = ()
     ) -> ScreenshotResult:
-        """Take a picture, unless its ETag is one that the caller has."""
-        return await self._see(lambda: self._shoot(wanted, stages, known))
+        """Take a screenshot, without its bytes if its ETag is one of ``known``."""
+        return await self._run(lambda: self._screenshot(wanted, stages, known))
 
     async def watched(
         self,
@@ -166,23 +166,23 @@ class Observer:
         *,
         clicks: bool = False,
     ) -> tuple[T, Observation]:
-        """Act, wait until the screen rests, and say what became of it.
+        """Act, wait until the screen rests, and return the result with the observation.
 
-        ``clicks``: acting ends with a click at the pointer.
+        ``clicks`` if the action ends with a click at the pointer.
         """
         async with self._watching() as watch:
-            before, named, window, margins = await self._see(self._look)
-            recent = [damage for damage in watch.recent() if damage.time >= self._stirred]
+            before, named, window, margins = await self._run(self._state_before)
+            recent = [damage for damage in watch.recent() if damage.time >= self._effect_until]
             result = await act()
             with stages.stage("settle"):
                 rule = observe.settle or SettleRule(grace=0.0, longest=0.0)
-                clicked = (await self._see(self._screen.pointer)).position if clicks else None
-                settle = Settle(rule, self._clock(), recent, self._known(), margins, clicked)
+                clicked = (await self._run(self._screen.pointer)).position if clicks else None
+                settle = Settle(rule, self._clock(), recent, self._animated(), margins, clicked)
                 verdict = await self._settled(settle, watch)
-        self._stirred = now = self._clock()
+        self._effect_until = now = self._clock()
         self._moving = (now, settle.moving_at(now))
         picture = wanted if observe.screenshot else None
-        seen = await self._see(lambda: self._compare(before, settle.regions, picture, stages))
+        seen = await self._run(lambda: self._compare(before, settle.regions, picture, stages))
         return result, replace(
             seen,
             settled=verdict if observe.settle else None,
@@ -192,7 +192,7 @@ class Observer:
 
     @asynccontextmanager
     async def _watching(self) -> AsyncIterator[DamageWatch]:
-        """Open a watch, and close it, where a display that hangs holds nobody else up."""
+        """Subscribe to damage in the thread: a display that hangs must not block the event loop."""
         opening = self._thread.submit(self._screen.watch)
         try:
             watch = await asyncio.wrap_future(opening)
@@ -202,15 +202,15 @@ class Observer:
         try:
             yield watch
         finally:
-            await asyncio.shield(self._see(watch.close))
+            await asyncio.shield(self._run(watch.close))
 
-    def _look(self) -> tuple[Frame, str, Focused | None, tuple[Region, ...]]:
+    def _state_before(self) -> tuple[Frame, str, Focused | None, tuple[Region, ...]]:
         frame = self._screen.frame()
         named = self._name(frame, self._screen.pointer())
         return frame, named, self._windows.focused(), self._windows.margins()
 
-    def _known(self) -> tuple[Region, ...]:
-        """What moved by itself at the end of the last look, when that was just before."""
+    def _animated(self) -> tuple[Region, ...]:
+        """Return what moved by itself when the last observation ended, if that was just before."""
         when, regions = self._moving
         return regions if self._clock() - when < _JUST_BEFORE else ()
 
@@ -222,16 +222,16 @@ class Observer:
                 settle.painted(damage)
                 asked = False
             now = self._clock()
-            # What has been painted but not been taken yet must not pass for rest, so a verdict
-            # is asked for only when there is no more, or no more time.
+            # Damage that is queued but not taken yet must not pass for rest, so the loop asks for
+            # a verdict only when the queue is empty, or when time is over.
             if damage is not None and not settle.overdue(now):
                 continue
             verdict = settle.verdict(now)
             if verdict is not None and (asked or settle.overdue(now)):
                 return verdict
-            # On a busy machine paints may be waiting to be read: asking for the frame reads them.
+            # On a busy machine damage may wait in the connection: reading the frame drains it.
             if verdict is not None:
-                await self._see(self._screen.frame)
+                await self._run(self._screen.frame)
             asked = verdict is not None
 
     def _compare(
@@ -240,11 +240,11 @@ class Observer:
         with stages.stage("capture"):
             frame = self._screen.frame()
             changed = changes(before, frame, painted)
-        shot = self._shoot(wanted, stages, frame=frame) if wanted else None
-        shown = shot.frame_id if shot else self._name(frame, self._screen.pointer())
-        return Observation(shown, None, changed, shot, focused_after=self._windows.focused())
+        result = self._screenshot(wanted, stages, frame=frame) if wanted else None
+        shown = result.frame_id if result else self._name(frame, self._screen.pointer())
+        return Observation(shown, None, changed, result, focused_after=self._windows.focused())
 
-    def _shoot(
+    def _screenshot(
         self,
         wanted: View,
         stages: Stages,
@@ -260,7 +260,7 @@ class Observer:
         data = None
         if tag not in known and wanted.options.since != shown:
             with stages.stage("encode"):
-                data = self._pictures.render(
+                data = self._renderer.render(
                     frame,
                     size=wanted.size,
                     region=wanted.region,
@@ -279,7 +279,7 @@ class Observer:
             self._pointed = pointed
         return frame_id(self._boot, frame, self._moves)
 
-    async def _see(self, work: Callable[[], T]) -> T:
+    async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 

@@ -1,4 +1,4 @@
-"""What became of a request, and how that is answered in JSON."""
+"""Outcome of a request, and its JSON."""
 
 import base64
 import hashlib
@@ -20,12 +20,12 @@ from deskhand.desktop.windows.focused import Focused
 Json = dict[str, Any]
 
 SKIPPED: Json = {"skipped": True}
-"""The result of an action that was not begun, because one before it failed."""
+"""Result of an action that never began, because one before it failed."""
 
 
 @dataclass(frozen=True)
 class ScreenshotResult:
-    """A picture, or the word that the caller has it already."""
+    """A screenshot, or the fact that the caller has it already."""
 
     frame_id: str
     etag: str
@@ -41,21 +41,21 @@ class ScreenshotResult:
 
 @dataclass(frozen=True)
 class Observation:
-    """What was seen after acting."""
+    """Effect of an action on the screen."""
 
     frame_id: str
     settled: Verdict | None
     changes: Changes
-    shot: ScreenshotResult | None
+    screenshot: ScreenshotResult | None
     focused_before: Focused | None = None
     focused_after: Focused | None = None
     frame_before: str = ""
-    """What was seen before acting."""
+    """Name of what the screen showed before the action."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one action gave."""
+    """Result of one action."""
 
     output: str
     space: Space
@@ -66,15 +66,16 @@ class Outcome:
     point: ActionPoint | None = None
     """Where the action happened, or where the pointer is."""
     clamped: bool = False
-    shot: ScreenshotResult | None = None
+    screenshot: ScreenshotResult | None = None
     observation: Observation | None = None
-    told_text: str | None = None
-    """What is told in the place of a text that went into a password field."""
+    redacted_text: str | None = None
+    """Stands in the place of a text that went into a password field. The reply calls it
+    ``told_text``."""
 
 
 @dataclass(frozen=True)
 class BatchOutcome:
-    """What the actions of a batch gave, up to the first that failed."""
+    """Results of the actions of a batch, up to the first that failed."""
 
     results: Sequence[Outcome | ActionFailed]
     skipped: int
@@ -86,46 +87,46 @@ class BatchOutcome:
 
 
 def frame_id(boot: str, frame: Frame, moves: int) -> str:
-    """Name of what a frame and the pointer on it show, after so many moves of the pointer.
+    """Return the name of what a frame shows after ``moves`` moves of the pointer.
 
-    ``boot`` names the service. Both numbers only grow, so their sum is of one moment.
+    ``boot`` names the service. Both numbers only grow, so their sum belongs to one moment.
     """
     return f"{boot}{frame.life}-{frame.counter + moves}"
 
 
-def etag(shown: str, view: View, pointer: Pointer | None) -> str:
-    """Name of the bytes of a picture: of the frame, the view, and the pointer drawn on it."""
+def etag(frame: str, view: View, pointer: Pointer | None) -> str:
+    """Return the name of a screenshot's bytes: of frame, view, and the pointer drawn on it."""
     drawn = None if pointer is None else (pointer.position, pointer.serial)
     described = repr((view.size, view.region, view.options.format, view.options.quality, drawn))
-    return f"{shown}-{hashlib.blake2s(described.encode(), digest_size=8).hexdigest()}"
+    return f"{frame}-{hashlib.blake2s(described.encode(), digest_size=8).hexdigest()}"
 
 
 def outcome_of(
     request: ActionRequest,
     native: Size,
     point: ActionPoint | None,
-    shown: str,
-    shot: ScreenshotResult | None,
+    frame: str,
+    screenshot: ScreenshotResult | None,
     timings: Mapping[str, float],
 ) -> Outcome:
     """Return the outcome of an action that succeeded; ``point`` is where, or the pointer's."""
-    words = output(request.name)
+    text = output(request.name)
     if isinstance(request.action, CursorPosition) and point is not None:
-        words = f"x={point.requested.x},y={point.requested.y}"
+        text = f"x={point.requested.x},y={point.requested.y}"
     return Outcome(
-        output=words,
+        output=text,
         space=request.space,
         native=native,
-        frame_id=shown,
+        frame_id=frame,
         timings=timings,
         point=point,
         clamped=request.clamped,
-        shot=shot,
+        screenshot=screenshot,
     )
 
 
 def outcome_json(outcome: Outcome, instance_id: str) -> Json:
-    """The body of the answer to one action."""
+    """Return the body of the response to one action."""
     return {
         **_result_json(outcome),
         **_observation_json(outcome.observation, outcome.space, outcome.native),
@@ -136,7 +137,7 @@ def outcome_json(outcome: Outcome, instance_id: str) -> Json:
 
 
 def batch_json(outcome: BatchOutcome, instance_id: str) -> Json:
-    """The body of the answer to a batch."""
+    """Return the body of the response to a batch."""
     results: list[Json] = []
     for result in outcome.results:
         if isinstance(result, ActionFailed):
@@ -163,10 +164,10 @@ def _result_json(outcome: Outcome) -> Json:
         body["native_point"] = list(outcome.point.native)
         body["model_point"] = list(outcome.point.model)
         body["clamped"] = outcome.clamped
-    if outcome.told_text is not None:
-        body["told_text"] = outcome.told_text
-    if outcome.shot is not None:
-        body |= screenshot_json(outcome.shot)
+    if outcome.redacted_text is not None:
+        body["told_text"] = outcome.redacted_text
+    if outcome.screenshot is not None:
+        body |= screenshot_json(outcome.screenshot)
     return body
 
 
@@ -183,24 +184,24 @@ def _observation_json(seen: Observation | None, space: Space, native: Size) -> J
     for name in ("focused_before", "focused_after"):
         window: Focused | None = getattr(seen, name)
         body[name] = None if window is None else {"id": window.id, "title": window.title}
-    if seen.shot is not None:
-        body |= screenshot_json(seen.shot)
+    if seen.screenshot is not None:
+        body |= screenshot_json(seen.screenshot)
     return body
 
 
-def screenshot_json(shot: ScreenshotResult) -> Json:
-    """The fields of an answer that carry a picture."""
+def screenshot_json(screenshot: ScreenshotResult) -> Json:
+    """Return the fields of a response that carry a screenshot."""
     body: Json = {
-        "frame_id": shot.frame_id,
-        "screenshot_width": shot.size.width,
-        "screenshot_height": shot.size.height,
-        "screenshot_media_type": f"image/{shot.format}",
-        "native_size": shot.native._asdict(),
+        "frame_id": screenshot.frame_id,
+        "screenshot_width": screenshot.size.width,
+        "screenshot_height": screenshot.size.height,
+        "screenshot_media_type": f"image/{screenshot.format}",
+        "native_size": screenshot.native._asdict(),
     }
-    if shot.data is None:
+    if screenshot.data is None:
         body["unchanged"] = True
     else:
-        body["screenshot_data"] = base64.b64encode(shot.data).decode()
+        body["screenshot_data"] = base64.b64encode(screenshot.data).decode()
     return body
 
 

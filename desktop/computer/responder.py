@@ -1,4 +1,4 @@
-"""Answers one request: does what it asks for once, or tells again what became of it."""
+"""Responds to one action request: performs it once, or returns its recorded result again."""
 
 from deskhand.desktop.actions.catalog import Screenshot
 from deskhand.desktop.actions.requests import ActionRequest, BatchRequest, picture_of
@@ -12,25 +12,25 @@ from deskhand.desktop.tool_calls.once import OncePerCall, Progress
 from .computer import Computer
 from .outcomes import SKIPPED, BatchOutcome, Outcome, batch_json, outcome_json, screenshot_json
 
-# Fields of what failed or was not begun.
+# A result with one of these failed or never began, so it has no screenshot.
 _NO_PICTURE = {"message", "error"}
 
 
 class ActionResponder:
-    """One request of one caller, and how it is answered."""
+    """One request of one caller."""
 
     def __init__(
-        self, computer: Computer, asked: ActionRequest | BatchRequest, caller: Caller
+        self, computer: Computer, request: ActionRequest | BatchRequest, caller: Caller
     ) -> None:
         self._computer = computer
-        self._asked = asked
+        self._request = request
         self._caller = caller
 
     async def once(self, once: OncePerCall, call: JournaledCall | None, instance: str) -> Answer:
         """Return status and body; ``instance`` is the one the call was first sent to, if known.
 
         Raises:
-            CallRefused: If it may have been done already, or its id was used otherwise.
+            CallRefused: If the call may have been performed already, or its id has other input.
         """
         if instance and instance != self._computer.instance_id and not once.knows(call):
             raise CallRefused.unknown("It was sent to another instance of this desktop before.")
@@ -38,45 +38,47 @@ class ActionResponder:
         return (status, body) if fresh else (status, await self._replayed(body))
 
     async def _act(self, progress: Progress) -> Answer:
-        written = _Written(progress, self._computer.instance_id)
+        journaled = _JournaledProgress(progress, self._computer.instance_id)
         outcome: Outcome | BatchOutcome
         try:
-            if isinstance(self._asked, BatchRequest):
-                outcome = await self._computer.batch(self._asked, self._caller, written)
+            if isinstance(self._request, BatchRequest):
+                outcome = await self._computer.batch(self._request, self._caller, journaled)
             else:
-                outcome = await self._computer.act(self._asked, self._caller, written)
+                outcome = await self._computer.act(self._request, self._caller, journaled)
         except ActionFailed as error:
-            told = {"message": error.message, "detail": error.detail, "code": error.code}
-            answer = (error.status, {name: text for name, text in told.items() if text})
+            fields = {"message": error.message, "detail": error.detail, "code": error.code}
+            answer = (error.status, {name: text for name, text in fields.items() if text})
             progress.ended(answer)
             return answer
-        written.ended(outcome)
-        return written.answer(outcome)
+        journaled.ended(outcome)
+        return journaled.answer(outcome)
 
     async def _replayed(self, body: Json) -> Json:
-        """What was answered before, with pictures of what the screen shows now."""
+        """Return the recorded body, with screenshots of what the screen shows now."""
         again = {**body, "replayed": True}
-        if "results" in again and isinstance(self._asked, BatchRequest):
+        if "results" in again and isinstance(self._request, BatchRequest):
             again["results"] = [
-                await self._seen(result, self._own_view(request)) if result != SKIPPED else result
-                for request, result in zip(self._asked.actions, again["results"], strict=True)
+                await self._with_screenshot(result, self._own_view(request))
+                if result != SKIPPED
+                else result
+                for request, result in zip(self._request.actions, again["results"], strict=True)
             ]
-        return await self._seen(again, self._view())
+        return await self._with_screenshot(again, self._view())
 
-    async def _seen(self, body: Json, wanted: View | None) -> Json:
+    async def _with_screenshot(self, body: Json, wanted: View | None) -> Json:
         if wanted is None or not _NO_PICTURE.isdisjoint(body):
             return body
         return {**body, **screenshot_json(await self._computer.picture(wanted))}
 
     def _view(self) -> View | None:
-        """The picture that the answer carries."""
-        asked, native = self._asked, self._computer.size
-        observed = asked.observe is not None and asked.observe.screenshot
-        if isinstance(asked, ActionRequest):
-            return picture_of(asked, native) if observed else self._own_view(asked)
-        if asked.observe is None or not observed:
+        """Return the view that the response carries, if any."""
+        request, native = self._request, self._computer.size
+        observed = request.observe is not None and request.observe.screenshot
+        if isinstance(request, ActionRequest):
+            return picture_of(request, native) if observed else self._own_view(request)
+        if request.observe is None or not observed:
             return None
-        return view(asked.observe.options, asked.space, native)
+        return view(request.observe.options, request.space, native)
 
     def _own_view(self, request: ActionRequest) -> View | None:
         if not isinstance(request.action, Screenshot):
@@ -84,8 +86,8 @@ class ActionResponder:
         return picture_of(request, self._computer.size)
 
 
-class _Written:
-    """Writes outcomes down as the answers that they become."""
+class _JournaledProgress:
+    """Records outcomes as the responses that they become."""
 
     def __init__(self, progress: Progress, instance_id: str) -> None:
         self._progress = progress
@@ -98,7 +100,7 @@ class _Written:
         self._progress.ended(self.answer(outcome))
 
     def answer(self, outcome: Outcome | BatchOutcome) -> Answer:
-        """The answer that tells an outcome."""
+        """Return the status and body for an outcome."""
         if isinstance(outcome, BatchOutcome):
             return 200, batch_json(outcome, self._instance_id)
         return 200, outcome_json(outcome, self._instance_id)

@@ -1,4 +1,4 @@
-"""What is asked of the field that has the keyboard, before a text goes there and after."""
+"""Which text an agent may type, and which text must not be recorded."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,42 +17,46 @@ class PasswordFields(Protocol):
     """Whether password fields have the keyboard; in production the `focus_tracker`."""
 
     def password_since(self, at: float) -> bool:
-        """Whether a password field had the keyboard at that time or later."""
+        """Return whether a password field had the keyboard at that time or later."""
 
     def admit(self, hosts: Sequence[str]) -> None:
-        """Let a text be typed. Blocks for some seconds at most.
+        """Check that a page of one of these hosts has the keyboard. Blocks for seconds at most.
 
         Raises:
-            ForeignHost: If it cannot be told that a page of one of these hosts has the keyboard.
+            ForeignHost: If none has, or if that cannot be determined.
         """
 
 
 class NoPasswordFields:
-    """Where nobody knows of fields."""
+    """Fields of a desktop without accessibility: none is known."""
 
     def password_since(self, at: float) -> bool:
-        """None is known."""
+        """Return that none had."""
         return False
 
     def admit(self, hosts: Sequence[str]) -> None:
-        """Refuse, since it cannot be told."""
+        """Refuse: the page cannot be determined."""
         raise ForeignHost(hosts, "")
 
 
 @dataclass(frozen=True)
 class TypingPolicy:
-    """Lets texts go only where they may, and marks those that nobody is to be told."""
+    """Restricts a text to its hosts, and redacts a text that a password field received."""
 
     fields: PasswordFields = field(default_factory=NoPasswordFields)
 
-    async def admit(self, action: Action) -> None:
-        """Let an action be done; raises :class:`ForeignHost`."""
+    async def check(self, action: Action) -> None:
+        """Return if the action may be performed now.
+
+        Raises:
+            ForeignHost: If its text belongs to hosts that do not have the keyboard.
+        """
         if isinstance(action, Type) and action.hosts:
             await asyncio.to_thread(self.fields.admit, action.hosts)
 
-    def told(self, request: ActionRequest, outcome: Outcome, since: float) -> Outcome:
-        """The outcome with what is to be told of a text that went into a password field."""
+    def with_redacted_text(self, request: ActionRequest, outcome: Outcome, since: float) -> Outcome:
+        """Return the outcome with a count in place of a text that a password field received."""
         text = request.text
         if not text or request.name not in TYPING or not self.fields.password_since(since):
             return outcome
-        return replace(outcome, told_text=counted(request.name, text))
+        return replace(outcome, redacted_text=counted(request.name, text))

@@ -82,7 +82,7 @@ def router(
     @routes.delete(PATH)
     async def end(request: Request, name: Name | None = None, viewer: Key | None = None) -> Json:
         """Take control from whoever has it; for those who have it, and administrators."""
-        if not leasing.drives(key_of(name, viewer)) and not rules(request):
+        if not leasing.holds_control(key_of(name, viewer)) and not rules(request):
             raise _refused()
         leasing.end()
         return told()
@@ -111,7 +111,7 @@ async def _tell(
     said: Json = {}
     with suppress(WebSocketDisconnect, RuntimeError):
         while True:
-            state = {**told(), "you": leasing.drives(key)}
+            state = {**told(), "you": leasing.holds_control(key)}
             if _lasting(state) != _lasting(said):
                 await websocket.send_json(state)
                 said = state

@@ -17,7 +17,7 @@ class LeaseEffects:
     """The effects of the lease: everything that is to be told of a change."""
 
     veil: PrivacyMode
-    let_go: Callable[[], None]
+    release_soon: Callable[[], None]
     """Releases what agents hold down."""
     settle: Callable[[], None]
     """Has watchers release what they hold down, and leave where it is private."""
@@ -33,7 +33,7 @@ class LeaseEffects:
 
     def hands_changed(self) -> None:
         """Let go of all keys and buttons."""
-        self.let_go()
+        self.release_soon()
 
     def turn_ended(self, turn: ControlSession) -> None:
         """Put a person's turn into what is recorded."""

@@ -105,7 +105,7 @@ class LeaseRules:
         """The chat that acts when no person does."""
         return self._chat
 
-    def drives(self, key: str) -> bool:
+    def holds_control(self, key: str) -> bool:
         """Whether that page or program is in control."""
         return self._held is not None and self._held.person.key == key
 
@@ -188,7 +188,7 @@ class LeaseRules:
         elif self._held is not None and self._held.person.key == key:
             self._held.left = now
 
-    def admit(self, chat: str, now: float) -> None:
+    def check_act(self, chat: str, now: float) -> None:
         """Let an agent act; one that names no chat holds nothing.
 
         Raises:
@@ -221,7 +221,7 @@ class LeaseRules:
             self._chat = None
             self.revision += 1
 
-    def look(self, now: float) -> None:
+    def check_view(self, now: float) -> None:
         """Let somebody see the screen.
 
         Raises:

@@ -102,15 +102,15 @@ class LeaseRuntime:
         with self._change() as now:
             self.lease.release_chat(chat, now)
 
-    def admit(self, chat: str) -> None:
+    def check_act(self, chat: str) -> None:
         """Let an agent act. Raises ``HumanInControl`` and ``HeldByChat``."""
         with self._change() as now:
-            self.lease.admit(chat, now)
+            self.lease.check_act(chat, now)
 
     @contextmanager
     def acting(self, chat: str) -> Iterator[None]:
         """Let an agent act while the body runs. Raises ``HumanInControl`` and ``HeldByChat``."""
-        self.admit(chat)
+        self.check_act(chat)
         self.lease.acting(chat, self._clock(), begins=True)
         try:
             yield
@@ -118,24 +118,24 @@ class LeaseRuntime:
             with self._change() as now:
                 self.lease.acting(chat, now, begins=False)
 
-    def look(self) -> None:
+    def check_view(self) -> None:
         """Let somebody see the screen. Raises ``HumanInControl``."""
-        self.lease.look(self._clock())
+        self.lease.check_view(self._clock())
 
-    def drives(self, key: str) -> bool:
+    def holds_control(self, key: str) -> bool:
         """Whether that page or program is in control."""
-        return self.lease.drives(key)
+        return self.lease.holds_control(key)
 
     def may_see(self, key: str) -> bool:
         """Whether that page or program may see the screen now."""
-        return not self.lease.private or self.lease.drives(key)
+        return not self.lease.private or self.lease.holds_control(key)
 
     def begins(self, key: str, name: str) -> bool:
         """Let a program take what nobody has by acting; return whether it is in control now."""
         with self._change() as now:
             if self.lease.person is None:
                 return self.lease.take(Person(name, key), now)
-        return self.lease.drives(key)
+        return self.lease.holds_control(key)
 
     def used(self, key: str, *, keys: int, clicks: int) -> None:
         """Count what the one in control did."""

@@ -204,16 +204,16 @@ class AttachedScreen:
                 screen,
                 PyAutoGuiInput(screen.size, lambda: recorder.touch()),
                 ScreenshotRenderer(),
-                observer=lambda record: self._note(record, notebook),
+                record=lambda record: self._note(record, notebook),
                 instance_id=self._instance,
-                floor=self._leasing,
+                access=self._leasing,
                 windows=focus,
-                discretion=TypingPolicy(fields),
+                typing_policy=TypingPolicy(fields),
             )
         )
         effects = LeaseEffects(
             veil=self._veil,
-            let_go=computer.let_go,
+            release_soon=computer.release_soon,
             settle=lambda: None,
             publish=self._events.publish,
             record=lambda turn: recorder.note(

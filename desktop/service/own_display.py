@@ -234,16 +234,16 @@ class DesktopService:
                 screen,
                 hands,
                 ScreenshotRenderer(),
-                observer=lambda record: self._note(record, notebook),
+                record=lambda record: self._note(record, notebook),
                 instance_id=self._instance,
-                floor=self._leasing,
+                access=self._leasing,
                 windows=focus,
-                discretion=TypingPolicy(fields),
+                typing_policy=TypingPolicy(fields),
             )
         )
         effects = LeaseEffects(
             veil=self._veil,
-            let_go=computer.let_go,
+            release_soon=computer.release_soon,
             settle=self._watchers.settle,
             publish=self._events.publish,
             record=lambda turn: _record(turn, recorder),

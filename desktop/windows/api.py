@@ -42,7 +42,7 @@ class WindowService(Protocol):
         """Give one a place."""
 
 
-def router(arranger: Callable[[], WindowService], native: Size, floor: AccessControl) -> APIRouter:
+def router(arranger: Callable[[], WindowService], native: Size, access: AccessControl) -> APIRouter:
     """Return the routes; ``arranger`` may wait for a display, and is called in a thread."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
@@ -52,7 +52,7 @@ def router(arranger: Callable[[], WindowService], native: Size, floor: AccessCon
         with answered():
             known(request.query_params, SPACE_FIELDS)
             space = space_of(_numbers(dict(request.query_params)), native)
-            floor.look()
+            access.check_view()
             found = await asyncio.to_thread(lambda: arranger().all())
             listed = [described(window, space, native) for window in found]
             return {"windows": listed, "space": _space_json(space)}
@@ -76,7 +76,7 @@ def router(arranger: Callable[[], WindowService], native: Size, floor: AccessCon
                     raise UnknownWindow(number)
                 return windows.place(number, placed(now.region, wanted, space, native))
 
-            with floor.acting(caller_of(request.headers).chat_id):
+            with access.acting(caller_of(request.headers).chat_id):
                 return _answer(await asyncio.to_thread(place), space, native)
 
     @routes.post("/windows/{window_id}/{wish}", openapi_extra=_WISH)
@@ -91,7 +91,7 @@ def router(arranger: Callable[[], WindowService], native: Size, floor: AccessCon
                 raise refusal(404, f"Unknown wish: {wish}", detail)
             number = _number(window_id)
             asked = cast(Wish, wish)
-            with floor.acting(caller_of(request.headers).chat_id):
+            with access.acting(caller_of(request.headers).chat_id):
                 now = await asyncio.to_thread(lambda: arranger().wish(number, asked))
             return _answer(now, space, native)
 

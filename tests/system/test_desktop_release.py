@@ -181,7 +181,7 @@ def test_control_that_ends_by_itself_and_a_service_that_stops_let_go() -> None:
                 await asyncio.to_thread(until, pressed, "what somebody holds")
                 clock.now += IDLE_PERSON
                 # An agent's call finds that the turn is over.
-                leasing.admit("")
+                leasing.check_act("")
                 await asyncio.to_thread(until, lambda: not pressed(), "the end of the turn")
                 await socket.send(HELD)
                 await asyncio.to_thread(until, pressed, "what is held again")

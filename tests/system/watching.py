@@ -55,7 +55,7 @@ def effects(watchers: Viewers) -> LeaseEffects:
     """A desktop whose lease changes its watchers only."""
     return LeaseEffects(
         veil=PrivacyMode(),
-        let_go=lambda: None,
+        release_soon=lambda: None,
         settle=watchers.settle,
         publish=lambda kind, data: None,
         record=lambda turn: None,

@@ -29,7 +29,7 @@ class Control(Protocol):
     def parted(self, key: str) -> None:
         """Note its end."""
 
-    def drives(self, key: str) -> bool:
+    def holds_control(self, key: str) -> bool:
         """Whether it is in control."""
 
     def may_see(self, key: str) -> bool:
@@ -51,7 +51,7 @@ class NoLease:
     def parted(self, key: str) -> None:
         """Nothing to note."""
 
-    def drives(self, key: str) -> bool:
+    def holds_control(self, key: str) -> bool:
         """Always."""
         return True
 
@@ -133,7 +133,7 @@ class ViewerSession:
 
     def settle(self) -> None:
         """Let a change of control take effect."""
-        if not self._control.drives(self.who.key):
+        if not self._control.holds_control(self.who.key):
             self.let_go()
         if not self._control.may_see(self.who.key):
             self.banished.set()
@@ -152,7 +152,7 @@ class ViewerSession:
         if message.kind not in (MessageKind.KEY, MessageKind.POINTER):
             return True
         key = self.who.key
-        if not self._control.drives(key):
+        if not self._control.holds_control(key):
             may_begin = is_press(message) and not self.who.asks
             if not (may_begin and self._control.begins(key, self.who.name)):
                 return False

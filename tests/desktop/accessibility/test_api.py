@@ -16,7 +16,7 @@ from deskhand.desktop.lease.access import UnrestrictedAccess
 class Private(UnrestrictedAccess):
     """Where a person has the screen in private."""
 
-    def look(self) -> None:
+    def check_view(self) -> None:
         raise HumanInControl("a person")
 
 

@@ -124,13 +124,13 @@ def test_a_point_outside_is_clamped_and_said_so() -> None:
     run(scenario())
 
 
-def test_the_hands_have_one_thread_of_their_own() -> None:
+def test_input_is_sent_from_one_thread() -> None:
     async def scenario() -> None:
         async with desk() as d:
             for _ in range(3):
                 await d.act("key", text="a")
             await d.computer.release_all()
-            assert d.hands.threads == {"hands_0"}
+            assert d.hands.threads == {"input_0"}
 
     run(scenario())
 
@@ -186,7 +186,7 @@ def test_a_smooth_move_begins_at_the_pointer() -> None:
 def test_a_screenshot_has_the_size_of_its_space() -> None:
     async def scenario() -> None:
         async with desk() as d:
-            shot = (await d.act("screenshot")).shot
+            shot = (await d.act("screenshot")).screenshot
             assert shot is not None
             assert shot.data == b"png 1280x720 of 0"
             zoomed = await d.act("zoom", region=[0, 0, 100, 100], format="jpeg", quality=5)
@@ -207,8 +207,8 @@ def test_acting_and_observing_is_one_call() -> None:
             assert seen is not None
             assert seen.settled == "quiet"
             assert seen.changes.regions == (SPOT,)
-            assert seen.shot is not None
-            assert seen.shot.data == b"webp 1280x720 of 1"
+            assert seen.screenshot is not None
+            assert seen.screenshot.data == b"webp 1280x720 of 1"
             (record,) = d.records
             assert record.changed_fraction == seen.changes.fraction > 0
             assert record.frames == (seen.frame_before, seen.frame_id)
@@ -223,7 +223,7 @@ def test_an_observed_screenshot_is_taken_when_the_screen_rests() -> None:
         async with desk() as d:
             d.screen.coming.append(Damage(d.clock.now + 0.02, (SPOT,)))
             outcome = await d.act("zoom", region=[0, 0, 640, 360], observe=True)
-            assert outcome.shot is None
+            assert outcome.screenshot is None
             assert outcome.observation is not None
             (rendered,) = d.pictures.asked
             assert rendered.counter == 1

@@ -142,7 +142,7 @@ def test_nothing_painted_is_seen_as_no_change() -> None:
         seen = asyncio.run(s.watched())
         assert seen.settled == "no_change"
         assert seen.changes.fraction == 0.0
-        assert seen.shot is not None
+        assert seen.screenshot is not None
         assert s.stages.taken["settle"] == pytest.approx(250)
 
 
@@ -185,7 +185,7 @@ def test_what_was_restless_before_the_action_does_not_count() -> None:
 
 def test_effects_of_the_action_before_are_not_taken_for_restlessness() -> None:
     async def run(s: Scene) -> None:
-        s.eyes.stirred()
+        s.eyes.note_action()
         now = s.clock.now
         s.screen.recent = (Damage(now + 0.1, (SPOT,)), Damage(now + 0.2, (SPOT,)))
         s.clock.now += 0.3
@@ -201,7 +201,7 @@ def test_looking_without_waiting() -> None:
         s.coming(0.02, SPOT)
         seen = asyncio.run(s.watched(Observe(False, None, PictureOptions())))
         assert seen.settled is None
-        assert seen.shot is None
+        assert seen.screenshot is None
         assert s.stages.taken["settle"] == 0
 
 

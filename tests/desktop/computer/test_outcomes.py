@@ -81,7 +81,7 @@ def test_an_answer_tells_both_points() -> None:
 
 
 def test_a_picture_is_in_base64_with_its_size() -> None:
-    body = outcome_json(replace(OUTCOME, shot=SHOT), "i")
+    body = outcome_json(replace(OUTCOME, screenshot=SHOT), "i")
     assert base64.b64decode(body["screenshot_data"]) == b"png"
     assert (body["screenshot_width"], body["screenshot_height"]) == (1280, 720)
     assert body["screenshot_media_type"] == "image/png"
@@ -89,7 +89,7 @@ def test_a_picture_is_in_base64_with_its_size() -> None:
 
 
 def test_a_picture_the_caller_has_is_not_sent_again() -> None:
-    body = outcome_json(replace(OUTCOME, shot=replace(SHOT, data=None)), "i")
+    body = outcome_json(replace(OUTCOME, screenshot=replace(SHOT, data=None)), "i")
     assert body["unchanged"] is True
     assert "screenshot_data" not in body
 
@@ -105,7 +105,7 @@ def test_what_was_seen_is_told_in_the_pixels_of_the_request() -> None:
 
 
 def test_an_observation_may_be_without_picture_and_settling() -> None:
-    seen = replace(SEEN, settled=None, shot=None)
+    seen = replace(SEEN, settled=None, screenshot=None)
     body = outcome_json(replace(OUTCOME, observation=seen), "i")
     assert body["frame_id"] == "b-2"
     assert "settled" not in body
@@ -151,6 +151,6 @@ def test_an_etag_names_all_that_changes_the_bytes() -> None:
 
 
 def test_an_answer_tells_what_is_told_of_a_text_only_where_it_is_hidden() -> None:
-    assert outcome_json(replace(OUTCOME, told_text="7 characters"), "i")["told_text"] == (
+    assert outcome_json(replace(OUTCOME, redacted_text="7 characters"), "i")["told_text"] == (
         "7 characters"
     )

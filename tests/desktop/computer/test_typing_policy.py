@@ -23,7 +23,7 @@ async def acted(hands: FakeHands, fields: FakeFields | None, **wanted: Any) -> A
         FakePictures(),
         lambda _: None,
         instance_id="instance",
-        discretion=discretion,
+        typing_policy=discretion,
         clock=clock,
         sleep=clock.sleep,
     )
@@ -41,23 +41,23 @@ def act(hands: FakeHands, fields: FakeFields | None, **wanted: Any) -> Any:
 def test_an_answer_says_what_is_told_of_a_password(observe: Any) -> None:
     fields = FakeFields(password=True)
     outcome = act(FakeHands(), fields, action="type", text="hunter2", observe=observe)
-    assert outcome.told_text == "7 characters"
+    assert outcome.redacted_text == "7 characters"
     assert fields.asked_since == [1000.0]
 
 
 def test_an_answer_says_nothing_of_other_texts_and_actions() -> None:
-    assert act(FakeHands(), FakeFields(), action="type", text="hi").told_text is None
-    assert act(FakeHands(), None, action="type", text="hi").told_text is None
+    assert act(FakeHands(), FakeFields(), action="type", text="hi").redacted_text is None
+    assert act(FakeHands(), None, action="type", text="hi").redacted_text is None
     hidden = FakeFields(password=True)
-    assert act(FakeHands(), hidden, action="type", text="").told_text is None
+    assert act(FakeHands(), hidden, action="type", text="").redacted_text is None
     click = {"action": "left_click", "coordinate": [1, 1], "text": "ctrl"}
-    assert act(FakeHands(), hidden, **click).told_text is None
+    assert act(FakeHands(), hidden, **click).redacted_text is None
 
 
 def test_each_action_of_a_batch_says_what_is_told_of_it() -> None:
     keys = [{"action": "type", "text": "pw"}, {"action": "key", "text": "Return"}]
     outcome = act(FakeHands(), FakeFields(password=True), actions=keys)
-    assert [one.told_text for one in outcome.results] == ["2 characters", "Return"]
+    assert [one.redacted_text for one in outcome.results] == ["2 characters", "Return"]
 
 
 def test_a_text_for_some_hosts_goes_nowhere_else() -> None:

@@ -122,7 +122,7 @@ def test_a_page_is_told_of_every_change_and_whether_it_has_control() -> None:
         leasing = LeaseRuntime()
         effects = LeaseEffects(
             veil=PrivacyMode(),
-            let_go=lambda: None,
+            release_soon=lambda: None,
             settle=lambda: None,
             publish=lambda kind, data: None,
             record=lambda turn: None,

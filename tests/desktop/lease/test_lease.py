@@ -27,27 +27,27 @@ def taken(person: Person = ANN, now: float = 100.0) -> LeaseRules:
 
 def test_nobody_has_it_at_first_and_agents_act() -> None:
     lease = LeaseRules()
-    lease.admit("", 1.0)
-    lease.look(1.0)
+    lease.check_act("", 1.0)
+    lease.check_view(1.0)
     assert (lease.person, lease.chat, lease.since, lease.deadline()) == (None, None, 0.0, None)
-    assert not lease.drives("a")
+    assert not lease.holds_control("a")
 
 
 def test_a_person_in_control_keeps_agents_from_acting_and_looking() -> None:
     lease = taken()
     assert (lease.person, lease.private, lease.since) == (ANN, True, 100.0)
     with pytest.raises(HumanInControl, match="Ann is in control"):
-        lease.admit("chat", 101.0)
+        lease.check_act("chat", 101.0)
     with pytest.raises(HumanInControl):
-        lease.look(101.0)
+        lease.check_view(101.0)
 
 
 def test_without_privacy_agents_may_look() -> None:
     lease = LeaseRules()
     lease.take(ANN, 1.0, private=False)
-    lease.look(2.0)
+    lease.check_view(2.0)
     with pytest.raises(HumanInControl):
-        lease.admit("", 2.0)
+        lease.check_act("", 2.0)
 
 
 def test_taking_again_changes_name_and_privacy_only() -> None:
@@ -70,7 +70,7 @@ def test_what_was_done_is_counted_until_it_is_given_back() -> None:
     assert turn is not None
     assert (turn.name, turn.seconds, turn.keys, turn.clicks) == ("Ann", 42.0, 3, 3)
     assert (turn.reason, turn.private) == ("released", True)
-    lease.admit("", 142.0)
+    lease.check_act("", 142.0)
 
 
 @pytest.mark.parametrize("now", [101.0])
@@ -161,7 +161,7 @@ def test_ending_takes_it_from_persons_and_chats() -> None:
     lease = taken()
     lease.end(101.0)
     assert lease.person is None
-    lease.admit("one", 102.0)
+    lease.check_act("one", 102.0)
     lease.end(103.0)
     assert lease.chat is None
     revision = lease.revision
@@ -171,26 +171,26 @@ def test_ending_takes_it_from_persons_and_chats() -> None:
 
 def test_one_chat_acts_at_a_time() -> None:
     lease = LeaseRules()
-    lease.admit("one", 100.0)
+    lease.check_act("one", 100.0)
     assert lease.chat == "one"
     with pytest.raises(HeldByChat, match="chat one works on this desktop") as refused:
-        lease.admit("two", 110.0)
+        lease.check_act("two", 110.0)
     assert refused.value.seconds == IDLE_CHAT - 10.0
-    lease.admit("", 110.0)
-    lease.admit("one", 120.0)
+    lease.check_act("", 110.0)
+    lease.check_act("one", 120.0)
     assert lease.deadline() == 120.0 + IDLE_CHAT
-    lease.admit("two", 120.0 + IDLE_CHAT)
+    lease.check_act("two", 120.0 + IDLE_CHAT)
     assert lease.chat == "two"
 
 
 def test_a_chat_whose_action_runs_is_not_idle() -> None:
     lease = LeaseRules()
-    lease.admit("one", 100.0)
+    lease.check_act("one", 100.0)
     lease.acting("one", 100.0, begins=True)
     lease.acting("two", 100.0, begins=True)
     assert lease.deadline() is None
     with pytest.raises(HeldByChat):
-        lease.admit("two", 190.0)
+        lease.check_act("two", 190.0)
     lease.acting("one", 200.0, begins=False)
     lease.acting("", 200.0, begins=False)
     assert lease.deadline() == 200.0 + IDLE_CHAT
@@ -198,16 +198,16 @@ def test_a_chat_whose_action_runs_is_not_idle() -> None:
 
 def test_a_chat_may_let_others_act_at_once() -> None:
     lease = LeaseRules()
-    lease.admit("one", 100.0)
+    lease.check_act("one", 100.0)
     lease.release_chat("two", 101.0)
     assert lease.chat == "one"
     lease.release_chat("one", 101.0)
-    lease.admit("two", 101.0)
+    lease.check_act("two", 101.0)
 
 
 def test_a_person_goes_before_a_chat() -> None:
     lease = LeaseRules()
-    lease.admit("one", 100.0)
+    lease.check_act("one", 100.0)
     lease.take(ANN, 101.0)
     assert (lease.person, lease.chat) == (ANN, None)
 
@@ -233,7 +233,7 @@ def do(lease: LeaseRules, what: str, who: Person, now: float) -> None:
             case "used":
                 lease.used(who.key, now, keys=1)
             case "admit":
-                lease.admit(who.key, now)
+                lease.check_act(who.key, now)
             case "end":
                 lease.end(now)
 

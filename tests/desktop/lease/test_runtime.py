@@ -24,7 +24,7 @@ class Scene:
         self.leasing = LeaseRuntime(lambda: self.now)
         self.effects = LeaseEffects(
             veil=self.veil,
-            let_go=lambda: self.did.append("let go"),
+            release_soon=lambda: self.did.append("let go"),
             settle=lambda: self.did.append("settle"),
             publish=lambda kind, data: self.did.append((kind, data["holder"]["kind"])),
             record=lambda turn: self.did.append(("record", turn.name)),
@@ -135,7 +135,7 @@ def test_what_a_person_does_in_the_open_is_activity() -> None:
 def test_a_program_begins_by_acting_where_nobody_is_in_control() -> None:
     async def scenario(scene: Scene) -> None:
         assert scene.leasing.begins("p", "vnc")
-        assert scene.leasing.drives("p")
+        assert scene.leasing.holds_control("p")
         assert not scene.leasing.begins("q", "vnc")
         assert scene.leasing.begins("p", "vnc")
 
@@ -153,7 +153,7 @@ def test_the_state_says_who_has_it_and_who_asks() -> None:
         scene.leasing.renew("a")
         assert scene.leasing.state()["asked"] is None
         scene.leasing.end()
-        scene.leasing.admit("one")
+        scene.leasing.check_act("one")
         assert scene.leasing.state()["holder"] == {"kind": "chat", "chat_id": "one"}
         scene.leasing.release_chat("one")
         assert scene.leasing.state()["holder"] == {"kind": "nobody"}
@@ -190,13 +190,13 @@ def test_of_very_many_windows_the_newest_are_told() -> None:
 
 def test_refusals_pass_through() -> None:
     async def scenario(scene: Scene) -> None:
-        scene.leasing.look()
-        scene.leasing.admit("one")
+        scene.leasing.check_view()
+        scene.leasing.check_act("one")
         with pytest.raises(HeldByChat):
-            scene.leasing.admit("two")
+            scene.leasing.check_act("two")
         scene.take()
         with pytest.raises(HumanInControl):
-            scene.leasing.look()
+            scene.leasing.check_view()
         with pytest.raises(NotInControl):
             scene.leasing.release("b")
 

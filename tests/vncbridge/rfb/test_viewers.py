@@ -23,15 +23,15 @@ class OneDriver(NoLease):
     def parted(self, key: str) -> None:
         self.present.remove(key)
 
-    def drives(self, key: str) -> bool:
+    def holds_control(self, key: str) -> bool:
         return key == self.driver
 
     def may_see(self, key: str) -> bool:
-        return not self.private or self.drives(key)
+        return not self.private or self.holds_control(key)
 
     def begins(self, key: str, name: str) -> bool:
         self.driver = self.driver or key
-        return self.drives(key)
+        return self.holds_control(key)
 
     def used(self, key: str, *, keys: int, clicks: int) -> None:
         self.counted[0] += keys
