@@ -1,4 +1,8 @@
-"""What the keeper starts: reads the command line, then loads the service and runs it."""
+"""Entry of the desktop service, started by the keeper.
+
+The command line is read before the service is loaded, so that a wrong argument is refused within
+milliseconds.
+"""
 
 import gc
 import importlib
@@ -9,9 +13,10 @@ from .settings import parse
 
 
 def main() -> int:
-    """Run the service until it is asked to end; return the exit status."""
+    """Run the service until a signal ends it; return the exit status."""
     settings = parse(sys.argv[1:])
-    # All that is loaded stays: to look it through for garbage takes a tenth of the start.
+    # Modules stay loaded for good: collecting garbage among them takes a tenth of the start-up
+    # time, and gc.freeze() exempts them from every later collection.
     gc.disable()
     process = importlib.import_module("deskhand.desktop.service.process")
     gc.freeze()
@@ -24,5 +29,6 @@ if __name__ == "__main__":
     status = main()
     sys.stdout.flush()
     sys.stderr.flush()
-    # All is closed. To take the interpreter apart would cost more than all of the end before it.
+    # Everything is closed by now. The interpreter's finalization would take longer than the whole
+    # shutdown before this line, and has nothing left to release.
     os._exit(status)

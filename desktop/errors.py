@@ -1,29 +1,29 @@
-"""Everything this package raises on purpose; one class for each decision of the catcher.
+"""Errors that this package raises on purpose; one class for each decision of the catcher.
 
 DesktopError
-├── InvalidAction       the caller's fault, nothing was done; the service answers 400
-├── QueueFull           too many actions wait; ask again later (429)
-├── Occupied            somebody else acts just now (409)
-│   ├── HumanInControl  a person; wait until control is given back
+├── InvalidAction       wrong request, nothing was done; the service answers 400
+├── QueueFull           too many actions wait; repeat later (429)
+├── Occupied            another actor has control (409)
+│   ├── HumanInControl  a person; wait until control is released
 │   └── HeldByChat      another chat
-├── NotInControl        only the one in control may do this (409)
-├── ActionFailed        the action was begun and went wrong (500)
-│   └── ForeignHost     a text is kept from the page that has the keyboard (409)
-├── UnknownWindow       there is no such window (404)
+├── NotInControl        only the lease holder may do this (409)
+├── ActionFailed        the action was begun and failed (500)
+│   └── ForeignHost     the page with the keyboard focus may not get this text (409)
+├── UnknownWindow       no such window (404)
 ├── NothingSuch         no such application or file (404)
-├── ClipboardFailed     its owner does not hand it over, or took it (504)
-├── UntypableText       the keyboard has no room for these characters
-├── DisplayNotReady     the X server did not come up
+├── ClipboardFailed     the selection owner does not answer, or changed (504)
+├── UntypableText       no keycode is free for these characters
+├── DisplayNotReady     the X server did not start
 ├── DisplayGone         the X server, or the connection to it, is lost (503)
-├── MissingProgram      install a package first
-├── InvalidSecret       a value cannot be hidden in what is told (400)
-├── NoAccessibility     applications cannot be asked for their widgets (501)
+├── MissingProgram      a package must be installed first
+├── InvalidSecret       a value cannot be redacted (400)
+├── NoAccessibility     AT-SPI is not available (501)
 ├── AccountUnavailable  no user to work as
-├── DesktopRefused      the client's side: the service answered no
-│   ├── DesktopOccupied  a person or another chat acts; wait for it (409)
-│   ├── DesktopBusy      no display or no room just now; ask again (429, 503)
+├── DesktopRefused      client: the service answered with an error status
+│   ├── DesktopOccupied  a person or another chat has control; wait (409)
+│   ├── DesktopBusy      no display or no capacity now; repeat (429, 503)
 │   └── NotOnDesktop     no such file, window, application, recording (404)
-└── DesktopUnavailable  the client's side: the service cannot be reached
+└── DesktopUnavailable  client: the service cannot be reached
 
 ``CallRefused`` (409) is an error of tool calls: `desktop.tool_calls.errors`.
 """
@@ -38,7 +38,7 @@ class DesktopError(Exception):
 
 
 class InvalidAction(DesktopError):
-    """The request is wrong; the text says how."""
+    """The request is wrong; the text states the reason."""
 
     def __init__(self, message: str, detail: str = "") -> None:
         super().__init__(message, detail)
@@ -50,7 +50,7 @@ class InvalidAction(DesktopError):
 
 
 class QueueFull(DesktopError):
-    """As many actions wait for this desktop as may."""
+    """The queue of actions of this desktop is at its limit."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(limit)
@@ -61,14 +61,14 @@ class QueueFull(DesktopError):
 
 
 class Occupied(DesktopError):
-    """Somebody else acts just now."""
+    """Another actor has control of the desktop."""
 
     code = ""
-    """The word for it in answers, for programs."""
+    """Machine-readable reason in answers."""
 
 
 class HumanInControl(Occupied):
-    """A person is in control: no agent acts or, where it is private, looks."""
+    """A person is in control: agents may not act nor, in privacy mode, take screenshots."""
 
     code = "human_in_control"
 
@@ -89,29 +89,29 @@ class HeldByChat(Occupied):
         super().__init__(chat_id, seconds)
         self.chat_id = chat_id
         self.seconds = seconds
-        """After so long at the earliest it counts as idle."""
+        """Seconds after which the chat counts as idle at the earliest."""
 
     def __str__(self) -> str:
         return f"chat {self.chat_id} works on this desktop, until it is idle for 30 s"
 
 
 class NotInControl(DesktopError):
-    """Only the one in control may do this."""
+    """The operation is reserved for the holder of the lease."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
-        """Who is; empty if nobody is."""
+        """The holder; empty if there is none."""
 
     def __str__(self) -> str:
         return f"{self.name} is in control" if self.name else "nobody is in control"
 
 
 class ActionFailed(DesktopError):
-    """The action was begun, and the display or its driver did not go along."""
+    """The action was begun, and the display or its driver refused it."""
 
     status, code = 500, ""
-    """How it is answered, and the word for it for programs."""
+    """HTTP status and machine-readable reason of the answer."""
 
     def __init__(self, message: str, detail: str) -> None:
         super().__init__(message, detail)
@@ -137,7 +137,7 @@ class ForeignHost(ActionFailed):
 
 
 class UntypableText(DesktopError):
-    """There is no way to type these characters on this display's keyboard."""
+    """These characters have no keycode on this display's keyboard, and none is free for them."""
 
     def __init__(self, characters: str) -> None:
         super().__init__(characters)
@@ -148,7 +148,7 @@ class UntypableText(DesktopError):
 
 
 class UnknownWindow(DesktopError):
-    """There is no window of that number on this display."""
+    """No window of this display has that id."""
 
     def __init__(self, window: int) -> None:
         super().__init__(window)
@@ -159,7 +159,7 @@ class UnknownWindow(DesktopError):
 
 
 class NothingSuch(DesktopError):
-    """What is to be launched or opened is not there; the detail says what is."""
+    """The application or file does not exist; the detail lists what does."""
 
     def __init__(self, message: str, detail: str) -> None:
         super().__init__(message, detail)
@@ -171,7 +171,7 @@ class NothingSuch(DesktopError):
 
 
 class ClipboardFailed(DesktopError):
-    """What was copied cannot be had, or cannot be replaced."""
+    """The clipboard can be neither read nor replaced."""
 
 
 class DisplayNotReady(DesktopError):
@@ -213,15 +213,15 @@ class MissingProgram(DesktopError):
 
 
 class InvalidSecret(DesktopError):
-    """A value cannot be hidden in what is told; the text says why, without the value."""
+    """A value cannot be redacted; the text states the reason without the value."""
 
 
 class NoAccessibility(DesktopError):
-    """Applications cannot be asked for their widgets; the text says why."""
+    """AT-SPI is not available; the text states the reason."""
 
 
 class AccountUnavailable(DesktopError):
-    """The user to work as does not exist, or cannot be made or become."""
+    """The user to work as does not exist, or the service can neither create it nor switch to it."""
 
 
 class DesktopRefused(DesktopError):
@@ -233,18 +233,18 @@ class DesktopRefused(DesktopError):
         self.message = message
         self.detail = detail
         self.code = code
-        """For programs, as ``human_in_control``; empty where the status says enough."""
+        """Machine-readable, such as ``human_in_control``; empty where the status is enough."""
 
     def __str__(self) -> str:
         return f"{self.message} {self.detail}".strip()
 
 
 class DesktopOccupied(DesktopRefused):
-    """A person or another chat acts on the desktop; ``code`` tells which."""
+    """A person or another chat has control of the desktop; ``code`` distinguishes them."""
 
 
 class DesktopBusy(DesktopRefused):
-    """The desktop has no display or no room just now; the same may work a moment later."""
+    """The desktop has no display or no capacity now; the same request may succeed later."""
 
 
 class NotOnDesktop(DesktopRefused):

@@ -5,6 +5,8 @@ from typing import Literal, NamedTuple
 
 LONGEST_EDGE = 1568
 MOST_PIXELS = 1_150_000
+# Both from Anthropic's vision documentation: larger images are scaled down before the model sees
+# them, and its coordinates would then be those of a size that nothing here knows.
 
 SpaceName = Literal["model", "native", "normalized_1000", "scaled"]
 
@@ -33,16 +35,16 @@ class Region(NamedTuple):
 
     @property
     def size(self) -> Size:
-        """Extent; zero or less where the rectangle is empty."""
+        """Width and height; zero or less where the rectangle is empty."""
         return Size(self.right - self.left, self.bottom - self.top)
 
     @property
     def is_empty(self) -> bool:
-        """Whether no pixel lies inside."""
+        """True if no pixel lies inside."""
         return self.left >= self.right or self.top >= self.bottom
 
     def intersection(self, other: "Region") -> "Region":
-        """The common part, which may be empty."""
+        """Return the common part, which may be empty."""
         return Region(
             max(self.left, other.left),
             max(self.top, other.top),
@@ -51,11 +53,11 @@ class Region(NamedTuple):
         )
 
     def holds(self, point: Point) -> bool:
-        """Whether the pixel at ``point`` lies inside."""
+        """Return True if the pixel at ``point`` lies inside."""
         return self.left <= point.x < self.right and self.top <= point.y < self.bottom
 
     def covers(self, other: "Region") -> bool:
-        """Whether ``other`` lies inside completely."""
+        """Return True if ``other`` lies inside completely."""
         return (
             self.left <= other.left
             and self.top <= other.top
@@ -75,12 +77,12 @@ class Space(NamedTuple):
 
 
 def model_size(native: Size) -> Size:
-    """Size of the picture that models are shown of a screen of size ``native``."""
+    """Return the size of the picture that a model gets of a screen of size ``native``."""
     width, height = max(native.width, 1), max(native.height, 1)
     if _fits(width, height):
         return Size(width, height)
     if width >= height:
-        # What is no higher than wide always fits at a width of 1024.
+        # A landscape picture always fits at a width of 1024.
         wide = width >= 1280 and _fits(1280, 1280 * height // width)
         scaled_width = 1280 if wide else 1024
         return Size(scaled_width, max(1, scaled_width * height // width))
@@ -128,7 +130,7 @@ def convert_region(region: Region, from_: Size, to: Size) -> Region:
 
 
 def contains(size: Size, point: Point) -> bool:
-    """Whether the point is a pixel of a picture of that size."""
+    """Return True if the point is a pixel of a picture of that size."""
     return 0 <= point.x < size.width and 0 <= point.y < size.height
 
 

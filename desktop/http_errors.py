@@ -1,4 +1,4 @@
-"""How the errors of a desktop's routes are answered."""
+"""HTTP answers for the errors that a desktop's routes raise."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ from .errors import (
 )
 
 _AGAIN = (429, 503)
-"""Statuses of what may work a second later."""
+"""Statuses of requests that may succeed a second later; they get a Retry-After header."""
 _NO_DISPLAY = (503, "The display is not available.")
 _SAID: dict[type[DesktopError], tuple[int, str]] = {
     UnknownWindow: (404, "Unknown window."),
@@ -32,12 +32,12 @@ _SAID: dict[type[DesktopError], tuple[int, str]] = {
     DisplayNotReady: _NO_DISPLAY,
     ClipboardFailed: (504, "The clipboard does not answer."),
 }
-"""Status and message; the error's own words are the detail."""
+"""Status and message; the text of the error is the detail."""
 
 
 @contextmanager
 def answered() -> Iterator[None]:
-    """Turn what the body raises into an HTTP answer."""
+    """Translate the errors of this package that the body raises into ``HTTPException``."""
     try:
         yield
     except InvalidAction as error:
@@ -49,14 +49,14 @@ def answered() -> Iterator[None]:
     except ActionFailed as error:
         raise refusal(error.status, error.message, error.detail, error.code) from error
     except Occupied as error:
-        taken = "Somebody else acts on this desktop."
-        raise refusal(409, taken, str(error), error.code) from error
+        message = "Somebody else acts on this desktop."
+        raise refusal(409, message, str(error), error.code) from error
     except tuple(_SAID) as error:
         raise refusal(*_SAID[type(error)], str(error)) from error
 
 
 def refusal(status: int, message: str, detail: str = "", code: str = "") -> HTTPException:
-    """Return the answer that says no."""
-    told = {"message": message, "detail": detail, "code": code}
+    """Return the error answer; empty fields are left out of its body."""
+    body = {"message": message, "detail": detail, "code": code}
     headers = {"Retry-After": "1"} if status in _AGAIN else None
-    return HTTPException(status, {name: text for name, text in told.items() if text}, headers)
+    return HTTPException(status, {name: text for name, text in body.items() if text}, headers)

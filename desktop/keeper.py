@@ -1,8 +1,19 @@
-"""Stand over the desktop service and leave nothing behind when it ends, however it ends.
+"""Parent process of the desktop service: kills all of its descendants when the service ends.
 
-Run as ``python -S -E keeper.py COMMAND...``: the standard library only, so that it stays
-small. As a child subreaper (prctl(2)) it inherits every orphan of the service, double ``setsid``
-included, and kills them all once the service is gone.
+Run as ``python -S -E keeper.py COMMAND...``. The keeper imports the standard library only, so that
+its resident memory stays small for the lifetime of the desktop.
+
+The keeper is a child subreaper (PR_SET_CHILD_SUBREAPER, prctl(2)). The kernel reparents every
+orphan of the service to it, including daemons that forked twice and called setsid(2), which no
+process group or session reaches. Its states:
+
+* *running*: SIGCHLD wakes the keeper, which reaps orphans and waits for the service itself.
+* *ending*: after SIGTERM, SIGINT or SIGHUP the service gets SIGTERM and a grace period. When that
+  is used up, the service gets SIGKILL.
+* *sweeping*: the service has ended, for whatever reason. Every remaining descendant is killed.
+
+Invariant: when the keeper exits, no process that the service started is left, except those of
+another user (``sudo``).
 """
 
 import ctypes
@@ -17,24 +28,30 @@ PR_SET_CHILD_SUBREAPER = 36
 """<linux/prctl.h>."""
 
 KEEPER = "DESKHAND_KEEPER"
-"""Tells the service that its parent is a keeper: that one's pid is the service's to the world."""
+"""Variable with the keeper's pid: by it the service knows its keeper, and reports it as its own."""
 
-# glibc mallopt(3): as soon as one picture was freed, it would keep the next ones' room for good.
+# By default glibc raises the mmap threshold to the size of each mapped block that is freed
+# (mallopt(3)), so that after the first freed picture it never returns such memory to the kernel.
 LEAN = {"MALLOC_MMAP_THRESHOLD_": str(3_000_000), "MALLOC_TRIM_THRESHOLD_": str(8 << 20)}
-"""The service gives the memory of whole screens back (3.1 MB for the encoder, 8.3 MB as they are),
-and keeps that of smaller things: a screenshot of 1280x720 has 2.8 MB."""
+"""Blocks of whole screens (3.1 MB for the encoder, 8.3 MB as captured) are mapped and returned to
+the kernel; smaller ones, such as the 2.8 MB of a 1280x720 screenshot, stay in the heap."""
 
 GRACE_SECONDS = 5.0
-"""How long the service may take to end after SIGTERM; product.md promises 5 s to the caller."""
+"""Processor time that the service has to end after SIGTERM; callers are promised 5 s."""
 
 LONGEST_SECONDS = 60.0
-"""The same where others keep the processors busy: time it does not get is not charged to it."""
+"""Upper bound in wall-clock time, for machines whose processors are busy with other work."""
 
 LOOK_SECONDS = 0.25
+"""Interval in which the load is sampled during the grace period."""
 
 
 class GracePeriod:
-    """What is left of a service's time to end. Times are seconds on a monotonic clock."""
+    """Remaining time of a service to end. Times are seconds on a monotonic clock.
+
+    On a loaded machine the service gets only its share of the processors, and is charged only
+    that share, up to `LONGEST_SECONDS`.
+    """
 
     def __init__(self, now: float) -> None:
         self._latest = now
@@ -42,16 +59,17 @@ class GracePeriod:
         self._left = GRACE_SECONDS
 
     def spent(self, now: float, runnable: int, processors: int) -> bool:
-        """Charge the time since the last look, shared with all that want to run; is it over?"""
+        """Charge the service's share of the time since the last call; return True if used up."""
         self._left -= (now - self._latest) * processors / max(processors, runnable)
         self._latest = now
         return self._left <= 0.0 or now >= self._end
 
 
 def keep(command: list[str]) -> int:
-    """Run the service until it ends; return the exit status to end with."""
+    """Run the service until it ends; return its status as ``subprocess`` has it."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
+    # Blocked signals stay pending for sigtimedwait(2), so none arrives between two checks.
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     environment = LEAN | dict(os.environ) | {KEEPER: str(os.getpid())}
     service = os.posix_spawn(
@@ -63,29 +81,27 @@ def keep(command: list[str]) -> int:
 
 
 def _watch(service: int, wanted: set[signal.Signals]) -> int:
-    patience: GracePeriod | None = None
+    grace: GracePeriod | None = None
     while True:
         status = _reap(service)
         if status is not None:
             return status
-        caught = signal.sigtimedwait(wanted, 3600.0 if patience is None else LOOK_SECONDS)
+        caught = signal.sigtimedwait(wanted, 3600.0 if grace is None else LOOK_SECONDS)
         if caught is not None and caught.si_signo != signal.SIGCHLD:
             os.kill(service, signal.SIGTERM)
-            patience = GracePeriod(time.monotonic())
-        elif patience is not None and patience.spent(
-            time.monotonic(), _runnable(), os.cpu_count() or 1
-        ):
+            grace = GracePeriod(time.monotonic())
+        elif grace is not None and grace.spent(time.monotonic(), _runnable(), os.cpu_count() or 1):
             os.kill(service, signal.SIGKILL)
-            patience = None
+            grace = None
 
 
 def _runnable() -> int:
-    """How many threads of the machine run or wait for a processor (proc(5), loadavg), but us."""
+    """Return the number of runnable threads of the machine (proc(5), loadavg), without ours."""
     return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0]) - 1
 
 
 def _reap(service: int) -> int | None:
-    """Reap what has ended; return the service's status if it is among them."""
+    """Reap all children that have ended; return the service's wait status if it is one of them."""
     found = None
     while True:
         try:
@@ -99,9 +115,9 @@ def _reap(service: int) -> int | None:
 
 
 def sweep(kill: Callable[[int, int], None] = os.kill) -> None:
-    """Kill every descendant: each round turns grandchildren into children of ours.
+    """Kill every descendant: the kernel reparents grandchildren to the keeper in each round.
 
-    What works as another user, as ``sudo`` has it, is not ours to kill, and is not waited for.
+    A process of another user, as ``sudo`` starts one, cannot be killed and is not waited for.
     """
     while True:
         killed = [_killed(pid, kill) for pid in _children()]
@@ -124,7 +140,7 @@ def _children() -> Iterator[int]:
 
 
 def exit_code(status: int) -> int:
-    """Return a shell's exit code for a status: 128+n for an ending signal."""
+    """Return the exit code that a shell gives for a status: 128 + n after signal n."""
     return 128 - status if status < 0 else status
 
 

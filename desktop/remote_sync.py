@@ -1,4 +1,4 @@
-"""A desktop from the outside, in the shape that Playwright made familiar.
+"""Public client of a desktop, modelled on Playwright's API.
 
 For programs without an event loop. Written from ``deskhand.desktop.remote`` by
 ``scripts/make_sync_client.py``: change it there.
@@ -32,16 +32,17 @@ Json = dict[str, Any]
 Button = Literal["left", "middle", "right", "back", "forward"]
 Direction = Literal["up", "down", "left", "right"]
 
+# The service holds a request for process output for at most so long; `run` repeats it.
 _LONGEST_WAIT = 60.0
 _ORPHAN_SECONDS = "3600"
 _LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
 
 
 class Mouse:
-    """The mouse of one desktop. ``observe`` waits until the screen rests and sends a picture."""
+    """The mouse of one desktop. ``observe`` waits until the screen settles and adds a picture."""
 
-    def __init__(self, line: Transport) -> None:
-        self._line = line
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def click(
         self,
@@ -53,7 +54,7 @@ class Mouse:
         modifiers: Sequence[str] = (),
         observe: bool = False,
     ) -> Done:
-        """Click at a point; ``modifiers`` are held meanwhile.
+        """Click at a point while holding ``modifiers``.
 
         Raises:
             InvalidAction: For more than three clicks, or several of another button.
@@ -62,27 +63,27 @@ class Mouse:
         if action is None or (button != "left" and count != 1):
             raise InvalidAction("The left button clicks one to three times, others once.")
         held = list(modifiers)
-        return self._line.act(action, observe, coordinate=[x, y], modifiers=held)
+        return self._transport.act(action, observe, coordinate=[x, y], modifiers=held)
 
     def click_widget(self, ref: str, *, observe: bool = False) -> Done:
         """Click the middle of a widget of the newest accessibility tree."""
-        return self._line.act("left_click", observe, ref=ref)
+        return self._transport.act("left_click", observe, ref=ref)
 
     def double_click(self, x: int, y: int, *, observe: bool = False) -> Done:
         """Click twice at a point."""
-        return self._line.act("double_click", observe, coordinate=[x, y])
+        return self._transport.act("double_click", observe, coordinate=[x, y])
 
     def move(self, x: int, y: int, *, seconds: float = 0.0) -> Done:
         """Move the pointer, at once or smoothly."""
-        return self._line.act("mouse_move", coordinate=[x, y], duration=seconds)
+        return self._transport.act("mouse_move", coordinate=[x, y], duration=seconds)
 
     def down(self) -> Done:
-        """Press the left button where the pointer is, and leave it pressed."""
-        return self._line.act("left_mouse_down")
+        """Press the left button at the pointer's position without releasing it."""
+        return self._transport.act("left_mouse_down")
 
     def up(self) -> Done:
-        """Let the left button go."""
-        return self._line.act("left_mouse_up")
+        """Release the left button."""
+        return self._transport.act("left_mouse_up")
 
     def drag(
         self,
@@ -92,7 +93,7 @@ class Mouse:
     ) -> Done:
         """Move along two or more points with the left button pressed."""
         points = [list(point) for point in path]
-        return self._line.act("left_click_drag", observe, path=points, duration=seconds)
+        return self._transport.act("left_click_drag", observe, path=points, duration=seconds)
 
     def scroll(
         self,
@@ -104,109 +105,109 @@ class Mouse:
         pixels: int | None = None,
         observe: bool = False,
     ) -> Done:
-        """Turn the wheel at a point, by notches or by about so many pixels."""
+        """Turn the wheel at a point, by notches or by approximately ``pixels``."""
         amount = {"scroll_amount": notches} if pixels is None else {"scroll_pixels": pixels}
         at = [x, y]
-        return self._line.act(
+        return self._transport.act(
             "scroll", observe, coordinate=at, scroll_direction=direction, **amount
         )
 
 
 class Keyboard:
-    """The keyboard of one desktop. ``observe`` as for the mouse."""
+    """The keyboard of one desktop. ``observe`` as for `Mouse`."""
 
-    def __init__(self, line: Transport) -> None:
-        self._line = line
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def type(self, text: str, *, delay_ms: int = 0, observe: bool = False) -> Done:
-        """Type a text in any script, with a pause after each character if asked for."""
-        return self._line.act("type", observe, text=text, delay_ms=delay_ms)
+        """Type a text in any script, with a pause of ``delay_ms`` after each character."""
+        return self._transport.act("type", observe, text=text, delay_ms=delay_ms)
 
     def press(self, chord: str, *, observe: bool = False) -> Done:
-        """Strike a key or a chord, as ``Return`` or ``ctrl+s``."""
-        return self._line.act("key", observe, text=chord)
+        """Press and release a key or a chord, such as ``Return`` or ``ctrl+s``."""
+        return self._transport.act("key", observe, text=chord)
 
     def down(self, chord: str) -> Done:
-        """Press a key or a chord and leave it pressed."""
-        return self._line.act("key_down", text=chord)
+        """Press a key or a chord without releasing it."""
+        return self._transport.act("key_down", text=chord)
 
     def up(self, chord: str) -> Done:
-        """Let a key or a chord go."""
-        return self._line.act("key_up", text=chord)
+        """Release a key or a chord."""
+        return self._transport.act("key_up", text=chord)
 
     def hold(self, chord: str, seconds: float = 1.0) -> Done:
-        """Hold a key or a chord for a while."""
-        return self._line.act("hold_key", text=chord, duration=seconds)
+        """Hold a key or a chord for ``seconds``."""
+        return self._transport.act("hold_key", text=chord, duration=seconds)
 
 
 class Recordings:
-    """What one desktop records."""
+    """The recordings of one desktop."""
 
-    def __init__(self, line: Transport) -> None:
-        self._line = line
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def start(self, recording_id: str | None = None, label: str = "") -> str:
-        """Begin to record and return the recording's id, a UUID; one that runs goes on."""
+        """Start a recording and return its id, a UUID; a running one with that id continues."""
         name = recording_id or str(uuid.uuid4())
         body = {"recording_id": name, "label": label}
-        self._line.request("POST", "/desktop/recording/start", json=body)
+        self._transport.request("POST", "/desktop/recording/start", json=body)
         return name
 
     def stop(self, recording_id: str) -> Recording:
-        """End a recording; it can be played when this returns."""
+        """End a recording; its video is complete when this returns."""
         body = {"recording_id": recording_id}
         path = "/desktop/recording/stop"
-        return results.recording(self._line.request("POST", path, json=body))
+        return results.recording(self._transport.request("POST", path, json=body))
 
     def list(self) -> tuple[Recording, ...]:
-        """All recordings of this desktop, newest first."""
-        found = self._line.request("GET", "/desktop/recordings")
+        """Return all recordings of this desktop, newest first."""
+        found = self._transport.request("GET", "/desktop/recordings")
         return tuple(map(results.recording, found["recordings"]))
 
     def get(self, recording_id: str) -> Recording:
-        """What is known of one."""
+        """Return the description of one recording."""
         path = f"/desktop/recordings/{recording_id}"
-        return results.recording(self._line.request("GET", path))
+        return results.recording(self._transport.request("GET", path))
 
     def download(self, recording_id: str, to: Path | str) -> int:
         """Write a recording's video to a file and return its length in bytes."""
-        path = self._line.path(f"/desktop/recordings/{recording_id}/video")
-        return self._line.open_client().download(path, Path(to))
+        path = self._transport.path(f"/desktop/recordings/{recording_id}/video")
+        return self._transport.open_client().download(path, Path(to))
 
     def delete(self, recording_id: str) -> None:
-        """Remove a recording that has ended."""
-        self._line.request("DELETE", f"/desktop/recordings/{recording_id}")
+        """Delete a recording that has ended."""
+        self._transport.request("DELETE", f"/desktop/recordings/{recording_id}")
 
 
 class Desktop:
-    """One desktop. Made by :meth:`launch` or :meth:`connect`, and used inside of ``with``.
+    """One desktop, made by :meth:`launch` or :meth:`connect` and used in ``with``.
 
-    Points, regions and pictures are in the pixels of ``space``: what one sees is what one clicks.
-    Every method raises :class:`DesktopRefused` when the service says no, and
-    :class:`DesktopUnavailable` when it cannot be reached.
+    Points, regions and pictures are in the pixels of ``space``, so a point read off a picture can
+    be clicked as it is. Every method raises :class:`DesktopRefused` when the service answers with
+    an error status, and :class:`DesktopUnavailable` when it cannot be reached.
     """
 
     def __init__(
-        self, line: Transport, *, child: LocalService | None, address: str, token: str
+        self, transport: Transport, *, service: LocalService | None, address: str, token: str
     ) -> None:
-        self._line = line
-        self._child = child
+        self._transport = transport
+        self._service = service
         self._address, self._token = address, token
-        self.mouse = Mouse(line)
-        self.keyboard = Keyboard(line)
-        self.recording = Recordings(line)
-        self.clipboard = Clipboard(line)
-        self.windows = Windows(line)
-        self.applications = Applications(line)
-        self.lease = Lease(line)
+        self.mouse = Mouse(transport)
+        self.keyboard = Keyboard(transport)
+        self.recording = Recordings(transport)
+        self.clipboard = Clipboard(transport)
+        self.windows = Windows(transport)
+        self.applications = Applications(transport)
+        self.lease = Lease(transport)
 
     @classmethod
     def connect(
         cls, url: str, token: str, *, desktop_id: str = "", space: SpaceName = "model"
     ) -> Self:
-        """Return the desktop that is served at ``url``, a service or with an id a control plane."""
+        """Return the desktop served at ``url``: a service or, with an id, a control plane."""
         root = f"/api/v0/desktops/{desktop_id}" if desktop_id else "/api/v0"
-        return cls(Transport(root, space), child=None, address=url, token=token)
+        return cls(Transport(root, space), service=None, address=url, token=token)
 
     @classmethod
     def launch(
@@ -215,21 +216,21 @@ class Desktop:
         space: SpaceName = "model",
         environment: Mapping[str, str] | None = None,
     ) -> Self:
-        """Return a desktop of one's own, which starts and ends with the ``with`` block.
+        """Return a new desktop, which starts and ends with the ``with`` block.
 
-        ``arguments`` are those of ``deskhand desktop``, ``"--size", "1280x800"`` for one;
-        ``environment`` replaces ours. Should this process be killed, the desktop ends an hour
-        after its last call, or after ``"--linger", SECONDS``.
+        ``arguments`` are those of ``deskhand desktop``, such as ``"--size", "1280x800"``;
+        ``environment`` replaces that of this process. If this process is killed, the desktop ends
+        an hour after its last call, or after ``"--linger", SECONDS``.
         """
-        child = LocalService(("--linger", _ORPHAN_SECONDS, *arguments), environment)
-        return cls(Transport("/api/v0", space), child=child, address="", token="")
+        service = LocalService(("--linger", _ORPHAN_SECONDS, *arguments), environment)
+        return cls(Transport("/api/v0", space), service=service, address="", token="")
 
     def __enter__(self) -> Self:
         address, token = self._address, self._token
         try:
-            if self._child is not None:
-                address, token = self._child.open()
-            self._line.client = BlockingClient(address, token).__enter__()
+            if self._service is not None:
+                address, token = self._service.open()
+            self._transport.client = BlockingClient(address, token).__enter__()
         except BaseException:
             self.close()
             raise
@@ -244,18 +245,18 @@ class Desktop:
         self.close()
 
     def close(self) -> None:
-        """Disconnect, and end the desktop if it is one's own; twice is fine."""
-        client, self._line.client = self._line.client, None
+        """Disconnect, and end a desktop that was launched here; twice is fine."""
+        client, self._transport.client = self._transport.client, None
         try:
             if client is not None:
                 client.close()
         finally:
-            if self._child is not None:
-                self._child.close()
+            if self._service is not None:
+                self._service.close()
 
     def status(self) -> Status:
-        """What the desktop is and how it is."""
-        return results.status(self._line.request("GET", "/desktop"))
+        """Return identity and state of the desktop."""
+        return results.status(self._transport.request("GET", "/desktop"))
 
     def screenshot(
         self,
@@ -267,41 +268,41 @@ class Desktop:
         since: str | None = None,
         path: Path | str | None = None,
     ) -> Picture:
-        """Take a picture, of a region in all the detail the screen has; write it to ``path``."""
+        """Take a screenshot, of a region at native resolution; write it to ``path`` if given."""
         params = {"quality": str(quality), "cursor": str(cursor).lower()}
         if region is not None:
             params["region"] = ",".join(map(str, Region(*region)))
         if since is not None:
             params["since"] = since
-        taken = self._line.screenshot(format, params)
+        picture = self._transport.screenshot(format, params)
         if path is not None:
-            Path(path).write_bytes(taken.data)
-        return taken
+            Path(path).write_bytes(picture.data)
+        return picture
 
     def accessibility(self) -> tuple[Widget, ...]:
-        """What applications show, with the refs by which to click it."""
-        tree = self._line.request("GET", "/desktop/accessibility")
+        """Return the accessibility tree, with refs for :meth:`Mouse.click_widget`."""
+        tree = self._transport.request("GET", "/desktop/accessibility")
         return tuple(map(results.widget, tree["applications"]))
 
     def events(self, since: str = "") -> EventStream:
-        """Listen, inside of ``with``, to what happens from now on or since an event's id."""
-        return EventStream(self._line, since)
+        """Return the stream of events, used in ``with``: new ones, or since an event's id."""
+        return EventStream(self._transport, since)
 
     def act(self, action: str, observe: bool | Json = False, **fields: Any) -> Done:
-        """Do any action of the HTTP API, by its name and fields."""
-        return self._line.act(action, observe, **fields)
+        """Perform any action of the HTTP API, by its name and fields."""
+        return self._transport.act(action, observe, **fields)
 
     def batch(self, *actions: Json, observe: bool | Json = False) -> Batch:
-        """Do several actions of the HTTP API in order, up to the first that fails."""
-        return self._line.batch(actions, observe)
+        """Perform several actions of the HTTP API in order, up to the first that fails."""
+        return self._transport.batch(actions, observe)
 
     def wait(self, seconds: float) -> Done:
-        """Do nothing for a while, in turn with other actions."""
-        return self._line.act("wait", duration=seconds)
+        """Wait for ``seconds``, queued like any other action."""
+        return self._transport.act("wait", duration=seconds)
 
     def cursor(self) -> Point:
-        """Where the pointer is."""
-        point = (self._line.act("cursor_position")).point
+        """Return the position of the pointer."""
+        point = (self._transport.act("cursor_position")).point
         if point is None:
             raise DesktopUnavailable("the service did not say where the pointer is")
         return point
@@ -314,33 +315,33 @@ class Desktop:
         workdir: str = "",
         env: Mapping[str, str] | None = None,
     ) -> Ended:
-        """Run ``sh -c command`` on the desktop and wait for its end.
+        """Run ``sh -c command`` on the desktop and wait until it exits.
 
         Raises:
-            TimeoutError: If it takes longer; it is killed then, with all that it started.
+            TimeoutError: After ``timeout``; the command is killed with all its descendants.
         """
         body = {"command": command, "workdir": workdir, "env": dict(env or {})}
-        process = (self._line.request("POST", "/processes/start", json=body))["id"]
+        process = (self._transport.request("POST", "/processes/start", json=body))["id"]
         deadline = time.monotonic() + timeout
         while (left := deadline - time.monotonic()) > 0:
             wait = min(left, _LONGEST_WAIT)
-            wanted = {"wait_for": "exit", "timeout_ms": str(int(wait * 1000) + 1)}
+            params = {"wait_for": "exit", "timeout_ms": str(int(wait * 1000) + 1)}
             path = f"/processes/{process}/output"
-            told = self._line.request("GET", path, params=wanted, timeout=wait + 30.0)
-            if not told["running"]:
-                return results.ended(told)
+            reply = self._transport.request("GET", path, params=params, timeout=wait + 30.0)
+            if not reply["running"]:
+                return results.ended(reply)
         body = {"signal": "kill"}
-        self._line.request("POST", f"/processes/{process}/signal", json=body)
+        self._transport.request("POST", f"/processes/{process}/signal", json=body)
         raise TimeoutError(f"the command took more than {timeout:g} s")
 
     def read_file(self, path: str) -> bytes:
         """Return the bytes of a file on the desktop."""
-        where = self._line.path("/read-file")
-        reply = self._line.open_client().reply("GET", where, params={"path": path})
+        route = self._transport.path("/read-file")
+        reply = self._transport.open_client().reply("GET", route, params={"path": path})
         return reply.content
 
     def write_file(self, path: str, content: bytes | str) -> None:
-        """Replace a file on the desktop, all of it or nothing."""
+        """Replace a file on the desktop atomically."""
         data = content.encode() if isinstance(content, str) else content
         params = {"path": path}
-        self._line.request("POST", "/write-file", params=params, content=data)
+        self._transport.request("POST", "/write-file", params=params, content=data)

@@ -1,4 +1,4 @@
-"""What a desktop answers its client, as values."""
+"""Answers of a desktop service as values."""
 
 import base64
 from collections.abc import Mapping
@@ -15,31 +15,31 @@ class Picture:
     """A picture of the screen."""
 
     data: bytes
-    """The file; empty when nothing has changed since the frame that was named."""
+    """The image file; empty when nothing has changed since the frame named by ``since``."""
     format: str
     """``png``, ``jpeg`` or ``webp``."""
     size: Size
     frame_id: str
-    """Name of what the screen showed; give it as ``since`` to get only what is new."""
+    """Identifies the frame; passed as ``since``, it suppresses an unchanged picture."""
 
     @property
     def unchanged(self) -> bool:
-        """Whether the screen still shows the frame that was named."""
+        """True if the screen still shows the frame named by ``since``."""
         return not self.data
 
 
 @dataclass(frozen=True)
 class Done:
-    """What an action gave. Points and regions are in the space of the request."""
+    """Result of an action. Points and regions are in the space of the request."""
 
     output: str
     frame_id: str
     point: Point | None = None
     native_point: Point | None = None
     clamped: bool = False
-    """Whether a point lay outside of the screen, and its border was taken."""
+    """True if a point lay outside of the screen and was moved to its edge."""
     settled: str | None = None
-    """``quiet``, ``ceiling`` or ``no_change``; None when nobody asked to observe."""
+    """``quiet``, ``ceiling`` or ``no_change``; None without ``observe``."""
     changed_fraction: float | None = None
     changed_regions: tuple[Region, ...] = ()
     picture: Picture | None = None
@@ -47,26 +47,26 @@ class Done:
 
 @dataclass(frozen=True)
 class Batch:
-    """What several actions gave, up to the first that failed."""
+    """Result of several actions, up to the first that failed."""
 
     done: tuple[Done, ...]
-    """One for each action that was done."""
+    """One for each action that succeeded."""
     error: str
-    """Why the next one failed; empty if all were done."""
+    """Error of the action that failed; empty if all succeeded."""
     skipped: int
-    """How many were not begun after it."""
+    """Number of actions after the failed one, which were not begun."""
     seen: Done
-    """What was observed at the end, if anybody asked for it."""
+    """Observation after the last action, if ``observe`` was set."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended."""
+    """Exit code and output of a command."""
 
     exit_code: int
-    """Its own, or 128 + n after signal n."""
+    """The command's own, or 128 + n after signal n."""
     output: str
-    """What it wrote to both streams; of a great deal, the beginning and the end."""
+    """Output on both streams; only beginning and end of a long one."""
     truncated: bool
 
 
@@ -79,19 +79,19 @@ class Recording:
     status: str
     """``recording`` or ``stored``."""
     duration_s: float
-    """Of what happened."""
+    """Real time that the recording covers."""
     video_s: float
-    """Of the film, with idle stretches sped up."""
+    """Length of the video, in which idle periods are sped up."""
     size: int
     """Bytes."""
     end_reason: str | None
     complete: bool = False
-    """Whether nothing that should be in it is missing."""
+    """True if no frame or step was lost."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """What a desktop is and how it is."""
+    """Identity and state of a desktop."""
 
     instance_id: str
     display: str
@@ -102,17 +102,17 @@ class Status:
     recording_ids: tuple[str, ...]
     version: str
     everything: Json
-    """The whole answer, with what this version has no name for."""
+    """The whole answer, including fields unknown to this version."""
 
 
 @dataclass(frozen=True)
 class Widget:
-    """Something that an application shows."""
+    """A widget of an application as AT-SPI reports it."""
 
     role: str
     name: str
     ref: str
-    """By which it is clicked; empty where it has no place."""
+    """Identifies the widget in ``click_widget``; empty for one without a rectangle."""
     rectangle: Region | None
     """In native pixels."""
     states: tuple[str, ...] = ()
@@ -128,7 +128,7 @@ class Window:
     class_name: str
     pid: int | None
     region: Region
-    """Its place with its frame, in the space of the request."""
+    """Position and size with the frame, in the space of the request."""
     native_region: Region
     focused: bool
     maximized: bool
@@ -138,14 +138,14 @@ class Window:
 
 @dataclass(frozen=True)
 class Application:
-    """Something that can be launched."""
+    """An application that can be launched."""
 
     name: str
-    """By which it is launched."""
+    """Name for ``launch``."""
     title: str
-    """For people to read."""
+    """Display name."""
     types: tuple[str, ...]
-    """The media types that it opens."""
+    """Media types that the application opens."""
 
 
 @dataclass(frozen=True)
@@ -153,45 +153,45 @@ class Started:
     """An application that was started."""
 
     process_id: str
-    """Of the process list."""
+    """Id in the process list."""
     command: str
 
 
 @dataclass(frozen=True)
 class Tenure:
-    """Who is in control."""
+    """Holder of the lease."""
 
     revision: int
-    """Another one whenever that changes."""
+    """Changes with the holder."""
     kind: str
     """``person``, ``chat`` or ``nobody``."""
     holder: str
-    """The person's name, or the chat's id; empty for nobody."""
+    """The person's name or the chat's id; empty for ``nobody``."""
     private: bool
-    """Whether nobody else may look."""
+    """True while privacy mode hides the screen from all others."""
     granted: bool | None
-    """Whether whoever asked has it now; None in other answers."""
+    """True if the request for control succeeded; None in other answers."""
     everything: Json
-    """The whole answer, with what this version has no name for."""
+    """The whole answer, including fields unknown to this version."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened on a desktop."""
+    """An event of a desktop."""
 
     id: str
     kind: str
-    """``window_opened`` for one."""
+    """Such as ``window_opened``."""
     at: float
     """Seconds since 1970."""
     data: Json
 
 
 def picture_of_reply(headers: Mapping[str, str], content: bytes, kind: str) -> Picture:
-    """Read the answer to a screenshot; ``kind`` is the format that was asked for."""
+    """Read the answer to a screenshot; ``kind`` is the requested format."""
     width, _, height = headers.get("deskhand-picture-size", "0x0").partition("x")
-    shown = headers.get("deskhand-frame-id", "")
-    return Picture(content, kind, Size(int(width), int(height)), shown)
+    frame_id = headers.get("deskhand-frame-id", "")
+    return Picture(content, kind, Size(int(width), int(height)), frame_id)
 
 
 def done(body: Json) -> Done:
@@ -211,9 +211,9 @@ def done(body: Json) -> Done:
 
 def batch(body: Json) -> Batch:
     """Read the answer to a batch."""
-    told = body["results"]
-    failed = next((one for one in told if "error" in one), None)
-    good = [one for one in told if "error" not in one and not one.get("skipped")]
+    members = body["results"]
+    failed = next((one for one in members if "error" in one), None)
+    good = [one for one in members if "error" not in one and not one.get("skipped")]
     return Batch(
         done=tuple(map(done, good)),
         error="" if failed is None else str(failed["output"]),
@@ -225,13 +225,13 @@ def batch(body: Json) -> Batch:
 def ended(body: Json) -> Ended:
     """Read the output of a process that has exited."""
     code = int(body.get("exit_code", -1))
-    told = body.get("truncated") or {}
-    left_out = bool(told.get("omitted_bytes") or told.get("cut_lines"))
-    return Ended(code, str(body.get("output", "")), left_out)
+    truncation = body.get("truncated") or {}
+    truncated = bool(truncation.get("omitted_bytes") or truncation.get("cut_lines"))
+    return Ended(code, str(body.get("output", "")), truncated)
 
 
 def recording(body: Json) -> Recording:
-    """Read what is known of a recording."""
+    """Read the description of a recording."""
     return Recording(
         id=str(body["id"]),
         label=str(body.get("label") or ""),
@@ -260,13 +260,13 @@ def status(body: Json) -> Status:
 
 
 def widget(body: Json) -> Widget:
-    """Read one widget with all that are in it."""
-    place = body.get("rectangle")
+    """Read one widget with its descendants."""
+    rectangle = body.get("rectangle")
     return Widget(
         role=str(body["role"]),
         name=str(body.get("name", "")),
         ref=str(body.get("ref", "")),
-        rectangle=None if place is None else Region(*place),
+        rectangle=None if rectangle is None else Region(*rectangle),
         states=tuple(body.get("states", ())),
         children=tuple(map(widget, body.get("children", ()))),
     )
@@ -279,8 +279,8 @@ def window(body: Json) -> Window:
         title=str(body.get("title") or ""),
         class_name=str(body.get("class") or ""),
         pid=body.get("pid"),
-        region=_place(body["geometry"]),
-        native_region=_place(body["native_geometry"]),
+        region=_region(body["geometry"]),
+        native_region=_region(body["native_geometry"]),
         focused=bool(body.get("focused")),
         maximized=bool(body.get("maximized")),
         minimized=bool(body.get("minimized")),
@@ -296,7 +296,7 @@ def application(body: Json) -> Application:
 
 
 def started(body: Json) -> Started:
-    """Read what was started."""
+    """Read the answer to a launch."""
     return Started(str(body["process_id"]), str(body.get("command", "")))
 
 
@@ -318,7 +318,7 @@ def event(body: Json) -> Event:
     return Event(str(body["id"]), str(body["kind"]), float(body["at"]), body.get("data") or {})
 
 
-def _place(body: Json) -> Region:
+def _region(body: Json) -> Region:
     left, top = int(body["x"]), int(body["y"])
     return Region(left, top, left + int(body["width"]), top + int(body["height"]))
 

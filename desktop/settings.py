@@ -1,4 +1,4 @@
-"""How one desktop service is set up."""
+"""Settings of one desktop service, read from its command line."""
 
 import argparse
 import re
@@ -13,11 +13,12 @@ from .geometry import Size
 Program = Literal["Xvnc", "Xvfb"]
 DEFAULT_SIZE = Size(1920, 1080)
 LARGEST_SIDE = 7680
+"""Width of 8K UHD in pixels."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DesktopSettings:
-    """Everything that may be set; see ``deskhand desktop --help``."""
+    """All settings; ``deskhand desktop --help`` describes them."""
 
     listen: str = "127.0.0.1:0"
     token_file: Path | None = None
@@ -28,17 +29,17 @@ class DesktopSettings:
     xserver: Program = "Xvnc"
     """``Xvfb`` has no live view."""
     glx: bool = False
-    """Whether applications may draw with OpenGL; it takes memory and time to start."""
+    """Enables the GLX extension, which costs the X server memory and start-up time."""
     layout: str = ""
-    """Of the keyboard, as ``de`` or ``us(intl)``; empty for the X server's own."""
+    """XKB layout, such as ``de`` or ``us(intl)``; empty for the X server's default."""
     timezone: str = ""
-    """As ``Europe/Berlin``; empty for the service's own, as of the locale."""
+    """TZ identifier, such as ``Europe/Berlin``; empty for the service's own."""
     locale: str = ""
-    """As ``de_DE.UTF-8``."""
+    """Such as ``de_DE.UTF-8``; empty for the service's own."""
     allowed_hosts: tuple[str, ...] = ()
     inherit_env: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
-    """Names and values for all that is started on the desktop."""
+    """Variables of commands and applications."""
     workdir: Path | None = None
     command_nice: int = 0
     command_memory_mib: int | None = None
@@ -47,21 +48,21 @@ class DesktopSettings:
     """Delegated control group (v2) instead of the service's own, in which the limits bind a
     command as a whole."""
     file_roots: tuple[Path, ...] = ()
-    """The file routes work in these trees only; commands are not bound by it."""
+    """Trees that the file routes are confined to; commands are not."""
     attach: str | None = None
-    """The screen that exists already, as ``:0``; empty for the one of our own session."""
+    """Existing screen to serve, such as ``:0``; empty for that of the service's own session."""
     linger: float | None = None
-    """Seconds without a call after which the service ends by itself."""
+    """Idle timeout: seconds without a call after which the service ends."""
 
     @property
     def command_memory_bytes(self) -> int | None:
-        """What a command may take of the memory; None: all."""
+        """Memory limit of a command in bytes; None for no limit."""
         mib = self.command_memory_mib
         return None if mib is None else mib * 1024 * 1024
 
 
 def parse(arguments: Sequence[str]) -> DesktopSettings:
-    """Read the command line; as argparse does, a mistake ends the process with status 2."""
+    """Parse the command line; argparse exits with status 2 on a mistake."""
     parser = argparse.ArgumentParser(
         prog="deskhand desktop", description="Serve one desktop: display, tools, recordings."
     )
@@ -112,9 +113,10 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--linger", type=float, metavar="SECONDS",
                         help="end after this long without a call")  # fmt: skip
     found = vars(parser.parse_args(arguments))
-    ours = {name: found.get(name) for name in ("layout", "glx")}
-    ours["xserver"] = found["xserver"] != "Xvnc"
-    chosen = [name for name, given in ours.items() if given]
+    # These options configure an X server that the service starts itself.
+    own_only = {name: found.get(name) for name in ("layout", "glx")}
+    own_only["xserver"] = found["xserver"] != "Xvnc"
+    chosen = [name for name, given in own_only.items() if given]
     if chosen and found["attach"] is not None:
         parser.error(f"--{chosen[0]} is for a display of our own, not for one to --attach to")
     found["allowed_hosts"] = tuple(found["allowed_hosts"])

@@ -1,4 +1,4 @@
-"""The client for programs without an event loop: one runs in a thread of its own."""
+"""Client for programs without an event loop: a blocking portal runs one in its own thread."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -14,7 +14,7 @@ from .lines import StreamedLines
 
 
 class BlockingClient:
-    """One desktop service, as :class:`DesktopClient` without ``await``. A context manager."""
+    """:class:`DesktopClient` without ``await``. A context manager."""
 
     def __init__(self, address: str, token: str) -> None:
         self._address = address
@@ -75,7 +75,7 @@ class BlockingClient:
         headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
     ) -> HttpReply:
-        """Send one request and return its answer as it came, unless it is an error."""
+        """Send one request and return its answer undecoded, unless it is an error."""
         return self._portal.call(
             partial(
                 self._client.reply,
@@ -93,7 +93,7 @@ class BlockingClient:
     def lines(
         self, path: str, headers: Mapping[str, str] | None = None
     ) -> Iterator["BlockingLines"]:
-        """Read an answer line by line while it is being sent."""
+        """Read a response body line by line while it is being received."""
         opening = self._client.lines(path, headers)
         with self._portal.wrap_async_context_manager(opening) as lines:
             yield BlockingLines(self._portal, lines)
@@ -104,7 +104,7 @@ class BlockingClient:
 
 
 class BlockingLines:
-    """Lines of an answer that is still being sent."""
+    """Lines of a response body that is still being received."""
 
     def __init__(self, portal: BlockingPortal, lines: StreamedLines) -> None:
         self._portal = portal

@@ -1,14 +1,14 @@
-"""How a desktop service is started as a process of its own."""
+"""Command line that starts a desktop service as a process of its own."""
 
 import sys
 from pathlib import Path
 
 
 def service_command(*arguments: str) -> list[str]:
-    """Return the command line: the keeper over the service, with the service's arguments.
+    """Return the command line: the keeper as parent of the service, with its arguments.
 
-    ``-P`` keeps the working directory off the module path, where a stranger's ``desktop``
-    folder might lie; ``-S -E`` keep the keeper small.
+    ``-P`` keeps the working directory off the module path, where a foreign ``deskhand`` folder
+    may lie; ``-S -E`` keep the memory of the keeper small.
     """
     keeper = Path(__file__).parents[1] / "keeper.py"
     return [

@@ -1,4 +1,4 @@
-"""The desktop service from the outside: what the control plane and tools talk through."""
+"""HTTP and WebSocket client of a desktop service, for the control plane and the tools."""
 
 import asyncio
 import json as jsonlib
@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 _UNIX = "unix:"
 _PREFIX = "/api/v0/desktop"
-# An action takes up to 100 s, and as many as the queue holds may be before it.
+# An action takes up to 100 s, and a full queue of actions may run before it.
 _ACTION_TIMEOUT = 330.0
 _CHUNK = 1 << 20
 _OCCUPIED = (HumanInControl.code, HeldByChat.code)
@@ -45,7 +45,7 @@ class HttpReply:
 
     status: int
     headers: Mapping[str, str]
-    """Names in any case."""
+    """Names are case-insensitive."""
     content: bytes
 
 
@@ -59,7 +59,7 @@ class DesktopClient:
     def __init__(self, address: str, token: str) -> None:
         """``address`` is ``unix:/path/of/socket`` or ``http://127.0.0.1:1234``."""
         self._socket = address.removeprefix(_UNIX) if address.startswith(_UNIX) else None
-        # The host is a word only, but the service lets none pass that is not its own machine's.
+        # A Unix socket needs no host, but the service refuses requests whose Host is not loopback.
         self._base = "http://localhost" if self._socket else address.rstrip("/")
         self._authorization = {"Authorization": f"Bearer {token}"}
         self._http = httpx2.AsyncClient(
@@ -67,7 +67,7 @@ class DesktopClient:
             headers=self._authorization,
             transport=httpx2.AsyncHTTPTransport(
                 uds=self._socket,
-                # Nothing here is TLS; the usual context would read a trust store for nothing.
+                # Nothing here is TLS; the default context would load the trust store in vain.
                 verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
             ),
@@ -123,7 +123,7 @@ class DesktopClient:
         headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
     ) -> HttpReply:
-        """Send one request and return its answer as it came, unless it is an error."""
+        """Send one request and return its answer undecoded, unless it is an error."""
         with _translated():
             response = await self._http.request(
                 method,
@@ -139,11 +139,11 @@ class DesktopClient:
         return HttpReply(response.status_code, response.headers, response.content)
 
     async def status(self) -> Json:
-        """What the desktop is and how it is."""
+        """Return identity and state of the desktop."""
         return _object(await self.request("GET", _PREFIX))
 
     async def screenshot(self, **params: str) -> bytes:
-        """A picture; parameters as of the route, ``format="jpeg"`` for one."""
+        """Take a screenshot; ``params`` are those of the route, such as ``format="jpeg"``."""
         picture = await self.request("GET", f"{_PREFIX}/screenshot", params=params)
         if not isinstance(picture, bytes):
             raise DesktopUnavailable("the service answered a screenshot with something else")
@@ -152,7 +152,7 @@ class DesktopClient:
     async def action(
         self, payload: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
     ) -> Json:
-        """Do one action; cancelling it lets go of everything it holds."""
+        """Perform one action; cancelling releases all keys and buttons that it holds."""
         answer = await self.request(
             "POST", f"{_PREFIX}/action", json=payload, headers=headers, timeout=_ACTION_TIMEOUT
         )
@@ -161,7 +161,7 @@ class DesktopClient:
     async def actions(
         self, payload: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
     ) -> Json:
-        """Do a batch of actions."""
+        """Perform a batch of actions."""
         answer = await self.request(
             "POST", f"{_PREFIX}/actions", json=payload, headers=headers, timeout=_ACTION_TIMEOUT
         )
@@ -200,9 +200,9 @@ class DesktopClient:
         content: bytes | AsyncIterator[bytes] | None = None,
         params: Mapping[str, str] | None = None,
     ) -> AsyncIterator[httpx2.Response]:
-        """Send one request and give its answer, of any status, with its body still to be read.
+        """Send one request and yield its answer, of any status, with its body unread.
 
-        Errors while reading it are translated as well. There is no time-out but for connecting.
+        Errors while reading the body are translated as well. Only connecting has a timeout.
         """
         with _translated():
             async with self._http.stream(
@@ -219,7 +219,7 @@ class DesktopClient:
     async def lines(
         self, path: str, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[StreamedLines]:
-        """Read an answer line by line while it is being sent."""
+        """Read a response body line by line while it is being received."""
         async with self.stream("GET", path, headers=headers) as response:
             if response.status_code >= 400:
                 raise _refused(response.status_code, await response.aread())
@@ -236,7 +236,7 @@ class DesktopClient:
         subprotocols: Sequence[str] = (),
         params: Mapping[str, str] | None = None,
     ) -> AsyncIterator[ClientConnection]:
-        """Open a WebSocket; its messages may have any size, and are not compressed."""
+        """Open a WebSocket without compression and without a limit on message size."""
         uri = self._base.replace("http", "ws", 1) + path
         if params:
             uri += "?" + urlencode(params)
@@ -245,7 +245,7 @@ class DesktopClient:
             "subprotocols": [Subprotocol(name) for name in subprotocols] or None,
             "compression": None,
             "max_size": None,
-            # Sixteen messages of any size would be kept for a reader that is slow.
+            # The default buffers 16 messages for a slow reader, and each may be of any size.
             "max_queue": 1,
             "proxy": None,
         }
@@ -292,7 +292,7 @@ def _sent(headers: Mapping[str, str] | None, content: bytes | None) -> dict[str,
 
 def _body(reply: HttpReply) -> Any:
     kind = reply.headers.get("content-type", "").partition(";")[0]
-    # FastAPI names JSON as the type of an empty answer too.
+    # FastAPI sends application/json for an empty body too.
     if not reply.content or kind != "application/json":
         return reply.content
     try:

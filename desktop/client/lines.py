@@ -1,21 +1,22 @@
-"""The lines of an answer that is still being sent."""
+"""Lines of a response body that is still being received."""
 
 import asyncio
 from collections.abc import AsyncIterator
 
 
 class StreamedLines:
-    """Lines, one at a time; to give up waiting for one loses nothing."""
+    """Lines of a body, one at a time; a timeout loses none."""
 
     def __init__(self, lines: AsyncIterator[str]) -> None:
         self._lines = lines
+        # The read outlives a timeout: cancelling it would drop a partly received line.
         self._coming: asyncio.Task[str | None] | None = None
 
     async def next(self, timeout: float | None = None) -> str | None:
         """Return the next line, None at the end.
 
         Raises:
-            TimeoutError: If it does not come in so many seconds.
+            TimeoutError: If none arrives in ``timeout`` seconds.
         """
         if self._coming is None:
             self._coming = asyncio.create_task(self._read(), name="line")

@@ -1,4 +1,4 @@
-"""A desktop service of one's own, as a child process."""
+"""A desktop service as a child process."""
 
 import json
 import os
@@ -13,13 +13,14 @@ from deskhand.desktop.errors import DesktopUnavailable
 from .command import service_command
 
 END_SECONDS = 10.0
-"""How long a service may take to end before it is killed; it promises 5."""
+"""Grace period between SIGTERM and SIGKILL; the keeper itself ends the service within 5 s."""
 
+# The last lines of stderr, where a traceback has its message.
 _TAIL_BYTES = 2000
 
 
 class LocalService:
-    """One ``deskhand desktop``; ends with its owner. Every method blocks."""
+    """One ``deskhand desktop`` process. Every method blocks."""
 
     def __init__(
         self, arguments: Sequence[str], environment: Mapping[str, str] | None = None
@@ -31,10 +32,10 @@ class LocalService:
         self._ended = False
 
     def open(self) -> tuple[str, str]:
-        """Start it; return its address and token when it answers.
+        """Start the service; return its address and token once it accepts connections.
 
         Raises:
-            DesktopUnavailable: If it ends before, with what it said.
+            DesktopUnavailable: If the service ends first, with the end of its stderr.
         """
         with tempfile.TemporaryFile() as errors:
             with self._lock:
@@ -48,17 +49,17 @@ class LocalService:
                     env=self._environment,
                     start_new_session=True,
                 )
-            assert self._process.stdout is not None  # noqa: S101 - it was asked for
+            assert self._process.stdout is not None  # noqa: S101 - stdout is a pipe
             ready = _object(self._process.stdout.readline())
             if ready is None:
                 self.close()
                 errors.seek(max(0, errors.seek(0, os.SEEK_END) - _TAIL_BYTES))
-                said = errors.read().decode(errors="replace").strip()
-                raise DesktopUnavailable(f"the desktop did not start: {said}")
+                tail = errors.read().decode(errors="replace").strip()
+                raise DesktopUnavailable(f"the desktop did not start: {tail}")
         return str(ready["url"]), str(ready["token"])
 
     def close(self) -> None:
-        """End it with everything it started; twice is fine."""
+        """End the service with everything that it started; twice is fine."""
         with self._lock:
             self._ended = True
             process = self._process

@@ -1,4 +1,4 @@
-"""What a remote desktop has beside its pixels: clipboard, windows, applications, lease, events.
+"""Parts of a remote desktop beside input and pictures: clipboard, windows, lease, events.
 
 For programs without an event loop. Written from ``deskhand.desktop.client.session`` by
 ``scripts/make_sync_client.py``: change it there.
@@ -16,6 +16,7 @@ from deskhand.desktop.results import Application, Event, Started, Tenure, Window
 from .blocking import BlockingLines
 from .transport_sync import Transport
 
+# The service holds a request for a change of the lease for at most so long.
 _LONGEST_WAIT = 60.0
 
 Json = dict[str, Any]
@@ -23,73 +24,73 @@ Clip = Literal["text", "image"]
 
 
 class Clipboard:
-    """What was copied last on one desktop."""
+    """The clipboard of one desktop."""
 
-    def __init__(self, line: Transport) -> None:
-        self._line = line
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def text(self) -> str | None:
-        """Return the text, None if none was copied."""
+        """Return the text; None if the clipboard holds none."""
         found = self._get("text")
         return None if found is None else found.decode()
 
     def image(self) -> bytes | None:
-        """Return the picture as a PNG file, None if none was copied."""
+        """Return the picture as a PNG file; None if the clipboard holds none."""
         return self._get("image")
 
     def set_text(self, text: str, *, restore_after: float | None = None) -> None:
-        """Copy a text; after so many seconds, what was there before comes back by itself."""
+        """Copy a text; after ``restore_after`` seconds the previous content comes back."""
         self._put(restore_after, json={"text": text})
 
     def set_image(self, png: bytes, *, restore_after: float | None = None) -> None:
-        """Copy a picture, a PNG file; ``restore_after`` as of a text."""
+        """Copy a picture, a PNG file; ``restore_after`` as in `set_text`."""
         self._put(restore_after, content=png)
 
     def restore(self) -> None:
-        """Copy again what was there before it was set."""
-        self._line.request("POST", "/desktop/clipboard/restore")
+        """Copy the content again that the last set replaced."""
+        self._transport.request("POST", "/desktop/clipboard/restore")
 
     def _put(self, restore_after: float | None, **body: Any) -> None:
         wanted = None if restore_after is None else {"restore_after": str(restore_after)}
-        self._line.request("PUT", "/desktop/clipboard", params=wanted, **body)
+        self._transport.request("PUT", "/desktop/clipboard", params=wanted, **body)
 
     def _get(self, kind: Clip) -> bytes | None:
-        path, wanted = self._line.path("/desktop/clipboard"), {"type": kind}
-        reply = self._line.open_client().reply("GET", path, params=wanted)
+        path, wanted = self._transport.path("/desktop/clipboard"), {"type": kind}
+        reply = self._transport.open_client().reply("GET", path, params=wanted)
         return None if reply.status == 204 else reply.content
 
 
 class Windows:
-    """The windows of one desktop's applications. Places are in the desktop's space."""
+    """The windows of one desktop's applications. Geometry is in the desktop's space."""
 
-    def __init__(self, line: Transport) -> None:
-        self._line = line
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def list(self) -> tuple[Window, ...]:
-        """All of them, the oldest first."""
-        wanted = {"coordinate_space": self._line.space}
-        found = self._line.request("GET", "/desktop/windows", params=wanted)
+        """Return all windows, the oldest first."""
+        wanted = {"coordinate_space": self._transport.space}
+        found = self._transport.request("GET", "/desktop/windows", params=wanted)
         return tuple(map(results.window, found["windows"]))
 
     def focus(self, window: int) -> Window | None:
-        """Bring a window to the front; None if it is gone meanwhile, as of all these."""
-        return self._wish(window, "focus")
+        """Raise and focus a window; like all methods here, return None if it has closed."""
+        return self._request_action(window, "focus")
 
     def maximize(self, window: int) -> Window | None:
-        """Let a window fill the screen."""
-        return self._wish(window, "maximize")
+        """Maximize a window."""
+        return self._request_action(window, "maximize")
 
     def minimize(self, window: int) -> Window | None:
-        """Hide a window until it is focused."""
-        return self._wish(window, "minimize")
+        """Iconify a window until it is focused."""
+        return self._request_action(window, "minimize")
 
     def restore(self, window: int) -> Window | None:
         """Undo ``maximize`` and ``minimize``."""
-        return self._wish(window, "restore")
+        return self._request_action(window, "restore")
 
     def close(self, window: int) -> Window | None:
-        """Ask a window to close; it is returned if it is still there, with a question perhaps."""
-        return self._wish(window, "close")
+        """Ask a window to close; return it if it stays open, for example to ask about saving."""
+        return self._request_action(window, "close")
 
     def move(
         self,
@@ -99,110 +100,110 @@ class Windows:
         width: int | None = None,
         height: int | None = None,
     ) -> Window | None:
-        """Give a window a place, a size, or both; what is left out stays."""
-        return self._wish(window, "move", x=x, y=y, width=width, height=height)
+        """Move or resize a window; omitted values stay as they are."""
+        return self._request_action(window, "move", x=x, y=y, width=width, height=height)
 
-    def _wish(self, window: int, wish: str, **place: int | None) -> Window | None:
-        body: Json = {"coordinate_space": self._line.space}
-        body.update({name: value for name, value in place.items() if value is not None})
-        path = f"/desktop/windows/{window}/{wish}"
-        told = self._line.request("POST", path, json=body)
-        return None if told["window"] is None else results.window(told["window"])
+    def _request_action(self, window: int, action: str, **geometry: int | None) -> Window | None:
+        body: Json = {"coordinate_space": self._transport.space}
+        body.update({name: value for name, value in geometry.items() if value is not None})
+        path = f"/desktop/windows/{window}/{action}"
+        reply = self._transport.request("POST", path, json=body)
+        return None if reply["window"] is None else results.window(reply["window"])
 
 
 class Applications:
-    """What can be started on one desktop."""
+    """Applications of one desktop and launching them."""
 
-    def __init__(self, line: Transport) -> None:
-        self._line = line
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def list(self) -> tuple[Application, ...]:
-        """The applications that can be launched by name."""
-        found = self._line.request("GET", "/desktop/applications")
+        """Return the applications that can be launched by name."""
+        found = self._transport.request("GET", "/desktop/applications")
         return tuple(map(results.application, found["applications"]))
 
     def launch(self, name: str, *arguments: str) -> Started:
-        """Start an application by its name; its process is in the process list."""
+        """Start an application by its name; its process appears in the process list."""
         body = {"name": name, "args": [*arguments]}
-        return results.started(self._line.request("POST", "/desktop/launch", json=body))
+        return results.started(self._transport.request("POST", "/desktop/launch", json=body))
 
     def launch_command(self, command: str, *arguments: str) -> Started:
-        """Start an application by a command line, to which the arguments are added."""
+        """Start an application by a command line, with the arguments appended."""
         body = {"command": command, "args": [*arguments]}
-        return results.started(self._line.request("POST", "/desktop/launch", json=body))
+        return results.started(self._transport.request("POST", "/desktop/launch", json=body))
 
     def open_path(self, path: str) -> Started:
-        """Open a file or a folder of the desktop with the application for it."""
+        """Open a file or a folder of the desktop with its application."""
         body = {"path": path}
-        return results.started(self._line.request("POST", "/desktop/open", json=body))
+        return results.started(self._transport.request("POST", "/desktop/open", json=body))
 
     def open_url(self, url: str) -> Started:
-        """Open an address with the application for it."""
+        """Open a URL with its application."""
         body = {"url": url}
-        return results.started(self._line.request("POST", "/desktop/open", json=body))
+        return results.started(self._transport.request("POST", "/desktop/open", json=body))
 
 
 class Lease:
-    """Who is in control of one desktop: a person, a chat, or nobody."""
+    """Control of one desktop, held by a person, by a chat, or by none."""
 
-    def __init__(self, line: Transport) -> None:
-        self._line = line
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def get(self) -> Tenure:
-        """Tell who is."""
-        return results.tenure(self._line.request("GET", "/desktop/lease"))
+        """Return the holder of the lease."""
+        return results.tenure(self._transport.request("GET", "/desktop/lease"))
 
     def changed(self, revision: int, *, timeout: float = 30.0) -> Tenure:
-        """Tell it when it differs from ``revision``, or after ``timeout`` seconds as it is."""
+        """Return the lease when it differs from ``revision``, or after ``timeout`` seconds."""
         wait = min(max(0.0, timeout), _LONGEST_WAIT)
         wanted = {"revision": str(revision), "wait": f"{wait:.3f}"}
         path = "/desktop/lease"
-        told = self._line.request("GET", path, params=wanted, timeout=wait + 30.0)
-        return results.tenure(told)
+        reply = self._transport.request("GET", path, params=wanted, timeout=wait + 30.0)
+        return results.tenure(reply)
 
     def take(self, name: str, *, private: bool = True, force: bool = False) -> Tenure:
         """Take control for a person; agents wait until it is released."""
         return self._post("take", name=name, private=private, force=force)
 
     def ask(self, name: str, *, private: bool = True) -> Tenure:
-        """Take control unless somebody has it; else that one is asked for it."""
+        """Take control if it is free; otherwise ask the holder for it."""
         return self._post("request", name=name, private=private)
 
     def renew(self, name: str) -> Tenure:
-        """Keep control a while longer."""
+        """Renew the lease before it expires."""
         return self._post("renew", name=name)
 
     def release(self, name: str) -> Tenure:
-        """Give control back."""
+        """Release control."""
         return self._post("release", name=name)
 
     def end(self, name: str = "") -> Tenure:
-        """Take control from whoever has it, for administrators and the one named."""
+        """End control of any holder; permitted to administrators and to the holder ``name``."""
         wanted = {"name": name} if name else None
-        return results.tenure(self._line.request("DELETE", "/desktop/lease", params=wanted))
+        return results.tenure(self._transport.request("DELETE", "/desktop/lease", params=wanted))
 
     def _post(self, action: str, **more: Any) -> Tenure:
         body = {"action": action, **more}
-        return results.tenure(self._line.request("POST", "/desktop/lease", json=body))
+        return results.tenure(self._transport.request("POST", "/desktop/lease", json=body))
 
 
 class EventStream:
-    """What happens on one desktop; listens inside of its ``with`` block.
+    """The events of one desktop, received while its ``with`` block runs.
 
-    As an iterator it ends with the desktop. An event's ``id`` given as ``since`` brings what
-    came after it.
+    The iteration ends with the desktop. With an event's ``id`` as ``since``, the stream begins
+    with the event after that one.
     """
 
-    def __init__(self, line: Transport, since: str) -> None:
-        self._line = line
+    def __init__(self, transport: Transport, since: str) -> None:
+        self._transport = transport
         self._since = since
         self._stack = ExitStack()
         self._lines: BlockingLines
 
     def __enter__(self) -> Self:
-        path = self._line.path("/desktop/events")
+        path = self._transport.path("/desktop/events")
         headers = {"Last-Event-ID": self._since} if self._since else {}
-        opening = self._line.open_client().lines(path, headers)
+        opening = self._transport.open_client().lines(path, headers)
         self._lines = self._stack.enter_context(opening)
         return self
 
@@ -224,10 +225,10 @@ class EventStream:
         return event
 
     def expect(self, *kinds: str, timeout: float = 30.0) -> Event | None:
-        """Return the next event, of certain kinds if any are named; None if the desktop ended.
+        """Return the next event, of one of ``kinds`` if given; None if the desktop ended.
 
         Raises:
-            TimeoutError: If none comes in so many seconds; the stream goes on.
+            TimeoutError: If none arrives in time; the stream stays open.
         """
         deadline = time.monotonic() + timeout
         while True:

@@ -1,4 +1,4 @@
-"""What the parts of one remote desktop send their requests through."""
+"""Requests of the parts of one remote desktop, with their route prefix and coordinate space."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,12 +13,12 @@ from .http import DesktopClient
 
 Json = dict[str, Any]
 
-# An action takes up to 100 s, and as many as the queue holds may be before it.
+# An action takes up to 100 s, and a full queue of actions may run before it.
 _ACTION_SECONDS = 330.0
 
 
 class Transport:
-    """One desktop's client, its place among the routes, and the space of its points."""
+    """HTTP client, route prefix and coordinate space of one desktop."""
 
     def __init__(self, root: str, space: SpaceName) -> None:
         self._root = root
@@ -27,7 +27,7 @@ class Transport:
 
     @property
     def space(self) -> SpaceName:
-        """Of all points, regions and pictures."""
+        """Coordinate space of all points, regions and pictures."""
         return self._space
 
     def open_client(self) -> DesktopClient:
@@ -41,7 +41,7 @@ class Transport:
         return self.client
 
     def path(self, path: str) -> str:
-        """Return where a route of the service is found."""
+        """Return the full path of a route of the service."""
         return self._root + path
 
     async def request(self, method: str, path: str, **more: Any) -> Any:
@@ -49,14 +49,14 @@ class Transport:
         return await self.open_client().request(method, self._root + path, **more)
 
     async def screenshot(self, kind: PictureFormat, params: Mapping[str, str]) -> Picture:
-        """Take a picture."""
-        wanted = {"format": kind, "coordinate_space": self._space, **params}
+        """Take a screenshot."""
+        query = {"format": kind, "coordinate_space": self._space, **params}
         path = self.path("/desktop/screenshot")
-        reply = await self.open_client().reply("GET", path, params=wanted)
+        reply = await self.open_client().reply("GET", path, params=query)
         return results.picture_of_reply(reply.headers, reply.content, kind)
 
     async def act(self, action: str, observe: bool | Json = False, **fields: Any) -> Done:
-        """Do one action."""
+        """Perform one action."""
         body = {"action": action, "coordinate_space": self._space, **fields}
         if observe:
             body["observe"] = observe
@@ -64,7 +64,7 @@ class Transport:
         return results.done(await self.request("POST", path, json=body, timeout=_ACTION_SECONDS))
 
     async def batch(self, actions: Sequence[Json], observe: bool | Json = False) -> Batch:
-        """Do several actions."""
+        """Perform several actions."""
         body: Json = {"actions": [*actions], "coordinate_space": self._space}
         if observe:
             body["observe"] = observe

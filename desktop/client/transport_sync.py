@@ -1,4 +1,4 @@
-"""What the parts of one remote desktop send their requests through.
+"""Requests of the parts of one remote desktop, with their route prefix and coordinate space.
 
 For programs without an event loop. Written from ``deskhand.desktop.client.transport`` by
 ``scripts/make_sync_client.py``: change it there.
@@ -17,12 +17,12 @@ from .blocking import BlockingClient
 
 Json = dict[str, Any]
 
-# An action takes up to 100 s, and as many as the queue holds may be before it.
+# An action takes up to 100 s, and a full queue of actions may run before it.
 _ACTION_SECONDS = 330.0
 
 
 class Transport:
-    """One desktop's client, its place among the routes, and the space of its points."""
+    """HTTP client, route prefix and coordinate space of one desktop."""
 
     def __init__(self, root: str, space: SpaceName) -> None:
         self._root = root
@@ -31,7 +31,7 @@ class Transport:
 
     @property
     def space(self) -> SpaceName:
-        """Of all points, regions and pictures."""
+        """Coordinate space of all points, regions and pictures."""
         return self._space
 
     def open_client(self) -> BlockingClient:
@@ -45,7 +45,7 @@ class Transport:
         return self.client
 
     def path(self, path: str) -> str:
-        """Return where a route of the service is found."""
+        """Return the full path of a route of the service."""
         return self._root + path
 
     def request(self, method: str, path: str, **more: Any) -> Any:
@@ -53,14 +53,14 @@ class Transport:
         return self.open_client().request(method, self._root + path, **more)
 
     def screenshot(self, kind: PictureFormat, params: Mapping[str, str]) -> Picture:
-        """Take a picture."""
-        wanted = {"format": kind, "coordinate_space": self._space, **params}
+        """Take a screenshot."""
+        query = {"format": kind, "coordinate_space": self._space, **params}
         path = self.path("/desktop/screenshot")
-        reply = self.open_client().reply("GET", path, params=wanted)
+        reply = self.open_client().reply("GET", path, params=query)
         return results.picture_of_reply(reply.headers, reply.content, kind)
 
     def act(self, action: str, observe: bool | Json = False, **fields: Any) -> Done:
-        """Do one action."""
+        """Perform one action."""
         body = {"action": action, "coordinate_space": self._space, **fields}
         if observe:
             body["observe"] = observe
@@ -68,7 +68,7 @@ class Transport:
         return results.done(self.request("POST", path, json=body, timeout=_ACTION_SECONDS))
 
     def batch(self, actions: Sequence[Json], observe: bool | Json = False) -> Batch:
-        """Do several actions."""
+        """Perform several actions."""
         body: Json = {"actions": [*actions], "coordinate_space": self._space}
         if observe:
             body["observe"] = observe
