@@ -1,4 +1,10 @@
-"""What a computer can be asked to do: the one table that parsers and schemas are made from."""
+"""The actions of a computer: one table, from which the parser and the schemas are built.
+
+An action passes through this folder in four steps, all pure. `requests` decodes the body and checks
+every field before anything happens. `ACTIONS` names the fields that an action needs and takes, and
+builds its value. `points` converts its points once, from the space of the request to the screen.
+`plan` yields the input events. A new action is one row here, one dataclass, and one case in `plan`.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +16,7 @@ from deskhand.desktop.input.keys import Chord, chord, chords, keysyms_of_text
 from deskhand.desktop.screenshots.options import PictureOptions
 
 LEFT, MIDDLE, RIGHT, BACK, FORWARD = 1, 2, 3, 8, 9
-# What Chromium scrolls for one notch of the wheel.
+# Chromium scrolls this far for one notch of the wheel.
 PIXELS_A_NOTCH = 53
 
 
@@ -29,7 +35,7 @@ class Type:
     delay: float
     """Seconds after each character."""
     hosts: tuple[str, ...] = ()
-    """Where alone it may be typed: into pages of these, if there are any."""
+    """Hosts or domains whose pages may receive the text; empty for any."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class KeyDown:
 
 @dataclass(frozen=True)
 class KeyUp:
-    """Let keys go."""
+    """Release keys."""
 
     chord: Chord
 
@@ -81,7 +87,7 @@ class ButtonDown:
 
 @dataclass(frozen=True)
 class ButtonUp:
-    """Let a button go."""
+    """Release a button."""
 
     button: int
 
@@ -107,12 +113,12 @@ class Scroll:
 
 @dataclass(frozen=True)
 class CursorPosition:
-    """Say where the pointer is."""
+    """Return the position of the pointer."""
 
 
 @dataclass(frozen=True)
 class Screenshot:
-    """Take a picture of the screen, or of a region of it."""
+    """Take a screenshot of the screen, or of a region."""
 
     region: Region | None
     options: PictureOptions
@@ -157,12 +163,12 @@ class ActionKind:
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     failed: str = ""
-    """What is answered when the display did not go along."""
+    """Message of the error when the display refuses the action."""
 
 
 @dataclass(frozen=True)
 class ActionRecord:
-    """What became of one action, for whoever keeps the log."""
+    """Result of one action, for the step log."""
 
     tool_call_id: str
     chat_id: str
@@ -172,17 +178,17 @@ class ActionRecord:
     text: str | None
     started: float
     ended: float
-    """Both in seconds on the monotonic clock."""
+    """End of the action. ``started`` and ``ended`` are seconds on the monotonic clock."""
     changed_fraction: float | None
     error: str | None
     timings: Mapping[str, float]
     """Milliseconds by stage: act, settle, capture, encode."""
     frames: tuple[str, str] = ("", "")
-    """Names of what the screen showed before and after, empty where nobody looked."""
+    """Names of what the screen showed before and after, empty without an observation."""
 
 
 def picture_options(values: Values) -> PictureOptions:
-    """Read how a picture is wanted from the fields that were given."""
+    """Return the screenshot options among the given fields."""
     names = ("format", "quality", "cursor", "since")
     return PictureOptions(**{name: values[name] for name in names if name in values})
 
@@ -353,7 +359,7 @@ ACTIONS: dict[str, ActionKind] = {
 
 
 def output(name: str) -> str:
-    """What a successful action answers in words, where it has nothing else to say."""
+    """Return the output text of a successful action that has no other result."""
     return name if name in ("screenshot", "zoom") else f"{name} action performed"
 
 

@@ -1,4 +1,4 @@
-"""The fields of a request: what they hold, as a schema and as a reader."""
+"""The fields of a request: for each its schema and its reader."""
 
 import math
 from collections.abc import Callable
@@ -18,7 +18,7 @@ LONGEST_DURATION = 100.0
 MOST_HOSTS = 16
 MOST_NOTCHES = 1_000
 DIRECTIONS = ("up", "down", "left", "right")
-# Far outside of any screen, and still within what every JSON reader takes exactly.
+# Far outside of any screen, and still exact in a double (RFC 8259, section 6).
 _FURTHEST = 2**53
 
 
@@ -29,11 +29,11 @@ class Field:
     schema: Json
     """JSON Schema of its value."""
     read: Callable[[str, Any], Any]
-    """From the field's name and its JSON value to ours; raises :class:`InvalidAction`."""
+    """Reader from the field's name and JSON value; raises :class:`InvalidAction`."""
 
 
 def wrong(name: str, expected: str) -> InvalidAction:
-    """The error of a value that is not of the field's kind."""
+    """Return the error for a value of the wrong kind."""
     return InvalidAction(UNREADABLE, f'"{name}" must be {expected}.')
 
 
@@ -68,7 +68,7 @@ def within(least: int, most: int) -> Callable[[str, Any], int]:
 
 
 def one_of(*words: str) -> Callable[[str, Any], str]:
-    """Return a reader of one of some words."""
+    """Return a reader of one of the given words."""
 
     def read(name: str, value: Any) -> str:
         if value not in words:
@@ -137,7 +137,7 @@ def region(name: str, value: Any) -> Region:
 
 
 def direction(name: str, value: Any) -> str:
-    """Read where to scroll."""
+    """Read the direction of a scroll."""
     if text(name, value) not in DIRECTIONS:
         raise InvalidAction(f"Invalid scroll direction: {value}")
     return str(value)

@@ -1,4 +1,8 @@
-"""The input events that perform an action, in native pixels."""
+"""The input events that perform an action, in native pixels.
+
+A plan never ends with a key or button pressed that the action did not press on purpose. Pauses are
+events of their own, so that the caller waits and cancels between events, never inside a batch.
+"""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,9 +40,9 @@ from .catalog import (
     Wait,
 )
 
-# Motion that looks smooth and that no toolkit takes for a jump.
+# Smooth motion that no toolkit mistakes for a jump.
 _STEPS_A_SECOND = 60
-# Applications that look for a drag want to see more than its end.
+# Toolkits recognise a drag by intermediate motion: its end alone is a click.
 _FEWEST_STEPS = 8
 _WHEEL = {"up": 4, "down": 5, "left": 6, "right": 7}
 
@@ -95,24 +99,23 @@ def _mouse(
             )
 
 
-# Between batches one may cancel; as many foreign symbols as this find a key at a time.
+# A batch is sent whole, then the caller may cancel. The keyboard map has room for this many
+# foreign symbols at a time.
 _BATCH = 80
 
 
-def batches(
-    strokes: Iterable[InputEvent], most: int = _BATCH
-) -> Iterator[list[InputEvent] | Pause]:
-    """Cut strokes at their pauses, and long runs into pieces between which one may cancel."""
+def batches(events: Iterable[InputEvent], most: int = _BATCH) -> Iterator[list[InputEvent] | Pause]:
+    """Split events at their pauses, and long runs into batches of at most ``most``."""
     run: list[InputEvent] = []
-    for stroke in strokes:
-        if isinstance(stroke, Pause):
+    for event in events:
+        if isinstance(event, Pause):
             if run:
                 yield run
                 run = []
-            if stroke.seconds > 0:
-                yield stroke
+            if event.seconds > 0:
+                yield event
             continue
-        run.append(stroke)
+        run.append(event)
         if len(run) >= most:
             yield run
             run = []
@@ -124,7 +127,7 @@ def _strike(chord: Chord) -> Iterator[InputEvent]:
     if SHIFTS.isdisjoint(chord.held):
         yield from _held(chord.held, [Tap(chord.struck)])
     else:
-        # With Shift held it is the key that is meant, not the character on it.
+        # With Shift held the caller means the key, not the character on it.
         yield from _held(chord.keysyms, [])
 
 
@@ -135,9 +138,9 @@ def _typed(keysyms: Iterable[int], delay: float) -> Iterator[InputEvent]:
             yield Pause(delay)
 
 
-def _held(keysyms: tuple[int, ...], strokes: Iterable[InputEvent]) -> Iterator[InputEvent]:
+def _held(keysyms: tuple[int, ...], events: Iterable[InputEvent]) -> Iterator[InputEvent]:
     yield from map(KeyPress, keysyms)
-    yield from strokes
+    yield from events
     yield from map(KeyRelease, reversed(keysyms))
 
 

@@ -1,4 +1,4 @@
-"""Where an action happens: the point of its request, converted once for all who need it."""
+"""The point where an action happens, converted once for plan, reply and recording."""
 
 from dataclasses import dataclass
 

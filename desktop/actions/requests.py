@@ -1,4 +1,4 @@
-"""From the body of a request to what is to be done, checked in full before any of it is."""
+"""Read the body of an action request, and check all of it before anything is performed."""
 
 import difflib
 import json
@@ -35,11 +35,11 @@ _PICTURE_FIELDS = ("format", "quality", "cursor", "since")
 
 @dataclass(frozen=True)
 class Observe:
-    """How to look at the screen after acting."""
+    """Observation that a request asks for after its action."""
 
     screenshot: bool
     settle: SettleRule | None
-    """Its regions are native pixels."""
+    """Rule of settling; its regions are in native pixels."""
     options: PictureOptions
 
 
@@ -60,7 +60,7 @@ class ActionRequest:
 
 @dataclass(frozen=True)
 class BatchRequest:
-    """Actions in order, with one look at the end."""
+    """Actions in order, with one observation at the end."""
 
     actions: tuple[ActionRequest, ...]
     space: Space
@@ -74,10 +74,10 @@ def decode(body: bytes) -> Json:
         InvalidAction: If it is none.
     """
     try:
-        # From bytes, json would take UTF-16 and surrogates as well.
+        # json.loads detects UTF-16 in bytes and accepts surrogates; RFC 8259 demands UTF-8.
         value = json.loads(body.decode().removeprefix("\ufeff"), parse_constant=_no_constant)
         if b"\\u" in body:
-            # Half a surrogate pair is a character to JSON, and to nobody who must answer it.
+            # JSON accepts a lone surrogate, but no reply could encode it as UTF-8.
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise InvalidAction(UNREADABLE, str(error)) from error
@@ -133,7 +133,7 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
     values = _values(data, (*kind.needs, *kind.takes))
     _check_unused(data)
     for needed in kind.needs:
-        # An empty text can be typed; as the name of a key it is none.
+        # An empty text can be typed; an empty name of a key is a mistake.
         if needed not in values or (name != "type" and values[needed] == ""):
             raise InvalidAction(f'Missing "{needed}" for {name} action.')
     action = kind.build(values)
@@ -150,7 +150,7 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
 
 
 def picture_of(request: ActionRequest, native: Size) -> View:
-    """The picture a request asks for: its own, or the one of its observation."""
+    """Return the view of a request: its own, or that of its observation."""
     if isinstance(request.action, Screenshot):
         return view(request.action.options, request.space, native, request.action.region)
     options = request.observe.options if request.observe else PictureOptions()
@@ -158,7 +158,7 @@ def picture_of(request: ActionRequest, native: Size) -> View:
 
 
 def space_of(data: Json, native: Size) -> Space:
-    """Read the space of a request: of all its points, regions and pictures."""
+    """Read the space of a request, which all its points, regions and screenshots share."""
     name, width, height = (data.get(field) for field in SPACE_FIELDS)
     if width is None and height is None:
         if name is not None and name not in SPACES:
@@ -210,7 +210,8 @@ def _settle(value: Any, in_space: Space, native: Size) -> SettleRule | None:
     quiet = milliseconds.get("quiet_ms", 100) / 1000
     return SettleRule(
         quiet=quiet,
-        # Who wants to see a longer rest does not take a shorter one for no change at all.
+        # A caller that asks for a longer quiet time does not accept a shorter one when nothing
+        # changes at all.
         grace=max(SettleRule.grace, quiet),
         longest=milliseconds.get("max_ms", 3000) / 1000,
         ignore=tuple(
@@ -226,7 +227,7 @@ def _values(data: Json, names: tuple[str, ...]) -> Values:
 
 
 def _check_unused(data: Json) -> None:
-    """Refuse what is of the wrong kind even where this action has no use for it."""
+    """Refuse a field of the wrong kind even where this action does not use it."""
     for name, field in FIELDS.items():
         if data.get(name) is None:
             continue
@@ -238,10 +239,10 @@ def _check_unused(data: Json) -> None:
 
 
 def known(data: Mapping[str, Any], names: tuple[str, ...]) -> None:
-    """Refuse what nobody would look at: fields, or parameters, of other names.
+    """Refuse fields, or parameters, that no route reads.
 
     Raises:
-        InvalidAction: If there is one; its detail says what it may have been meant for.
+        InvalidAction: If there is one; its detail suggests the closest known name.
     """
     for name in data:
         if name not in names:

@@ -1,4 +1,4 @@
-"""The requests of the HTTP interface as JSON Schema, made from the table of actions."""
+"""JSON Schema of the action requests, built from the table of actions."""
 
 from .catalog import ACTIONS, ActionKind
 from .fields import FIELDS, Json
@@ -46,12 +46,12 @@ _OBSERVE: Json = {
 
 
 def action_schema() -> Json:
-    """Schema of the body of ``POST /action``."""
+    """Return the schema of the body of ``POST /action``."""
     return {"oneOf": [_variant(name, kind, {"observe": _OBSERVE}) for name, kind in _kinds()]}
 
 
 def batch_schema() -> Json:
-    """Schema of the body of ``POST /actions``."""
+    """Return the schema of the body of ``POST /actions``."""
     return {
         "type": "object",
         "additionalProperties": False,
@@ -70,7 +70,7 @@ def batch_schema() -> Json:
 
 
 def screenshot_parameters() -> list[Json]:
-    """Query parameters of ``GET /screenshot``."""
+    """Return the query parameters of ``GET /screenshot``."""
     region = {
         "type": "string",
         "pattern": "^-?[0-9]{1,15}(,-?[0-9]{1,15}){3}$",
@@ -80,7 +80,7 @@ def screenshot_parameters() -> list[Json]:
 
 
 def query_parameters(schemas: Json) -> list[Json]:
-    """Query parameters that may be left out."""
+    """Return query parameters, all optional."""
     return [
         {"name": name, "in": "query", "required": False, "schema": schema}
         for name, schema in schemas.items()
@@ -88,13 +88,13 @@ def query_parameters(schemas: Json) -> list[Json]:
 
 
 def json_body(schema: Json, *, needed: bool = True) -> Json:
-    """A body that a route reads by itself."""
+    """Return the description of a body that a route reads by itself."""
     content = {"application/json": {"schema": schema}}
     return {"requestBody": {"required": needed, "content": content}}
 
 
 def either(first: str, second: str) -> Json:
-    """Of two members an object has one."""
+    """Return the schema of an object with exactly one of two members."""
     return {"oneOf": [{"required": [first]}, {"required": [second]}]}
 
 

@@ -1,4 +1,4 @@
-"""From the query of a screenshot to what is to be done."""
+"""Read the query of a screenshot request."""
 
 import difflib
 import re
