@@ -10,9 +10,15 @@ from deskhand.desktop.errors import (
     DesktopUnavailable,
     DisplayGone,
     DisplayNotReady,
+    ForeignHost,
+    HeldByChat,
+    HumanInControl,
     InvalidAction,
     MissingProgram,
+    NothingSuch,
+    NotInControl,
     QueueFull,
+    UnknownWindow,
     UntypableText,
 )
 
@@ -20,6 +26,15 @@ SENTENCES: list[tuple[DesktopError, str]] = [
     (InvalidAction("Unknown key: foo", "Did you mean f?"), "Unknown key: foo Did you mean f?"),
     (InvalidAction("Unknown action: x"), "Unknown action: x"),
     (QueueFull(32), "32 actions wait for this desktop already"),
+    (
+        HumanInControl("Ann"),
+        "Ann is in control of this desktop; wait until control is given back",
+    ),
+    (HeldByChat("c1", 12.5), "chat c1 works on this desktop, until it is idle for 30 s"),
+    (NotInControl("Ann"), "Ann is in control"),
+    (NotInControl(""), "nobody is in control"),
+    (UnknownWindow(7), "there is no window 7; GET /api/v0/desktop/windows lists them"),
+    (NothingSuch("No such application.", "Known: xterm."), "No such application. Known: xterm."),
     (ActionFailed("Scroll failed.", "no display"), "Scroll failed. no display"),
     (UntypableText("語"), "the keyboard cannot type '語'"),
     (DisplayNotReady(":7", 5.0), "display :7 not ready after 5.0 s"),
@@ -44,3 +59,19 @@ def test_an_error_says_what_happened_in_a_sentence(error: DesktopError, sentence
 @pytest.mark.parametrize(("error", "sentence"), SENTENCES, ids=lambda v: type(v).__name__)
 def test_an_error_survives_a_process_boundary(error: DesktopError, sentence: str) -> None:
     assert str(pickle.loads(pickle.dumps(error))) == sentence
+
+
+@pytest.mark.parametrize(
+    ("host", "found"),
+    [
+        ("evil.example", "evil.example has the keyboard"),
+        ("", "no page is known to have the keyboard"),
+    ],
+)
+def test_a_text_kept_from_a_page_names_its_hosts_and_the_page(host: str, found: str) -> None:
+    error = ForeignHost(["a.example", "b.example"], host)
+    assert str(error) == (
+        "The text was not typed. It is for pages of a.example, b.example only,"
+        f" and {found}: click the field there first."
+    )
+    assert (error.status, error.code) == (409, "foreign_host")

@@ -40,6 +40,11 @@ def test_a_screen_that_exists_already_may_be_named_or_not() -> None:
     assert parse(["--attach", ":5", "--json"]).attach == ":5"
 
 
+def test_the_memory_of_commands_is_limited_in_mebibytes_or_not_at_all() -> None:
+    assert parse([]).command_memory_bytes is None
+    assert parse(["--command-memory", "512"]).command_memory_bytes == 512 * 1024 * 1024
+
+
 @pytest.mark.parametrize("size", ["800", "800x", "0x600", "800x10000", "axb"])
 def test_a_wrong_size_ends_with_a_usage_error(
     size: str, capsys: pytest.CaptureFixture[str]

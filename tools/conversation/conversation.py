@@ -104,8 +104,7 @@ def _block_to_json(block: Block) -> Json:
                 "is_error": block.is_error,
                 "toolset": block.toolset,
             }
-        case Thinking(data):
-            return {"type": "thinking", "data": data}
+    return {"type": "thinking", "data": block.data}
 
 
 def _block_from_json(data: Mapping[str, Any]) -> Block:

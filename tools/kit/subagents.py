@@ -1,6 +1,7 @@
 """The tools by which an agent has others work for it."""
 
 import uuid
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -54,7 +55,7 @@ class Subagents(Protocol):
         """Return the children, newest first."""
 
 
-class SubagentTool:
+class SubagentTool(ABC):
     """A tool on the children of the chat that calls it."""
 
     def __init__(self, spec: ToolSpec, subagents: Subagents) -> None:
@@ -73,9 +74,9 @@ class SubagentTool:
         except BadArguments as error:
             return ToolOutcome(error=str(error))
 
+    @abstractmethod
     async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
         """Do it; raises ``BadArguments``."""
-        raise NotImplementedError
 
 
 class SpawnTool(SubagentTool):

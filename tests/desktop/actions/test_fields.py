@@ -93,6 +93,8 @@ def test_a_value_of_another_kind_is_refused_by_name(name: str, value: Any) -> No
         ("duration_ms", 100_001, '"duration_ms" must be from 0 to 100000 milliseconds.'),
         ("path", [[1, 2]], '"path" must have 2 to 10000 items.'),
         ("path", [[1, 2]] * 10_001, '"path" must have 2 to 10000 items.'),
+        ("hosts", [], '"hosts" must have 1 to 16 items.'),
+        ("hosts", ["a b"], '"hosts" must be hosts or domains, as mail.example.'),
         ("modifiers", ["a"] * 17, '"modifiers" must have 0 to 16 items.'),
         ("text", "x" * (LONGEST_TEXT + 1), '"text" must have at most 100000 characters.'),
     ],

@@ -4,7 +4,13 @@ import pytest
 
 from deskhand.desktop.actions.catalog import ACTIONS
 from deskhand.desktop.actions.requests import action_request, batch_request
-from deskhand.desktop.actions.schema import action_schema, batch_schema, screenshot_parameters
+from deskhand.desktop.actions.schema import (
+    action_schema,
+    batch_schema,
+    either,
+    json_body,
+    screenshot_parameters,
+)
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.geometry import Size
 
@@ -94,3 +100,11 @@ def test_a_batch_holds_actions_without_an_observation_of_their_own() -> None:
 def test_parameters_of_a_screenshot_are_fields_of_the_action() -> None:
     names = {parameter["name"] for parameter in screenshot_parameters()}
     assert names == set(VARIANTS["screenshot"]["properties"]) - {"action", "observe"}
+
+
+def test_a_body_that_a_route_reads_by_itself_is_required_unless_it_may_be_left_out() -> None:
+    schema = {"type": "object", **either("text", "image_png")}
+    assert schema["oneOf"] == [{"required": ["text"]}, {"required": ["image_png"]}]
+    content = {"application/json": {"schema": schema}}
+    assert json_body(schema) == {"requestBody": {"required": True, "content": content}}
+    assert json_body(schema, needed=False)["requestBody"]["required"] is False

@@ -1,8 +1,10 @@
 from deskhand.desktop.processes.errors import (
     BadProcessRequest,
     InputClosed,
+    NoTerminal,
     NotRunning,
     StartFailed,
+    TooManyOutputStreams,
     UnknownProcess,
 )
 
@@ -13,4 +15,6 @@ def test_each_error_says_what_is_wrong() -> None:
     assert "'p'" in str(UnknownProcess("p"))
     assert "'p'" in str(NotRunning("p"))
     assert "'p'" in str(InputClosed("p"))
+    assert str(NoTerminal("p")) == "Process 'p' runs in no terminal."
+    assert str(TooManyOutputStreams(8)) == "At most 8 streams may be open at once."
     assert str(StartFailed("no shell")) == "no shell"

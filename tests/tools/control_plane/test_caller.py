@@ -1,10 +1,15 @@
-from dataclasses import dataclass
 from uuid import uuid4
 
 import pytest
 
-from deskhand.tools.control_plane.caller import chat_id, principal_name, tool_call_id
+from deskhand.tools.control_plane.caller import (
+    chat_id,
+    principal_name,
+    principal_scopes,
+    tool_call_id,
+)
 from deskhand.tools.control_plane.errors import BadCaller
+from deskhand.vncbridge.auth.policy import Principal
 
 
 def test_without_a_header_no_chat_calls() -> None:
@@ -40,9 +45,7 @@ def test_an_unusable_name_of_a_call_is_none(value: str) -> None:
     assert tool_call_id({"Deskhand-Tool-Call-Id": value}) is None
 
 
-def test_the_credentials_name_comes_from_the_border() -> None:
-    @dataclass
-    class Someone:
-        name: str
-
-    assert principal_name({"state": {"principal": Someone("ci")}}) == "ci"
+def test_name_and_scopes_are_those_of_the_credential_of_the_request() -> None:
+    scope = {"state": {"principal": Principal("ci", ("read", "control"))}}
+    assert principal_name(scope) == "ci"
+    assert principal_scopes(scope) == ("read", "control")

@@ -5,6 +5,8 @@ from deskhand.tools.control_plane.errors import (
     BadCaller,
     ChatHasNoDesktop,
     ControlPlaneError,
+    NoSuchVideoMoment,
+    NotCut,
     PathNotServed,
     PathRefused,
     TooManyStreams,
@@ -20,6 +22,8 @@ from deskhand.tools.control_plane.errors import (
         (BadBody("Wrong."), "Wrong."),
         (BadCaller("A-B", "x" * 99), f"A-B must be a UUID, not {'x' * 80!r}."),
         (ChatHasNoDesktop(), "Chat has no desktop."),
+        (NoSuchVideoMoment("9 s", 2.5), "9 s; the video is 2.500 s long"),
+        (NotCut("two sizes"), "two sizes"),
         (TooManyStreams(2), "All 2 event streams are in use; close one and try again."),
     ],
 )

@@ -108,6 +108,7 @@ def test_long_actions_are_waited_for() -> None:
     ("error", "text"),
     [
         (MachineRefused(409, "Somebody has control.", "Wait."), "Somebody has control. Wait."),
+        (MachineRefused(503, "No display.", "It starts."), "No display. It starts."),
         (MachineUnavailable("gone"), "The desktop cannot be reached: gone"),
     ],
 )

@@ -42,6 +42,7 @@ def test_the_retired_names_of_the_texts_are_read() -> None:
         ({"edits": "[not json"}, "must be a JSON array of objects"),
         ({"edits": [1]}, "edits[0] must be an object"),
         ({"edits": [{"path": 1}]}, "edits[0]"),
+        ({"files": [{"path": "/f", "edits": []}]}, "The files form is gone"),
         ("text", "must be an object"),
     ],
 )

@@ -23,6 +23,14 @@ def test_a_lost_wait_is_made_up_by_a_look() -> None:
     assert look(machine, {"process_id": "p"}).value["success"] is True
 
 
+def test_an_unreachable_machine_is_a_failure_of_the_call() -> None:
+    machine = FakeMachine()
+    machine.answer("/output", MachineUnavailable("gone"))
+    value = look(machine, {"process_id": "p"}).value
+    assert value == {"success": False, "error": "get process output: gone"}
+    assert len(machine.asked) == 2
+
+
 def test_a_duration_that_is_none_is_an_error() -> None:
     outcome = look(FakeMachine(), {"process_id": "p", "wait_timeout": "soon"})
     assert outcome.error

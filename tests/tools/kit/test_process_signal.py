@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from deskhand.tools.kit.process_signal import ProcessSignalTool
-from deskhand.tools.kit.support.spec import Json, ToolOutcome
+from deskhand.tools.kit.support.spec import Json, MachineRefused, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
 
 
@@ -33,3 +33,10 @@ def test_without_an_escalation_none_is_sent() -> None:
     assert send(machine, {"process_id": "p", "signal": "kill"}).value["message"] == ""
     assert machine.asked[0].json == {"signal": "kill"}
     assert ProcessSignalTool().spec.name == "process_signal"
+
+
+def test_a_refusal_is_a_failure_of_the_call() -> None:
+    machine = FakeMachine()
+    machine.answer("/signal", MachineRefused(409, "It has ended."))
+    value = send(machine, {"process_id": "p", "signal": "kill"}).value
+    assert value == {"success": False, "error": "signal process: It has ended."}

@@ -70,3 +70,7 @@ def test_a_secret_that_cannot_be_hidden_is_not_typed() -> None:
     assert made.to("/action") == []
     made.answer("/secrets", MachineUnavailable("gone"))
     assert typed(made, {"name": "mail"}).error == "gone"
+
+
+def test_the_spec_names_the_tool() -> None:
+    assert TypeSecretTool(SecretStore()).spec.name == "type_secret"

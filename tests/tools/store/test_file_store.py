@@ -55,3 +55,48 @@ def test_a_file_can_be_deleted_twice(tmp_path: Path) -> None:
     store.delete(stored.id)
     store.delete(stored.id)
     assert not store.path(stored.id).exists()
+
+
+def test_files_are_described_beside_their_bytes(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    first, second = sorted((store.save(b"1").id, store.save(b"2").id))
+    store.describe(second, "second ☃")
+    store.describe(first, "old")
+    store.describe(first, "first")
+    store.describe("00-gone", "described, but its bytes are not here")
+    assert list(store.descriptions()) == [(first, "first"), (second, "second ☃")]
+    store.delete(first)
+    assert list(store.descriptions()) == [(second, "second ☃")]
+
+
+def test_stamps_name_every_file_that_is_here_whole_or_in_words(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    plain, full = store.save(b"1").id, store.save(b"2").id
+    store.describe(full, "words")
+    store.describe("00-gone", "words")
+    stamps = dict(store.stamps())
+    assert set(stamps) == {plain, full, "00-gone"}
+    written = store.path(plain).stat().st_mtime_ns
+    assert stamps[plain] == (written, None)
+    assert None not in stamps[full]
+    assert stamps["00-gone"][0] is None
+
+
+def test_a_file_is_dropped_only_as_it_was_when_it_was_stamped(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    file_id = store.save(b"1").id
+    before = dict(store.stamps())[file_id]
+    store.describe(file_id, "written since")
+    assert not store.drop(file_id, before)
+    assert store.load(file_id) == b"1"
+    assert store.drop(file_id, dict(store.stamps())[file_id])
+    assert list(store.stamps()) == []
+
+
+def test_what_must_be_removed_elsewhere_is_noted_until_it_is(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    assert store.condemned() == []
+    store.condemn(["b", "a", "a"])
+    assert FileStore(tmp_path).condemned() == ["a", "b"]
+    store.acquit(["a", "never condemned"])
+    assert store.condemned() == ["b"]

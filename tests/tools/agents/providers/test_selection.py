@@ -45,6 +45,7 @@ def test_without_a_key_the_scripted_models_play() -> None:
     assert found.resolve(None, role="parent")[0] == "scripted:delegate"
     assert found.resolve(None, role="child")[0] == "scripted:tour"
     assert made == ["scripted"]
+    assert not found.has_key
 
 
 def test_what_was_made_is_closed_at_the_end() -> None:
@@ -61,6 +62,7 @@ def test_with_a_key_the_providers_model_is_the_usual_one() -> None:
     assert name == found.usual()
     assert name.startswith("claude-")
     assert made == ["provider"]
+    assert found.has_key
 
 
 def test_the_chosen_model_beats_both_and_an_asked_one_beats_it() -> None:

@@ -23,6 +23,7 @@ def test_the_state_of_a_process_is_told() -> None:
         "signal": "SIGKILL",
         "command": "x",
     }
+    assert told({"running": False, "output": "done"})["output"] == "done"
     assert told({"running": True}) == {"success": True, "exit_code": 0, "running": True}
 
 
@@ -38,3 +39,10 @@ def test_an_answer_that_is_no_json_is_none() -> None:
     machine.answer("/output", b"<html>")
     with pytest.raises(MachineUnavailable):
         asyncio.run(waited(machine.context(), "p", 1))
+
+
+def test_an_answer_is_waited_for_longer_than_the_process() -> None:
+    machine = FakeMachine()
+    machine.answer("/output", {"running": True})
+    assert asyncio.run(waited(machine.context(), "p", 1.5)) == {"running": True}
+    assert machine.asked[0].params == {"wait": "true", "timeout_ms": "1500"}
