@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMP := .venv/.deskhand-setup
 
-.PHONY: setup demo test unit system check bench soak format clean
+.PHONY: setup demo test unit system check cores bench soak format clean
 
 setup: $(STAMP)
 
@@ -28,6 +28,10 @@ check: setup
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
+
+# Each pure module, branches too, by its own test file alone.
+cores: setup
+	$(PYTHON) -m scripts.cores
 
 format: setup
 	.venv/bin/ruff format .

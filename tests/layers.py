@@ -130,6 +130,12 @@ PURE = {
 }
 """Folders and modules that must stay pure."""
 
+VALUES = {
+    *("desktop.capture.frames", "desktop.input.events", "desktop.windows.focused"),
+    "tools.kit.support.spec",
+}
+"""Pure modules without a decision in them: the tests of their users suffice."""
+
 TWINS = {
     *("Applications", "Clipboard", "Desktop", "EventStream", "Keyboard", "Lease", "Mouse"),
     *("Recordings", "Transport", "Windows"),

@@ -1,7 +1,7 @@
 """A source tree as the architecture test sees it: modules, folders and imports, read as text."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,9 @@ INTERFACES = {
     *("desktop/remote.py", "desktop/remote_sync.py"),
 }
 """Modules in the root of a package that are no vocabulary: places of their own in the layers."""
+
+NO_DECISIONS = {"__init__.py", "errors.py", "port.py", "ports.py"}
+"""Files that may do without tests of their own, if they are pure."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,17 @@ class Module:
         """Whether every folder of its package may import it."""
         in_root = self.folder == self.package and self.path not in INTERFACES
         return in_root or self.name.endswith(".errors")
+
+    @property
+    def own_tests(self) -> str:
+        """Path of the test file that mirrors it."""
+        folder, _, file = self.path.rpartition("/")
+        return f"tests/{folder}/test_{file}"
+
+    def needs_own_tests(self, values: Collection[str]) -> bool:
+        """Return whether it decides anything: no errors, no ports, none of ``values``."""
+        file = self.path.rpartition("/")[2]
+        return file not in NO_DECISIONS and self.name not in values
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -122,6 +136,15 @@ class SourceTree:
                     seen.add(one.name)
                     todo += [one.name] if one.name in self.modules else []
         return seen
+
+    def world(self, name: str, world: Collection[str]) -> set[str]:
+        """Return what of ``world`` a module reaches."""
+        reached = self.reached(name)
+        return {one for one in reached if one in world or one.partition(".")[0] in world}
+
+    def pure(self, world: Collection[str]) -> list[Module]:
+        """Return the modules that reach nothing of ``world``."""
+        return [module for name, module in self.modules.items() if not self.world(name, world)]
 
     def _imports(self, module: Module) -> Iterator[Import]:
         functions = [

@@ -15,6 +15,7 @@ from tests.layers import (
     OWNER,
     PURE,
     TWINS,
+    VALUES,
     WEB,
     WEB_FOLDERS,
     WORLD,
@@ -30,9 +31,6 @@ MOST_ROOT_MODULES = 10
 MOST_FUNCTION_LINES = 65
 MIGRATIONS = "tools/store/migrations"
 """A migration is one list of statements, written once and never changed."""
-
-# Values without a decision in them are tested by their users.
-VALUES = {"desktop.capture.frames", "desktop.input.events", "tools.kit.support.spec"}
 
 Rule = Callable[[SourceTree], Iterator[str]]
 
@@ -102,21 +100,15 @@ def each_outside_library_stays_in_its_folders(tree: SourceTree) -> Iterator[str]
 def what_must_be_pure_reaches_nothing_of_the_world(tree: SourceTree) -> Iterator[str]:
     for name, module in tree.modules.items():
         if module.folder in PURE or module.path in PURE:
-            world = _world(tree.reached(name))
+            world = tree.world(name, WORLD)
             if world:
                 yield f"{name} reaches {', '.join(sorted(world))}"
 
 
 def every_pure_module_has_its_own_test_file(tree: SourceTree) -> Iterator[str]:
-    for name, module in tree.modules.items():
-        folder, _, file = module.path.rpartition("/")
-        exempt = (
-            file in ("__init__.py", "errors.py", "port.py", "ports.py")
-            or name in VALUES
-            or _world(tree.reached(name))
-        )
-        if not exempt and not (ROOT / "tests" / folder / f"test_{file}").exists():
-            yield f"{name} has no tests/{folder}/test_{file}"
+    for module in tree.pure(WORLD):
+        if module.needs_own_tests(VALUES) and not (ROOT / module.own_tests).exists():
+            yield f"{module.name} has no {module.own_tests}"
 
 
 def files_folders_and_functions_stay_small(tree: SourceTree) -> Iterator[str]:
@@ -227,10 +219,6 @@ def _owns(module: Module, library: str) -> bool:
     web = module.package == "vncbridge" or module.folder in WEB_FOLDERS
     named = module.path.rpartition("/")[2] in ("http_errors.py",) or module.path.endswith("api.py")
     return web or named or module.folder in OWNER[library]
-
-
-def _world(reached: set[str]) -> set[str]:
-    return {one for one in reached if one in WORLD or one.partition(".")[0] in WORLD}
 
 
 def _cycle(graph: dict[str, set[str]]) -> Iterator[str]:
