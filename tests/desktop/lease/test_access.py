@@ -35,6 +35,6 @@ def test_a_page_is_known_by_its_viewer_id_and_a_program_by_its_name() -> None:
 def test_without_restriction_every_agent_acts_and_nobody_is_in_control() -> None:
     access = UnrestrictedAccess()
     with access.acting("one"), access.acting("two"):
-        access.admit("three")
-        access.look()
-    assert not access.drives("viewer:v1")
+        access.check_act("three")
+        access.check_view()
+    assert not access.holds_control("viewer:v1")
