@@ -64,9 +64,9 @@ def ours(recordings: int) -> Way:
             child.stdin.write("stop\n")
             child.stdin.flush()
             take.facts |= json.loads(child.stdout.readline())
-        catalogue = Catalog(folder)
-        known = catalogue.get(NAME.format("a"))
-        take.video, take.began = catalogue.video(NAME.format("a")), known["started_at"]
+        catalog = Catalog(folder)
+        known = catalog.get(NAME.format("a"))
+        take.video, take.began = catalog.video(NAME.format("a")), known["started_at"]
         take.times = TimeMap(tuple((real, video) for real, video in known["time_map"]))
 
     return way

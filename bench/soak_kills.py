@@ -25,14 +25,14 @@ PROMISED = 1.0
 def lost(folder: Path, seed: int) -> float:
     """Kill and recover; the seconds before the kill of which nothing was kept."""
     shown, killed = killed_at_random(folder, seed)
-    catalogue = Catalog(folder)
-    left = catalogue.video(A)
+    catalog = Catalog(folder)
+    left = catalog.video(A)
     frames = counted(left)
     (folder / "left.mp4").write_bytes(left.read_bytes())
-    assert catalogue.recover() == (A,)
-    facts = catalogue.get(A)
+    assert catalog.recover() == (A,)
+    facts = catalog.get(A)
     assert (facts["status"], facts["end_reason"]) == ("stored", "service_lost"), facts
-    kept = {number for _, number in decoded(catalogue.video(A))}
+    kept = {number for _, number in decoded(catalog.video(A))}
     assert frames >= len(kept), (frames, len(kept))
     missing = [at for number, at in shown.items() if number not in kept]
     return killed - min(missing, default=killed)

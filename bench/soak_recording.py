@@ -14,7 +14,7 @@ import numpy as np
 
 from bench.tables import save
 from deskhand.recording.library.catalog import Catalog
-from deskhand.recording.library.faststart import move
+from deskhand.recording.library.faststart import move_index
 from deskhand.recording.pipeline.engine import RecordingEngine
 from deskhand.recording.ports import CapturedFrame
 from deskhand.recording.settings import RecordingSettings
@@ -39,29 +39,29 @@ def fill(folder: Path, cap: int, wanted: int) -> Facts:
     settings = RecordingSettings(
         free_to_start=0, free_to_go_on=0, largest_file=cap, animation_after=1e6
     )
-    catalogue = Catalog(folder)
-    studio = RecordingEngine(catalogue, settings, time.time())
-    studio.start(NAME, "", 0.0)
+    catalog = Catalog(folder)
+    engine = RecordingEngine(catalog, settings, time.time())
+    engine.start(NAME, "", 0.0)
     pictures = [noise(seed) for seed in range(8)]
-    now, rungs, frames = 0.0, set(), 0
+    now, levels, frames = 0.0, set(), 0
     for turn in count():
-        studio.shot(CapturedFrame(pictures[turn % len(pictures)], now, WHOLE))
+        engine.add_frame(CapturedFrame(pictures[turn % len(pictures)], now, WHOLE))
         frames += 1
-        rungs.add(studio.fps)
-        now += 1 / studio.fps
-        studio.tick(now)
-        if turn % 15 == 0 and len(catalogue.take(NAME)) > wanted:
+        levels.add(engine.fps)
+        now += 1 / engine.fps
+        engine.tick(now)
+        if turn % 15 == 0 and len(catalog.latest_session(NAME)) > wanted:
             break
-    studio.stop(NAME, now, "completed")
-    facts = catalogue.get(NAME)
+    engine.stop(NAME, now, "completed")
+    facts = catalog.get(NAME)
     sizes = [part["bytes"] for part in facts["parts"]]
     reasons = [part["end_reason"] for part in facts["parts"]]
     assert max(sizes) <= cap, sizes
     assert reasons == ["cap"] * wanted + ["completed"], reasons
     assert facts["complete"]
-    shown = sum(len(decoded(catalogue.video(NAME, part["index"]))) for part in facts["parts"])
+    shown = sum(len(decoded(catalog.video(NAME, part["index"]))) for part in facts["parts"])
     assert shown >= frames, (shown, frames)
-    print(f"noise: {now:.0f} s, {frames} frames at {sorted(rungs)} fps, parts of {sizes} bytes")
+    print(f"noise: {now:.0f} s, {frames} frames at {sorted(levels)} fps, parts of {sizes} bytes")
     return {"cap": cap, "seconds": round(now), "frames": frames, "bytes": sizes, "ends": reasons}
 
 
@@ -69,17 +69,17 @@ def carry(folder: Path, size: int) -> Facts:
     """Time closing, and moving the index of, a file of that size."""
     path = folder / "large.mp4"
     with Encoder((SIZE[1], SIZE[0]), QUALITY_LEVELS[0], 8_000_000) as encoder:
-        coded = [encoder.encode(noise(n), n / 10, key=n == 0) for n in range(8)]
+        encoded = [encoder.encode(noise(n), n / 10, key=n == 0) for n in range(8)]
         film = Mp4File(path, encoder.stream)
         for at in count():
-            one = coded[at % len(coded)]
+            one = encoded[at % len(encoded)]
             film.write(one.data, key=one.key, at=at * 66)
             if film.size > size:
                 break
         before = time.monotonic()
         film.close()
         closed = time.monotonic()
-    assert move(path, spare=0)
+    assert move_index(path, spare=0)
     facts = {
         "bytes": path.stat().st_size,
         "closed_ms": round(1000 * (closed - before), 1),

@@ -122,7 +122,7 @@ class RecordingFailed(RecordingError):
         return self.reason
 
 
-class UnreadableFilm(RecordingError):
+class UnreadableVideo(RecordingError):
     """A video file holds no picture that can be shown."""
 
     def __init__(self, path: str, reason: str) -> None:

@@ -16,7 +16,7 @@ MOST_PLACES = 64
 class Overlay(NamedTuple):
     """What is seen in place of some pixels: the pointer, with what shines through it."""
 
-    place: Rectangle
+    region: Rectangle
     pixels: NDArray[np.uint8]
 
 
@@ -52,7 +52,7 @@ def joined(
 class Feed(Protocol):
     """A stream of shots for one taker."""
 
-    def take(self, timeout: float) -> CapturedFrame | None:
+    def next_frame(self, timeout: float) -> CapturedFrame | None:
         """Block until the picture differs from the last one taken; None after ``timeout``.
 
         The first call returns the current picture at once.
@@ -62,7 +62,7 @@ class Feed(Protocol):
         """
 
     def close(self) -> None:
-        """End the feed; a ``take`` that blocks in another thread may return None."""
+        """End the feed; a ``next_frame`` that blocks in another thread may return None."""
 
 
 class Source(Protocol):

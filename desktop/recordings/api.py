@@ -68,7 +68,7 @@ async def _written() -> None:
 
 def router(
     recorder: Recorder,
-    catalogue: Catalog,
+    catalog: Catalog,
     closing: Callable[[], bool],
     written: Callable[[], Awaitable[None]] = _written,
 ) -> APIRouter:
@@ -76,7 +76,7 @@ def router(
 
     ``written`` waits until the steps are noted that were done before it is called.
     """
-    routes = _Routes(recorder, catalogue, closing, written)
+    routes = _Routes(recorder, catalog, closing, written)
     api = APIRouter(prefix=PREFIX, tags=["recording"])
     told: dict[str, Any] = {"methods": ["POST"], "openapi_extra": _ASKED}
     api.add_api_route("/recording/start", routes.start, **told)
@@ -108,12 +108,12 @@ class _Routes:
     def __init__(
         self,
         recorder: Recorder,
-        catalogue: Catalog,
+        catalog: Catalog,
         closing: Callable[[], bool],
         written: Callable[[], Awaitable[None]],
     ) -> None:
         self._recorder = recorder
-        self._catalogue = catalogue
+        self._catalog = catalog
         self._closing = closing
         self._written = written
         # Whoever looks at old films must not take the processor from the desktop.
@@ -138,16 +138,16 @@ class _Routes:
                 media_type=body.media_type,
                 headers=SAFE | {"Content-Length": str(body.length)},
             )
-        facts = await _answer(failed, self._catalogue.get, recording_id)
+        facts = await _answer(failed, self._catalog.get, recording_id)
         return JSONResponse({"message": "Recording stopped."} | facts)
 
     async def list(self) -> dict[str, Any]:
         """All recordings of this desktop, newest first."""
-        return {"recordings": await _answer("Failed to list recordings.", self._catalogue.list)}
+        return {"recordings": await _answer("Failed to list recordings.", self._catalog.list)}
 
     async def get(self, recording_id: str) -> dict[str, Any]:
         """A recording with its steps and its map of real to video time."""
-        return await _answer("Failed to read recording.", self._catalogue.get, recording_id)
+        return await _answer("Failed to read recording.", self._catalog.get, recording_id)
 
     async def delete(self, recording_id: str, take: int | None = None) -> None:
         """Remove a recording that has ended, or one take of it."""
@@ -162,19 +162,19 @@ class _Routes:
         # The clock may have been set back meanwhile.
         step = Step(**told | {"ended": max(report.started, report.ended)})
         failed = "Failed to add step."
-        await _answer(failed, self._catalogue.take, recording_id)
-        await _answer(failed, self._recorder.note_from_elsewhere, step)
+        await _answer(failed, self._catalog.latest_session, recording_id)
+        await _answer(failed, self._recorder.add_reported_step, step)
 
     async def video(self, recording_id: str, request: Request, part: int | None = None) -> Response:
         """The video, or one part of it; byte ranges are served."""
         failed = "Failed to read recording."
-        path = await _answer(failed, self._catalogue.video, recording_id, part)
+        path = await _answer(failed, self._catalog.video, recording_id, part)
         return await _media(failed, request, path, "video/mp4", "recording")
 
     async def thumbnail(self, recording_id: str, request: Request) -> Response:
         """A small picture of the most telling moment."""
         failed = "Failed to read thumbnail."
-        path = await _answer(failed, self._catalogue.thumbnail, recording_id)
+        path = await _answer(failed, self._catalog.thumbnail, recording_id)
         return await _media(failed, request, path, "image/jpeg", "thumbnail")
 
     async def clip(
@@ -187,7 +187,7 @@ class _Routes:
         """A stretch of the video, in seconds of video, cut without encoding anything again."""
         failed = "Failed to cut clip."
         async with self._cutting:
-            clip = await _answer(failed, self._catalogue.clip, recording_id, start, end)
+            clip = await _answer(failed, self._catalog.clip, recording_id, start, end)
         name = f"clip-{checked(recording_id)}.mp4"
         return answered(request, clip.file, "video/mp4", name, clip.tag)
 
@@ -195,13 +195,13 @@ class _Routes:
         """A small picture of the screen when a step had ended."""
         failed = "Failed to read step."
         async with self._cutting:
-            data = await _answer(failed, self._catalogue.step_picture, recording_id, index)
+            data = await _answer(failed, self._catalog.step_picture, recording_id, index)
         return said(request, data, "image/jpeg")
 
     async def steps_vtt(self, recording_id: str, request: Request) -> Response:
         """The steps as chapters of the video."""
         failed = "Failed to read steps."
-        text = await _answer(failed, self._catalogue.steps_vtt, recording_id)
+        text = await _answer(failed, self._catalog.steps_vtt, recording_id)
         return said(request, text.encode(), "text/vtt; charset=utf-8")
 
     async def _asked(self, request: Request) -> tuple[str, str]:

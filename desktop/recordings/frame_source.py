@@ -60,7 +60,7 @@ class FrameStream:
         self._pointed: Region | None = None
         self._feed = self._subscribed()
 
-    def take(self, timeout: float) -> CapturedFrame | None:
+    def next_frame(self, timeout: float) -> CapturedFrame | None:
         """Block until the picture differs from the last one taken; None after ``timeout``.
 
         While the screen is private there is one picture: a card that says so.

@@ -114,7 +114,7 @@ class AttachedParts:
     screen: PolledScreen
     computer: Computer
     recorder: Recorder
-    catalogue: Catalog
+    catalog: Catalog
     notebook: StepLog
     registry: Registry
     windows: X11Windows
@@ -186,13 +186,15 @@ class AttachedScreen:
         limited = stack.enter_context(opened_cgroup(self._settings.command_cgroup, ours))
         camera = stack.enter_context(MssScreen())
         screen = stack.enter_context(PolledScreen(camera, self._display))
-        catalogue = Catalog(self._folder.recordings)
-        await asyncio.to_thread(catalogue.recover)
+        catalog = Catalog(self._folder.recordings)
+        await asyncio.to_thread(catalog.recover)
         recorder = stack.enter_context(
             Recorder(FrameSource(screen, self._veil), self._folder.recordings, mask=self._disguise)
         )
         fields = stack.enter_context(FocusTracker(self.environment))
-        notebook = await stack.enter_async_context(StepLog(recorder.note, fields, self._disguise))
+        notebook = await stack.enter_async_context(
+            StepLog(recorder.add_step, fields, self._disguise)
+        )
         registry = await stack.enter_async_context(
             Registry(self, process_settings(self._settings, self._folder.path, limited))
         )
@@ -216,7 +218,7 @@ class AttachedScreen:
             release_soon=computer.release_soon,
             settle=lambda: None,
             publish=self._events.publish,
-            record=lambda turn: recorder.note(
+            record=lambda turn: recorder.add_step(
                 step_from_control_session(turn, activity_summary(turn))
             ),
             touch=lambda: recorder.note_activity("human"),
@@ -228,7 +230,7 @@ class AttachedScreen:
             WindowWatch(*place, WindowEventPublisher(self._leasing, self._events.publish))
         )
         return AttachedParts(
-            screen, computer, recorder, catalogue, notebook, registry, windows, clipboard, limited
+            screen, computer, recorder, catalog, notebook, registry, windows, clipboard, limited
         )
 
     def _application(self, parts: AttachedParts) -> FastAPI:
@@ -253,7 +255,7 @@ class AttachedScreen:
             tokens_router(self._credentials),
             secrets_router(self._disguise),
             recording_router(
-                parts.recorder, parts.catalogue, self._closing.is_set, parts.notebook.written
+                parts.recorder, parts.catalog, self._closing.is_set, parts.notebook.written
             ),
             processes_router(parts.registry, self._streams),
             files_router(

@@ -109,7 +109,7 @@ class DisplayParts:
     display: DisplaySupervisor[DisplayInstance]
     computer: Computer
     recorder: Recorder
-    catalogue: Catalog
+    catalog: Catalog
     notebook: StepLog
     registry: Registry
     limited: Choice
@@ -214,13 +214,15 @@ class DesktopService:
         stack.enter_context(Downloads(path / "home" / "Downloads", self._events.publish))
         focus = Focus(lambda: (display.newest.xserver.display, display.newest.xserver.xauthority))
         stack.callback(focus.close)
-        catalogue = Catalog(self._folder.recordings)
-        await asyncio.to_thread(catalogue.recover)
+        catalog = Catalog(self._folder.recordings)
+        await asyncio.to_thread(catalog.recover)
         recorder = stack.enter_context(
             Recorder(FrameSource(screen, self._veil), self._folder.recordings, mask=self._disguise)
         )
         fields = stack.enter_context(FocusTracker(self.environment))
-        notebook = await stack.enter_async_context(StepLog(recorder.note, fields, self._disguise))
+        notebook = await stack.enter_async_context(
+            StepLog(recorder.add_step, fields, self._disguise)
+        )
         stack.enter_context(self._askpass)
         registry = await stack.enter_async_context(
             Registry(
@@ -250,7 +252,7 @@ class DesktopService:
             touch=lambda: recorder.note_activity("human"),
         )
         stack.enter_context(self._leasing.running(effects))
-        return DisplayParts(display, computer, recorder, catalogue, notebook, registry, limited)
+        return DisplayParts(display, computer, recorder, catalog, notebook, registry, limited)
 
     def environment(self) -> dict[str, str]:
         """The whole environment that a command starts from."""
@@ -290,7 +292,7 @@ class DesktopService:
             lease_router(self._leasing, lambda: self._watchers.count, may_force),
             secrets_router(self._disguise),
             recording_router(
-                parts.recorder, parts.catalogue, self._closing.is_set, parts.notebook.written
+                parts.recorder, parts.catalog, self._closing.is_set, parts.notebook.written
             ),
             self._watched(parts),
             processes_router(parts.registry, self._streams),
@@ -401,7 +403,7 @@ class DesktopService:
 def _record(turn: ControlSession, recorder: Recorder) -> None:
     # What is done in the open is a step of its own, as it happens.
     if turn.private:
-        recorder.note(step_from_control_session(turn, activity_summary(turn)))
+        recorder.add_step(step_from_control_session(turn, activity_summary(turn)))
 
 
 def _print(line: str) -> None:

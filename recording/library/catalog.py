@@ -18,15 +18,13 @@ from deskhand.recording.errors import (
     NoSuchMoment,
     NotInRecording,
     UnknownRecording,
-    UnreadableFilm,
+    UnreadableVideo,
 )
-from deskhand.recording.video import clips
-from deskhand.recording.video import jpeg as stills
-from deskhand.recording.video import mp4_file as container
+from deskhand.recording.video import clips, jpeg, mp4_file
 
-from . import metadata as parts
+from . import metadata
 from .disk_reserve import RESERVE
-from .faststart import remember
+from .faststart import embed_description
 from .metadata import Part
 
 logger = logging.getLogger(__name__)
@@ -92,7 +90,7 @@ class Catalog:
         found = (self._part(recording_id, index) for index in self._indices(recording_id))
         return tuple(part for part in found if part is not None)
 
-    def take(self, recording_id: str) -> tuple[Part, ...]:
+    def latest_session(self, recording_id: str) -> tuple[Part, ...]:
         """The parts of the newest take.
 
         Raises:
@@ -101,7 +99,7 @@ class Catalog:
         found = self.parts(recording_id)
         if not found:
             raise UnknownRecording(recording_id)
-        return parts.latest_session(found)
+        return metadata.latest_session(found)
 
     def next_index(self, recording_id: str) -> int:
         """The number of the next file under the id."""
@@ -116,13 +114,13 @@ class Catalog:
         found = self.parts(recording_id)
         if not found:
             raise UnknownRecording(recording_id)
-        return parts.metadata(found, f"{ADDRESS}/{checked(recording_id)}")
+        return metadata.summary(found, f"{ADDRESS}/{checked(recording_id)}")
 
     def list(self) -> Sequence[dict[str, Any]]:
         """All recordings, newest first, without steps and times."""
         # Each is read once: it may be deleted meanwhile.
         known = ((name, self.parts(name)) for name in self._ids())
-        found = [parts.metadata(files, f"{ADDRESS}/{name}") for name, files in known if files]
+        found = [metadata.summary(files, f"{ADDRESS}/{name}") for name, files in known if files]
         for one in found:
             del one["steps"], one["time_map"]
         return sorted(found, key=lambda one: float(one["started_at"]), reverse=True)
@@ -133,8 +131,8 @@ class Catalog:
         Raises:
             UnknownRecording: If there is none.
         """
-        take = self.take(recording_id)
-        wanted = take[0].index if index is None else index
+        parts = self.latest_session(recording_id)
+        wanted = parts[0].index if index is None else index
         path = self.paths(recording_id, wanted).video
         if not path.exists():
             raise NotInRecording(recording_id, "part", wanted)
@@ -146,7 +144,7 @@ class Catalog:
         Raises:
             UnknownRecording: If there is none.
         """
-        for part in self.take(recording_id):
+        for part in self.latest_session(recording_id):
             drawn = self.paths(recording_id, part.index).thumbnail
             if drawn.exists():
                 return drawn
@@ -161,10 +159,10 @@ class Catalog:
             UnknownRecording: If there is none.
             NoSuchMoment: If the stretch is empty.
         """
-        take = self.take(recording_id)
-        whole = sum(part.video_s for part in take)
+        parts = self.latest_session(recording_id)
+        whole = sum(part.video_s for part in parts)
         until = whole if end is None else end
-        found = parts.pieces(take, start, until)
+        found = metadata.pieces(parts, start, until)
         if not found:
             raise NoSuchMoment(f"nothing lies between {start:g} and {until:g}", whole)
         stretches = [
@@ -186,16 +184,16 @@ class Catalog:
             UnknownRecording: If there is none, or no such step.
             NoSuchMoment: If the video does not go so far yet.
         """
-        take = self.take(recording_id)
-        times, steps = parts.joined(take)
+        parts = self.latest_session(recording_id)
+        time_map, steps = metadata.joined(parts)
         if not 0 <= index < len(steps):
             raise NotInRecording(recording_id, "step", index)
-        at = times.video(steps[index].ended)
-        found = parts.pieces(take, at, inf) or parts.pieces(take, max(0.0, at - 0.001), inf)
+        at = time_map.video(steps[index].ended)
+        found = metadata.pieces(parts, at, inf) or metadata.pieces(parts, max(0.0, at - 0.001), inf)
         if not found:
-            raise NoSuchMoment(f"step {index} is not shown yet", times.end[1])
+            raise NoSuchMoment(f"step {index} is not shown yet", time_map.end[1])
         video = self.paths(recording_id, found[0].part.index).video
-        return stills.jpeg(stills.shrunk(clips.picture(video, found[0].start)))
+        return jpeg.jpeg(jpeg.downscaled(clips.picture(video, found[0].start)))
 
     def steps_vtt(self, recording_id: str) -> str:
         """The chapters of the newest take.
@@ -203,29 +201,29 @@ class Catalog:
         Raises:
             UnknownRecording: If there is none.
         """
-        return parts.vtt(self.take(recording_id))
+        return metadata.vtt(self.latest_session(recording_id))
 
     def save(self, part: Part) -> None:
         """Write the description of a closed part; its journal is not needed any more."""
         paths = self.paths(part.recording_id, part.index)
-        text = parts.document(part)
+        text = metadata.document(part)
         draft = paths.document.with_suffix(".draft")
         draft.write_text(text, encoding="utf-8")
         draft.replace(paths.document)
         paths.journal.unlink(missing_ok=True)
 
-    def delete(self, recording_id: str, take: int | None = None) -> None:
+    def delete(self, recording_id: str, session_number: int | None = None) -> None:
         """Remove all files, or those of one take.
 
         Raises:
             UnknownRecording: If there are none.
         """
         found = self.parts(recording_id)
-        doomed = [part for part in found if take in (None, part.take)]
+        doomed = [part for part in found if session_number in (None, part.session_number)]
         if not found:
             raise UnknownRecording(recording_id)
         if not doomed:
-            raise NotInRecording(recording_id, "take", take)
+            raise NotInRecording(recording_id, "take", session_number)
         # Out of sight in one step, whoever still reads or moves a file of it.
         away = self._folder / f".deleted-{uuid.uuid4()}"
         if len(doomed) == len(found):
@@ -251,7 +249,7 @@ class Catalog:
         rescued = []
         self._sweep()
         for journal in sorted(self._folder.glob("*/*.journal")):
-            part = parts.replayed(_lines(journal))
+            part = metadata.replay(_lines(journal))
             paths = Paths(
                 *(journal.with_suffix(f".{e}") for e in ("mp4", "json", "journal", "jpg"))
             )
@@ -281,27 +279,27 @@ class Catalog:
 
     def _rescue(self, part: Part, paths: Paths) -> bool:
         try:
-            left = container.rescue(paths.video)
-        except UnreadableFilm as error:
+            left = mp4_file.rescue(paths.video)
+        except UnreadableVideo as error:
             logger.warning("a recording was lost: %s", error)
             return False
         # The journal may lag behind the video; what it did not tell of was activity.
         missing = max(0.0, left.video_s - part.video_s)
         end = (part.real_s + missing, part.video_s + missing)
-        knots = parts.simplified([*part.knots, end])
-        part = replace(part, knots=knots, end_reason="service_lost")
-        remember(paths.video, part)
+        points = metadata.simplified([*part.points, end])
+        part = replace(part, points=points, end_reason="service_lost")
+        embed_description(paths.video, part)
         if not paths.thumbnail.exists():
-            paths.thumbnail.write_bytes(stills.jpeg(stills.shrunk(left.last_key)))
+            paths.thumbnail.write_bytes(jpeg.jpeg(jpeg.downscaled(left.last_key)))
         self.save(replace(part, size=paths.video.stat().st_size))
         return True
 
     def _part(self, recording_id: str, index: int) -> Part | None:
         paths = self.paths(recording_id, index)
         # A part that is closed just now has its document before it loses its journal.
-        for look in (self._document, self._journal, self._document):
+        for read in (self._document, self._journal, self._document):
             try:
-                return look(paths)
+                return read(paths)
             except FileNotFoundError:
                 continue
             except ValueError as error:
@@ -309,10 +307,10 @@ class Catalog:
         return None
 
     def _document(self, paths: Paths) -> Part | None:
-        return parts.read(paths.document.read_text(encoding="utf-8"))
+        return metadata.read(paths.document.read_text(encoding="utf-8"))
 
     def _journal(self, paths: Paths) -> Part | None:
-        part = parts.replayed(_lines(paths.journal))
+        part = metadata.replay(_lines(paths.journal))
         return part and replace(part, size=paths.video.stat().st_size)
 
     def _ids(self) -> Iterator[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from deskhand.recording.errors import UnreadableFilm
+from deskhand.recording.errors import UnreadableVideo
 from deskhand.recording.video.mp4_boxes import (
     HEAD,
     Box,
@@ -28,7 +28,7 @@ from deskhand.recording.video.mp4_boxes import (
 )
 from deskhand.recording.video.mp4_file import SIDECAR_BOX, describe, description, outermost
 
-from . import metadata as parts
+from . import metadata
 from .metadata import Part
 
 logger = logging.getLogger(__name__)
@@ -40,17 +40,19 @@ SPARE = 256 << 20
 """Bytes that stay free on the disk; otherwise the index stays where it is."""
 
 
-def remember(video: Path, part: Part) -> None:
+def embed_description(video: Path, part: Part) -> None:
     """Write into a closed file what it shows, and keep room for its chapters."""
-    chapters = parts.chapters_of(part)
+    chapters = metadata.chapters_of(part)
     room = len(chapter_list(chapters)) + HEAD if chapters else 0
-    describe(video, parts.document(part), room)
+    describe(video, metadata.document(part), room)
 
 
-def move(video: Path, wanted: Callable[[], bool] = lambda: True, spare: int = SPARE) -> bool:
+def move_index(
+    video: Path, keep_going: Callable[[], bool] = lambda: True, spare: int = SPARE
+) -> bool:
     """Put a closed file's index in front; whether there was anything to do.
 
-    Gives up between two pieces when ``wanted`` no longer holds.
+    Gives up between two pieces when ``keep_going`` no longer holds.
 
     Raises:
         UnreadableFilm: If it is no closed file of ours.
@@ -59,14 +61,14 @@ def move(video: Path, wanted: Callable[[], bool] = lambda: True, spare: int = SP
     """
     draft = video.with_suffix(".moving")
     with video.open("rb") as source:
-        film = _Film(video, source.fileno())
-        if film.ready or shutil.disk_usage(video.parent).free < film.size + spare:
+        closed = _ClosedFile(video, source.fileno())
+        if closed.ready or shutil.disk_usage(video.parent).free < closed.size + spare:
             return False
         try:
             with open(draft, "xb", opener=_private) as target:
-                target.write(film.front())
+                target.write(closed.front())
                 target.flush()
-                whole = _copied(film, target.fileno(), wanted)
+                whole = _copied(closed, target.fileno(), keep_going)
                 if whole:
                     os.fsync(target.fileno())
             # Who deleted it meanwhile does not want it back.
@@ -115,14 +117,14 @@ class FastStart:
     def _run(self) -> None:
         while (video := self._videos.get()) is not None and not self._ended.is_set():
             try:
-                move(video, lambda: not self._ended.is_set())
+                move_index(video, lambda: not self._ended.is_set())
             except FileNotFoundError:
                 logger.debug("%s was deleted before its index was moved", video)
-            except (OSError, ValueError, UnreadableFilm) as error:
+            except (OSError, ValueError, UnreadableVideo) as error:
                 logger.warning("the index of %s stays behind its frames: %s", video, error)
 
 
-class _Film:
+class _ClosedFile:
     """A closed file and what its new beginning will be."""
 
     def __init__(self, path: Path, file: int) -> None:
@@ -132,7 +134,7 @@ class _Film:
         boxes = {box.kind: box for box in outermost(file)}
         missing = {b"ftyp", b"mdat", b"moov"} - set(boxes)
         if missing or b"moof" in boxes or max(box.end for box in boxes.values()) != self.size:
-            raise UnreadableFilm(path.name, "it is not a closed film")
+            raise UnreadableVideo(path.name, "it is not a closed film")
         self._type, self.frames, self._index = boxes[b"ftyp"], boxes[b"mdat"], boxes[b"moov"]
         self.ready = self._index.start < self.frames.start
 
@@ -141,7 +143,7 @@ class _Film:
         text = description(self._path)
         own = boxed(b"uuid", SIDECAR_BOX.bytes + text.encode()) if text is not None else b""
         index = self._bytes(self._index)
-        chapters = parts.chapters_of(parts.read(text)) if text is not None else []
+        chapters = metadata.chapters_of(metadata.read(text)) if text is not None else []
         room = self.size - (self.frames.end - self.frames.start) - self._length(self._type)
         for moov in (with_chapters(index, chapters), index):
             left = room - len(moov) - len(own)
@@ -149,7 +151,7 @@ class _Film:
                 moved = shifted(moov, self._length(self._type) + room - self.frames.start)
                 pad = padding(left) if left else b""
                 return self._bytes(self._type) + moved + own + pad
-        raise UnreadableFilm(self._path.name, "its parts do not fit into its size")
+        raise UnreadableVideo(self._path.name, "its parts do not fit into its size")
 
     def _bytes(self, box: Box) -> bytes:
         return os.pread(self.file, self._length(box), box.start)
@@ -158,11 +160,11 @@ class _Film:
         return box.end - box.start
 
 
-def _copied(film: _Film, target: int, wanted: Callable[[], bool]) -> bool:
+def _copied(closed: _ClosedFile, target: int, keep_going: Callable[[], bool]) -> bool:
     """Append the frames; whether all are there."""
-    at, end = film.frames.start, film.frames.end
-    while at < end and wanted():
-        at += _piece(film.file, target, at, min(PIECE, end - at))
+    at, end = closed.frames.start, closed.frames.end
+    while at < end and keep_going():
+        at += _piece(closed.file, target, at, min(PIECE, end - at))
     return at == end
 
 

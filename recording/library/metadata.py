@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from deskhand.recording.step import Step
-from deskhand.recording.timing.timeline import Knot, TimeMap
+from deskhand.recording.timing.timeline import TimeMap, TimePoint
 from deskhand.recording.video.mp4_boxes import Chapter
 
-from .steps import chapters, marks, merged, restored, stored, told
+from .steps import chapters, marks, merged, restored, step_rows, stored
 
 EndReason = Literal[
     "completed",
@@ -38,12 +38,12 @@ class Part:
     recording_id: str
     index: int
     """Number of the file, counted over everything ever recorded under the id."""
-    take: int
+    session_number: int
     """Counts how often a stopped recording was started again."""
     label: str
     started_at: float
     """Since 1970."""
-    knots: tuple[Knot, ...] = ((0.0, 0.0),)
+    points: tuple[TimePoint, ...] = ((0.0, 0.0),)
     steps: tuple[Step, ...] = ()
     size: int = 0
     end_reason: EndReason | None = None
@@ -52,12 +52,12 @@ class Part:
     @property
     def real_s(self) -> float:
         """How long was recorded."""
-        return self.knots[-1][0]
+        return self.points[-1][0]
 
     @property
     def video_s(self) -> float:
         """How long the video plays."""
-        return self.knots[-1][1]
+        return self.points[-1][1]
 
     @property
     def complete(self) -> bool:
@@ -65,36 +65,36 @@ class Part:
         return self.end_reason in WHOLE
 
 
-def opening(part: Part) -> str:
+def opened_line(part: Part) -> str:
     """The first line of a journal."""
     return _line({"opened": _facts(part)})
 
 
-def seen(knots: Sequence[Knot]) -> str:
+def points_line(points: Sequence[TimePoint]) -> str:
     """A line that says how the map of times went on."""
-    return _line({"knots": [_rounded(knot) for knot in knots]})
+    return _line({"knots": [_rounded(point) for point in points]})
 
 
-def noted(step: Step) -> str:
+def step_line(step: Step) -> str:
     """A line about a step."""
     return _line({"step": stored(step)})
 
 
-def replayed(lines: Iterable[str]) -> Part | None:
+def replay(lines: Iterable[str]) -> Part | None:
     """The part that a journal tells of; None if not even its first line is whole."""
     part: Part | None = None
-    knots: list[Knot] = []
+    points: list[TimePoint] = []
     steps: list[Step] = []
     for line in lines:
         entry = _entry(line)
         if "opened" in entry:
             part = _part(entry["opened"])
-        knots += [(real, video) for real, video in entry.get("knots", ())]
+        points += [(real, video) for real, video in entry.get("knots", ())]
         if "step" in entry:
             steps.append(restored(entry["step"]))
     if part is None:
         return None
-    return replace(part, knots=simplified([*part.knots, *knots]), steps=merged(steps))
+    return replace(part, points=simplified([*part.points, *points]), steps=merged(steps))
 
 
 def document(part: Part) -> str:
@@ -114,40 +114,40 @@ def read(text: str) -> Part:
         raise ValueError(f"no description of a part: {error!r}") from error
 
 
-def simplified(knots: Sequence[Knot]) -> tuple[Knot, ...]:
+def simplified(points: Sequence[TimePoint]) -> tuple[TimePoint, ...]:
     """The same map without repeated knots and those on the straight between two others."""
-    result: list[Knot] = []
-    for knot in knots:
-        if result and knot[0] <= result[-1][0]:
+    result: list[TimePoint] = []
+    for point in points:
+        if result and point[0] <= result[-1][0]:
             continue
-        if len(result) > 1 and _on_one_line(result[-2], result[-1], knot):
+        if len(result) > 1 and _on_one_line(result[-2], result[-1], point):
             result.pop()
-        result.append(knot)
+        result.append(point)
     return tuple(result)
 
 
 def latest_session(parts: Iterable[Part]) -> tuple[Part, ...]:
     """The parts of the newest take, oldest first."""
     ordered = sorted(parts, key=lambda part: part.index)
-    return tuple(part for part in ordered if part.take == ordered[-1].take)
+    return tuple(part for part in ordered if part.session_number == ordered[-1].session_number)
 
 
 def joined(parts: Sequence[Part]) -> tuple[TimeMap, tuple[Step, ...]]:
     """The map of times and the steps of several parts played one after another."""
-    knots: list[Knot] = []
+    points: list[TimePoint] = []
     steps: list[Step] = []
     video = 0.0
     for part in parts:
-        real = max(part.started_at - parts[0].started_at, knots[-1][0] if knots else 0.0)
-        knots += [(real + knot[0], video + knot[1]) for knot in part.knots]
+        real = max(part.started_at - parts[0].started_at, points[-1][0] if points else 0.0)
+        points += [(real + point[0], video + point[1]) for point in part.points]
         steps += [step.moved(real) for step in part.steps]
         video += part.video_s
-    return TimeMap(simplified(knots)), merged(steps)
+    return TimeMap(simplified(points)), merged(steps)
 
 
 def chapters_of(part: Part) -> list[Chapter]:
     """The chapters of one file."""
-    return marks(part.steps, TimeMap(part.knots))
+    return marks(part.steps, TimeMap(part.points))
 
 
 class VideoPiece(NamedTuple):
@@ -171,17 +171,17 @@ def pieces(parts: Sequence[Part], start: float, end: float) -> list[VideoPiece]:
 
 def vtt(parts: Sequence[Part]) -> str:
     """The chapters of a recording as WebVTT."""
-    times, steps = joined(parts)
-    return chapters(steps, times)
+    time_map, steps = joined(parts)
+    return chapters(steps, time_map)
 
 
-def metadata(found: Sequence[Part], address: str) -> dict[str, Any]:
+def summary(found: Sequence[Part], address: str) -> dict[str, Any]:
     """All that is known of the newest take among some parts, for JSON.
 
     ``address`` is where its files are served.
     """
     parts = latest_session(found)
-    times, steps = joined(parts)
+    time_map, steps = joined(parts)
     first, last = parts[0], parts[-1]
     rows, video = [], 0.0
     for part in parts:
@@ -201,12 +201,14 @@ def metadata(found: Sequence[Part], address: str) -> dict[str, Any]:
     return {
         "id": first.recording_id,
         "label": first.label,
-        "take": first.take,
+        "take": first.session_number,
         "status": status,
         "recording_status": status,
         "recording_file_id": _file_id(first),
         "recording_file_ids": [_file_id(part) for part in parts],
-        "earlier_file_ids": [_file_id(part) for part in found if part.take != first.take],
+        "earlier_file_ids": [
+            _file_id(part) for part in found if part.session_number != first.session_number
+        ],
         "end_reason": last.end_reason,
         "complete": all(part.complete for part in parts),
         "started_at": round(first.started_at, 3),
@@ -216,9 +218,9 @@ def metadata(found: Sequence[Part], address: str) -> dict[str, Any]:
         "parts": rows,
         "steps": [
             row | {"picture_url": f"{address}/steps/{row['index']}/picture"}
-            for row in told(steps, times, first.started_at)
+            for row in step_rows(steps, time_map, first.started_at)
         ],
-        "time_map": [_rounded(knot) for knot in times.knots],
+        "time_map": [_rounded(point) for point in time_map.points],
         "video_url": f"{address}/video?part={first.index}",
         "thumbnail_url": f"{address}/thumbnail",
         "steps_url": f"{address}/steps.vtt",
@@ -230,25 +232,37 @@ def _file_id(part: Part) -> str:
     return f"{part.recording_id}/{part.index}"
 
 
-def _on_one_line(a: Knot, b: Knot, c: Knot) -> bool:
+def _on_one_line(a: TimePoint, b: TimePoint, c: TimePoint) -> bool:
     return abs(a[1] + (c[1] - a[1]) * (b[0] - a[0]) / (c[0] - a[0]) - b[1]) < 1e-6
 
 
 def _facts(part: Part) -> dict[str, Any]:
-    facts = dict(vars(part))
-    facts["steps"] = [stored(step) for step in part.steps]
-    facts["knots"] = [_rounded(knot) for knot in part.knots]
-    return facts
+    # Two keys keep the names that stored recordings have had from the first version on.
+    return {
+        "recording_id": part.recording_id,
+        "index": part.index,
+        "take": part.session_number,
+        "label": part.label,
+        "started_at": part.started_at,
+        "knots": [_rounded(point) for point in part.points],
+        "steps": [stored(step) for step in part.steps],
+        "size": part.size,
+        "end_reason": part.end_reason,
+    }
 
 
 def _part(facts: dict[str, Any]) -> Part:
-    knots = tuple((real, video) for real, video in facts["knots"])
-    steps = tuple(restored(step) for step in facts["steps"])
-    return Part(**facts | {"knots": knots, "steps": steps})
+    renamed = {
+        "session_number": facts["take"],
+        "points": tuple((real, video) for real, video in facts["knots"]),
+        "steps": tuple(restored(step) for step in facts["steps"]),
+    }
+    same = {name: value for name, value in facts.items() if name not in ("take", "knots")}
+    return Part(**same | renamed)
 
 
-def _rounded(knot: Knot) -> tuple[float, float]:
-    return round(knot[0], 6), round(knot[1], 6)
+def _rounded(point: TimePoint) -> tuple[float, float]:
+    return round(point[0], 6), round(point[1], 6)
 
 
 def _line(entry: dict[str, Any]) -> str:

@@ -21,16 +21,16 @@ def merged(steps: Iterable[Step]) -> tuple[Step, ...]:
     result: list[Step] = []
     of_call: dict[str, int] = {}
     for step in steps:
-        twin = of_call.get(step.tool_call_id) if step.tool_call_id else None
-        if twin is not None and not (result[twin].action and step.action):
-            result[twin] = _joined(result[twin], step)
+        known = of_call.get(step.tool_call_id) if step.tool_call_id else None
+        if known is not None and not (result[known].action and step.action):
+            result[known] = _joined(result[known], step)
         else:
             of_call.setdefault(step.tool_call_id, len(result))
             result.append(step)
     return tuple(sorted(result, key=lambda step: step.started))
 
 
-def told(steps: Iterable[Step], times: TimeMap, started_at: float) -> list[dict[str, Any]]:
+def step_rows(steps: Iterable[Step], time_map: TimeMap, started_at: float) -> list[dict[str, Any]]:
     """Steps for JSON, with times of the day and of the video.
 
     Times of ``steps`` count from the start of the recording, which was at ``started_at``
@@ -44,23 +44,24 @@ def told(steps: Iterable[Step], times: TimeMap, started_at: float) -> list[dict[
             "index": index,
             "started_at": round(started_at + begun, 3),
             "ended_at": round(started_at + ended, 3),
-            "video_start": round(times.video(begun), 3),
-            "video_end": round(times.video(ended), 3),
+            "video_start": round(time_map.video(begun), 3),
+            "video_end": round(time_map.video(ended), 3),
         }
         rows.append(row)
     return rows
 
 
-def chapters(steps: Iterable[Step], times: TimeMap) -> str:
+def chapters(steps: Iterable[Step], time_map: TimeMap) -> str:
     """WebVTT with one cue a step, each until the next step begins or its own end if later."""
     cues = [
-        _Cue(times.video(step.started), times.video(step.ended), caption(step)) for step in steps
+        _Cue(time_map.video(step.started), time_map.video(step.ended), caption(step))
+        for step in steps
     ]
-    return _vtt(cues, times.end[1])
+    return _vtt(cues, time_map.end[1])
 
 
-def retold(rows: Iterable[Mapping[str, Any]], until: float) -> str:
-    """The chapters of steps that ``told`` told of; ``until`` is where the video ends."""
+def chapters_from_rows(rows: Iterable[Mapping[str, Any]], until: float) -> str:
+    """The chapters of steps that ``step_rows`` told of; ``until`` is where the video ends."""
     known = ({name: value for name, value in row.items() if value is not None} for row in rows)
     cues = [_Cue(row["video_start"], row["video_end"], caption(restored(row))) for row in known]
     return _vtt(cues, until)
@@ -69,25 +70,25 @@ def retold(rows: Iterable[Mapping[str, Any]], until: float) -> str:
 class _Cue(NamedTuple):
     start: float
     end: float
-    words: str
+    text: str
 
 
 def _vtt(cues: Sequence[_Cue], until: float) -> str:
     lines = ["WEBVTT", ""]
-    for index, (start, end, words) in enumerate(cues):
+    for index, (start, end, text) in enumerate(cues):
         following = cues[index + 1].start if index + 1 < len(cues) else until
         lines += [
             str(index + 1),
             f"{_clock(start)} --> {_clock(max(following, end, start + SHORTEST_CUE))}",
-            _escaped(words),
+            _escaped(text),
             "",
         ]
     return "\n".join(lines)
 
 
-def marks(steps: Iterable[Step], times: TimeMap) -> list[Chapter]:
+def marks(steps: Iterable[Step], time_map: TimeMap) -> list[Chapter]:
     """The steps as chapters of a file."""
-    return [Chapter(times.video(step.started), caption(step)) for step in steps]
+    return [Chapter(time_map.video(step.started), caption(step)) for step in steps]
 
 
 def stored(step: Step) -> dict[str, Any]:
@@ -111,22 +112,22 @@ def _values(step: Step) -> dict[str, Any]:
 
 
 def _joined(known: Step, news: Step) -> Step:
-    told_now = {
+    new_values = {
         field.name: getattr(news, field.name)
         for field in fields(Step)
         if getattr(news, field.name) not in ("", None)
     }
     # The narrower span is the display's own; the caller's includes the way there and back.
     narrow = known if known.action else news
-    return replace(known, **told_now | {"started": narrow.started, "ended": narrow.ended})
+    return replace(known, **new_values | {"started": narrow.started, "ended": narrow.ended})
 
 
 def caption(step: Step) -> str:
     """What a reader is told of the step: one line."""
-    words = step.title or " ".join(filter(None, (step.action or step.tool or "step", step.text)))
+    text = step.title or " ".join(filter(None, (step.action or step.tool or "step", step.text)))
     if step.error:
-        words = f"{words} (failed)"
-    return " ".join(words.split())
+        text = f"{text} (failed)"
+    return " ".join(text.split())
 
 
 def _escaped(line: str) -> str:

@@ -18,28 +18,28 @@ class Command:
     """Some work, and who waits for it."""
 
     work: Callable[[], None]
-    answer: "Future[None] | None" = None
+    result: "Future[None] | None" = None
     """None when nobody waits."""
 
-    def answer_with(self, afterwards: Callable[[], None]) -> None:
+    def run(self, afterwards: Callable[[], None]) -> None:
         """Do the work and what must follow it before the caller may go on."""
         try:
             self.work()
             afterwards()
-            if self.answer is not None:
-                self.answer.set_result(None)
+            if self.result is not None:
+                self.result.set_result(None)
         except (RecordingError, OSError) as error:
-            if self.answer is None:
+            if self.result is None:
                 logger.error("recording is disturbed: %s", error)
             else:
-                self.answer.set_exception(error)
+                self.result.set_exception(error)
         finally:
-            self.refuse()
+            self.cancel()
 
-    def refuse(self) -> None:
+    def cancel(self) -> None:
         """Let the caller go on without an answer; nothing if there was one."""
-        if self.answer is not None:
-            self.answer.cancel()
+        if self.result is not None:
+            self.result.cancel()
 
 
 END = Command(lambda: None)
@@ -50,24 +50,24 @@ class CommandQueue:
     """Takes requests from any thread until it is shut, and hands them to one in their order."""
 
     def __init__(self) -> None:
-        self._requests: queue.SimpleQueue[Command] = queue.SimpleQueue()
-        self._door = threading.Lock()
-        self._shut = False
+        self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._closed = False
 
-    def ask(self, work: Callable[[], None]) -> None:
+    def call(self, work: Callable[[], None]) -> None:
         """Have something done and wait for it; what it raises is raised here.
 
         Raises:
             RecorderClosed: If nobody does it any more.
         """
-        answer: Future[None] = Future()
-        self._put(Command(work, answer))
+        result: Future[None] = Future()
+        self._put(Command(work, result))
         try:
-            answer.result()
+            result.result()
         except CancelledError as error:
             raise RecorderClosed from error
 
-    def tell(self, work: Callable[[], None]) -> None:
+    def submit(self, work: Callable[[], None]) -> None:
         """Have something done without waiting for it.
 
         Raises:
@@ -75,10 +75,10 @@ class CommandQueue:
         """
         self._put(Command(work))
 
-    def post(self, work: Callable[[], None]) -> None:
+    def submit_if_open(self, work: Callable[[], None]) -> None:
         """Do so; what comes too late is nobody's."""
         with suppress(RecorderClosed):
-            self.tell(work)
+            self.submit(work)
 
     def end(self) -> None:
         """Make ``END`` the next request after those that are there; twice is fine."""
@@ -88,19 +88,19 @@ class CommandQueue:
     def next(self, timeout: float | None) -> Command | None:
         """Wait for the next request; None when there is none in so many seconds."""
         try:
-            return self._requests.get(timeout=timeout)
+            return self._commands.get(timeout=timeout)
         except queue.Empty:
             return None
 
-    def shut(self) -> None:
+    def close(self) -> None:
         """Take no more, and let go all who still wait for an answer."""
-        with self._door:
-            self._shut = True
-        while not self._requests.empty():
-            self._requests.get().refuse()
+        with self._lock:
+            self._closed = True
+        while not self._commands.empty():
+            self._commands.get().cancel()
 
-    def _put(self, request: Command) -> None:
-        with self._door:
-            if self._shut:
+    def _put(self, command: Command) -> None:
+        with self._lock:
+            if self._closed:
                 raise RecorderClosed
-            self._requests.put(request)
+            self._commands.put(command)

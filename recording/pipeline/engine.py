@@ -21,7 +21,7 @@ from deskhand.recording.timing.frame_rate import FrameRateLimit
 from deskhand.recording.timing.human_activity import HumanActivity
 from deskhand.recording.timing.recording_states import RecordingStates
 from deskhand.recording.timing.significance import SignificanceFilter
-from deskhand.recording.timing.size_budget import NEXT_PART, QUALITY_LEVELS, together
+from deskhand.recording.timing.size_budget import NEXT_PART, QUALITY_LEVELS, shared_level
 from deskhand.recording.timing.thumbnail_choice import detail_score
 from deskhand.recording.video.encoder import EncodedFrame
 from deskhand.recording.video.mp4_file import no_room
@@ -31,7 +31,7 @@ from .part_writer import PartWriter
 
 logger = logging.getLogger(__name__)
 
-MARK_EVERY = 1.0
+MAP_INTERVAL = 1.0
 """Seconds between two notes about the map of times in the journals."""
 
 
@@ -40,56 +40,56 @@ class _Opening(NamedTuple):
 
     recording_id: str
     label: str
-    take: int
-    rung: int
+    session_number: int
+    level: int
 
 
 class RecordingEngine:
     """Records one desktop. Times are seconds on the monotonic clock of the shots.
 
-    ``closed`` is told of each file that will not grow any more.
+    ``on_closed`` is told of each file that will not grow any more.
     """
 
     def __init__(
         self,
-        catalogue: Catalog,
+        catalog: Catalog,
         settings: RecordingSettings,
         since_1970: float,
-        closed: Callable[[Path], None] = lambda video: None,
+        on_closed: Callable[[Path], None] = lambda video: None,
     ) -> None:
-        self._catalogue = catalogue
-        self._closed = closed
+        self._catalog = catalog
+        self._on_closed = on_closed
         self._settings = settings
         self._since_1970 = since_1970
-        self._table = RecordingStates(settings.most_at_once, settings.rest_after)
-        self._toggling = SignificanceFilter()
-        self._pace = FrameRateLimit(settings.animation_after, settings.animation_fps)
-        self._presence = HumanActivity()
-        self._exposure: FrameScheduler | None = None
+        self._states = RecordingStates(settings.most_at_once, settings.rest_after)
+        self._significance = SignificanceFilter()
+        self._frame_rate = FrameRateLimit(settings.animation_after, settings.animation_fps)
+        self._human_activity = HumanActivity()
+        self._scheduler: FrameScheduler | None = None
         self._openings: list[_Opening] = []
-        self._reels: dict[str, PartWriter] = {}
-        self._begun: dict[str, _Opening] = {}
+        self._writers: dict[str, PartWriter] = {}
+        self._started: dict[str, _Opening] = {}
         self._synced = float("-inf")
 
     @property
     def active(self) -> tuple[str, ...]:
         """Ids of the recordings that run, oldest first."""
-        return self._table.active()
+        return self._states.active()
 
     @property
-    def needs_shot(self) -> bool:
-        """Whether a recording cannot begin before ``shot`` is called."""
-        return bool(self._openings) and self._exposure is None
+    def needs_frame(self) -> bool:
+        """Whether a recording cannot begin before ``frame`` is called."""
+        return bool(self._openings) and self._scheduler is None
 
     @property
     def fps(self) -> int:
         """How many shots a second are wanted at most."""
-        rung = self._exposure.rung if self._exposure is not None else 0
-        return self._pace.fps(QUALITY_LEVELS[rung].fps)
+        level = self._scheduler.level if self._scheduler is not None else 0
+        return self._frame_rate.fps(QUALITY_LEVELS[level].fps)
 
     def knows(self, recording_id: str) -> bool:
         """Whether the id was started since this studio exists."""
-        return self._table.state(recording_id) is not None
+        return self._states.state(recording_id) is not None
 
     def start(self, recording_id: str, label: str, now: float) -> None:
         """Begin a recording; nothing happens if it runs already.
@@ -99,15 +99,15 @@ class RecordingEngine:
             DiskFull: If there is too little room to begin.
             RecordingFailed: If the encoder or the file cannot be opened.
         """
-        take = 0
+        session_number = 0
         if recording_id not in self.active:
             self._require_room()
-            earlier = self._catalogue.parts(recording_id)
-            take = 1 + max((part.take for part in earlier), default=0)
-        if not self._table.start(recording_id, now):
+            earlier = self._catalog.parts(recording_id)
+            session_number = 1 + max((part.session_number for part in earlier), default=0)
+        if not self._states.start(recording_id, now):
             return
-        self._begun[recording_id] = _Opening(recording_id, label, take, 0)
-        self._openings.append(self._begun[recording_id])
+        self._started[recording_id] = _Opening(recording_id, label, session_number, 0)
+        self._openings.append(self._started[recording_id])
         self._join(now)
 
     def stop(self, recording_id: str, now: float, reason: EndReason) -> None:
@@ -116,48 +116,48 @@ class RecordingEngine:
         Raises:
             UnknownRecording: If it was never started here.
         """
-        if self._table.stop(recording_id):
+        if self._states.stop(recording_id):
             self._end((recording_id,), now, reason)
 
     def stop_all(self, now: float, reason: EndReason) -> None:
         """End all recordings that run."""
         names = self.active
         for name in names:
-            self._table.stop(name)
+            self._states.stop(name)
         self._end(names, now, reason)
 
     def forget(self, recording_id: str) -> None:
         """The recording was deleted, or could not begin."""
-        self._table.forget(recording_id)
-        self._begun.pop(recording_id, None)
+        self._states.forget(recording_id)
+        self._started.pop(recording_id, None)
 
-    def note(self, step: Step, now: float) -> None:
+    def add_step(self, step: Step, now: float) -> None:
         """A step of all recordings; the resting ones go on with it."""
         # Whoever tells of it may go by a clock that is ahead of ours.
         started, ended = min(step.started, now), min(step.ended, now)
         self._acted(now)
-        self._toggling.input(started)
-        self._toggling.input(ended)
-        self._pace.input(ended)
-        if self._exposure is not None:
-            self._exposure.activity(started)
-            self._exposure.activity(ended, step=True)
+        self._significance.input(started)
+        self._significance.input(ended)
+        self._frame_rate.input(ended)
+        if self._scheduler is not None:
+            self._scheduler.activity(started)
+            self._scheduler.activity(ended, step=True)
         self._write(step)
 
-    def person(self, at: float) -> None:
+    def human_input(self, at: float) -> None:
         """Input of a person at ``at``; a stretch of it becomes a step."""
-        self.touch(at)
-        self._write(self._presence.seen(at))
+        self.input(at)
+        self._write(self._human_activity.input(at))
 
-    def touch(self, at: float) -> None:
+    def input(self, at: float) -> None:
         """Input of anybody at ``at``."""
         self._acted(at)
-        self._toggling.input(at)
-        self._pace.input(at)
-        if self._exposure is not None:
-            self._exposure.activity(at)
+        self._significance.input(at)
+        self._frame_rate.input(at)
+        if self._scheduler is not None:
+            self._scheduler.activity(at)
 
-    def shot(self, shot: CapturedFrame) -> None:
+    def add_frame(self, frame: CapturedFrame) -> None:
         """A new picture of the desktop.
 
         Raises:
@@ -165,22 +165,22 @@ class RecordingEngine:
         """
         if not self.active:
             return
-        self._pace.painted(shot.time)
-        if not shot.regions:
-            self.touch(shot.time)
-        tells = not shot.regions or self._toggling.significant(shot.regions, shot.time)
+        self._frame_rate.painted(frame.time)
+        if not frame.regions:
+            self.input(frame.time)
+        significant = not frame.regions or self._significance.significant(frame.regions, frame.time)
         try:
-            exposure = self._exposing(shot)
-            rung = together([reel.budget.rung for reel in self._reels.values()])
-            if self._reels and rung != exposure.rung:
-                exposure.set_rung(rung)
-            coded = exposure.show(shot, tells=tells, key=bool(self._openings))
+            scheduler = self._scheduler_for(frame)
+            level = shared_level([writer.budget.level for writer in self._writers.values()])
+            if self._writers and level != scheduler.level:
+                scheduler.set_level(level)
+            encoded = scheduler.encode(frame, significant=significant, key=bool(self._openings))
         except RecordingFailed:
-            self.stop_all(shot.time, "failed")
+            self.stop_all(frame.time, "failed")
             raise
-        if coded is not None:
-            self._open(coded)
-            self._offer(shot)
+        if encoded is not None:
+            self._open(encoded)
+            self._offer_thumbnail(frame)
 
     def tick(self, now: float) -> None:
         """Write what is due; close what has rested, is full or finds no room.
@@ -188,174 +188,176 @@ class RecordingEngine:
         Raises:
             RecordingFailed: If the encoder fails; all recordings have ended then.
         """
-        if self._exposure is None:
+        if self._scheduler is None:
             return
         try:
-            due = self._exposure.due(now)
+            due = self._scheduler.due(now)
         except RecordingFailed:
             self.stop_all(now, "failed")
             raise
         self._deliver(due)
-        self._write(self._presence.ended(now))
-        self._end(self._table.rest(now), now, "idle")
-        for name, reel in list(self._reels.items()):
-            if reel.budget.full:
-                self._next_part(name, reel, now)
-        self._mark()
+        self._write(self._human_activity.ended(now))
+        self._end(self._states.rest(now), now, "idle")
+        for name, writer in list(self._writers.items()):
+            if writer.budget.full:
+                self._next_part(name, writer, now)
+        self._extend_maps()
         if now >= self._synced + self._settings.sync_every:
             self._sync(now)
 
     def deadline(self) -> float | None:
         """When ``tick`` is worth calling if nothing else happens."""
-        exposed = self._exposure.deadline() if self._exposure is not None else None
-        moments = [m for m in (exposed, self._table.next_rest()) if m is not None]
+        scheduled = self._scheduler.deadline() if self._scheduler is not None else None
+        moments = [m for m in (scheduled, self._states.next_rest()) if m is not None]
         return min(moments, default=None)
 
     def _write(self, step: Step | None) -> None:
         if step is not None:
-            self._each(lambda reel: reel.note(step))
+            self._each(lambda writer: writer.add_step(step))
 
     def _each(self, work: Callable[[PartWriter], None]) -> None:
         """Do something with every file; where the disk refuses, that recording ends."""
-        for name, reel in list(self._reels.items()):
+        for name, writer in list(self._writers.items()):
             try:
-                work(reel)
+                work(writer)
             except (OSError, RecordingError) as error:
-                self._broke(name, error)
+                self._fail(name, error)
 
     def _acted(self, now: float) -> None:
-        self._openings += [self._begun[name] for name in self._table.activity(now)]
+        self._openings += [self._started[name] for name in self._states.activity(now)]
         self._join(now)
 
     def _join(self, now: float) -> None:
-        if self._openings and self._exposure is not None:
-            coded = self._exposure.again(now, key=True)
-            if coded is not None:
-                self._open(coded)
+        if self._openings and self._scheduler is not None:
+            encoded = self._scheduler.repeat(now, key=True)
+            if encoded is not None:
+                self._open(encoded)
 
-    def _exposing(self, shot: CapturedFrame) -> FrameScheduler:
-        if self._exposure is None:
-            height, width = shot.pixels.shape[:2]
-            rung = min((opening.rung for opening in self._openings), default=0)
-            self._exposure = FrameScheduler(self._settings, (width, height), rung)
-            self._exposure.open()
-            self._synced = shot.time
-        return self._exposure
+    def _scheduler_for(self, frame: CapturedFrame) -> FrameScheduler:
+        if self._scheduler is None:
+            height, width = frame.pixels.shape[:2]
+            level = min((opening.level for opening in self._openings), default=0)
+            self._scheduler = FrameScheduler(self._settings, (width, height), level)
+            self._scheduler.open()
+            self._synced = frame.time
+        return self._scheduler
 
-    def _open(self, coded: EncodedFrame) -> None:
+    def _open(self, encoded: EncodedFrame) -> None:
         openings, self._openings = self._openings, []
         for opening in openings:
             try:
-                self._reels[opening.recording_id] = self._reel(opening, coded.at)
+                self._writers[opening.recording_id] = self._part_writer(opening, encoded.at)
             except (OSError, RecordingFailed) as error:
                 self.forget(opening.recording_id)
                 logger.error("recording %s cannot be written: %s", opening.recording_id, error)
-        self._rest_exposure()
+        self._close_unused_scheduler()
 
-    def _reel(self, opening: _Opening, origin: float) -> PartWriter:
-        if self._exposure is None:
+    def _part_writer(self, opening: _Opening, origin: float) -> PartWriter:
+        if self._scheduler is None:
             raise RecordingFailed("no picture yet")
         part = Part(
             recording_id=opening.recording_id,
-            index=self._catalogue.next_index(opening.recording_id),
-            take=opening.take,
+            index=self._catalog.next_index(opening.recording_id),
+            session_number=opening.session_number,
             label=opening.label,
             started_at=self._since_1970 + origin,
         )
         return PartWriter(
             part,
-            self._catalogue,
-            self._exposure.template,
+            self._catalog,
+            self._scheduler.template,
             origin=origin,
             cap=self._settings.largest_file,
-            rung=opening.rung,
+            level=opening.level,
         )
 
     def _deliver(self, frames: Iterable[TimestampedFrame]) -> None:
         for frame in frames:
-            self._each(partial(PartWriter.write, coded=frame.coded, stamp=frame.stamp))
+            self._each(partial(PartWriter.write, encoded=frame.encoded, stamp=frame.stamp))
 
-    def _broke(self, name: str, error: Exception) -> None:
+    def _fail(self, name: str, error: Exception) -> None:
         logger.error("recording %s ended: %s", name, error)
-        self._table.stop(name)
+        self._states.stop(name)
         full = isinstance(error, DiskFull) or no_room(error)
         self._close(name, "disk_full" if full else "failed")
-        self._rest_exposure()
+        self._close_unused_scheduler()
 
     def _end(self, names: tuple[str, ...], now: float, reason: EndReason) -> None:
         self._openings = [o for o in self._openings if o.recording_id not in names]
         if names:
             self._finish(names, now, reason)
-            self._rest_exposure()
+            self._close_unused_scheduler()
 
     def _finish(self, names: tuple[str, ...], now: float, reason: EndReason) -> None:
-        if self._exposure is None:
+        if self._scheduler is None:
             return
         try:
-            self._exposure.again(now)
+            self._scheduler.repeat(now)
         except RecordingFailed as error:
             logger.error("the last picture is missing: %s", error)
-        self._deliver(self._exposure.finish(now))
-        self._write(self._presence.finish())
+        self._deliver(self._scheduler.finish(now))
+        self._write(self._human_activity.finish())
         for name in names:
             self._close(name, reason)
 
     def _close(self, name: str, reason: EndReason) -> None:
-        reel = self._reels.pop(name, None)
-        if reel is not None and self._exposure is not None:
+        writer = self._writers.pop(name, None)
+        if writer is not None and self._scheduler is not None:
             try:
-                reel.mark(*self._exposure.times(reel.marked))
+                writer.extend_map(*self._scheduler.time_map(writer.map_end))
             except OSError as error:
                 logger.warning("the journal of recording %s lacks its end: %s", name, error)
-            part = reel.close(reason)
-            self._closed(self._catalogue.paths(name, part.index).video)
+            part = writer.close(reason)
+            self._on_closed(self._catalog.paths(name, part.index).video)
 
-    def _next_part(self, name: str, reel: PartWriter, now: float) -> None:
+    def _next_part(self, name: str, writer: PartWriter, now: float) -> None:
         self._finish((name,), now, "cap")
         if name in self.active:
-            self._openings.append(_Opening(name, reel.part.label, reel.part.take, NEXT_PART))
+            self._openings.append(
+                _Opening(name, writer.part.label, writer.part.session_number, NEXT_PART)
+            )
             self._join(now)
 
-    def _rest_exposure(self) -> None:
-        if not self._reels and not self._openings and self._exposure is not None:
-            self._exposure.close()
-            self._exposure = None
-            self._toggling = SignificanceFilter()
+    def _close_unused_scheduler(self) -> None:
+        if not self._writers and not self._openings and self._scheduler is not None:
+            self._scheduler.close()
+            self._scheduler = None
+            self._significance = SignificanceFilter()
 
-    def _offer(self, shot: CapturedFrame) -> None:
-        looking = [r for r in self._reels.values() if r.looks_for_still(shot.time)]
-        if looking:
-            score = detail_score(shot.pixels)
-            for reel in looking:
-                reel.offer(shot.pixels, score, shot.time)
+    def _offer_thumbnail(self, frame: CapturedFrame) -> None:
+        interested = [r for r in self._writers.values() if r.wants_thumbnail(frame.time)]
+        if interested:
+            score = detail_score(frame.pixels)
+            for writer in interested:
+                writer.offer_thumbnail(frame.pixels, score, frame.time)
 
-    def _mark(self) -> None:
-        exposure = self._exposure
-        if exposure is None:
+    def _extend_maps(self) -> None:
+        scheduler = self._scheduler
+        if scheduler is None:
             return
 
-        def mark(reel: PartWriter) -> None:
-            times, until = exposure.times(reel.marked)
-            if until >= reel.marked + MARK_EVERY:
-                reel.mark(times, until)
+        def extend_map(writer: PartWriter) -> None:
+            time_map, until = scheduler.time_map(writer.map_end)
+            if until >= writer.map_end + MAP_INTERVAL:
+                writer.extend_map(time_map, until)
 
-        self._each(mark)
-        exposure.forget(min((r.marked for r in self._reels.values()), default=0.0))
+        self._each(extend_map)
+        scheduler.forget(min((r.map_end for r in self._writers.values()), default=0.0))
 
     def _sync(self, now: float) -> None:
         self._synced = now
         self._each(PartWriter.sync)
         try:
-            free = shutil.disk_usage(self._catalogue.folder).free
+            free = shutil.disk_usage(self._catalog.folder).free
         except OSError as error:
             logger.error("the folder of the recordings is lost: %s", error)
             self.stop_all(now, "failed")
             return
-        if self._reels and free < self._settings.free_to_go_on:
+        if self._writers and free < self._settings.free_to_go_on:
             self.stop_all(now, "disk_full")
 
     def _require_room(self) -> None:
-        self._catalogue.folder.mkdir(parents=True, exist_ok=True)
-        free = shutil.disk_usage(self._catalogue.folder).free
+        self._catalog.folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(self._catalog.folder).free
         if free < self._settings.free_to_start:
             raise DiskFull(free, self._settings.free_to_start)

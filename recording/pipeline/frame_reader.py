@@ -9,7 +9,7 @@ from deskhand.recording.ports import CapturedFrame, Feed
 
 from .clocks import Clock
 
-FEED_PATIENCE = 2.0
+FEED_TIMEOUT = 2.0
 """Seconds after which the thread looks whether it is still wanted."""
 
 
@@ -21,7 +21,7 @@ class FrameReader:
         self._clock = clock
         self._not_before: queue.SimpleQueue[float] = queue.SimpleQueue()
         self._ended = threading.Event()
-        self._hurried = threading.Event()
+        self._pause_skipped = threading.Event()
         self._thread: threading.Thread | None = None
 
     @property
@@ -29,25 +29,25 @@ class FrameReader:
         """Whether the thread runs still."""
         return self._thread is not None and self._thread.is_alive()
 
-    def open(self, saw: Callable[[CapturedFrame], None], lost: Callable[[], None]) -> None:
-        """Begin to wait for ``want``."""
+    def open(self, on_frame: Callable[[CapturedFrame], None], on_ended: Callable[[], None]) -> None:
+        """Begin to wait for ``request_frame``."""
         self._thread = threading.Thread(
-            target=self._run, args=(saw, lost), name="viewfinder", daemon=True
+            target=self._run, args=(on_frame, on_ended), name="viewfinder", daemon=True
         )
         self._thread.start()
 
-    def want(self, not_before: float) -> None:
+    def request_frame(self, not_before: float) -> None:
         """Ask for the next picture, looked for at ``not_before`` at the earliest."""
         self._not_before.put(not_before)
 
-    def hurry(self) -> None:
+    def skip_pause(self) -> None:
         """The next picture is wanted at once."""
-        self._hurried.set()
+        self._pause_skipped.set()
 
     def close(self) -> None:
         """Look no longer; does not wait for the thread."""
         self._ended.set()
-        self._hurried.set()
+        self._pause_skipped.set()
         self._not_before.put(0.0)
         self._feed.close()
 
@@ -56,20 +56,20 @@ class FrameReader:
         if self._thread is not None:
             self._thread.join()
 
-    def _run(self, saw: Callable[[CapturedFrame], None], lost: Callable[[], None]) -> None:
+    def _run(self, on_frame: Callable[[CapturedFrame], None], on_ended: Callable[[], None]) -> None:
         try:
             while True:
                 pause = self._not_before.get() - self._clock.now()
-                self._hurried.wait(max(0.0, pause))
+                self._pause_skipped.wait(max(0.0, pause))
                 if self._ended.is_set():
                     return
-                self._hurried.clear()
-                shot = None
-                while shot is None and not self._ended.is_set():
-                    shot = self._feed.take(FEED_PATIENCE)
-                if shot is not None:
-                    saw(shot)
+                self._pause_skipped.clear()
+                frame = None
+                while frame is None and not self._ended.is_set():
+                    frame = self._feed.next_frame(FEED_TIMEOUT)
+                if frame is not None:
+                    on_frame(frame)
                 # Pictures are large: not one is kept while another is waited for.
-                del shot
+                del frame
         except FeedEnded:
-            lost()
+            on_ended()

@@ -13,7 +13,7 @@ from deskhand.recording.ports import CapturedFrame, Rectangle, joined
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.timing.timeline import Timeline, TimeMap
-from deskhand.recording.video.encoder import EncodedFrame, Encoder, Template, headers
+from deskhand.recording.video.encoder import EncodedFrame, Encoder, Template, parameter_sets
 
 APART = 0.002
 """Seconds between two frames at least; two could share a millisecond otherwise."""
@@ -22,7 +22,7 @@ APART = 0.002
 class TimestampedFrame(NamedTuple):
     """A frame whose place in the desktop's video is certain."""
 
-    coded: EncodedFrame
+    encoded: EncodedFrame
     stamp: int
     """Milliseconds."""
 
@@ -30,15 +30,15 @@ class TimestampedFrame(NamedTuple):
 class FrameScheduler:
     """Runs while at least one recording does. Times are seconds on the shots' clock."""
 
-    def __init__(self, settings: RecordingSettings, size: tuple[int, int], rung: int) -> None:
+    def __init__(self, settings: RecordingSettings, size: tuple[int, int], level: int) -> None:
         self._settings = settings
         self._size = size
-        self._rung = rung
-        self._encoder = Encoder(size, QUALITY_LEVELS[rung], settings.bits_per_second)
+        self._level = level
+        self._encoder = Encoder(size, QUALITY_LEVELS[level], settings.bits_per_second)
         self._timeline: Timeline | None = None
         self._waiting: deque[EncodedFrame] = deque()
         self._held: CapturedFrame | None = None
-        self._unseen: tuple[Rectangle, ...] | None = ()
+        self._uncoded_changes: tuple[Rectangle, ...] | None = ()
         """Where the newest shot may differ from the last that was coded."""
         self._last = float("-inf")
         self._last_stamp = -1
@@ -53,9 +53,9 @@ class FrameScheduler:
         return self._encoder.stream
 
     @property
-    def rung(self) -> int:
+    def level(self) -> int:
         """The quality in use."""
-        return self._rung
+        return self._level
 
     def open(self) -> None:
         """Start the encoder."""
@@ -71,22 +71,22 @@ class FrameScheduler:
             self._timeline.activity(at)
         self._step_noted = self._step_noted or step
 
-    def show(self, shot: CapturedFrame, *, tells: bool, key: bool) -> EncodedFrame | None:
+    def encode(self, frame: CapturedFrame, *, significant: bool, key: bool) -> EncodedFrame | None:
         """Code a shot, or hold it back if nobody would see it."""
-        at = self._after_last(shot.time)
+        at = self._after_last(frame.time)
         if self._timeline is None:
             self._timeline = Timeline(at, self._settings.squeeze)
-        if tells:
+        if significant:
             self._timeline.activity(at)
-            self._show_held(at)
-        self._unseen = joined(self._unseen, shot.changed)
-        if not tells and not key and self._vanishes(self._timeline, at):
-            self._held = shot
+            self._encode_held(at)
+        self._uncoded_changes = joined(self._uncoded_changes, frame.changed)
+        if not significant and not key and self._vanishes(self._timeline, at):
+            self._held = frame
             return None
         self._held = None
-        return self._code(shot, at, key=key)
+        return self._encode(frame, at, key=key)
 
-    def again(self, at: float, *, key: bool = False) -> EncodedFrame | None:
+    def repeat(self, at: float, *, key: bool = False) -> EncodedFrame | None:
         """Code the newest picture once more, so that a file can begin or end at ``at``.
 
         None if the last frame is as good as that.
@@ -97,21 +97,21 @@ class FrameScheduler:
         if self._timeline is not None:
             self._timeline.activity(at)
         held, self._held = self._held, None
-        return self._code(held, at, key=key)
+        return self._encode(held, at, key=key)
 
-    def set_rung(self, rung: int) -> None:
+    def set_level(self, level: int) -> None:
         """Go on in another quality, from the next frame on.
 
         Raises:
             RecordingFailed: If the streams would not fit together.
         """
-        following = Encoder(self._size, QUALITY_LEVELS[rung], self._settings.bits_per_second)
+        following = Encoder(self._size, QUALITY_LEVELS[level], self._settings.bits_per_second)
         following.open()
-        if headers(following.stream) != headers(self._encoder.stream):
+        if parameter_sets(following.stream) != parameter_sets(self._encoder.stream):
             following.close()
             raise RecordingFailed("two qualities have different headers")
         self._encoder.close()
-        self._encoder, self._rung, self._key_wanted = following, rung, True
+        self._encoder, self._level, self._key_wanted = following, level, True
 
     def due(self, now: float) -> list[TimestampedFrame]:
         """The frames whose place is certain at ``now``; in silence the last picture once more."""
@@ -121,7 +121,7 @@ class FrameScheduler:
         if not self._silent and now >= self._last + self._settings.repeat_after:
             self._silent = True
             if not self._vanishes(self._timeline, now):
-                self._code(None, now, key=False)
+                self._encode(None, now, key=False)
                 self._silent = True
         return self._ready(self._timeline)
 
@@ -142,7 +142,7 @@ class FrameScheduler:
             moments.append(self._last + self._settings.repeat_after)
         return min(moments, default=None)
 
-    def times(self, since: float) -> tuple[TimeMap, float]:
+    def time_map(self, since: float) -> tuple[TimeMap, float]:
         """The certain map of times from ``since`` on, and where it ends."""
         if self._timeline is None:
             return TimeMap(((0.0, 0.0),)), since
@@ -160,33 +160,33 @@ class FrameScheduler:
     def _vanishes(self, timeline: Timeline, at: float) -> bool:
         return round(timeline.video(at) * 1000) <= round(timeline.video(self._last) * 1000)
 
-    def _show_held(self, at: float) -> None:
+    def _encode_held(self, at: float) -> None:
         """Activity at ``at`` gives the moments just before it their place in the video back."""
         held, self._held = self._held, None
         if held is None or at - held.time > self._settings.squeeze.margin:
             return
         before = self._after_last(held.time)
         if before + APART <= at:
-            self._code(held, before, key=False)
+            self._encode(held, before, key=False)
 
-    def _code(self, shot: CapturedFrame | None, at: float, *, key: bool) -> EncodedFrame | None:
+    def _encode(self, frame: CapturedFrame | None, at: float, *, key: bool) -> EncodedFrame | None:
         key = key or self._key_due(at)
-        if shot is None:
-            coded = self._encoder.repeat(at, key=key)
+        if frame is None:
+            encoded = self._encoder.repeat(at, key=key)
         else:
-            coded = self._encoder.encode(
-                shot.pixels, at, key=key, changed=self._unseen, overlay=shot.overlay
+            encoded = self._encoder.encode(
+                frame.pixels, at, key=key, changed=self._uncoded_changes, overlay=frame.overlay
             )
-            self._unseen = ()
-        if coded is None:
+            self._uncoded_changes = ()
+        if encoded is None:
             return None
-        self._waiting.append(coded)
+        self._waiting.append(encoded)
         self._last = at
         self._silent = False
-        if coded.key:
+        if encoded.key:
             self._key_video = self._timeline.video(at) if self._timeline is not None else 0.0
             self._key_wanted = self._step_noted = False
-        return coded
+        return encoded
 
     def _key_due(self, at: float) -> bool:
         gone = (self._timeline.video(at) if self._timeline is not None else 0.0) - self._key_video
@@ -196,9 +196,9 @@ class FrameScheduler:
     def _ready(self, timeline: Timeline) -> list[TimestampedFrame]:
         ready = []
         while self._waiting and self._waiting[0].at <= timeline.horizon:
-            coded = self._waiting.popleft()
+            encoded = self._waiting.popleft()
             # A coded frame is never left out: those after it build on it.
-            stamp = max(round(timeline.video(coded.at) * 1000), self._last_stamp + 1)
+            stamp = max(round(timeline.video(encoded.at) * 1000), self._last_stamp + 1)
             self._last_stamp = stamp
-            ready.append(TimestampedFrame(coded, stamp))
+            ready.append(TimestampedFrame(encoded, stamp))
         return ready

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskhand.recording.errors import RecordingError
-from deskhand.recording.library import metadata as parts
+from deskhand.recording.library import metadata
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.library.disk_reserve import DiskReserve
-from deskhand.recording.library.faststart import remember
+from deskhand.recording.library.faststart import embed_description
 from deskhand.recording.library.metadata import EndReason, Part
 from deskhand.recording.library.steps import merged
 from deskhand.recording.step import Step
 from deskhand.recording.timing import thumbnail_choice as thumbnail
 from deskhand.recording.timing.size_budget import SizeBudget
-from deskhand.recording.timing.timeline import Knot, TimeMap
-from deskhand.recording.video import jpeg as stills
+from deskhand.recording.timing.timeline import TimeMap, TimePoint
+from deskhand.recording.video import jpeg
 from deskhand.recording.video.encoder import EncodedFrame, Template
 from deskhand.recording.video.mp4_file import Mp4File
 
@@ -34,81 +34,81 @@ class PartWriter:
     def __init__(
         self,
         part: Part,
-        catalogue: Catalog,
+        catalog: Catalog,
         template: Template,
         *,
         origin: float,
         cap: int,
-        rung: int,
+        level: int,
     ) -> None:
         self.part = part
         self.origin = origin
-        self.marked = origin
+        self.map_end = origin
         """Up to here it knows the map of times."""
-        self.budget = SizeBudget(cap, rung)
-        self._catalogue = catalogue
-        self._paths = catalogue.paths(part.recording_id, part.index)
+        self.budget = SizeBudget(cap, level)
+        self._catalog = catalog
+        self._paths = catalog.paths(part.recording_id, part.index)
         self._paths.video.parent.mkdir(parents=True, exist_ok=True)
-        self._film = Mp4File(self._paths.video, template)
-        self._ballast = DiskReserve(self._paths.video)
+        self._video = Mp4File(self._paths.video, template)
+        self._reserve = DiskReserve(self._paths.video)
         try:
             self._journal = self._opened()
         except OSError:
-            self._attempt(self._film.close)
-            self._ballast.drop()
+            self._attempt(self._video.close)
+            self._reserve.drop()
             self._paths.video.unlink(missing_ok=True)
             raise
         self._first_stamp: int | None = None
         self._steps: list[Step] = []
-        self._knots: list[Knot] = [(0.0, 0.0)]
-        self._contest = thumbnail.ThumbnailChoice()
-        self._still: stills.Still | None = None
+        self._points: list[TimePoint] = [(0.0, 0.0)]
+        self._thumbnail_choice = thumbnail.ThumbnailChoice()
+        self._thumbnail: jpeg.Thumbnail | None = None
 
-    def write(self, coded: EncodedFrame, stamp: int) -> None:
+    def write(self, encoded: EncodedFrame, stamp: int) -> None:
         """Append a frame; stamps are milliseconds of the desktop's whole video.
 
         Raises:
             DiskFull: If there is no room.
             RecordingFailed: If FFmpeg refuses it.
         """
-        if coded.at < self.origin:
+        if encoded.at < self.origin:
             return
         if self._first_stamp is None:
             self._first_stamp = stamp
-        self._film.write(coded.data, key=coded.key, at=stamp - self._first_stamp)
-        self.budget.spent(self._film.size, self._film.frames)
+        self._video.write(encoded.data, key=encoded.key, at=stamp - self._first_stamp)
+        self.budget.spent(self._video.size, self._video.frames)
 
-    def note(self, step: Step) -> None:
+    def add_step(self, step: Step) -> None:
         """Remember a step, also for after a crash."""
         step = step.moved(-self.origin)
         self._steps.append(step)
-        self._journal.write(parts.noted(step))
+        self._journal.write(metadata.step_line(step))
 
-    def mark(self, times: TimeMap, until: float) -> None:
+    def extend_map(self, time_map: TimeMap, until: float) -> None:
         """Take over how the map of times went on since the last mark, up to ``until``.
 
         Raises:
             OSError: If the journal takes no more; the reel knows the map all the same.
         """
-        real, video = self._knots[-1]
-        knots = [(real + knot[0], video + knot[1]) for knot in times.knots[1:]]
-        self._knots += knots
-        self.marked = until
-        if knots:
-            self._journal.write(parts.seen(knots))
+        real, video = self._points[-1]
+        points = [(real + point[0], video + point[1]) for point in time_map.points[1:]]
+        self._points += points
+        self.map_end = until
+        if points:
+            self._journal.write(metadata.points_line(points))
 
-    def looks_for_still(self, now: float) -> bool:
-        """Whether ``offer`` would look at a frame now."""
-        return self._contest.due(now)
+    def wants_thumbnail(self, now: float) -> bool:
+        """Whether ``offer_thumbnail`` would look at a frame now."""
+        return self._thumbnail_choice.due(now)
 
-    def offer(self, pixels: NDArray[np.uint8], score: float, now: float) -> None:
+    def offer_thumbnail(self, pixels: NDArray[np.uint8], score: float, now: float) -> None:
         """A candidate for the thumbnail."""
-        if self._contest.wins(score, now):
-            self._still = stills.shrunk(pixels)
+        if self._thumbnail_choice.wins(score, now):
+            self._thumbnail = jpeg.downscaled(pixels)
 
     def sync(self) -> None:
         """Wait until the video is on the disk."""
-        self._film.sync()
+        self._video.sync()
 
     def close(self, end_reason: EndReason) -> Part:
         """Make the file whole and describe it; it plays when this returns.
@@ -116,16 +116,16 @@ class PartWriter:
         No room is no error any more: the file then plays as far as it goes.
         """
         self._attempt(self._journal.close)
-        self._ballast.drop()
+        self._reserve.drop()
         # The video first: it plays from here on, whatever there is to be said about it.
-        self._attempt(self._film.close)
+        self._attempt(self._video.close)
         part = replace(
             self.part,
-            knots=parts.simplified(self._knots),
+            points=metadata.simplified(self._points),
             steps=merged(self._steps),
             end_reason=end_reason,
         )
-        self._attempt(lambda: remember(self._paths.video, part))
+        self._attempt(lambda: embed_description(self._paths.video, part))
         self._attempt(lambda: self._illustrate(self._paths.thumbnail))
         self._attempt(lambda: self._describe(part))
         return part
@@ -135,7 +135,7 @@ class PartWriter:
         with ExitStack() as stack:
             stack.callback(self._paths.journal.unlink)
             stack.push(journal)
-            journal.write(parts.opening(self.part))
+            journal.write(metadata.opened_line(self.part))
             stack.pop_all()
         return journal
 
@@ -147,8 +147,8 @@ class PartWriter:
             logger.warning("recording %s is not whole: %s", self.part.recording_id, error)
 
     def _illustrate(self, thumbnail: Path) -> None:
-        if self._still is not None:
-            thumbnail.write_bytes(stills.jpeg(self._still))
+        if self._thumbnail is not None:
+            thumbnail.write_bytes(jpeg.jpeg(self._thumbnail))
 
     def _describe(self, part: Part) -> None:
-        self._catalogue.save(replace(part, size=self._paths.video.stat().st_size))
+        self._catalog.save(replace(part, size=self._paths.video.stat().st_size))

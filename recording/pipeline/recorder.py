@@ -28,13 +28,13 @@ from .frame_reader import FrameReader
 
 logger = logging.getLogger(__name__)
 
-LONGEST_NAP = 5.0
+MAX_WAIT = 5.0
 """Seconds; a clock that jumped is noticed after this."""
 
-FIRST_SHOT = 5.0
+FIRST_FRAME_TIMEOUT = 5.0
 """Seconds in which a display must show its first picture."""
 
-TOUCHES_APART = 0.1
+ACTIVITY_INTERVAL = 0.1
 """Seconds; a moving mouse reports itself a hundred times a second."""
 
 
@@ -68,18 +68,18 @@ class Recorder:
         self._source = source
         self._mask = mask
         self._clock = clock or SystemClock()
-        self._catalogue = Catalog(folder)
+        self._catalog = Catalog(folder)
         offset = self._clock.since_1970() - self._clock.now()
-        self._mover = FastStart()
-        self._studio = RecordingEngine(
-            self._catalogue, settings or RecordingSettings(), offset, self._mover.put
+        self._fast_start = FastStart()
+        self._engine = RecordingEngine(
+            self._catalog, settings or RecordingSettings(), offset, self._fast_start.put
         )
         self._offset = offset
-        self._mail = CommandQueue()
+        self._commands = CommandQueue()
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
-        self._viewfinder: FrameReader | None = None
-        self._touched: dict[str, float] = {}
-        self._retired: list[FrameReader] = []
+        self._reader: FrameReader | None = None
+        self._last_activity: dict[str, float] = {}
+        self._closed_readers: list[FrameReader] = []
         self._active: tuple[str, ...] = ()
         self._fps = 0
 
@@ -94,12 +94,12 @@ class Recorder:
         name = checked(recording_id)
 
         def begin() -> None:
-            self._studio.start(name, label, self._clock.now())
-            self._tend()
-            if name not in self._studio.active:
+            self._engine.start(name, label, self._clock.now())
+            self._update_reader()
+            if name not in self._engine.active:
                 raise RecordingFailed("the display or the disk refused")
 
-        self._mail.ask(begin)
+        self._commands.call(begin)
 
     def stop(self, recording_id: str, end_reason: EndReason = "completed") -> StoredRecording:
         """End a recording; its files play when this returns. Repeatable.
@@ -110,13 +110,13 @@ class Recorder:
         name = checked(recording_id)
 
         def end() -> None:
-            if self._studio.knows(name):
-                self._studio.stop(name, self._clock.now(), end_reason)
+            if self._engine.knows(name):
+                self._engine.stop(name, self._clock.now(), end_reason)
 
-        self._mail.ask(end)
+        self._commands.call(end)
         return self._stored(name)
 
-    def delete(self, recording_id: str, take: int | None = None) -> None:
+    def delete(self, recording_id: str, session_number: int | None = None) -> None:
         """Remove the files of a recording that has ended, or those of one take of it.
 
         Raises:
@@ -125,23 +125,27 @@ class Recorder:
         name = checked(recording_id)
 
         def remove() -> None:
-            running = self._catalogue.take(name)[-1].take if name in self._studio.active else None
-            if running is not None and take in (None, running):
+            running = (
+                self._catalog.latest_session(name)[-1].session_number
+                if name in self._engine.active
+                else None
+            )
+            if running is not None and session_number in (None, running):
                 raise StillRecording(name)
-            self._catalogue.delete(name, take)
-            if running is None and not self._catalogue.parts(name):
-                self._studio.forget(name)
+            self._catalog.delete(name, session_number)
+            if running is None and not self._catalog.parts(name):
+                self._engine.forget(name)
 
-        self._mail.ask(remove)
+        self._commands.call(remove)
 
-    def note(self, step: Step) -> None:
+    def add_step(self, step: Step) -> None:
         """A step of all recordings, its times on the monotonic clock. Does not wait."""
         shown = step.masked(self._mask)
-        self._mail.tell(lambda: self._studio.note(shown, self._clock.now()))
+        self._commands.submit(lambda: self._engine.add_step(shown, self._clock.now()))
 
-    def note_from_elsewhere(self, step: Step) -> None:
+    def add_reported_step(self, step: Step) -> None:
         """A step whose times are seconds since 1970. Does not wait."""
-        self.note(step.moved(-self._offset))
+        self.add_step(step.moved(-self._offset))
 
     def touch(self) -> None:
         """Somebody moves or types just now. Does not wait; call it as often as you like."""
@@ -154,11 +158,11 @@ class Recorder:
         step. Does not wait; call it as often as you like, from any thread, also after the end.
         """
         moment = self._clock.now() if at is None else at
-        if moment < self._touched.get(who, float("-inf")) + TOUCHES_APART:
+        if moment < self._last_activity.get(who, float("-inf")) + ACTIVITY_INTERVAL:
             return
-        self._touched[who] = moment
-        act = self._studio.person if who == "human" else self._studio.touch
-        self._mail.post(lambda: act(moment))
+        self._last_activity[who] = moment
+        report = self._engine.human_input if who == "human" else self._engine.input
+        self._commands.submit_if_open(lambda: report(moment))
 
     def active(self) -> tuple[str, ...]:
         """Ids of the recordings that run."""
@@ -166,16 +170,16 @@ class Recorder:
 
     def open(self) -> None:
         """Start the threads; what an earlier service closed in a hurry is finished now."""
-        for video in self._catalogue.closed():
-            self._mover.put(video)
-        self._mover.open()
+        for video in self._catalog.closed():
+            self._fast_start.put(video)
+        self._fast_start.open()
         self._thread.start()
 
     def close(self) -> None:
         """Close the files of all recordings and end; twice is fine."""
-        self._mover.close()
-        self._mail.post(lambda: self._studio.stop_all(self._clock.now(), "closed"))
-        self._mail.end()
+        self._fast_start.close()
+        self._commands.submit_if_open(lambda: self._engine.stop_all(self._clock.now(), "closed"))
+        self._commands.end()
         if self._thread.is_alive():
             self._thread.join()
 
@@ -192,8 +196,8 @@ class Recorder:
         self.close()
 
     def _stored(self, name: str) -> StoredRecording:
-        parts = self._catalogue.take(name)
-        files = [self._catalogue.paths(name, part.index) for part in parts]
+        parts = self._catalog.latest_session(name)
+        files = [self._catalog.paths(name, part.index) for part in parts]
         return StoredRecording(
             recording_id=name,
             end_reason=parts[-1].end_reason,
@@ -204,94 +208,94 @@ class Recorder:
 
     def _run(self) -> None:
         try:
-            while (request := self._next()) is not END:
-                if request is not None:
-                    request.answer_with(self._tend)
+            while (command := self._next()) is not END:
+                if command is not None:
+                    command.run(self._update_reader)
                 # Its picture is large, and the next request may be an hour away.
-                request = None
-                self._look_after()
-                self._keep_pace()
+                command = None
+                self._run_duties()
+                self._update_pace()
         finally:
-            self._shut()
+            self._shut_down()
 
     def _next(self) -> Command | None:
         """The next request; None when it is time to tick."""
-        deadline = self._studio.deadline()
-        nap = None if deadline is None else max(0.0, deadline - self._clock.now())
-        return self._mail.next(None if nap is None else min(nap, LONGEST_NAP))
+        deadline = self._engine.deadline()
+        wait = None if deadline is None else max(0.0, deadline - self._clock.now())
+        return self._commands.next(None if wait is None else min(wait, MAX_WAIT))
 
-    def _look_after(self) -> None:
-        for duty in (self._tick, self._tend):
+    def _run_duties(self) -> None:
+        for duty in (self._tick, self._update_reader):
             try:
                 duty()
             except (RecordingError, OSError) as error:
                 logger.error("recording cannot go on: %s", error)
 
     def _tick(self) -> None:
-        self._studio.tick(self._clock.now())
+        self._engine.tick(self._clock.now())
 
-    def _keep_pace(self) -> None:
+    def _update_pace(self) -> None:
         """Input ends a leisurely wait for the next picture of an animation."""
-        if self._viewfinder is not None and self._studio.fps > self._fps:
-            self._fps = self._studio.fps
-            self._viewfinder.hurry()
+        if self._reader is not None and self._engine.fps > self._fps:
+            self._fps = self._engine.fps
+            self._reader.skip_pause()
 
-    def _tend(self) -> None:
+    def _update_reader(self) -> None:
         """Look at the display exactly as long as something is recorded."""
-        if not self._studio.active:
-            if self._viewfinder is not None:
-                self._retire(self._viewfinder)
-                self._viewfinder = None
-        elif self._viewfinder is None:
+        if not self._engine.active:
+            if self._reader is not None:
+                self._close_reader(self._reader)
+                self._reader = None
+        elif self._reader is None:
             try:
-                self._viewfinder = self._looking()
+                self._reader = self._open_reader()
             except RecordingError:
-                self._studio.stop_all(self._clock.now(), "display_lost")
+                self._engine.stop_all(self._clock.now(), "display_lost")
                 raise
-        self._active = self._studio.active
+        self._active = self._engine.active
 
-    def _retire(self, viewfinder: "FrameReader") -> None:
-        viewfinder.close()
-        self._retired = [one for one in self._retired if one.alive] + [viewfinder]
+    def _close_reader(self, reader: "FrameReader") -> None:
+        reader.close()
+        self._closed_readers = [one for one in self._closed_readers if one.alive] + [reader]
 
-    def _looking(self) -> "FrameReader":
+    def _open_reader(self) -> "FrameReader":
         feed = self._source.subscribe()
         try:
-            first = feed.take(FIRST_SHOT)
+            first = feed.next_frame(FIRST_FRAME_TIMEOUT)
             if first is None:
                 raise RecordingFailed("the display shows nothing")
-            self._studio.shot(first)
+            self._engine.add_frame(first)
         except RecordingError:
             feed.close()
             raise
-        viewfinder = FrameReader(feed, self._clock)
-        viewfinder.open(
-            lambda shot: self._mail.post(lambda: self._saw(viewfinder, shot)),
-            lambda: self._mail.post(lambda: self._lost(viewfinder)),
+        reader = FrameReader(feed, self._clock)
+        reader.open(
+            lambda frame: self._commands.submit_if_open(lambda: self._add_frame(reader, frame)),
+            lambda: self._commands.submit_if_open(lambda: self._end_all(reader)),
         )
-        self._want(viewfinder, first)
-        return viewfinder
+        self._request_frame(reader, first)
+        return reader
 
-    def _want(self, viewfinder: "FrameReader", last: CapturedFrame) -> None:
-        self._fps = self._studio.fps
-        viewfinder.want(last.time + 1 / self._fps)
+    def _request_frame(self, reader: "FrameReader", last: CapturedFrame) -> None:
+        self._fps = self._engine.fps
+        reader.request_frame(last.time + 1 / self._fps)
 
-    def _saw(self, viewfinder: "FrameReader", shot: CapturedFrame) -> None:
-        if viewfinder is self._viewfinder:
-            self._studio.shot(shot)
-            self._want(viewfinder, shot)
+    def _add_frame(self, reader: "FrameReader", frame: CapturedFrame) -> None:
+        if reader is self._reader:
+            self._engine.add_frame(frame)
+            self._request_frame(reader, frame)
 
-    def _lost(self, viewfinder: "FrameReader") -> None:
-        if viewfinder is self._viewfinder:
-            self._studio.stop_all(self._clock.now(), "display_lost")
+    def _end_all(self, reader: "FrameReader") -> None:
+        if reader is self._reader:
+            self._engine.stop_all(self._clock.now(), "display_lost")
 
-    def _shut(self) -> None:
-        self._mail.shut()
+    def _shut_down(self) -> None:
+        self._commands.close()
         self._active = ()
-        if self._viewfinder is not None:
-            self._retire(self._viewfinder)
-        for viewfinder in self._retired:
-            viewfinder.join()
+        if self._reader is not None:
+            self._close_reader(self._reader)
+        for reader in self._closed_readers:
+            reader.join()
 
 
 def _first_thumbnail(files: list[Paths]) -> Path | None:

@@ -16,7 +16,7 @@ class HumanActivity:
         self._since: float | None = None
         self._last = 0.0
 
-    def seen(self, at: float) -> Step | None:
+    def input(self, at: float) -> Step | None:
         """There was input at ``at``; the stretch before, if that has ended by now."""
         ended = self.ended(at)
         if self._since is None:

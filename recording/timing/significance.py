@@ -18,7 +18,7 @@ SPECK = 64
 SMALL = 64 * 64
 """Largest area that may be a toggling thing; a clock of 100 x 30 is one, a paragraph is not."""
 
-SIGHTINGS = 2
+REPEATS = 2
 """So often a place must have changed by itself before further changes there are ignored."""
 
 AFTER_INPUT = 1.0
@@ -27,21 +27,21 @@ AFTER_INPUT = 1.0
 REMEMBERED = 150.0
 """A clock that shows minutes paints every 60 s."""
 
-MOST_PLACES = 128
+MAX_HABITS = 128
 
 
 @dataclass
-class _Place:
+class _Habit:
     region: Rectangle
     seen: float
-    sightings: int = 0
+    repeats: int = 0
 
 
 class SignificanceFilter:
     """Learns which places of the screen change by habit. Times are seconds."""
 
     def __init__(self) -> None:
-        self._places: list[_Place] = []
+        self._habits: list[_Habit] = []
         self._input = float("-inf")
 
     def input(self, now: float) -> None:
@@ -50,31 +50,31 @@ class SignificanceFilter:
 
     def significant(self, regions: Iterable[Rectangle], now: float) -> bool:
         """Whether any of the painted regions is worth seeing; learns from all of them."""
-        self._places = [place for place in self._places if now - place.seen <= REMEMBERED]
-        tells = [self._tells(region, now) for region in regions]
-        return True in tells
+        self._habits = [habit for habit in self._habits if now - habit.seen <= REMEMBERED]
+        judged = [self._is_significant(region, now) for region in regions]
+        return True in judged
 
-    def _tells(self, region: Rectangle, now: float) -> bool:
+    def _is_significant(self, region: Rectangle, now: float) -> bool:
         if _unnoticeable(region):
             return False
         if _area(region) > SMALL:
             return True
-        place = self._place(region, now)
-        known = place.sightings >= SIGHTINGS
-        place.seen = now
+        habit = self._habit_of(region, now)
+        known = habit.repeats >= REPEATS
+        habit.seen = now
         if now - self._input > AFTER_INPUT:
-            place.sightings += 1
+            habit.repeats += 1
         return not known
 
-    def _place(self, region: Rectangle, now: float) -> _Place:
-        for place in self._places:
-            if 2 * _area(_common(place.region, region)) >= _area(_hull(place.region, region)):
-                return place
-        if len(self._places) == MOST_PLACES:
-            self._places.remove(min(self._places, key=lambda place: place.seen))
-        place = _Place(region, now)
-        self._places.append(place)
-        return place
+    def _habit_of(self, region: Rectangle, now: float) -> _Habit:
+        for habit in self._habits:
+            if 2 * _area(_common(habit.region, region)) >= _area(_hull(habit.region, region)):
+                return habit
+        if len(self._habits) == MAX_HABITS:
+            self._habits.remove(min(self._habits, key=lambda habit: habit.seen))
+        habit = _Habit(region, now)
+        self._habits.append(habit)
+        return habit
 
 
 def _unnoticeable(region: Rectangle) -> bool:

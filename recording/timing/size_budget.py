@@ -31,7 +31,7 @@ NEXT_PART = 2
 FULL = 0.98
 """Share of the cap at which a file ends; the rest is room for frames on their way."""
 
-ON_ITS_WAY = 1_500_000
+IN_FLIGHT = 1_500_000
 """Bytes that a full file may still get: 0.3 s at the encoder's rate, one frame of a whole second
 of it, and the words about the file. Of a small cap a quarter must do."""
 
@@ -45,17 +45,17 @@ INDEX_HEAD = 65_536
 class SizeBudget:
     """Watches one file grow."""
 
-    def __init__(self, cap: int, rung: int = 0) -> None:
+    def __init__(self, cap: int, level: int = 0) -> None:
         self._cap = cap
-        self._rung = rung
+        self._level = level
         self._spent = 0
         self._until = cap / 2
-        self._reserve = max((1 - FULL) * cap, min(ON_ITS_WAY, cap / 4))
+        self._reserve = max((1 - FULL) * cap, min(IN_FLIGHT, cap / 4))
 
     @property
-    def rung(self) -> int:
+    def level(self) -> int:
         """Index in ``QUALITY_LEVELS``."""
-        return self._rung
+        return self._level
 
     @property
     def full(self) -> bool:
@@ -65,14 +65,14 @@ class SizeBudget:
     def spent(self, size: int, frames: int) -> None:
         """The file is ``size`` bytes long now and holds ``frames``."""
         self._spent = size + frames * INDEX_ENTRY + INDEX_HEAD
-        while self._spent >= self._until and self._rung < len(QUALITY_LEVELS) - 1:
-            self._rung += 1
+        while self._spent >= self._until and self._level < len(QUALITY_LEVELS) - 1:
+            self._level += 1
             self._until = (self._until + self._cap) / 2
 
 
-def together(rungs: list[int]) -> int:
+def shared_level(levels: list[int]) -> int:
     """The rung of an encoder that several recordings share: the best that any of them needs.
 
     Quality falls only when all agree; who cannot wait gets a new part.
     """
-    return min(rungs, default=0)
+    return min(levels, default=0)

@@ -21,7 +21,7 @@ EDGE = 24
 LATER_IS_BETTER = 0.8
 """A newcomer replaces a picture that tells at most 1 / 0.8 of what it tells itself."""
 
-LOOK_EVERY = 1.0
+SCORE_EVERY = 1.0
 """Seconds between two looks."""
 
 
@@ -44,15 +44,15 @@ class ThumbnailChoice:
     """Finds the most telling of the frames that are offered. Times are seconds."""
 
     best: float = -1.0
-    looked: float = float("-inf")
+    scored_at: float = float("-inf")
 
     def due(self, now: float) -> bool:
         """Whether it is time to look at a frame again."""
-        return now - self.looked >= LOOK_EVERY
+        return now - self.scored_at >= SCORE_EVERY
 
     def wins(self, score: float, now: float) -> bool:
         """Whether the frame of this score is the one to keep from now on."""
-        self.looked = now
+        self.scored_at = now
         if score < LATER_IS_BETTER * self.best:
             return False
         self.best = max(score, LATER_IS_BETTER * self.best)

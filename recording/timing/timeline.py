@@ -17,7 +17,7 @@ from math import inf
 
 from deskhand.recording.settings import Squeeze
 
-Knot = tuple[float, float]
+TimePoint = tuple[float, float]
 """A real time and its video time."""
 
 
@@ -28,12 +28,12 @@ class TimeMap:
     Both begin at 0. Outside of the knots the answers are those of the nearest end.
     """
 
-    knots: tuple[Knot, ...]
+    points: tuple[TimePoint, ...]
 
     @property
-    def end(self) -> Knot:
+    def end(self) -> TimePoint:
         """The length in real and in video time."""
-        return self.knots[-1]
+        return self.points[-1]
 
     def video(self, real: float) -> float:
         """The video time that shows ``real``."""
@@ -45,11 +45,11 @@ class TimeMap:
 
     @cached_property
     def _reals(self) -> list[float]:
-        return [knot[0] for knot in self.knots]
+        return [point[0] for point in self.points]
 
     @cached_property
     def _videos(self) -> list[float]:
-        return [knot[1] for knot in self.knots]
+        return [point[1] for point in self.points]
 
 
 class Timeline:
@@ -97,11 +97,11 @@ class Timeline:
         end = min(end, self.horizon)
         origin = self.video(start)
         inner = range(bisect_right(self._real, start), bisect_left(self._real, end))
-        knots = [(0.0, 0.0)]
-        knots += [(self._real[i] - start, self._video[i] - origin) for i in inner]
+        points = [(0.0, 0.0)]
+        points += [(self._real[i] - start, self._video[i] - origin) for i in inner]
         if end > start:
-            knots.append((end - start, self.video(end) - origin))
-        return TimeMap(tuple(knots))
+            points.append((end - start, self.video(end) - origin))
+        return TimeMap(tuple(points))
 
     def forget(self, before: float) -> None:
         """Give up what nobody asks for any more: moments before ``before``."""

@@ -15,9 +15,9 @@ from av.packet import Packet
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
-from deskhand.recording.errors import RecordingFailed, UnreadableFilm
+from deskhand.recording.errors import RecordingFailed, UnreadableVideo
 
-from .encoder import TIME_BASE, headers
+from .encoder import TIME_BASE, parameter_sets
 
 
 class Stretch(NamedTuple):
@@ -28,7 +28,7 @@ class Stretch(NamedTuple):
     end: float
 
 
-class _Place(NamedTuple):
+class _PlacedPacket(NamedTuple):
     packet: "Packet[VideoStream]"
     at: int
     """Milliseconds of the clip; frames that are only decoded for those after lie below 0."""
@@ -57,22 +57,22 @@ def cut(stretches: Sequence[Stretch], target: Path) -> None:
     try:
         _write(stretches, target)
     except (av.FFmpegError, IndexError) as error:
-        raise UnreadableFilm(stretches[0].video.name, str(error)) from error
+        raise UnreadableVideo(stretches[0].video.name, str(error)) from error
 
 
 def _write(stretches: Sequence[Stretch], target: Path) -> None:
     options = {"movflags": "faststart", "video_track_timescale": "1000"}
     with av.open(str(target), "w", format="mp4", container_options=options) as clip:
         stream: VideoStream | None = None
-        begins = 0.0
+        offset = 0.0
         for stretch in stretches:
             with closing(av.open(str(stretch.video))) as source:
                 found = source.streams.video[0]
                 stream = stream or clip.add_stream_from_template(found)
-                if headers(found) != headers(stream):
+                if parameter_sets(found) != parameter_sets(stream):
                     raise RecordingFailed("its parts have different sizes")
-                _copy(source, stretch, clip, stream, round(begins * 1000))
-            begins += stretch.end - stretch.start
+                _copy(source, stretch, clip, stream, round(offset * 1000))
+            offset += stretch.end - stretch.start
 
 
 def _copy(
@@ -80,19 +80,19 @@ def _copy(
     stretch: Stretch,
     clip: OutputContainer,
     stream: VideoStream,
-    begins: int,
+    offset: int,
 ) -> None:
-    until = begins + round((stretch.end - stretch.start) * 1000)
-    for place, following in pairwise(chain(_places(source, stretch, begins), [None])):
-        if place is None:
+    until = offset + round((stretch.end - stretch.start) * 1000)
+    for placed, following in pairwise(chain(_placed_packets(source, stretch, offset), [None])):
+        if placed is None:
             return
         # Only a first stretch may reach below 0: a later one must not overtake what is before it.
-        if begins and place.at < begins:
+        if offset and placed.at < offset:
             raise RecordingFailed("a part does not begin with a keyframe")
-        end = following.at if following is not None else max(until, place.at + 1)
+        end = following.at if following is not None else max(until, placed.at + 1)
         # What is on the screen when the clip begins was drawn before, and must be shown then.
-        at = 0 if place.at < 0 < end else place.at
-        packet: Packet[Any] = place.packet
+        at = 0 if placed.at < 0 < end else placed.at
+        packet: Packet[Any] = placed.packet
         packet.time_base = TIME_BASE
         packet.pts = packet.dts = at
         packet.duration = end - at
@@ -100,13 +100,15 @@ def _copy(
         clip.mux_one(packet)
 
 
-def _places(source: InputContainer, stretch: Stretch, begins: int) -> Iterator[_Place]:
+def _placed_packets(
+    source: InputContainer, stretch: Stretch, offset: int
+) -> Iterator[_PlacedPacket]:
     stream = source.streams.video[0]
     for packet in _from(source, stream, stretch.start):
         shown = float((packet.pts or 0) * packet.time_base)
         if shown >= stretch.end:
             return
-        yield _Place(packet, begins + round((shown - stretch.start) * 1000))
+        yield _PlacedPacket(packet, offset + round((shown - stretch.start) * 1000))
 
 
 def picture(video: Path, at: float) -> NDArray[np.uint8]:
@@ -125,10 +127,10 @@ def picture(video: Path, at: float) -> NDArray[np.uint8]:
                 for frame in packet.decode():
                     last = frame
             if last is None:
-                raise UnreadableFilm(video.name, "no picture")
+                raise UnreadableVideo(video.name, "no picture")
             return cast("NDArray[np.uint8]", last.to_ndarray(format="bgra"))
     except (av.FFmpegError, IndexError) as error:
-        raise UnreadableFilm(video.name, str(error)) from error
+        raise UnreadableVideo(video.name, str(error)) from error
 
 
 def _from(

@@ -53,7 +53,7 @@ class ColorConverter:
             return self._picture
         if self._picture is None or len(stale) * TILE > MOST_TILES * height:
             self._picture = self._converted(pixels)
-            stale = tiles((overlay.place,), height) if overlay is not None else []
+            stale = tiles((overlay.region,), height) if overlay is not None else []
         for top in stale:
             self._patch(self._picture, pixels, top, overlay)
         return self._picture
@@ -101,7 +101,7 @@ def _covered(pixels: NDArray[np.uint8], begin: int, overlay: Overlay | None) -> 
     """Rows of a screen from ``begin`` on as they are seen; a copy only where something covers."""
     if overlay is None:
         return pixels
-    left, top, right, bottom = overlay.place
+    left, top, right, bottom = overlay.region
     first, last = max(top, begin), min(bottom, begin + len(pixels))
     if first >= last or left >= right:
         return pixels

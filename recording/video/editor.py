@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import clips
-from . import jpeg as stills
+from . import clips, jpeg
 
 
 class Editor:
@@ -15,5 +14,5 @@ class Editor:
         clips.cut([clips.Stretch(*stretch) for stretch in stretches], target)
 
     def still(self, video: Path, at: float) -> bytes:
-        """Return a small JPEG of a moment; raises ``UnreadableFilm``."""
-        return stills.jpeg(stills.shrunk(clips.picture(video, at)))
+        """Return a small JPEG of a moment; raises ``UnreadableVideo``."""
+        return jpeg.jpeg(jpeg.downscaled(clips.picture(video, at)))

@@ -42,15 +42,15 @@ class Encoder:
     Frames come out as they go in: no look-ahead, no B-frames.
     """
 
-    def __init__(self, size: tuple[int, int], rung: QualityLevel, bits_per_second: int) -> None:
+    def __init__(self, size: tuple[int, int], quality: QualityLevel, bits_per_second: int) -> None:
         self._size = size
-        self._rung = rung
+        self._quality = quality
         self._bits = bits_per_second
         self._container: OutputContainer | None = None
         self._stream: VideoStream | None = None
         self._padded: NDArray[np.uint8] | None = None
-        self._canvas = ColorConverter(blurred=rung.blurred)
-        self._begun = 0.0
+        self._converter = ColorConverter(blurred=quality.blurred)
+        self._first_at = 0.0
 
     @property
     def stream(self) -> Template:
@@ -97,12 +97,12 @@ class Encoder:
 
         Outside of ``changed`` it shows what the one before did; None: it may differ anywhere.
         """
-        return self._code(self._canvas.draw(self._fitted(pixels), changed, overlay), at, key)
+        return self._encode(self._converter.draw(self._fitted(pixels), changed, overlay), at, key)
 
     def repeat(self, at: float, *, key: bool) -> EncodedFrame | None:
         """Code the last picture once more; None before the first."""
-        picture = self._canvas.picture
-        return self._code(picture, at, key) if picture is not None else None
+        picture = self._converter.picture
+        return self._encode(picture, at, key) if picture is not None else None
 
     def close(self) -> None:
         """Give everything back; twice is fine."""
@@ -126,7 +126,7 @@ class Encoder:
         return {
             "preset": "veryfast",
             "tune": "zerolatency",
-            "crf": str(self._rung.crf),
+            "crf": str(self._quality.crf),
             # More threads cut a picture into slices, which costs a fifth more and gains no time
             # that anybody waits for.
             "threads": "1",
@@ -140,9 +140,9 @@ class Encoder:
             "x264-params": "keyint=infinite:scenecut=0:stitchable=1:subme=0:me=dia:weightp=0",
         }
 
-    def _code(self, picture: VideoFrame, at: float, key: bool) -> EncodedFrame:
-        self._begun = self._begun or at
-        picture.pts = round((at - self._begun) * 1000)
+    def _encode(self, picture: VideoFrame, at: float, key: bool) -> EncodedFrame:
+        self._first_at = self._first_at or at
+        picture.pts = round((at - self._first_at) * 1000)
         picture.time_base = TIME_BASE
         picture.pict_type = PictureType.I if key else PictureType.NONE
         try:
@@ -165,6 +165,6 @@ class Encoder:
         return self._padded
 
 
-def headers(stream: Template) -> bytes:
+def parameter_sets(stream: Template) -> bytes:
     """The parameter sets of a stream; equal ones may follow each other in one file."""
     return stream.codec_context.extradata or b""

@@ -8,13 +8,13 @@ from PIL import Image
 
 from deskhand.recording.timing.thumbnail_choice import fitted
 
-Still = Image.Image
+Thumbnail = Image.Image
 """A small picture, not yet a file."""
 
 QUALITY = 82
 
 
-def shrunk(pixels: NDArray[np.uint8]) -> Still:
+def downscaled(pixels: NDArray[np.uint8]) -> Thumbnail:
     """A copy of a frame (B, G, R and one ignored byte) at thumbnail size."""
     height, width = pixels.shape[:2]
     size = fitted(width, height)
@@ -26,7 +26,7 @@ def shrunk(pixels: NDArray[np.uint8]) -> Still:
     return whole.reduce(factor).resize(size) if factor > 1 else whole.resize(size)
 
 
-def jpeg(picture: Still) -> bytes:
+def jpeg(picture: Thumbnail) -> bytes:
     """A JPEG file."""
     out = BytesIO()
     picture.save(out, "JPEG", quality=QUALITY)

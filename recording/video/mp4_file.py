@@ -21,7 +21,7 @@ from av.packet import Packet
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
-from deskhand.recording.errors import DiskFull, RecordingFailed, UnreadableFilm
+from deskhand.recording.errors import DiskFull, RecordingFailed, UnreadableVideo
 
 from .encoder import TIME_BASE
 from .mp4_boxes import HEAD, Box, boxed, padding
@@ -167,7 +167,7 @@ def rescue(path: Path) -> Rescued:
         whole.unlink(missing_ok=True)
         if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
             raise
-        raise UnreadableFilm(path.name, str(error)) from error
+        raise UnreadableVideo(path.name, str(error)) from error
     whole.replace(path)
     return Rescued(end, frames, picture)
 

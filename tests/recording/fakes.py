@@ -46,9 +46,9 @@ class FakeFeed:
         self.closed = False
         self.taken = 0
 
-    def put(self, shot: CapturedFrame) -> None:
+    def put(self, frame: CapturedFrame) -> None:
         with self._news:
-            self._shots.append(shot)
+            self._shots.append(frame)
             self._news.notify_all()
 
     def lose(self) -> None:
@@ -56,7 +56,7 @@ class FakeFeed:
             self._lost = True
             self._news.notify_all()
 
-    def take(self, timeout: float) -> CapturedFrame | None:
+    def next_frame(self, timeout: float) -> CapturedFrame | None:
         with self._news:
             self._news.wait_for(lambda: self._shots or self._lost or self.closed, timeout)
             if self._shots:

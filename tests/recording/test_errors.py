@@ -20,7 +20,7 @@ from deskhand.recording import errors
         (errors.NoSuchMoment("no step 9", 1.5), "no step 9; the video is 1.500 s long"),
         (errors.FeedEnded(), "the display is gone"),
         (errors.RecordingFailed("because"), "because"),
-        (errors.UnreadableFilm("1.mp4", "empty"), "1.mp4: empty"),
+        (errors.UnreadableVideo("1.mp4", "empty"), "1.mp4: empty"),
     ],
 )
 def test_an_error_says_what_happened(error: errors.RecordingError, sentence: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.recording.library.catalog import Catalog
-from deskhand.recording.library.faststart import move
+from deskhand.recording.library.faststart import move_index
 from tests.recording.fakes import decoded
 
 A = "a1111111-2222-3333-4444-555555555555"
@@ -38,7 +38,7 @@ with Recorder(source, Path(sys.argv[1]), settings) as recorder:
         print(number, time.monotonic(), flush=True)
         if number == 3:
             now = time.monotonic()
-            recorder.note(Step(tool="execute", started=now, ended=now))
+            recorder.add_step(Step(tool="execute", started=now, ended=now))
     print("done", time.monotonic(), flush=True)
     sys.stdin.read()
 """
@@ -88,18 +88,18 @@ def killed_at_random(folder: Path, seed: int) -> tuple[dict[int, float], float]:
 def kill_and_recover(folder: Path, seed: int) -> None:
     """Compare what was left with what had been shown."""
     shown, killed = killed_at_random(folder, seed)
-    catalogue = Catalog(folder)
-    assert catalogue.get(A)["status"] == "recording"
-    assert catalogue.recover() == (A,)
-    facts = catalogue.get(A)
+    catalog = Catalog(folder)
+    assert catalog.get(A)["status"] == "recording"
+    assert catalog.recover() == (A,)
+    facts = catalog.get(A)
     assert (facts["status"], facts["end_reason"]) == ("stored", "service_lost")
-    kept = {number for _, number in decoded(catalogue.video(A))}
+    kept = {number for _, number in decoded(catalog.video(A))}
     # Of this machine the test asks for half a second more than the promise.
     wanted = {number for number, at in shown.items() if at < killed - 1.5}
     assert wanted <= kept, f"seed {seed}: {sorted(wanted - kept)} are missing"
-    assert catalogue.thumbnail(A).stat().st_size > 0
-    assert move(catalogue.video(A), spare=0)
-    assert {number for _, number in decoded(catalogue.video(A))} == kept
+    assert catalog.thumbnail(A).stat().st_size > 0
+    assert move_index(catalog.video(A), spare=0)
+    assert {number for _, number in decoded(catalog.video(A))} == kept
 
 
 def test_a_kill_at_any_moment_loses_a_second_at_most(tmp_path: Path) -> None:
@@ -117,10 +117,10 @@ def test_a_kill_in_silence_loses_nothing(tmp_path: Path) -> None:
         silence = Catalog(tmp_path).video(A)
         wait_until_it_rests(silence)
         kill(child)
-    catalogue = Catalog(tmp_path)
-    catalogue.recover()
-    assert decoded(catalogue.video(A))[-1][1] == 11
-    assert catalogue.get(A)["steps"][0]["tool"] == "execute"
+    catalog = Catalog(tmp_path)
+    catalog.recover()
+    assert decoded(catalog.video(A))[-1][1] == 11
+    assert catalog.get(A)["steps"][0]["tool"] == "execute"
 
 
 def wait_until_it_rests(path: Path) -> None:
@@ -182,6 +182,6 @@ def test_a_recording_that_finds_no_room_ends_and_plays(tmp_path: Path, whole_dis
             timeout=60,
         )
         assert done.stdout.split() == ["disk_full"], done.stderr
-        catalogue = Catalog(tmp_path / "disk")
-        assert not catalogue.get(A)["complete"]
-        assert len(decoded(catalogue.video(A))) > 5
+        catalog = Catalog(tmp_path / "disk")
+        assert not catalog.get(A)["complete"]
+        assert len(decoded(catalog.video(A))) > 5

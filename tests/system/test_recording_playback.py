@@ -15,13 +15,13 @@ import pytest
 from playwright.sync_api import Page, sync_playwright
 
 from deskhand.recording.library.catalog import Catalog
-from deskhand.recording.library.faststart import move
+from deskhand.recording.library.faststart import move_index
 from deskhand.recording.pipeline.engine import RecordingEngine
 from deskhand.recording.ports import CapturedFrame
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.step import Step
 from deskhand.recording.timing.size_budget import QUALITY_LEVELS
-from deskhand.recording.video import mp4_file as container
+from deskhand.recording.video import mp4_file
 from deskhand.recording.video.encoder import Encoder
 from deskhand.recording.video.mp4_file import Mp4File
 from tests.recording.fakes import marked
@@ -32,27 +32,27 @@ WHOLE = ((0, 0, 321, 241),)
 
 def recorded(folder: Path, *, cap: int = 104_857_600, noisy: int = 0) -> Catalog:
     """A recording of 12 s of numbers, 60 s of nothing and 2 s of numbers, of odd size."""
-    catalogue = Catalog(folder)
+    catalog = Catalog(folder)
     settings = RecordingSettings(free_to_start=0, free_to_go_on=0, largest_file=cap)
-    studio = RecordingEngine(catalogue, settings, 1_000_000.0)
-    studio.start(A, "", 0.0)
+    engine = RecordingEngine(catalog, settings, 1_000_000.0)
+    engine.start(A, "", 0.0)
     now = 0.0
     random = np.random.default_rng(1)
     for _ in range(noisy):
         pixels = random.integers(0, 255, (241, 321, 4), dtype=np.uint8)
-        studio.shot(CapturedFrame(pixels, now, WHOLE))
+        engine.add_frame(CapturedFrame(pixels, now, WHOLE))
         now += 0.07
-        studio.tick(now)
+        engine.tick(now)
     for number in [*range(120), *range(120, 140)]:
-        studio.shot(CapturedFrame(marked(number, 321, 241), now, WHOLE))
+        engine.add_frame(CapturedFrame(marked(number, 321, 241), now, WHOLE))
         now += 0.1
-        studio.tick(now)
+        engine.tick(now)
         if number == 119:
-            studio.tick(now + 1.0)
+            engine.tick(now + 1.0)
             now += 60.0
-            studio.note(Step(action="left_click", started=now, ended=now), now)
-    studio.stop(A, now, "completed")
-    return catalogue
+            engine.add_step(Step(action="left_click", started=now, ended=now), now)
+    engine.stop(A, now, "completed")
+    return catalog
 
 
 def probed(path: Path) -> dict[str, Any]:
@@ -68,28 +68,28 @@ def probed(path: Path) -> dict[str, Any]:
 
 
 def test_ffprobe_sees_an_ordinary_video(tmp_path: Path) -> None:
-    catalogue = recorded(tmp_path)
-    stream = probed(catalogue.video(A))
+    catalog = recorded(tmp_path)
+    stream = probed(catalog.video(A))
     assert (stream["codec_name"], stream["pix_fmt"]) == ("h264", "yuv420p")
     assert (stream["width"], stream["height"]) == (322, 242)
     assert (stream["color_space"], stream["color_range"]) == ("bt709", "tv")
     assert stream["time_base"] == "1/1000"
     assert stream["nb_frames"] == stream["nb_read_frames"]
     assert int(stream["nb_frames"]) >= 140
-    video_s = catalogue.get(A)["video_s"]
+    video_s = catalog.get(A)["video_s"]
     assert float(stream["duration"]) == pytest.approx(video_s, abs=0.1)
     assert video_s == pytest.approx(16.0, abs=0.2)
 
 
 def test_ffmpeg_decodes_across_a_change_of_quality(tmp_path: Path) -> None:
-    catalogue = recorded(tmp_path, cap=3_000_000, noisy=150)
-    stream = probed(catalogue.video(A))
+    catalog = recorded(tmp_path, cap=3_000_000, noisy=150)
+    stream = probed(catalog.video(A))
     assert stream["nb_frames"] == stream["nb_read_frames"]
 
 
 def test_ffprobe_reads_a_rescued_file(tmp_path: Path) -> None:
     path = recorded(tmp_path).video(A)
-    container.rescue(path)
+    mp4_file.rescue(path)
     assert int(probed(path)["nb_frames"]) >= 140
 
 
@@ -171,27 +171,27 @@ def played(
 
 @pytest.mark.browser
 def test_chromium_plays_and_seeks(page: Page, tmp_path: Path) -> None:
-    catalogue = recorded(tmp_path)
-    shown = played(page, catalogue.video(A), [0.05, 11.05, 5.05, 3.15, 15.05])
+    catalog = recorded(tmp_path)
+    shown = played(page, catalog.video(A), [0.05, 11.05, 5.05, 3.15, 15.05])
     assert shown["seen"][:4] == [0, 110, 50, 31]
     assert shown["seen"][4] >= 128
     assert shown["size"] == [322, 242]
-    assert shown["duration"] == pytest.approx(catalogue.get(A)["video_s"], abs=0.1)
+    assert shown["duration"] == pytest.approx(catalog.get(A)["video_s"], abs=0.1)
 
 
 @pytest.mark.browser
 def test_chromium_plays_across_a_change_of_quality(page: Page, tmp_path: Path) -> None:
-    catalogue = recorded(tmp_path, cap=3_000_000, noisy=150)
-    end = catalogue.get(A)["parts"][0]["video_s"]
-    assert played(page, catalogue.video(A), [0.1, end - 0.05, 1.0])["duration"] > 5
+    catalog = recorded(tmp_path, cap=3_000_000, noisy=150)
+    end = catalog.get(A)["parts"][0]["video_s"]
+    assert played(page, catalog.video(A), [0.1, end - 0.05, 1.0])["duration"] > 5
 
 
 @pytest.mark.browser
 def test_chromium_plays_a_moved_file_and_a_clip_of_it(page: Page, tmp_path: Path) -> None:
-    catalogue = recorded(tmp_path)
-    assert move(catalogue.video(A), spare=0)
-    assert played(page, catalogue.video(A), [0.05, 5.05, 11.05])["seen"] == [0, 50, 110]
-    with catalogue.clip(A, 3.05, 6.05).file as clip:
+    catalog = recorded(tmp_path)
+    assert move_index(catalog.video(A), spare=0)
+    assert played(page, catalog.video(A), [0.05, 5.05, 11.05])["seen"] == [0, 50, 110]
+    with catalog.clip(A, 3.05, 6.05).file as clip:
         path = tmp_path / A / "clip.mp4"
         path.write_bytes(clip.read())
     shown = played(page, path, [0.02, 1.02])
@@ -206,15 +206,15 @@ def test_chromium_plays_what_a_kill_left(page: Page, tmp_path: Path) -> None:
     with Encoder((320, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
         film = Mp4File(tmp_path / "running.mp4", encoder.stream)
         for number in range(60):
-            coded = encoder.encode(marked(number), number / 10, key=number == 0)
-            film.write(coded.data, key=coded.key, at=number * 100)
+            encoded = encoder.encode(marked(number), number / 10, key=number == 0)
+            film.write(encoded.data, key=encoded.key, at=number * 100)
         left = film.path.read_bytes()
         film.close()
     path.write_bytes(left)
     # Without an index a file has no length yet, so only the rescued one has an end to play to.
     assert played(page, path, [0.05, 3.05], to_the_end=False)["seen"] == [0, 30]
     path.write_bytes(left[:-20])
-    container.rescue(path)
+    mp4_file.rescue(path)
     shown = played(page, path, [0.05, 3.05])
     assert shown["seen"] == [0, 30]
     assert shown["duration"] == pytest.approx(5.8, abs=0.2)

@@ -52,19 +52,19 @@ class Hastened(SystemClock):
         return self.at(super().now())
 
 
-class HastenedFootage:
+class HastenedSource:
     """A screen on which everything happens that much faster."""
 
-    def __init__(self, footage: FrameSource, clock: Hastened) -> None:
-        self._footage = footage
+    def __init__(self, source: FrameSource, clock: Hastened) -> None:
+        self._source = source
         self._clock = clock
 
     @property
     def size(self) -> tuple[int, int]:
-        return self._footage.size
+        return self._source.size
 
     def subscribe(self) -> "HastenedFeed":
-        return HastenedFeed(self._footage.subscribe(), self._clock)
+        return HastenedFeed(self._source.subscribe(), self._clock)
 
 
 class HastenedFeed:
@@ -72,8 +72,8 @@ class HastenedFeed:
         self._feed = feed
         self._clock = clock
 
-    def take(self, timeout: float) -> CapturedFrame | None:
-        shot = self._feed.take(timeout)
+    def next_frame(self, timeout: float) -> CapturedFrame | None:
+        shot = self._feed.next_frame(timeout)
         return None if shot is None else shot._replace(time=self._clock.at(shot.time))
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class HastenedFeed:
 def recorder(running: Display, clock: Hastened | None = None) -> Iterator[Recorder]:
     clock = clock or Hastened(1.0)
     with framebuffer(running) as pixels:
-        source = HastenedFootage(FrameSource(pixels), clock)
+        source = HastenedSource(FrameSource(pixels), clock)
         with Recorder(source, running.folder / "films", SETTINGS, clock) as opened:
             opened.start(A)
             yield opened

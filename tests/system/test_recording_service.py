@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from deskhand.recording.library import metadata as parts
+from deskhand.recording.library import metadata
 from deskhand.recording.library.metadata import Part
 from tests.recording.fakes import decoded
 from tests.system.services import Json, Service, client, descendants_of, service, until
@@ -271,8 +271,8 @@ def test_fifty_readers_of_a_long_video_need_little_memory(folder: Path, tmp_path
     size = 60_000_000
     home = folder / "recordings" / A
     home.mkdir(parents=True)
-    part = Part(recording_id=A, index=1, take=1, label="", started_at=1e9, size=size)
-    (home / "1.json").write_text(parts.document(part))
+    part = Part(recording_id=A, index=1, session_number=1, label="", started_at=1e9, size=size)
+    (home / "1.json").write_text(metadata.document(part))
     (home / "1.mp4").write_bytes(b"")
     os.truncate(home / "1.mp4", size)
     with service(tmp_path / "errors.log", "desktop", "--folder", str(folder)) as desktop:
@@ -322,7 +322,7 @@ def test_sigterm_closes_what_is_recorded_and_the_next_service_has_it(
         stir(desktop)
         desktop.process.terminate()
         assert desktop.process.wait(20) == 0
-    document = parts.read((folder / "recordings" / A / "1.json").read_text())
+    document = metadata.read((folder / "recordings" / A / "1.json").read_text())
     assert (document.end_reason, document.complete) == ("closed", True)
     with service(tmp_path / "2.log", "desktop", "--folder", str(folder)) as desktop:
         facts = stop(desktop)

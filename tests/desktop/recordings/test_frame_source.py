@@ -64,12 +64,12 @@ def shows(shot: object, colour: tuple[int, ...]) -> bool:
 def test_what_is_on_the_screen_is_taken() -> None:
     screen = Screen()
     feed = FrameSource(screen).subscribe()
-    first = feed.take(1.0)
+    first = feed.next_frame(1.0)
     assert first is not None
     assert shows(first, (0, 0, 0, 0))
-    assert feed.take(0.0) is None
+    assert feed.next_frame(0.0) is None
     screen.paint(MAGENTA)
-    assert shows(feed.take(1.0), MAGENTA)
+    assert shows(feed.next_frame(1.0), MAGENTA)
     feed.close()
     assert screen.feeds == []
 
@@ -78,10 +78,10 @@ def test_a_feed_that_is_closed_as_the_screen_is_shown_again_leaves_nothing_behin
     screen, veil = Screen(), PrivacyMode()
     feed = FrameSource(screen, veil).subscribe()
     veil.draw(True)
-    assert feed.take(1.0) is not None
+    assert feed.next_frame(1.0) is not None
     veil.draw(False)
     screen.subscribing = feed.close
-    assert feed.take(1.0) is None
+    assert feed.next_frame(1.0) is None
     assert screen.feeds == []
 
 
@@ -89,10 +89,10 @@ def test_the_pointer_lies_over_the_pixels_where_it_is_on_the_screen() -> None:
     screen = Screen()
     feed = FrameSource(screen).subscribe()
     screen.paint(MAGENTA)
-    shot = feed.take(1.0)
+    shot = feed.next_frame(1.0)
     assert shot is not None
     assert shot.overlay is not None
-    assert shot.overlay.place == (0, 0, 1, 1)
+    assert shot.overlay.region == (0, 0, 1, 1)
     assert tuple(shot.overlay.pixels[0, 0]) == MAGENTA
     feed.close()
 
@@ -100,27 +100,27 @@ def test_the_pointer_lies_over_the_pixels_where_it_is_on_the_screen() -> None:
 def test_nothing_private_is_taken_and_cards_stand_in_for_it() -> None:
     screen, veil = Screen(), PrivacyMode(lambda: 0.0)
     feed = FrameSource(screen, veil).subscribe()
-    feed.take(1.0)
+    feed.next_frame(1.0)
     veil.draw(True)
     screen.paint(MAGENTA)
-    card = feed.take(1.0)
+    card = feed.next_frame(1.0)
     assert card is not None
     assert not shows(card, MAGENTA)
     assert card.regions == ((0, 0, *SIZE),)
-    assert feed.take(0.0) is None
+    assert feed.next_frame(0.0) is None
     screen.paint((9, 9, 9, 0))
     veil.draw(False)
-    again = feed.take(1.0)
+    again = feed.next_frame(1.0)
     assert again is not None
     assert not np.array_equal(again.pixels, card.pixels)
-    assert shows(feed.take(1.0), (9, 9, 9, 0))
+    assert shows(feed.next_frame(1.0), (9, 9, 9, 0))
     feed.close()
 
 
 def test_a_frame_grabbed_while_the_veil_was_drawn_is_not_used() -> None:
     screen, veil = Screen(), PrivacyMode()
     feed = FrameSource(screen, veil).subscribe()
-    feed.take(1.0)
+    feed.next_frame(1.0)
     screen.paint(MAGENTA)
 
     def flicker() -> None:
@@ -128,7 +128,7 @@ def test_a_frame_grabbed_while_the_veil_was_drawn_is_not_used() -> None:
         veil.draw(False)
 
     screen.looked = flicker
-    assert not shows(feed.take(1.0), MAGENTA)
+    assert not shows(feed.next_frame(1.0), MAGENTA)
     feed.close()
 
 
@@ -137,7 +137,7 @@ def test_a_display_that_is_gone_ends_the_feed() -> None:
     feed = FrameSource(screen).subscribe()
     screen.gone = True
     with pytest.raises(FeedEnded):
-        feed.take(1.0)
+        feed.next_frame(1.0)
     with pytest.raises(FeedEnded):
         FrameSource(screen).subscribe()
 
@@ -148,7 +148,7 @@ def test_shots_tell_where_they_differ_and_the_first_ones_that_it_may_be_anywhere
 
     def told() -> object:
         screen.paint(MAGENTA)
-        shot = feed.take(1.0)
+        shot = feed.next_frame(1.0)
         assert shot is not None
         return shot.changed
 

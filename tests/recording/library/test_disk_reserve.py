@@ -4,11 +4,11 @@ from deskhand.recording.library.disk_reserve import ENOUGH, RESERVE, DiskReserve
 
 
 def test_room_is_held_until_it_is_dropped(tmp_path: Path) -> None:
-    ballast = DiskReserve(tmp_path / "1.mp4")
+    reserve = DiskReserve(tmp_path / "1.mp4")
     held = tmp_path / f"1{RESERVE}"
     assert held.stat().st_blocks * 512 >= ENOUGH
-    ballast.drop()
-    ballast.drop()
+    reserve.drop()
+    reserve.drop()
     assert not held.exists()
 
 

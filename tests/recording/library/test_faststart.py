@@ -9,20 +9,25 @@ from pathlib import Path
 import av
 import pytest
 
-from deskhand.recording.errors import UnreadableFilm
-from deskhand.recording.library import metadata as parts
-from deskhand.recording.library.faststart import FastStart, move, remember
+from deskhand.recording.errors import UnreadableVideo
+from deskhand.recording.library import metadata
+from deskhand.recording.library.faststart import FastStart, embed_description, move_index
 from deskhand.recording.library.metadata import Part
 from deskhand.recording.step import Step
 from deskhand.recording.timing.size_budget import QUALITY_LEVELS
-from deskhand.recording.video import mp4_file as container
+from deskhand.recording.video import mp4_file
 from deskhand.recording.video.encoder import Encoder
 from deskhand.recording.video.mp4_file import Mp4File
 from tests.recording.fakes import WAIT, decoded, marked
 
 A = "a1111111-2222-3333-4444-555555555555"
 PART = Part(
-    recording_id=A, index=1, take=1, label="", started_at=1e6, knots=((0.0, 0.0), (5.0, 5.0))
+    recording_id=A,
+    index=1,
+    session_number=1,
+    label="",
+    started_at=1e6,
+    points=((0.0, 0.0), (5.0, 5.0)),
 )
 
 
@@ -33,8 +38,8 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with Encoder((320, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
         made = Mp4File(folder / "1.mp4", encoder.stream)
         for number in range(50):
-            coded = encoder.encode(marked(number), number / 10, key=number % 20 == 0)
-            made.write(coded.data, key=coded.key, at=number * 100)
+            encoded = encoder.encode(marked(number), number / 10, key=number % 20 == 0)
+            made.write(encoded.data, key=encoded.key, at=number * 100)
         made.close()
     return made.path.read_bytes()
 
@@ -48,7 +53,7 @@ def video(tmp_path: Path, film: bytes) -> Path:
 
 def kinds(path: Path) -> list[bytes]:
     with path.open("rb") as file:
-        return [box.kind for box in container.outermost(file.fileno())]
+        return [box.kind for box in mp4_file.outermost(file.fileno())]
 
 
 def described(video: Path, steps: int) -> Part:
@@ -57,7 +62,7 @@ def described(video: Path, steps: int) -> Part:
         for i in range(steps)
     )
     part = replace(PART, steps=made)
-    remember(video, part)
+    embed_description(video, part)
     return part
 
 
@@ -67,18 +72,18 @@ def test_the_index_comes_to_the_front_and_the_file_keeps_its_length(
 ) -> None:
     part = described(video, steps)
     size = video.stat().st_size
-    assert move(video, spare=0)
+    assert move_index(video, spare=0)
     assert kinds(video)[:3] == [b"ftyp", b"moov", b"uuid"]
     assert kinds(video)[-1] == b"mdat"
     assert video.stat().st_size == size
     assert [number for _, number in decoded(video)] == list(range(50))
-    assert parts.read(container.description(video) or "") == part
+    assert metadata.read(mp4_file.description(video) or "") == part
     assert [path.name for path in video.parent.iterdir()] == ["1.mp4"]
 
 
 def test_steps_are_chapters_of_the_moved_file(video: Path) -> None:
     described(video, 400)
-    move(video, spare=0)
+    move_index(video, spare=0)
     with av.open(str(video)) as source:
         chapters = source.chapters()
     titles = [chapter["metadata"]["title"] for chapter in chapters]
@@ -88,22 +93,22 @@ def test_steps_are_chapters_of_the_moved_file(video: Path) -> None:
 
 
 def test_a_file_that_was_never_described_is_moved_too(video: Path) -> None:
-    assert move(video, spare=0)
+    assert move_index(video, spare=0)
     assert kinds(video)[:2] == [b"ftyp", b"moov"]
     assert len(decoded(video)) == 50
 
 
 def test_an_index_is_moved_once(video: Path) -> None:
-    assert move(video, spare=0)
+    assert move_index(video, spare=0)
     inode = video.stat().st_ino
-    assert not move(video, spare=0)
+    assert not move_index(video, spare=0)
     assert video.stat().st_ino == inode
 
 
 def test_without_room_for_chapters_the_file_goes_without(video: Path) -> None:
     part = replace(PART, steps=tuple(Step(title="x" * 99, started=i) for i in range(5)))
-    container.describe(video, parts.document(part))
-    assert move(video, spare=0)
+    mp4_file.describe(video, metadata.document(part))
+    assert move_index(video, spare=0)
     with av.open(str(video)) as source:
         assert source.chapters() == []
     assert len(decoded(video)) == 50
@@ -113,18 +118,18 @@ def test_who_reads_the_old_file_reads_it_to_its_end(video: Path) -> None:
     before = video.read_bytes()
     with video.open("rb") as reader:
         start = reader.read(1000)
-        assert move(video, spare=0)
+        assert move_index(video, spare=0)
         assert start + reader.read() == before
     assert video.read_bytes() != before
 
 
 def test_a_full_disk_leaves_the_index_where_it_is(video: Path, film: bytes) -> None:
-    assert not move(video, spare=1 << 60)
+    assert not move_index(video, spare=1 << 60)
     assert video.read_bytes() == film
 
 
 def test_it_gives_up_when_nobody_wants_it(video: Path, film: bytes) -> None:
-    assert not move(video, lambda: False, spare=0)
+    assert not move_index(video, lambda: False, spare=0)
     assert video.read_bytes() == film
     assert list(video.parent.iterdir()) == [video]
 
@@ -134,22 +139,22 @@ def test_what_is_deleted_meanwhile_stays_deleted(video: Path) -> None:
         video.unlink(missing_ok=True)
         return True
 
-    assert not move(video, wanted, spare=0)
+    assert not move_index(video, wanted, spare=0)
     assert list(video.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("cut", [0, 4, 100, -1, -20])
 def test_what_is_not_closed_is_left_alone(video: Path, film: bytes, cut: int) -> None:
     video.write_bytes(film[:cut])
-    with pytest.raises(UnreadableFilm):
-        move(video, spare=0)
+    with pytest.raises(UnreadableVideo):
+        move_index(video, spare=0)
     assert video.read_bytes() == film[:cut]
 
 
 def test_two_never_make_the_same_draft(video: Path, film: bytes) -> None:
     video.with_suffix(".moving").write_bytes(b"another's")
     with pytest.raises(FileExistsError):
-        move(video, spare=0)
+        move_index(video, spare=0)
     assert video.read_bytes() == film
 
 
@@ -168,26 +173,26 @@ class Watched(FastStart):
 
 
 @pytest.fixture
-def mover() -> Iterator[Watched]:
-    with Watched() as mover:
-        yield mover
-    mover.close()
+def fast_start() -> Iterator[Watched]:
+    with Watched() as fast_start:
+        yield fast_start
+    fast_start.close()
 
 
-def test_one_bad_file_does_not_keep_the_others(mover: Watched, video: Path) -> None:
+def test_one_bad_file_does_not_keep_the_others(fast_start: Watched, video: Path) -> None:
     bad = video.with_name("2.mp4")
     bad.write_bytes(b"nonsense")
     for path in (bad, video.with_name("3.mp4"), video):
-        mover.put(path)
-    mover.wait(video.parent)
+        fast_start.put(path)
+    fast_start.wait(video.parent)
     assert bad.read_bytes() == b"nonsense"
     assert len(decoded(video)) == 50
 
 
 def test_once_closed_it_moves_nothing(video: Path, film: bytes) -> None:
-    mover = FastStart()
-    mover.put(video)
-    mover.close()
-    mover.open()
-    mover.close()
+    fast_start = FastStart()
+    fast_start.put(video)
+    fast_start.close()
+    fast_start.open()
+    fast_start.close()
     assert video.read_bytes() == film

@@ -1,7 +1,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.recording.library.steps import chapters, marks, merged, restored, retold, stored, told
+from deskhand.recording.library.steps import (
+    chapters,
+    chapters_from_rows,
+    marks,
+    merged,
+    restored,
+    step_rows,
+    stored,
+)
 from deskhand.recording.step import Step
 from deskhand.recording.timing.timeline import TimeMap
 
@@ -45,7 +53,7 @@ def test_steps_come_in_order_of_time() -> None:
 
 def test_steps_are_told_in_times_of_day_and_of_video() -> None:
     step = Step(tool="computer", action="wait", started=60.0, ended=115.0, native_point=(3, 4))
-    (row,) = told((step,), TIMES, 1_000_000.0)
+    (row,) = step_rows((step,), TIMES, 1_000_000.0)
     assert row["index"] == 0
     assert (row["started_at"], row["ended_at"]) == (1_000_060.0, 1_000_115.0)
     assert (row["video_start"], row["video_end"]) == (11.0, 17.0)
@@ -67,8 +75,8 @@ def test_chapters_reach_to_the_next_step() -> None:
 
 def test_steps_that_were_told_are_the_same_chapters_again() -> None:
     steps = (Step(title="Look", started=0.5, ended=1.0), Step(tool="execute", started=9.0, ended=9))
-    rows = told(steps, TIMES, 1000.0)
-    assert retold(rows, TIMES.end[1]) == chapters(steps, TIMES)
+    rows = step_rows(steps, TIMES, 1000.0)
+    assert chapters_from_rows(rows, TIMES.end[1]) == chapters(steps, TIMES)
 
 
 def test_a_chapter_at_the_very_end_can_still_be_seen() -> None:

@@ -8,14 +8,14 @@ from deskhand.recording.pipeline.command_queue import END, CommandQueue
 from tests.recording.fakes import WAIT
 
 
-def served(mailbox: CommandQueue) -> threading.Thread:
+def served(commands: CommandQueue) -> threading.Thread:
     """A thread that does what it is asked for until the end."""
 
     def serve() -> None:
-        while (request := mailbox.next(WAIT)) is not END:
-            assert request is not None
-            request.answer_with(lambda: None)
-        mailbox.shut()
+        while (command := commands.next(WAIT)) is not END:
+            assert command is not None
+            command.run(lambda: None)
+        commands.close()
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -23,44 +23,44 @@ def served(mailbox: CommandQueue) -> threading.Thread:
 
 
 def test_work_is_done_in_its_order_and_waited_for() -> None:
-    mailbox, done = CommandQueue(), []
-    thread = served(mailbox)
-    mailbox.tell(lambda: done.append(1))
-    mailbox.post(lambda: done.append(2))
-    mailbox.ask(lambda: done.append(3))
+    commands, done = CommandQueue(), []
+    thread = served(commands)
+    commands.submit(lambda: done.append(1))
+    commands.submit_if_open(lambda: done.append(2))
+    commands.call(lambda: done.append(3))
     assert done == [1, 2, 3]
-    mailbox.end()
+    commands.end()
     thread.join(WAIT)
 
 
 def test_who_asks_hears_what_went_wrong_and_nobody_else_is_disturbed() -> None:
-    mailbox = CommandQueue()
-    served(mailbox)
+    commands = CommandQueue()
+    served(commands)
 
     def fail() -> None:
         raise UnknownRecording("x")
 
-    mailbox.tell(fail)
+    commands.submit(fail)
     with pytest.raises(UnknownRecording):
-        mailbox.ask(fail)
-    mailbox.ask(lambda: None)
-    mailbox.end()
+        commands.call(fail)
+    commands.call(lambda: None)
+    commands.end()
 
 
 def test_once_shut_it_takes_nothing_and_who_waits_is_let_go() -> None:
-    mailbox = CommandQueue()
+    commands = CommandQueue()
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(mailbox.ask, lambda: None)
-        request = mailbox.next(WAIT)
-        assert request is not None
-        request.refuse()
+        waiting = pool.submit(commands.call, lambda: None)
+        command = commands.next(WAIT)
+        assert command is not None
+        command.cancel()
         with pytest.raises(RecorderClosed):
             waiting.result(WAIT)
-    mailbox.tell(lambda: None)
-    mailbox.shut()
-    assert mailbox.next(0.0) is None
-    mailbox.post(lambda: None)
-    mailbox.end()
-    for late in (mailbox.tell, mailbox.ask):
+    commands.submit(lambda: None)
+    commands.close()
+    assert commands.next(0.0) is None
+    commands.submit_if_open(lambda: None)
+    commands.end()
+    for late in (commands.submit, commands.call):
         with pytest.raises(RecorderClosed):
             late(lambda: None)

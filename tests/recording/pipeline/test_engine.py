@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from deskhand.recording.errors import DiskFull, TooManyRecordings, UnknownRecording
-from deskhand.recording.library import metadata as parts
+from deskhand.recording.library import metadata
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.engine import RecordingEngine
 from deskhand.recording.ports import CapturedFrame, Rectangle
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.step import Step
-from deskhand.recording.video import mp4_file as container
+from deskhand.recording.video import mp4_file
 from tests.recording.fakes import Picture, decoded, key_times, marked
 
 A, B, C, D, E, F = (f"{digit}1111111-2222-3333-4444-555555555555" for digit in "abcdef")
@@ -33,8 +33,8 @@ class Scene:
     """A studio and its day: ``now`` moves on as the test says."""
 
     def __init__(self, folder: Path, settings: RecordingSettings = SETTINGS) -> None:
-        self.catalogue = Catalog(folder)
-        self.studio = RecordingEngine(self.catalogue, settings, EPOCH)
+        self.catalog = Catalog(folder)
+        self.engine = RecordingEngine(self.catalog, settings, EPOCH)
         self.now = 100.0
         self.number = 0
 
@@ -42,33 +42,33 @@ class Scene:
         """Let time pass as the recorder's thread does, from deadline to deadline."""
         end = self.now + seconds
         while True:
-            deadline = self.studio.deadline()
+            deadline = self.engine.deadline()
             if deadline is None or deadline > end:
                 break
             self.now = max(self.now, deadline)
-            self.studio.tick(self.now)
+            self.engine.tick(self.now)
         self.now = end
 
     def show(self, *regions: Rectangle, picture: Picture | None = None) -> int:
         """Show the next number, or a given picture."""
         self.number += 1
         shown = marked(self.number) if picture is None else picture
-        self.studio.shot(CapturedFrame(shown, self.now, regions))
-        self.studio.tick(self.now)
+        self.engine.add_frame(CapturedFrame(shown, self.now, regions))
+        self.engine.tick(self.now)
         return self.number
 
     def start(self, name: str) -> None:
-        self.studio.start(name, "label", self.now)
-        if self.studio.needs_shot:
+        self.engine.start(name, "label", self.now)
+        if self.engine.needs_frame:
             self.show(EVERYTHING)
 
     def stop(self, name: str) -> list[tuple[float, int]]:
         """The end of a recording; the times and numbers of its latest file."""
-        self.studio.stop(name, self.now, "completed")
-        return decoded(self.catalogue.video(name, self.catalogue.take(name)[-1].index))
+        self.engine.stop(name, self.now, "completed")
+        return decoded(self.catalog.video(name, self.catalog.latest_session(name)[-1].index))
 
     def times(self, name: str) -> tuple[float, float]:
-        facts = self.catalogue.get(name)
+        facts = self.catalog.get(name)
         return facts["duration_s"], facts["video_s"]
 
 
@@ -82,7 +82,7 @@ def stage(tmp_path: Path) -> Iterator[Staging]:
 
         def make(**settings: Any) -> Scene:
             scene = Scene(tmp_path, replace(SETTINGS, **settings))
-            ends.callback(lambda: scene.studio.stop_all(scene.now, "closed"))
+            ends.callback(lambda: scene.engine.stop_all(scene.now, "closed"))
             return scene
 
         yield make
@@ -101,8 +101,8 @@ def test_frames_are_shown_at_the_times_of_the_map(scene: Scene) -> None:
         taken[scene.show(EVERYTHING)] = scene.now - 100.0
     scene.wait(1.0)
     film = scene.stop(A)
-    (part,) = scene.catalogue.take(A)
-    times, _ = parts.joined([part])
+    (part,) = scene.catalog.latest_session(A)
+    times, _ = metadata.joined([part])
     for at, number in film:
         if number in taken:
             assert at == pytest.approx(times.video(taken.pop(number)), abs=0.0011)
@@ -142,9 +142,9 @@ def test_a_caret_that_blinks_for_ten_minutes_plays_as_two_seconds(stage: Staging
 def test_nothing_is_coded_while_nothing_happens(scene: Scene) -> None:
     scene.start(A)
     scene.wait(500.0)
-    size = scene.catalogue.video(A).stat().st_size
+    size = scene.catalog.video(A).stat().st_size
     scene.wait(90.0)
-    assert scene.catalogue.video(A).stat().st_size == size
+    assert scene.catalog.video(A).stat().st_size == size
     # The first picture, its repetition one second later, and the end.
     assert [number for _, number in scene.stop(A)] == [1, 1, 1]
 
@@ -187,7 +187,7 @@ def test_input_plays_at_normal_speed_although_nothing_changes(scene: Scene) -> N
     scene.start(A)
     for _ in range(20):
         scene.wait(0.5)
-        scene.studio.touch(scene.now)
+        scene.engine.input(scene.now)
     scene.stop(A)
     assert scene.times(A) == pytest.approx((10.0, 10.0), abs=0.01)
 
@@ -197,12 +197,12 @@ def test_what_a_person_does_plays_at_normal_speed_and_is_a_step(scene: Scene) ->
     scene.wait(60.0)
     for _ in range(20):
         scene.wait(0.25)
-        scene.studio.person(scene.now)
+        scene.engine.human_input(scene.now)
     scene.wait(60.0)
-    scene.studio.person(scene.now)
+    scene.engine.human_input(scene.now)
     scene.stop(A)
     assert scene.times(A)[1] == pytest.approx(2.0 + 4.75 + 2.0, abs=0.02)
-    first, second = scene.catalogue.get(A)["steps"]
+    first, second = scene.catalog.get(A)["steps"]
     assert (first["tool"], first["title"]) == ("human", "A person used the desktop")
     assert first["video_start"] == pytest.approx(2.0, abs=0.01)
     assert first["video_end"] == pytest.approx(6.75, abs=0.01)
@@ -213,29 +213,29 @@ def test_a_person_keeps_recordings_from_resting(scene: Scene) -> None:
     scene.start(A)
     for _ in range(3):
         scene.wait(500.0)
-        scene.studio.person(scene.now)
-    assert list(scene.studio.active) == [A]
+        scene.engine.human_input(scene.now)
+    assert list(scene.engine.active) == [A]
     scene.wait(601.0)
-    assert list(scene.studio.active) == []
+    assert list(scene.engine.active) == []
 
 
 def test_steps_are_placed_on_the_video(scene: Scene) -> None:
     scene.start(A)
     scene.wait(60.0)
     scene.show(EVERYTHING)
-    scene.studio.note(
+    scene.engine.add_step(
         Step(tool_call_id="t1", action="left_click", started=scene.now - 0.1, ended=scene.now),
         scene.now,
     )
     scene.wait(1.0)
     scene.stop(A)
-    facts = scene.catalogue.get(A)
+    facts = scene.catalog.get(A)
     (step,) = facts["steps"]
     assert step["started_at"] == EPOCH + 159.9
     assert step["video_end"] == pytest.approx(2.0, abs=0.01)
     assert step["video_end"] - step["video_start"] == pytest.approx(0.1)
-    assert "left_click" in scene.catalogue.steps_vtt(A)
-    assert "left_click" in (container.description(scene.catalogue.video(A)) or "")
+    assert "left_click" in scene.catalog.steps_vtt(A)
+    assert "left_click" in (mp4_file.description(scene.catalog.video(A)) or "")
 
 
 def test_steps_and_long_videos_get_seek_points(scene: Scene) -> None:
@@ -245,9 +245,9 @@ def test_steps_and_long_videos_get_seek_points(scene: Scene) -> None:
             scene.wait(0.25)
             scene.show(EVERYTHING)
         if second == 23:
-            scene.studio.note(Step(started=scene.now, ended=scene.now), scene.now)
+            scene.engine.add_step(Step(started=scene.now, ended=scene.now), scene.now)
     scene.stop(A)
-    keys = key_times(scene.catalogue.video(A))
+    keys = key_times(scene.catalog.video(A))
     assert keys[0] == 0.0
     assert all(later - earlier <= 10.3 for earlier, later in pairwise(keys))
     assert any(24.0 <= key <= 24.3 for key in keys)
@@ -291,7 +291,7 @@ def test_starting_twice_changes_nothing(scene: Scene) -> None:
     scene.wait(1.0)
     scene.stop(A)
     assert scene.times(A)[0] == 2.0
-    assert len(scene.catalogue.parts(A)) == 1
+    assert len(scene.catalog.parts(A)) == 1
 
 
 def test_a_stopped_recording_starts_anew_and_the_old_file_stays(scene: Scene) -> None:
@@ -302,8 +302,8 @@ def test_a_stopped_recording_starts_anew_and_the_old_file_stays(scene: Scene) ->
     scene.wait(3.0)
     scene.stop(A)
     assert scene.times(A)[0] == 3.0
-    assert scene.catalogue.get(A)["take"] == 2
-    assert decoded(scene.catalogue.video(A, 1)) == old
+    assert scene.catalog.get(A)["take"] == 2
+    assert decoded(scene.catalog.video(A, 1)) == old
 
 
 def test_a_sixth_recording_is_refused(scene: Scene) -> None:
@@ -311,20 +311,20 @@ def test_a_sixth_recording_is_refused(scene: Scene) -> None:
         scene.start(name)
     with pytest.raises(TooManyRecordings):
         scene.start(F)
-    assert scene.studio.active == (A, B, C, D, E)
-    assert not scene.studio.knows(F)
+    assert scene.engine.active == (A, B, C, D, E)
+    assert not scene.engine.knows(F)
 
 
 def test_stopping_an_unknown_recording_is_an_error(scene: Scene) -> None:
     with pytest.raises(UnknownRecording):
-        scene.studio.stop(A, 0.0, "completed")
+        scene.engine.stop(A, 0.0, "completed")
 
 
 def test_without_room_nothing_begins(stage: Staging) -> None:
     scene = stage(free_to_start=1 << 60)
     with pytest.raises(DiskFull):
         scene.start(A)
-    assert scene.studio.active == ()
+    assert scene.engine.active == ()
 
 
 def test_a_disk_that_fills_up_ends_recordings_while_they_can_be_closed(stage: Staging) -> None:
@@ -334,9 +334,9 @@ def test_a_disk_that_fills_up_ends_recordings_while_they_can_be_closed(stage: St
     scene.show(EVERYTHING)
     scene.wait(6.0)
     scene.show(EVERYTHING)
-    facts = scene.catalogue.get(A)
+    facts = scene.catalog.get(A)
     assert (facts["end_reason"], facts["complete"]) == ("disk_full", False)
-    assert len(decoded(scene.catalogue.video(A))) > 1
+    assert len(decoded(scene.catalog.video(A))) > 1
 
 
 def test_after_ten_idle_minutes_a_recording_rests_and_goes_on_with_the_next_step(
@@ -344,16 +344,16 @@ def test_after_ten_idle_minutes_a_recording_rests_and_goes_on_with_the_next_step
 ) -> None:
     scene.start(A)
     scene.wait(601.0)
-    assert scene.studio.active == ()
-    assert scene.catalogue.get(A)["end_reason"] == "idle"
+    assert scene.engine.active == ()
+    assert scene.catalog.get(A)["end_reason"] == "idle"
     scene.wait(1000.0)
-    scene.studio.note(Step(tool="execute", started=scene.now, ended=scene.now), scene.now)
-    assert A in scene.studio.active
-    assert scene.studio.needs_shot
+    scene.engine.add_step(Step(tool="execute", started=scene.now, ended=scene.now), scene.now)
+    assert A in scene.engine.active
+    assert scene.engine.needs_frame
     scene.show(EVERYTHING)
     scene.wait(2.0)
     scene.stop(A)
-    facts = scene.catalogue.get(A)
+    facts = scene.catalog.get(A)
     assert [part["end_reason"] for part in facts["parts"]] == ["idle", "completed"]
     assert facts["parts"][1]["video_start"] == facts["parts"][0]["video_s"]
     assert facts["complete"]
@@ -365,16 +365,16 @@ def test_an_animation_does_not_count_as_activity_of_anybody(scene: Scene) -> Non
     for _ in range(610):
         scene.wait(1.0)
         scene.show(EVERYTHING)
-    assert scene.studio.active == ()
+    assert scene.engine.active == ()
 
 
 def test_a_resting_recording_is_stopped_as_it_is(scene: Scene) -> None:
     scene.start(A)
     scene.wait(601.0)
-    scene.studio.stop(A, scene.now, "completed")
-    assert scene.catalogue.get(A)["end_reason"] == "idle"
-    scene.studio.touch(scene.now)
-    assert scene.studio.active == ()
+    scene.engine.stop(A, scene.now, "completed")
+    assert scene.catalog.get(A)["end_reason"] == "idle"
+    scene.engine.input(scene.now)
+    assert scene.engine.active == ()
 
 
 def noise(seed: int) -> Picture:
@@ -391,7 +391,7 @@ def test_a_recording_near_its_cap_loses_quality_and_then_goes_on_in_a_next_part(
         scene.show(EVERYTHING, picture=noise(seed))
     scene.wait(0.5)
     scene.stop(A)
-    facts = scene.catalogue.get(A)
+    facts = scene.catalog.get(A)
     reasons = [part["end_reason"] for part in facts["parts"]]
     assert reasons[-1] == "completed"
     assert len(reasons) > 1
@@ -400,14 +400,14 @@ def test_a_recording_near_its_cap_loses_quality_and_then_goes_on_in_a_next_part(
     assert all(part["bytes"] <= 1_500_000 for part in facts["parts"])
     assert facts["video_s"] == pytest.approx(facts["duration_s"], abs=0.1)
     for part in facts["parts"]:
-        assert len(decoded(scene.catalogue.video(A, part["index"]))) > 1
+        assert len(decoded(scene.catalog.video(A, part["index"]))) > 1
 
 
 def test_quality_changes_inside_a_file_that_still_decodes(stage: Staging) -> None:
     scene = stage(largest_file=4_000_000, animation_after=1e6)
     scene.start(A)
     shown = 0
-    while scene.studio.fps == 15 and shown < 400:
+    while scene.engine.fps == 15 and shown < 400:
         scene.wait(1 / 15)
         scene.show(EVERYTHING, picture=noise(shown))
         shown += 1
@@ -424,12 +424,12 @@ def test_all_end_when_the_display_is_lost(scene: Scene) -> None:
     scene.start(A)
     scene.start(B)
     scene.wait(1.0)
-    scene.studio.stop_all(scene.now, "display_lost")
-    assert scene.studio.active == ()
+    scene.engine.stop_all(scene.now, "display_lost")
+    assert scene.engine.active == ()
     for name in (A, B):
-        facts = scene.catalogue.get(name)
+        facts = scene.catalog.get(name)
         assert (facts["end_reason"], facts["complete"]) == ("display_lost", False)
-        assert decoded(scene.catalogue.video(name))
+        assert decoded(scene.catalog.video(name))
 
 
 def test_the_thumbnail_is_of_a_telling_moment(scene: Scene) -> None:
@@ -441,21 +441,21 @@ def test_the_thumbnail_is_of_a_telling_moment(scene: Scene) -> None:
     scene.wait(1.0)
     scene.stop(A)
     # Noise is hard to compress: a plain picture of this size takes about 1.5 KB.
-    assert scene.catalogue.thumbnail(A).stat().st_size > 10_000
+    assert scene.catalog.thumbnail(A).stat().st_size > 10_000
 
 
 def test_a_shot_for_nobody_is_ignored(scene: Scene) -> None:
     scene.show(EVERYTHING)
-    scene.studio.tick(scene.now)
-    assert scene.studio.deadline() is None
-    assert scene.studio.fps == 15
+    scene.engine.tick(scene.now)
+    assert scene.engine.deadline() is None
+    assert scene.engine.fps == 15
 
 
 def test_a_deleted_recording_is_forgotten(scene: Scene) -> None:
     scene.start(A)
     scene.stop(A)
-    scene.studio.forget(A)
-    assert not scene.studio.knows(A)
+    scene.engine.forget(A)
+    assert not scene.engine.knows(A)
 
 
 def test_one_broken_file_does_not_disturb_the_others(scene: Scene) -> None:
@@ -463,9 +463,9 @@ def test_one_broken_file_does_not_disturb_the_others(scene: Scene) -> None:
     scene.wait(1.0)
     scene.start(B)
     # Nothing can be created where a file lies: the start fails and leaves the rest alone.
-    (scene.catalogue.folder / C).write_text("")
+    (scene.catalog.folder / C).write_text("")
     scene.start(C)
-    assert scene.studio.active == (A, B)
+    assert scene.engine.active == (A, B)
     scene.wait(1.0)
     scene.show(EVERYTHING)
     assert len(scene.stop(A)) > 1
@@ -477,14 +477,14 @@ def test_an_animation_is_looked_at_less_often_until_somebody_acts(scene: Scene) 
     for _ in range(70):
         scene.wait(0.1)
         scene.show(EVERYTHING)
-    assert scene.studio.fps == 5
-    scene.studio.touch(scene.now)
-    assert scene.studio.fps == 15
+    assert scene.engine.fps == 5
+    scene.engine.input(scene.now)
+    assert scene.engine.fps == 15
 
 
 def test_a_journal_that_takes_no_more_ends_its_own_recording_only(scene: Scene) -> None:
-    (scene.catalogue.folder / A).mkdir()
-    journal = scene.catalogue.paths(A, 1).journal
+    (scene.catalog.folder / A).mkdir()
+    journal = scene.catalog.paths(A, 1).journal
     os.mkfifo(journal)
     reader = os.open(journal, os.O_RDONLY | os.O_NONBLOCK)
     scene.start(A)
@@ -493,8 +493,8 @@ def test_a_journal_that_takes_no_more_ends_its_own_recording_only(scene: Scene) 
     for _ in range(30):
         scene.wait(0.1)
         scene.show(EVERYTHING)
-    assert scene.studio.active == (B,)
-    facts = scene.catalogue.get(A)
+    assert scene.engine.active == (B,)
+    facts = scene.catalog.get(A)
     assert (facts["end_reason"], facts["video_s"] > 1.0) == ("failed", True)
     assert len(scene.stop(B)) > 1
 
@@ -502,48 +502,48 @@ def test_a_journal_that_takes_no_more_ends_its_own_recording_only(scene: Scene) 
 def test_where_the_folder_is_lost_recordings_end(stage: Staging) -> None:
     scene = stage(sync_every=0.0)
     scene.start(A)
-    shutil.rmtree(scene.catalogue.folder)
+    shutil.rmtree(scene.catalog.folder)
     scene.show(EVERYTHING)
-    assert scene.studio.active == ()
+    assert scene.engine.active == ()
 
 
 def test_a_start_that_failed_leaves_no_old_picture_behind(scene: Scene) -> None:
-    (scene.catalogue.folder / A).write_text("")
+    (scene.catalog.folder / A).write_text("")
     scene.start(A)
-    assert scene.studio.active == ()
+    assert scene.engine.active == ()
     scene.wait(60.0)
-    (scene.catalogue.folder / A).unlink()
-    scene.studio.start(A, "label", scene.now)
-    assert scene.studio.needs_shot
+    (scene.catalog.folder / A).unlink()
+    scene.engine.start(A, "label", scene.now)
+    assert scene.engine.needs_frame
     shown = scene.show(EVERYTHING)
     assert scene.stop(A)[0] == (0.0, shown)
 
 
 def test_a_recording_without_a_journal_does_not_begin(scene: Scene) -> None:
-    (scene.catalogue.folder / A).mkdir()
-    scene.catalogue.paths(A, 1).journal.symlink_to("/dev/full")
+    (scene.catalog.folder / A).mkdir()
+    scene.catalog.paths(A, 1).journal.symlink_to("/dev/full")
     scene.start(A)
-    assert scene.studio.active == ()
-    assert list((scene.catalogue.folder / A).iterdir()) == []
+    assert scene.engine.active == ()
+    assert list((scene.catalog.folder / A).iterdir()) == []
 
 
 def test_a_step_from_a_clock_that_is_ahead_says_nothing_of_what_is_to_come(scene: Scene) -> None:
     scene.start(A)
-    scene.studio.note(Step(started=scene.now, ended=scene.now + 3600.0), scene.now)
+    scene.engine.add_step(Step(started=scene.now, ended=scene.now + 3600.0), scene.now)
     for _ in range(70):
         scene.wait(0.1)
         scene.show(EVERYTHING)
-    assert scene.studio.fps == 5
+    assert scene.engine.fps == 5
 
 
 def test_resting_recordings_go_on_although_somebody_removed_the_files_of_one(scene: Scene) -> None:
     scene.start(A)
     scene.start(B)
     scene.wait(700.0)
-    assert not scene.studio.active
-    shutil.rmtree(scene.catalogue.folder / A)
-    scene.studio.touch(scene.now)
-    assert scene.studio.active == (A, B)
+    assert not scene.engine.active
+    shutil.rmtree(scene.catalog.folder / A)
+    scene.engine.input(scene.now)
+    assert scene.engine.active == (A, B)
     scene.show(EVERYTHING)
     assert len(scene.stop(A)) > 0
     assert len(scene.stop(B)) > 0

@@ -160,8 +160,8 @@ def test_a_stop_and_a_start_at_once_leave_one_recording_or_two(
     at_once(lambda: recorder.stop(A), lambda: recorder.start(A))
     running = recorder.active() == (A,)
     recorder.stop(A)
-    takes = {part.take for part in Catalog(tmp_path).parts(A)}
-    assert takes == ({1, 2} if running else {1})
+    sessions = {part.session_number for part in Catalog(tmp_path).parts(A)}
+    assert sessions == ({1, 2} if running else {1})
     assert recorder.active() == ()
 
 
@@ -188,7 +188,7 @@ class BlackSource(FakeSource):
 
     def subscribe(self) -> FakeFeed:
         feed = super().subscribe()
-        feed.take(0)
+        feed.next_frame(0)
         feed.lose()
         return feed
 
@@ -212,7 +212,7 @@ def test_closing_closes_the_files(tmp_path: Path, source: FakeSource) -> None:
     with pytest.raises(RecorderClosed):
         recorder.start(B)
     with pytest.raises(RecorderClosed):
-        recorder.note(Step())
+        recorder.add_step(Step())
 
 
 def test_files_are_closed_although_the_body_failed(tmp_path: Path, source: FakeSource) -> None:
@@ -231,9 +231,9 @@ def test_steps_come_from_the_display_and_from_elsewhere(
 ) -> None:
     recorder.start(A)
     now = source.show(marked(1))
-    recorder.note(Step(tool_call_id="t", action="type", started=now, ended=now))
+    recorder.add_step(Step(tool_call_id="t", action="type", started=now, ended=now))
     begun = Catalog(tmp_path).get(A)["started_at"]
-    recorder.note_from_elsewhere(Step(tool="execute", started=begun + 50, ended=begun + 51))
+    recorder.add_reported_step(Step(tool="execute", started=begun + 50, ended=begun + 51))
     recorder.touch()
     recorder.stop(A)
     steps = Catalog(tmp_path).get(A)["steps"]
@@ -260,7 +260,7 @@ def test_secrets_are_in_no_file(tmp_path: Path, source: FakeSource) -> None:
 
     with Recorder(source, tmp_path, SETTINGS, mask=hidden) as recorder:
         recorder.start(A)
-        recorder.note(Step(action="type", text="hunter2", title="Type hunter2"))
+        recorder.add_step(Step(action="type", text="hunter2", title="Type hunter2"))
         (journal,) = tmp_path.glob("*/*.journal")
         source.show(marked(1))
         wait_until(lambda: "[secret]" in journal.read_text())
@@ -314,7 +314,7 @@ def test_many_callers_at_once_do_not_disturb_each_other(
     def work(index: int) -> None:
         name = (A, B, C, D)[index % 4]
         recorder.start(name)
-        recorder.note(Step(tool=str(index)))
+        recorder.add_step(Step(tool=str(index)))
         recorder.stop(name)
 
     with ThreadPoolExecutor(8) as pool:

@@ -4,19 +4,19 @@ from deskhand.recording.errors import TooManyRecordings, UnknownRecording
 from deskhand.recording.timing.recording_states import RecordingState, RecordingStates
 
 
-def table() -> RecordingStates:
+def states() -> RecordingStates:
     return RecordingStates(most=2, rest_after=600.0)
 
 
 def test_starting_a_running_recording_is_no_news() -> None:
-    recordings = table()
+    recordings = states()
     assert recordings.start("a", 0.0)
     assert not recordings.start("a", 1.0)
     assert recordings.active() == ("a",)
 
 
 def test_a_stopped_recording_starts_anew() -> None:
-    recordings = table()
+    recordings = states()
     recordings.start("a", 0.0)
     assert recordings.stop("a")
     assert recordings.state("a") is RecordingState.STOPPED
@@ -25,7 +25,7 @@ def test_a_stopped_recording_starts_anew() -> None:
 
 
 def test_stopping_twice_is_no_news() -> None:
-    recordings = table()
+    recordings = states()
     recordings.start("a", 0.0)
     assert recordings.stop("a")
     assert not recordings.stop("a")
@@ -33,12 +33,12 @@ def test_stopping_twice_is_no_news() -> None:
 
 def test_stopping_what_never_was_is_an_error() -> None:
     with pytest.raises(UnknownRecording):
-        table().stop("a")
-    assert table().state("a") is None
+        states().stop("a")
+    assert states().state("a") is None
 
 
 def test_one_too_many_is_refused_and_leaves_no_trace() -> None:
-    recordings = table()
+    recordings = states()
     recordings.start("a", 0.0)
     recordings.start("b", 0.0)
     with pytest.raises(TooManyRecordings, match=r"^too many concurrent recordings \(max 2\)$"):
@@ -48,7 +48,7 @@ def test_one_too_many_is_refused_and_leaves_no_trace() -> None:
 
 
 def test_a_place_is_free_again_after_a_stop() -> None:
-    recordings = table()
+    recordings = states()
     recordings.start("a", 0.0)
     recordings.start("b", 0.0)
     recordings.stop("a")
@@ -57,7 +57,7 @@ def test_a_place_is_free_again_after_a_stop() -> None:
 
 
 def test_recordings_rest_after_ten_minutes_without_activity() -> None:
-    recordings = table()
+    recordings = states()
     recordings.start("a", 0.0)
     assert recordings.rest(599.9) == ()
     assert recordings.rest(600.0) == ("a",)
@@ -66,7 +66,7 @@ def test_recordings_rest_after_ten_minutes_without_activity() -> None:
 
 
 def test_activity_postpones_the_rest() -> None:
-    recordings = table()
+    recordings = states()
     recordings.start("a", 0.0)
     assert recordings.activity(300.0) == ()
     assert recordings.rest(600.0) == ()
@@ -76,14 +76,14 @@ def test_activity_postpones_the_rest() -> None:
 
 
 def test_starting_another_recording_is_activity() -> None:
-    recordings = table()
+    recordings = states()
     recordings.start("a", 0.0)
     recordings.start("b", 500.0)
     assert recordings.rest(700.0) == ()
 
 
 def test_the_first_activity_wakes_what_rests() -> None:
-    recordings = table()
+    recordings = states()
     recordings.start("a", 0.0)
     recordings.rest(600.0)
     assert recordings.activity(700.0) == ("a",)
@@ -91,7 +91,7 @@ def test_the_first_activity_wakes_what_rests() -> None:
 
 
 def test_only_as_many_wake_as_there_are_places() -> None:
-    recordings = table()
+    recordings = states()
     recordings.start("a", 0.0)
     recordings.start("b", 0.0)
     recordings.rest(600.0)
@@ -102,7 +102,7 @@ def test_only_as_many_wake_as_there_are_places() -> None:
 
 
 def test_a_resting_recording_can_be_stopped_without_closing_a_file() -> None:
-    recordings = table()
+    recordings = states()
     recordings.start("a", 0.0)
     recordings.rest(600.0)
     assert not recordings.stop("a")
@@ -110,7 +110,7 @@ def test_a_resting_recording_can_be_stopped_without_closing_a_file() -> None:
 
 
 def test_a_forgotten_recording_was_never_there() -> None:
-    recordings = table()
+    recordings = states()
     recordings.start("a", 0.0)
     recordings.forget("a")
     recordings.forget("a")

@@ -1,4 +1,4 @@
-from deskhand.recording.timing.significance import MOST_PLACES, REMEMBERED, SignificanceFilter
+from deskhand.recording.timing.significance import MAX_HABITS, REMEMBERED, SignificanceFilter
 
 CLOCK = (1800, 0, 1860, 20)
 BUTTON = (100, 100, 180, 130)
@@ -89,7 +89,7 @@ def test_the_oldest_place_is_forgotten_when_there_are_too_many() -> None:
         toggling.significant([CLOCK], float(now))
     crowd = [
         (40 * (i % 40), 40 * (i // 40), 40 * (i % 40) + 20, 40 * (i // 40) + 20)
-        for i in range(MOST_PLACES)
+        for i in range(MAX_HABITS)
     ]
     toggling.significant(crowd, 4.0)
     assert toggling.significant([CLOCK], 5.0)

@@ -7,7 +7,7 @@ from deskhand.recording.timing.size_budget import (
     NEXT_PART,
     QUALITY_LEVELS,
     SizeBudget,
-    together,
+    shared_level,
 )
 
 CAP = 104_857_600
@@ -15,23 +15,23 @@ CAP = 104_857_600
 
 def test_a_fresh_file_has_the_best_quality() -> None:
     budget = SizeBudget(CAP)
-    assert budget.rung == 0
+    assert budget.level == 0
     assert not budget.full
 
 
 def test_each_rung_may_spend_half_of_what_is_left() -> None:
     budget = SizeBudget(CAP)
-    rungs = []
+    levels = []
     for share in (0.49, 0.5, 0.74, 0.75, 0.87, 0.876, 0.9376, 0.97):
         budget.spent(int(share * CAP) - INDEX_HEAD + 1, 0)
-        rungs.append(budget.rung)
-    assert rungs == [0, 1, 1, 2, 2, 3, 4, 4]
+        levels.append(budget.level)
+    assert levels == [0, 1, 1, 2, 2, 3, 4, 4]
 
 
 def test_a_jump_goes_down_several_rungs_at_once() -> None:
     budget = SizeBudget(CAP)
     budget.spent(int(0.95 * CAP), 0)
-    assert budget.rung == len(QUALITY_LEVELS) - 1
+    assert budget.level == len(QUALITY_LEVELS) - 1
 
 
 def test_a_file_is_full_before_its_cap() -> None:
@@ -60,13 +60,13 @@ def test_the_index_is_part_of_the_size() -> None:
 
 
 def test_quality_falls_only_when_all_recordings_agree() -> None:
-    assert together([0, 4]) == 0
-    assert together([3, 4]) == 3
-    assert together([]) == 0
+    assert shared_level([0, 4]) == 0
+    assert shared_level([3, 4]) == 3
+    assert shared_level([]) == 0
 
 
 def test_a_next_part_begins_on_the_third_rung() -> None:
-    assert SizeBudget(CAP, NEXT_PART).rung == 2
+    assert SizeBudget(CAP, NEXT_PART).level == 2
 
 
 @given(st.lists(st.integers(0, 1 << 20), max_size=300))
@@ -74,10 +74,10 @@ def test_the_rung_never_rises_and_a_full_file_fits(sizes: list[int]) -> None:
     budget = SizeBudget(CAP)
     size = 0
     for added in sizes:
-        before = budget.rung
+        before = budget.level
         size += added
         budget.spent(size, 1)
-        assert budget.rung >= before
+        assert budget.level >= before
         if budget.full:
             # What is on its way: 0.3 s at the encoder's rate and one frame of a whole second.
             assert size + 1_300_000 + INDEX_HEAD < CAP
@@ -85,7 +85,7 @@ def test_the_rung_never_rises_and_a_full_file_fits(sizes: list[int]) -> None:
 
 
 def test_every_rung_is_smaller_than_the_one_before() -> None:
-    assert [rung.crf for rung in QUALITY_LEVELS] == sorted(rung.crf for rung in QUALITY_LEVELS)
-    assert [rung.fps for rung in QUALITY_LEVELS] == sorted(
-        (rung.fps for rung in QUALITY_LEVELS), reverse=True
+    assert [level.crf for level in QUALITY_LEVELS] == sorted(level.crf for level in QUALITY_LEVELS)
+    assert [level.fps for level in QUALITY_LEVELS] == sorted(
+        (level.fps for level in QUALITY_LEVELS), reverse=True
     )

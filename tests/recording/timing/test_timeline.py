@@ -98,14 +98,14 @@ def test_a_slice_of_the_map_begins_at_zero() -> None:
     timeline.finish(60.0)
     whole = timeline.between(0.0, 60.0)
     part = timeline.between(49.9, 60.0)
-    assert part.knots[0] == (0.0, 0.0)
+    assert part.points[0] == (0.0, 0.0)
     assert part.end[0] == pytest.approx(10.1)
     assert part.video(5.0) == pytest.approx(whole.video(54.9) - whole.video(49.9))
 
 
 def test_a_slice_without_length_is_a_single_point() -> None:
     timeline = Timeline(1.0, RULES)
-    assert timeline.between(2.0, 3.0).knots == ((0.0, 0.0),)
+    assert timeline.between(2.0, 3.0).points == ((0.0, 0.0),)
 
 
 def test_forgetting_the_past_does_not_change_the_rest() -> None:
@@ -165,8 +165,8 @@ def test_the_map_never_falls_and_never_runs_faster_than_time(
             timeline.activity(now - (ticks[index % len(ticks)] if ticks else 0.0))
         timeline.settle(now)
     timeline.finish(now)
-    knots = timeline.between(0.0, now).knots
-    for (real, video), (later_real, later_video) in pairwise(knots):
+    points = timeline.between(0.0, now).points
+    for (real, video), (later_real, later_video) in pairwise(points):
         assert later_real > real
         assert 0 <= later_video - video <= later_real - real + 1e-9
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deskhand.recording.errors import RecordingFailed, UnreadableFilm
+from deskhand.recording.errors import RecordingFailed, UnreadableVideo
 from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.video import clips
 from deskhand.recording.video.clips import Stretch
@@ -19,8 +19,8 @@ def film(path: Path, numbers: range, width: int = 320) -> Path:
     with Encoder((width, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
         made = Mp4File(path, encoder.stream)
         for at, number in enumerate(numbers):
-            coded = encoder.encode(marked(number, width), at / 10, key=at % 20 == 0)
-            made.write(coded.data, key=coded.key, at=at * 100)
+            encoded = encoder.encode(marked(number, width), at / 10, key=at % 20 == 0)
+            made.write(encoded.data, key=encoded.key, at=at * 100)
         made.close()
     return path
 
@@ -80,9 +80,9 @@ def test_a_later_part_begins_at_a_keyframe(video: Path) -> None:
 def test_what_is_no_film_is_said_to_be_unreadable(tmp_path: Path) -> None:
     path = tmp_path / "1.mp4"
     path.write_bytes(b"nonsense")
-    with pytest.raises(UnreadableFilm):
+    with pytest.raises(UnreadableVideo):
         clips.cut([Stretch(path, 0, 1)], tmp_path / "c.mp4")
-    with pytest.raises(UnreadableFilm):
+    with pytest.raises(UnreadableVideo):
         clips.picture(path, 0.0)
 
 

@@ -15,17 +15,17 @@ def noise(height: int) -> NDArray[np.uint8]:
     return np.random.default_rng(SEED).integers(0, 255, (height, WIDTH, 4), dtype=np.uint8)
 
 
-def planes(canvas: ColorConverter) -> bytes:
-    assert canvas.picture is not None
-    return b"".join(bytes(plane) for plane in canvas.picture.planes)
+def planes(converter: ColorConverter) -> bytes:
+    assert converter.picture is not None
+    return b"".join(bytes(plane) for plane in converter.picture.planes)
 
 
 @pytest.mark.parametrize("height", [60, 80, 242, 480])
 @pytest.mark.parametrize("blurred", [False, True])
 def test_parts_are_converted_exactly_as_the_whole(height: int, blurred: bool) -> None:
     chance = np.random.default_rng(SEED)
-    canvas, pixels = ColorConverter(blurred=blurred), noise(height)
-    canvas.draw(pixels)
+    converter, pixels = ColorConverter(blurred=blurred), noise(height)
+    converter.draw(pixels)
     for turn in range(40):
         pixels = pixels.copy()
         top, bottom = sorted(chance.integers(0, height + 1, 2).tolist())
@@ -33,10 +33,10 @@ def test_parts_are_converted_exactly_as_the_whole(height: int, blurred: bool) ->
             bottom = min(bottom, top + 5)
         rectangle: Rectangle = (10, top, 60, bottom)
         pixels[top:bottom, 10:60] = chance.integers(0, 255, (bottom - top, 50, 4))
-        canvas.draw(pixels, (rectangle,))
+        converter.draw(pixels, (rectangle,))
         whole = ColorConverter(blurred=blurred)
         whole.draw(pixels)
-        assert planes(canvas) == planes(whole), (turn, rectangle)
+        assert planes(converter) == planes(whole), (turn, rectangle)
 
 
 @pytest.mark.parametrize("height", [60, 242, 480])
@@ -45,7 +45,7 @@ def test_what_lies_over_the_pixels_is_drawn_as_if_it_were_among_them(
     height: int, blurred: bool
 ) -> None:
     chance = np.random.default_rng(SEED)
-    canvas, pixels = ColorConverter(blurred=blurred), noise(height)
+    converter, pixels = ColorConverter(blurred=blurred), noise(height)
     last: Rectangle = (0, 0, 0, 0)
     for turn in range(20):
         left, top = int(chance.integers(0, WIDTH - 10)), int(chance.integers(0, height - 20))
@@ -53,27 +53,27 @@ def test_what_lies_over_the_pixels_is_drawn_as_if_it_were_among_them(
         small = chance.integers(0, 255, (20, 10, 4), dtype=np.uint8)
         # Now and then the whole is drawn anew, and the last time there is nothing to draw over.
         changed = None if turn % 5 == 0 else (last, place)
-        canvas.draw(pixels, changed, Overlay(place, small))
+        converter.draw(pixels, changed, Overlay(place, small))
         expected = pixels.copy()
         expected[top : top + 20, left : left + 10] = small
         whole = ColorConverter(blurred=blurred)
         whole.draw(expected)
-        assert planes(canvas) == planes(whole), (turn, place)
+        assert planes(converter) == planes(whole), (turn, place)
         last = place
     empty = Overlay((5, 5, 5, 9), np.zeros((4, 0, 4), np.uint8))
-    canvas.draw(pixels, (last,), empty)
+    converter.draw(pixels, (last,), empty)
     whole = ColorConverter(blurred=blurred)
     whole.draw(pixels)
-    assert planes(canvas) == planes(whole)
+    assert planes(converter) == planes(whole)
 
 
 def test_where_nothing_changed_the_picture_stays() -> None:
-    canvas = ColorConverter()
-    assert canvas.picture is None
-    first = canvas.draw(noise(480))
-    before = planes(canvas)
-    assert canvas.draw(np.zeros((480, WIDTH, 4), np.uint8), ()) is first
-    assert planes(canvas) == before
+    converter = ColorConverter()
+    assert converter.picture is None
+    first = converter.draw(noise(480))
+    before = planes(converter)
+    assert converter.draw(np.zeros((480, WIDTH, 4), np.uint8), ()) is first
+    assert planes(converter) == before
 
 
 def test_tiles_cover_what_changed_with_its_neighbours() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from deskhand.recording.errors import RecordingFailed
 from deskhand.recording.timing.size_budget import QUALITY_LEVELS
-from deskhand.recording.video.encoder import Encoder, headers
+from deskhand.recording.video.encoder import Encoder, parameter_sets
 from tests.recording.fakes import Picture, marked, plain
 
 BITS = 8_000_000
@@ -16,7 +16,7 @@ BITS = 8_000_000
 def shown(encoder: Encoder, frames: list[bytes]) -> list[Picture]:
     """What a decoder makes of coded frames: red, green, blue."""
     decoder = av.CodecContext.create("h264", "r")
-    decoder.extradata = headers(encoder.stream)
+    decoder.extradata = parameter_sets(encoder.stream)
     pictures = []
     for data in [*frames, b""]:
         packet = av.Packet(data) if data else None
@@ -28,9 +28,9 @@ def shown(encoder: Encoder, frames: list[bytes]) -> list[Picture]:
 
 def test_every_picture_comes_out_at_once_and_keys_where_asked() -> None:
     with Encoder((320, 240), QUALITY_LEVELS[0], BITS) as encoder:
-        coded = [encoder.encode(marked(i), 10.0 + i, key=i in (0, 3)) for i in range(5)]
-    assert [one.key for one in coded] == [True, False, False, True, False]
-    assert [one.at for one in coded] == [10.0, 11.0, 12.0, 13.0, 14.0]
+        encoded = [encoder.encode(marked(i), 10.0 + i, key=i in (0, 3)) for i in range(5)]
+    assert [one.key for one in encoded] == [True, False, False, True, False]
+    assert [one.at for one in encoded] == [10.0, 11.0, 12.0, 13.0, 14.0]
 
 
 def test_a_repeat_costs_next_to_nothing() -> None:
@@ -74,18 +74,18 @@ def test_colours_survive() -> None:
     picture = plain(320, 240)
     picture[..., :3] = (40, 120, 230)
     with Encoder((320, 240), QUALITY_LEVELS[0], BITS) as encoder:
-        coded = encoder.encode(picture, 0.0, key=True)
+        encoded = encoder.encode(picture, 0.0, key=True)
         assert encoder.stream.codec_context.colorspace == 1
-        (seen,) = shown(encoder, [coded.data])
+        (seen,) = shown(encoder, [encoded.data])
     assert np.abs(seen[120, 160].astype(int) - (230, 120, 40)).max() < 8
 
 
 def test_all_qualities_have_the_same_headers() -> None:
     found = set()
-    for rung in QUALITY_LEVELS:
-        with Encoder((320, 240), rung, BITS) as encoder:
+    for level in QUALITY_LEVELS:
+        with Encoder((320, 240), level, BITS) as encoder:
             encoder.encode(marked(1), 0.0, key=True)
-            found.add(headers(encoder.stream))
+            found.add(parameter_sets(encoder.stream))
     assert len(found) == 1
     assert len(found.pop()) > 20
 
@@ -93,8 +93,8 @@ def test_all_qualities_have_the_same_headers() -> None:
 def test_lower_rungs_make_smaller_frames() -> None:
     noise = np.random.default_rng(5).integers(0, 255, (240, 320, 4), dtype=np.uint8)
     sizes = []
-    for rung in QUALITY_LEVELS:
-        with Encoder((320, 240), rung, BITS) as encoder:
+    for level in QUALITY_LEVELS:
+        with Encoder((320, 240), level, BITS) as encoder:
             sizes.append(len(encoder.encode(noise, 0.0, key=True).data))
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] < sizes[0] / 8

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from deskhand.recording.library.steps import retold
+from deskhand.recording.library.steps import chapters_from_rows
 from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Editor, Files
 from deskhand.tools.control_plane.run_video.cutter import VideoCutter, left_of
@@ -119,7 +119,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         """Send the steps as chapters of the film, or of one of its files."""
         _, found = await _film(chats, files, chat_id)
         shown = found if part is None else _reel(found, part).alone()
-        text = retold(shown.steps(), shown.seconds)
+        text = chapters_from_rows(shown.steps(), shown.seconds)
         return said(request, text.encode(), "text/vtt; charset=utf-8")
 
     return made
