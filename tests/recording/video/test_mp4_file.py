@@ -7,9 +7,9 @@ import av
 import numpy as np
 import pytest
 
-from deskhand.recording.errors import RecordingFailed, UnreadableFilm
+from deskhand.recording.errors import RecordingFailed, UnreadableVideo
 from deskhand.recording.timing.size_budget import QUALITY_LEVELS
-from deskhand.recording.video import mp4_file as container
+from deskhand.recording.video import mp4_file
 from deskhand.recording.video.encoder import Encoder
 from deskhand.recording.video.mp4_boxes import Box
 from deskhand.recording.video.mp4_file import Mp4File
@@ -22,21 +22,21 @@ def encoder() -> Iterator[Encoder]:
         yield encoder
 
 
-def write(film: Mp4File, encoder: Encoder, numbers: range) -> None:
+def write(file: Mp4File, encoder: Encoder, numbers: range) -> None:
     for number in numbers:
-        coded = encoder.encode(marked(number), number / 10, key=number % 20 == 0)
-        film.write(coded.data, key=coded.key, at=number * 100)
+        encoded = encoder.encode(marked(number), number / 10, key=number % 20 == 0)
+        file.write(encoded.data, key=encoded.key, at=number * 100)
 
 
-def test_a_closed_film_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) -> None:
-    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
-    write(film, encoder, range(50))
-    film.close()
-    film.close()
-    assert [number for _, number in decoded(film.path)] == list(range(50))
-    assert [at for at, _ in decoded(film.path)] == pytest.approx([i / 10 for i in range(50)])
-    assert b"moof" not in [box.kind for box in boxes(film.path)]
-    with av.open(str(film.path)) as source:
+def test_a_closed_file_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) -> None:
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    write(file, encoder, range(50))
+    file.close()
+    file.close()
+    assert [number for _, number in decoded(file.path)] == list(range(50))
+    assert [at for at, _ in decoded(file.path)] == pytest.approx([i / 10 for i in range(50)])
+    assert b"moof" not in [box.kind for box in boxes(file.path)]
+    with av.open(str(file.path)) as source:
         stream = source.streams.video[0]
         assert stream.frames == 50
         assert stream.codec_context.width == 320
@@ -44,28 +44,28 @@ def test_a_closed_film_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) -> 
     assert len(keys) == 3
 
 
-def test_a_film_plays_while_it_is_written(tmp_path: Path, encoder: Encoder) -> None:
-    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
-    write(film, encoder, range(30))
-    film.sync()
+def test_a_file_plays_while_it_is_written(tmp_path: Path, encoder: Encoder) -> None:
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    write(file, encoder, range(30))
+    file.sync()
     copy = tmp_path / "copy.mp4"
-    copy.write_bytes(film.path.read_bytes())
+    copy.write_bytes(file.path.read_bytes())
     # The last frame ends with the next one, of which nothing is known yet.
     assert [number for _, number in decoded(copy)] == list(range(29))
-    assert film.size == copy.stat().st_size
-    film.close()
+    assert file.size == copy.stat().st_size
+    file.close()
 
 
-def test_a_cut_film_is_rescued_at_every_length(tmp_path: Path, encoder: Encoder) -> None:
-    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
-    write(film, encoder, range(25))
-    whole = film.path.read_bytes()
-    film.close()
+def test_a_cut_file_is_rescued_at_every_length(tmp_path: Path, encoder: Encoder) -> None:
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    write(file, encoder, range(25))
+    whole = file.path.read_bytes()
+    file.close()
     seen = 0
     for length in range(len(whole) // 3, len(whole), 97):
         path = tmp_path / "cut.mp4"
         path.write_bytes(whole[:length])
-        left = container.rescue(path)
+        left = mp4_file.rescue(path)
         numbers = [number for _, number in decoded(path)]
         assert numbers == list(range(len(numbers)))
         assert len(numbers) == left.frames >= seen
@@ -73,13 +73,13 @@ def test_a_cut_film_is_rescued_at_every_length(tmp_path: Path, encoder: Encoder)
     assert seen >= 23
 
 
-def test_a_rescued_film_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) -> None:
-    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
-    write(film, encoder, range(25))
+def test_a_rescued_file_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) -> None:
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    write(file, encoder, range(25))
     path = tmp_path / "killed.mp4"
-    path.write_bytes(film.path.read_bytes())
-    film.close()
-    left = container.rescue(path)
+    path.write_bytes(file.path.read_bytes())
+    file.close()
+    left = mp4_file.rescue(path)
     assert [box.kind for box in boxes(path)] == [b"ftyp", b"free", b"mdat", b"moov"]
     assert left.video_s == pytest.approx(2.3)
     assert left.last_key.shape == (240, 320, 4)
@@ -87,53 +87,53 @@ def test_a_rescued_film_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) ->
     assert list(tmp_path.glob("*.rescued")) == []
 
 
-def test_a_film_for_which_there_is_no_room_is_not_called_unreadable(
+def test_a_file_for_which_there_is_no_room_is_not_called_unreadable(
     tmp_path: Path, encoder: Encoder
 ) -> None:
-    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
-    write(film, encoder, range(5))
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    write(file, encoder, range(5))
     path = tmp_path / "killed.mp4"
-    path.write_bytes(film.path.read_bytes())
-    film.close()
+    path.write_bytes(file.path.read_bytes())
+    file.close()
     (tmp_path / "killed.rescued").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left"):
-        container.rescue(path)
-    assert container.rescue(path).frames == 4
+        mp4_file.rescue(path)
+    assert mp4_file.rescue(path).frames == 4
 
 
-@pytest.mark.parametrize("content", [b"", b"no film at all", b"\0\0\0\x18ftypisom" + bytes(200)])
+@pytest.mark.parametrize("content", [b"", b"no file at all", b"\0\0\0\x18ftypisom" + bytes(200)])
 def test_what_holds_no_picture_is_said_to_be_unreadable(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "1.mp4"
     path.write_bytes(content)
-    with pytest.raises(UnreadableFilm):
-        container.rescue(path)
+    with pytest.raises(UnreadableVideo):
+        mp4_file.rescue(path)
     assert path.read_bytes() == content
 
 
 def test_a_description_travels_in_the_file(tmp_path: Path, encoder: Encoder) -> None:
-    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
-    write(film, encoder, range(10))
-    film.close()
-    assert container.description(film.path) is None
-    container.describe(film.path, '{"wörds": 1}')
-    assert container.description(film.path) == '{"wörds": 1}'
-    assert len(decoded(film.path)) == 10
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    write(file, encoder, range(10))
+    file.close()
+    assert mp4_file.description(file.path) is None
+    mp4_file.describe(file.path, '{"wörds": 1}')
+    assert mp4_file.description(file.path) == '{"wörds": 1}'
+    assert len(decoded(file.path)) == 10
 
 
 def test_boxes_of_nonsense_end_the_search(tmp_path: Path) -> None:
     path = tmp_path / "x.mp4"
     path.write_bytes(b"\0\0\0\x02free" + bytes(50))
-    assert container.description(path) is None
+    assert mp4_file.description(path) is None
     path.write_bytes(b"\0\0\0\x01mdat" + (20).to_bytes(8, "big") + bytes(4))
-    assert container.description(path) is None
+    assert mp4_file.description(path) is None
 
 
 def test_nothing_is_written_after_closing(tmp_path: Path, encoder: Encoder) -> None:
-    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
-    write(film, encoder, range(2))
-    film.close()
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    write(file, encoder, range(2))
+    file.close()
     with pytest.raises(RecordingFailed, match="closed"):
-        film.write(b"x", key=False, at=9000)
+        file.write(b"x", key=False, at=9000)
 
 
 def test_a_folder_that_is_missing_is_an_error(tmp_path: Path, encoder: Encoder) -> None:
@@ -142,11 +142,11 @@ def test_a_folder_that_is_missing_is_an_error(tmp_path: Path, encoder: Encoder) 
 
 
 def test_frames_out_of_order_are_refused(tmp_path: Path, encoder: Encoder) -> None:
-    film = Mp4File(tmp_path / "1.mp4", encoder.stream)
-    write(film, encoder, range(3))
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    write(file, encoder, range(3))
     with pytest.raises(RecordingFailed, match="takes no frame"):
-        film.write(b"\0\0\0\1x", key=False, at=0)
-    film.close()
+        file.write(b"\0\0\0\1x", key=False, at=0)
+    file.close()
 
 
 FILLING = """
@@ -162,22 +162,22 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 random = np.random.default_rng(1)
 with Encoder((320, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
-    film = Mp4File(Path(sys.argv[1]), encoder.stream)
+    file = Mp4File(Path(sys.argv[1]), encoder.stream)
     try:
         for i in range(1000):
             noise = random.integers(0, 255, (240, 320, 4), dtype=np.uint8)
-            coded = encoder.encode(noise, i / 10, key=i == 0)
-            film.write(coded.data, key=coded.key, at=i * 100)
+            encoded = encoder.encode(noise, i / 10, key=i == 0)
+            file.write(encoded.data, key=encoded.key, at=i * 100)
     except DiskFull:
         print("full")
     try:
-        film.close()
+        file.close()
     except RecordingFailed:
         print("no index")
 """
 
 
-def test_a_film_without_room_for_its_end_plays_as_far_as_it_goes(tmp_path: Path) -> None:
+def test_a_file_without_room_for_its_end_plays_as_far_as_it_goes(tmp_path: Path) -> None:
     path = tmp_path / "1.mp4"
     done = subprocess.run(
         [sys.executable, "-c", FILLING, str(path)], capture_output=True, text=True, timeout=60
@@ -185,9 +185,9 @@ def test_a_film_without_room_for_its_end_plays_as_far_as_it_goes(tmp_path: Path)
     assert done.stdout.splitlines() == ["full", "no index"], done.stderr
     with av.open(str(path)) as source:
         assert sum(1 for _ in source.decode(video=0)) > 1
-    assert container.rescue(path).frames > 1
+    assert mp4_file.rescue(path).frames > 1
 
 
 def boxes(path: Path) -> list[Box]:
     with path.open("rb") as file:
-        return list(container.outermost(file.fileno()))
+        return list(mp4_file.outermost(file.fileno()))
