@@ -13,7 +13,7 @@ from deskhand.desktop.actions.requests import decode, known
 from deskhand.desktop.actions.schema import either, query_parameters
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.http_errors import answered, refusal
-from deskhand.desktop.lease.access import AccessControl, key_of
+from deskhand.desktop.lease.access import AccessControl, control_key
 from deskhand.desktop.tool_calls.caller import caller_of
 from deskhand.desktop.x11.selection import LARGEST, Content, Kind
 
@@ -105,7 +105,7 @@ def router(board: Callable[[], ClipboardService], access: AccessControl) -> APIR
 
 def _drives(request: Request, access: AccessControl) -> bool:
     """Whether the page that asks is in control: a person's clipboard is the person's."""
-    return access.holds_control(key_of(None, request.query_params.get("viewer")))
+    return access.holds_control(control_key(None, request.query_params.get("viewer")))
 
 
 def _acting(request: Request, access: AccessControl) -> AbstractContextManager[None]:

@@ -38,7 +38,7 @@ from deskhand.desktop.actions.requests import ActionRequest, BatchRequest, pictu
 from deskhand.desktop.errors import ActionFailed, DesktopError, QueueFull, UntypableText
 from deskhand.desktop.geometry import Point, Size
 from deskhand.desktop.input.events import InputEvent, Pause
-from deskhand.desktop.lease.access import AccessControl, UnrestrictedAccess, only_looks
+from deskhand.desktop.lease.access import AccessControl, UnrestrictedAccess, is_read_only
 from deskhand.desktop.screenshots.options import View, view
 from deskhand.desktop.tool_calls.caller import Caller
 
@@ -260,7 +260,7 @@ class Computer:
             self._waiting -= 1
         try:
             self._access.check_view()
-            if only_looks(request):
+            if is_read_only(request):
                 yield
                 return
             with self._access.acting(caller.chat_id):

@@ -1,4 +1,4 @@
-"""Permission to act on the screen or to view it now."""
+"""Access of agents to the screen and its input devices, as the computer checks it."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -9,10 +9,10 @@ from deskhand.desktop.actions.requests import ActionRequest, BatchRequest
 
 
 class AccessControl(Protocol):
-    """Grants permissions; in production a `lease.runtime.LeaseRuntime`."""
+    """Grants or refuses access; `deskhand.desktop.lease.runtime.LeaseRuntime` outside of tests."""
 
     def acting(self, chat: str) -> AbstractContextManager[None]:
-        """Hold the right to act while the body runs; ``chat`` is empty for a caller without a chat.
+        """Hold the right to act while the body runs; ``chat`` is empty for an agent without one.
 
         Raises:
             HumanInControl: While a person is in control.
@@ -20,13 +20,13 @@ class AccessControl(Protocol):
         """
 
     def check_act(self, chat: str) -> None:
-        """Check that the chat may still act. Raises as ``acting``."""
+        """Check that an agent may go on acting. Raises as ``acting``."""
 
     def check_view(self) -> None:
-        """Check that agents may view the screen.
+        """Check that agents may see the screen.
 
         Raises:
-            HumanInControl: While a person has control in privacy mode.
+            HumanInControl: While a person is in control in private.
         """
 
     def holds_control(self, key: str) -> bool:
@@ -34,30 +34,30 @@ class AccessControl(Protocol):
 
 
 class UnrestrictedAccess:
-    """Access control of a computer without a lease: it permits everything."""
+    """Access control that refuses nothing, for a desktop without a lease."""
 
     @contextmanager
     def acting(self, chat: str) -> Iterator[None]:
-        """Permit it."""
+        """Grant the right to act."""
         yield
 
     def check_act(self, chat: str) -> None:
-        """Permit it."""
+        """Grant the right to act."""
 
     def check_view(self) -> None:
-        """Permit it."""
+        """Grant the right to see the screen."""
 
     def holds_control(self, key: str) -> bool:
-        """Return that it is not."""
+        """Return False: control exists only with a lease."""
         return False
 
 
-def only_looks(request: ActionRequest | BatchRequest) -> bool:
+def is_read_only(request: ActionRequest | BatchRequest) -> bool:
     """Return whether a request changes nothing, so that it needs no right to act."""
-    asked = request.actions if isinstance(request, BatchRequest) else (request,)
-    return all(isinstance(one.action, Screenshot | CursorPosition | Wait) for one in asked)
+    actions = request.actions if isinstance(request, BatchRequest) else (request,)
+    return all(isinstance(one.action, Screenshot | CursorPosition | Wait) for one in actions)
 
 
-def key_of(name: str | None, viewer: str | None) -> str:
-    """Return the key that distinguishes one page or program from another."""
+def control_key(name: str | None, viewer: str | None) -> str:
+    """Return the key of a page or program; the lease compares holders by it."""
     return f"viewer:{viewer}" if viewer else f"name:{name or ''}"

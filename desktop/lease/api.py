@@ -18,14 +18,15 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 from deskhand.desktop.errors import NotInControl
 from deskhand.desktop.tool_calls.caller import CHAT, header
 
-from .access import key_of
+from .access import control_key
 from .lease import Person
 from .runtime import LeaseRuntime
 
 Json = dict[str, Any]
 PATH = "/api/v0/desktop/lease"
 LONGEST_WAIT = 60.0
-WATCHERS_SECONDS = 2.0
+VIEWERS_INTERVAL = 2.0
+"""Seconds between two readings of the number of viewers, which changes without a revision."""
 
 Name = Annotated[
     str,
@@ -43,21 +44,21 @@ class LeaseCall(BaseModel):
 
     action: Literal["request", "take", "release", "renew"]
     name: Name | None = None
-    """For people to read."""
+    """A label for other people."""
     viewer: Key | None = None
-    """Which page or program acts, as of the VNC stream's parameter; by default the name."""
+    """Key of the page or program that acts, as in the VNC stream's parameter; default: the name."""
     private: bool = True
     force: bool = False
 
 
 def router(
-    leasing: LeaseRuntime, watchers: Callable[[], int], rules: Callable[[Request], bool]
+    control: LeaseRuntime, viewers: Callable[[], int], forcing_allowed: Callable[[Request], bool]
 ) -> APIRouter:
-    """Return the routes; ``rules`` says whether a caller may take control from others."""
+    """Return the routes; ``forcing_allowed`` decides whether a caller may end others' control."""
     routes = APIRouter(tags=["desktop"])
 
-    def told(**more: bool) -> Json:
-        return {**more, **leasing.state(), "watchers": watchers()}
+    def state(**more: bool) -> Json:
+        return {**more, **control.state(), "watchers": viewers()}
 
     @routes.get(PATH)
     async def lease(
@@ -66,61 +67,60 @@ def router(
     ) -> Json:
         """Who is in control; with `revision` and `wait` when that changes."""
         if revision is not None and wait:
-            await leasing.changed(revision, wait)
-        return told()
+            await control.changed(revision, wait)
+        return state()
 
     @routes.post(PATH)
     async def change(call: LeaseCall, request: Request) -> Json:
         """Take control, ask for it, keep it or give it back."""
-        if call.force and not rules(request):
+        if call.force and not forcing_allowed(request):
             raise _refused()
         if call.action in ("take", "request"):
-            return told(granted=_take(leasing, call))
-        _keep_or_end(leasing, call, header(request.headers, CHAT))
-        return told()
+            return state(granted=_take(control, call))
+        _renew_or_release(control, call, header(request.headers, CHAT))
+        return state()
 
     @routes.delete(PATH)
     async def end(request: Request, name: Name | None = None, viewer: Key | None = None) -> Json:
         """Take control from whoever has it; for those who have it, and administrators."""
-        if not leasing.holds_control(key_of(name, viewer)) and not rules(request):
+        if not control.holds_control(control_key(name, viewer)) and not forcing_allowed(request):
             raise _refused()
-        leasing.end()
-        return told()
+        control.end()
+        return state()
 
     @routes.websocket(f"{PATH}/watch")
     async def watch(websocket: WebSocket) -> None:
-        """Send the lease whenever it changes; `you` says whether `viewer` has it."""
-        key = key_of(None, websocket.query_params.get("viewer"))
+        """Send the lease with every change; `you` is true while `viewer` has control."""
+        key = control_key(None, websocket.query_params.get("viewer"))
         await websocket.accept()
-        telling = asyncio.create_task(_tell(websocket, leasing, key, told), name="lease watch")
+        sending = asyncio.create_task(_send(websocket, control, key, state), name="lease watch")
         leaving = asyncio.create_task(_left(websocket), name="lease watcher left")
         try:
-            done, _ = await asyncio.wait((telling, leaving), return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
             done.pop().result()
         finally:
-            telling.cancel()
+            sending.cancel()
             leaving.cancel()
-            await asyncio.gather(telling, leaving, return_exceptions=True)
+            await asyncio.gather(sending, leaving, return_exceptions=True)
 
     return routes
 
 
-async def _tell(
-    websocket: WebSocket, leasing: LeaseRuntime, key: str, told: Callable[[], Json]
+async def _send(
+    websocket: WebSocket, lease: LeaseRuntime, key: str, state: Callable[[], Json]
 ) -> None:
-    said: Json = {}
+    sent: Json = {}
     with suppress(WebSocketDisconnect, RuntimeError):
         while True:
-            state = {**told(), "you": leasing.holds_control(key)}
-            if _lasting(state) != _lasting(said):
-                await websocket.send_json(state)
-                said = state
-            # Who watches is no change of the lease, so it is looked at from time to time.
-            await leasing.changed(state["revision"], WATCHERS_SECONDS)
+            present = {**state(), "you": lease.holds_control(key)}
+            if _compared(present) != _compared(sent):
+                await websocket.send_json(present)
+                sent = present
+            await lease.changed(present["revision"], VIEWERS_INTERVAL)
 
 
-def _lasting(state: Json) -> Json:
-    """Leave out what changes by itself."""
+def _compared(state: Json) -> Json:
+    """Return the fields whose change is sent; the others, such as seconds, always change."""
     return {key: state.get(key) for key in ("revision", "watchers", "you")}
 
 
@@ -130,34 +130,34 @@ async def _left(websocket: WebSocket) -> None:
 
 
 def may_force(request: Request) -> bool:
-    """Return whether an administrator asks, and not somebody for whom one passes it on."""
+    """Return whether an administrator calls, and not another user through a control plane."""
     principal = request.scope.get("state", {}).get("principal")
-    passed_on = request.headers.get("deskhand-role", "admin")
-    return principal is not None and "admin" in principal.scopes and passed_on == "admin"
+    role = request.headers.get("deskhand-role", "admin")
+    return principal is not None and "admin" in principal.scopes and role == "admin"
 
 
-def _take(leasing: LeaseRuntime, call: LeaseCall) -> bool:
+def _take(lease: LeaseRuntime, call: LeaseCall) -> bool:
     if not call.name:
         raise HTTPException(400, {"message": '"name" is needed to take control.'})
-    return leasing.take(
-        Person(call.name, key_of(call.name, call.viewer)),
+    return lease.take(
+        Person(call.name, control_key(call.name, call.viewer)),
         private=call.private,
-        insists=call.action == "take",
+        take_over_on_timeout=call.action == "take",
         force=call.force,
     )
 
 
-def _keep_or_end(leasing: LeaseRuntime, call: LeaseCall, chat: str) -> None:
-    named = call.name or call.viewer
-    if call.action == "release" and chat and not named:
-        leasing.release_chat(chat)
+def _renew_or_release(lease: LeaseRuntime, call: LeaseCall, chat: str) -> None:
+    person = call.name or call.viewer
+    if call.action == "release" and chat and not person:
+        lease.release_chat(chat)
         return
-    act = leasing.release if call.action == "release" else leasing.renew
+    act = lease.release if call.action == "release" else lease.renew
     try:
-        act(key_of(call.name, call.viewer))
+        act(control_key(call.name, call.viewer))
     except NotInControl as error:
-        said = {"message": "You are not in control.", "detail": str(error)}
-        raise HTTPException(409, said) from error
+        body = {"message": "You are not in control.", "detail": str(error)}
+        raise HTTPException(409, body) from error
 
 
 def _refused() -> HTTPException:

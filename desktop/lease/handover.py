@@ -1,4 +1,4 @@
-"""What happens on a desktop when control of it changes hands."""
+"""Effects of a change of control on the desktop: privacy, input, viewers, events, recordings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,67 +14,67 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class LeaseEffects:
-    """The effects of the lease: everything that is to be told of a change."""
+    """The effects of the lease, each on the part of the service that carries it out."""
 
-    veil: PrivacyMode
-    release_soon: Callable[[], None]
-    """Releases what agents hold down."""
-    settle: Callable[[], None]
-    """Has watchers release what they hold down, and leave where it is private."""
+    privacy: PrivacyMode
+    release_input: Callable[[], None]
+    """Releases the keys and buttons that agents hold down."""
+    update_viewers: Callable[[], None]
+    """Releases what viewers without control hold down, and closes them in privacy mode."""
     publish: Callable[[str, Json], object]
     record: Callable[[ControlSession], None]
-    touch: Callable[[], None]
+    note_activity: Callable[[], None]
 
     def lease_changed(self, state: Json) -> None:
-        """Tell everybody; the veil first."""
-        self.veil.draw(state["private"])
-        self.settle()
+        """Apply the new state. Privacy mode comes first: an event must not be ahead of it."""
+        self.privacy.set(state["private"])
+        self.update_viewers()
         self.publish("lease_changed", state)
 
-    def hands_changed(self) -> None:
-        """Let go of all keys and buttons."""
-        self.release_soon()
+    def actor_changed(self) -> None:
+        """Release all keys and buttons."""
+        self.release_input()
 
-    def turn_ended(self, turn: ControlSession) -> None:
-        """Put a person's turn into what is recorded."""
-        self.record(turn)
+    def session_ended(self, session: ControlSession) -> None:
+        """Record a person's control session."""
+        self.record(session)
 
-    def person_acts(self) -> None:
-        """Count it as activity."""
-        self.touch()
+    def person_acted(self) -> None:
+        """Note a person's input as activity of the recordings."""
+        self.note_activity()
 
 
-class LeaseNotices(Protocol):
-    """Who is in control, as far as it matters to whoever tells of events."""
+class WindowEventLog(Protocol):
+    """The part of the lease that window events concern."""
 
     @property
     def private(self) -> bool:
-        """Whether only the one in control may see the screen."""
+        """Whether a person is in control in private."""
 
     def noticed(self, kind: str, data: Json) -> None:
-        """Remember what happened during somebody's turn."""
+        """Add a window event to the present control session."""
 
 
 @dataclass(frozen=True)
 class WindowEventPublisher:
-    """Publishes what happens to windows."""
+    """Publishes events of windows, without their titles while a person is in private."""
 
-    control: LeaseNotices
+    control: WindowEventLog
     publish: Callable[[str, Json], DesktopEvent]
 
     def __call__(self, kind: str, data: Json | None = None) -> DesktopEvent:
-        """Publish; without a title, which tells what a person reads or writes, in private."""
-        told = data or {}
-        self.control.noticed(kind, told)
-        if self.control.private and "title" in told:
-            told = {**told, "title": ""}
-        return self.publish(kind, told)
+        """Publish one event. In private its title is empty: it names what the person reads."""
+        published = data or {}
+        self.control.noticed(kind, published)
+        if self.control.private and "title" in published:
+            published = {**published, "title": ""}
+        return self.publish(kind, published)
 
 
-def activity_summary(turn: ControlSession) -> str:
-    """Return in words how much a person did; never what."""
-    return f"{_counted(turn.keys, 'key')} and {_counted(turn.clicks, 'click')}"
+def activity_summary(session: ControlSession) -> str:
+    """Return the amount of a person's input as text; the input itself is never kept."""
+    return f"{_counted(session.keys, 'key')} and {_counted(session.clicks, 'click')}"
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

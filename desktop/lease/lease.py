@@ -1,7 +1,24 @@
-"""Who may act on a desktop: one person, one chat, or whoever comes. Decisions; time is given.
+"""The rules of control over one desktop: who may act and who may see. Pure; time is an argument.
 
-A person goes before agents: while one is in control no agent acts. Of the agents only one chat
-acts at a time. Times are seconds on one monotonic clock.
+States. *Free*: any agent may act. *Chat*: one chat acts, other chats are refused (`HeldByChat`).
+*Person*: a person is in control and all agents are refused (`HumanInControl`); in *private* they
+may not see the screen either. Then a *control request* of another person may be pending.
+
+Events. A chat acquires control by acting. It loses it `IDLE_CHAT` seconds after its last action,
+by `release_chat` or `end`, or to a person. A person acquires control by `take`, and loses it by
+`release`, `end` or a forced `take`, `IDLE_PERSON` seconds after the last input, or `ABSENT_PERSON`
+seconds after the last connection was closed. `release` and these limits grant a pending request.
+Without an answer a request ends after `REQUEST_TIMEOUT`; `take_over_on_timeout` decides whether
+control passes on. `renew` refuses it.
+
+Invariants. A person and a chat are never in control together, and no request is pending without a
+person in control. A chat is not idle during an action. Each control session ends once, with one
+`Reason`. `revision` grows with every change that observers can see.
+
+Rationale. A person goes before agents without asking, since an agent can repeat its action. The
+limits end what a closed laptop or a crashed program would hold for ever. No timer runs here: the
+caller calls `tick` at the time that `deadline` returns, and methods that decide call it first, so
+that a late timer changes no decision. Times are seconds on one monotonic clock.
 """
 
 from dataclasses import dataclass
@@ -12,17 +29,18 @@ from deskhand.desktop.errors import HeldByChat, HumanInControl, NotInControl
 IDLE_PERSON = 600.0
 """Seconds after the last input."""
 ABSENT_PERSON = 15.0
-"""Seconds after the last connection was lost."""
-ASKING = 10.0
-"""Seconds in which the one in control may answer somebody who asks."""
+"""Seconds after the last connection was closed."""
+REQUEST_TIMEOUT = 10.0
+"""Seconds in which the person in control may answer a request."""
 IDLE_CHAT = 30.0
+"""Seconds after the last action."""
 
 Reason = Literal["released", "idle", "left", "passed on", "forced"]
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with a name, and what is acted through: one page, or one program."""
+    """A person's name, and the key of the page or program through which the person acts."""
 
     name: str
     key: str
@@ -30,7 +48,7 @@ class Person:
 
 @dataclass(frozen=True)
 class ControlSession:
-    """A time that a person had; never what was typed."""
+    """A completed time of a person in control; keys and clicks are counted and never kept."""
 
     name: str
     started: float
@@ -42,28 +60,28 @@ class ControlSession:
 
     @property
     def seconds(self) -> float:
-        """How long it was."""
+        """Duration."""
         return self.ended - self.started
 
 
 @dataclass(frozen=True)
 class ControlRequest:
-    """Somebody wants what another person has."""
+    """A pending request for control that another person has."""
 
     person: Person
     until: float
-    insists: bool
-    """Whether no answer is a yes."""
+    take_over_on_timeout: bool
+    """Whether control passes to ``person`` when no answer comes."""
     private: bool
 
 
 @dataclass
-class _Held:
+class _OpenSession:
     person: Person
-    since: float
+    started: float
     private: bool
-    used: float
-    left: float | None = None
+    last_input: float
+    disconnected_at: float | None = None
     keys: int = 0
     clicks: int = 0
 
@@ -73,41 +91,41 @@ class LeaseRules:
 
     def __init__(self) -> None:
         self.revision = 0
-        """Grows whenever somebody else may act, or asks to."""
+        """Grows with every change of the holder or of the pending request."""
         self.last: ControlSession | None = None
-        """The newest turn that is over."""
-        self.turns = 0
-        """How many are over."""
-        self.asking: ControlRequest | None = None
-        self._held: _Held | None = None
-        self._present: dict[str, int] = {}
+        """The newest completed control session."""
+        self.sessions = 0
+        """The number of completed control sessions."""
+        self.request: ControlRequest | None = None
+        self._open: _OpenSession | None = None
+        self._connections: dict[str, int] = {}
         self._chat: str | None = None
-        self._chat_used = 0.0
-        self._chat_busy = 0
+        self._chat_last_action = 0.0
+        self._chat_running_actions = 0
 
     @property
     def person(self) -> Person | None:
-        """Who is in control."""
-        return self._held.person if self._held else None
+        """The person in control."""
+        return self._open.person if self._open else None
 
     @property
     def private(self) -> bool:
-        """Whether nobody but the one in control may see the screen."""
-        return self._held is not None and self._held.private
+        """Whether only the person in control may see the screen."""
+        return self._open is not None and self._open.private
 
     @property
     def since(self) -> float:
-        """When the person took it; 0 without one."""
-        return self._held.since if self._held else 0.0
+        """Start of the present control session; 0 without one."""
+        return self._open.started if self._open else 0.0
 
     @property
     def chat(self) -> str | None:
-        """The chat that acts when no person does."""
+        """The chat in control."""
         return self._chat
 
     def holds_control(self, key: str) -> bool:
-        """Whether that page or program is in control."""
-        return self._held is not None and self._held.person.key == key
+        """Return whether that page or program is in control."""
+        return self._open is not None and self._open.person.key == key
 
     def take(
         self,
@@ -115,179 +133,184 @@ class LeaseRules:
         now: float,
         *,
         private: bool = True,
-        insists: bool = True,
+        take_over_on_timeout: bool = True,
         force: bool = False,
     ) -> bool:
-        """Give control to a person, or ask the one who has it; return whether it was given.
+        """Give control to a person, or request it from its holder; return whether it was given.
 
-        Without an answer it passes to one who ``insists``; ``force`` does not ask.
+        ``force`` ends another person's session without a request.
         """
         self.tick(now)
-        held = self._held
-        if held is not None and held.person.key != person.key and not force:
-            if self.asking is None or self.asking.person.key == person.key:
-                until = self.asking.until if self.asking else now + ASKING
-                self._ask(ControlRequest(person, until, insists, private))
+        session = self._open
+        if session is not None and session.person.key != person.key and not force:
+            if self.request is None or self.request.person.key == person.key:
+                until = self.request.until if self.request else now + REQUEST_TIMEOUT
+                self._set_request(ControlRequest(person, until, take_over_on_timeout, private))
             return False
-        if held is not None and held.person.key == person.key:
-            held.used = now
-            if (held.person, held.private) != (person, private):
-                held.person, held.private = person, private
+        if session is not None and session.person.key == person.key:
+            session.last_input = now
+            if (session.person, session.private) != (person, private):
+                session.person, session.private = person, private
                 self.revision += 1
             return True
-        if held is not None:
-            self._end(held, now, "forced")
+        if session is not None:
+            self._end(session, now, "forced")
         self._give(person, now, private)
         return True
 
     def release(self, key: str, now: float) -> None:
-        """Give control back, or to the one who asks for it.
+        """End control; a pending request is granted.
 
         Raises:
-            NotInControl: If somebody else has it, or nobody.
+            NotInControl: If that page or program is not in control.
         """
-        self._pass_on(self._of(key, now), now, "released")
+        self._pass_on(self._session_of(key, now), now, "released")
 
     def end(self, now: float) -> None:
-        """Take control from whoever has it; nobody may have it."""
+        """End the control of any person or chat; a pending request is dropped."""
         self.tick(now)
-        held = self._held
-        if held is not None:
-            self._end(held, now, "forced")
+        session = self._open
+        if session is not None:
+            self._end(session, now, "forced")
         if self._chat is not None:
             self._chat = None
             self.revision += 1
 
     def renew(self, key: str, now: float) -> None:
-        """Keep control, and say no to the one who asks for it.
+        """Keep control, and refuse a pending request.
 
         Raises:
-            NotInControl: If somebody else has it, or nobody.
+            NotInControl: If that page or program is not in control.
         """
-        self._of(key, now).used = now
-        self._ask(None)
+        self._session_of(key, now).last_input = now
+        self._set_request(None)
 
     def used(self, key: str, now: float, *, keys: int = 0, clicks: int = 0) -> None:
-        """Count what the person in control did; others do nothing."""
-        if self._held is not None and self._held.person.key == key:
-            self._held.used = now
-            self._held.keys += keys
-            self._held.clicks += clicks
+        """Count input of the person in control; other input is ignored."""
+        if self._open is not None and self._open.person.key == key:
+            self._open.last_input = now
+            self._open.keys += keys
+            self._open.clicks += clicks
 
     def joined(self, key: str) -> None:
-        """Note a connection of that page or program."""
-        self._present[key] = self._present.get(key, 0) + 1
-        if self._held is not None and self._held.person.key == key:
-            self._held.left = None
+        """Count a new connection of that page or program."""
+        self._connections[key] = self._connections.get(key, 0) + 1
+        if self._open is not None and self._open.person.key == key:
+            self._open.disconnected_at = None
 
     def parted(self, key: str, now: float) -> None:
-        """Note the end of a connection."""
-        left = self._present.pop(key) - 1
-        if left:
-            self._present[key] = left
-        elif self._held is not None and self._held.person.key == key:
-            self._held.left = now
+        """Count the end of a connection."""
+        remaining = self._connections.pop(key) - 1
+        if remaining:
+            self._connections[key] = remaining
+        elif self._open is not None and self._open.person.key == key:
+            self._open.disconnected_at = now
 
     def check_act(self, chat: str, now: float) -> None:
-        """Let an agent act; one that names no chat holds nothing.
+        """Give control to a chat, or keep it there; an agent without a chat acquires nothing.
 
         Raises:
             HumanInControl: While a person is in control.
             HeldByChat: While another chat acts, and for a while after.
         """
         self.tick(now)
-        if self._held is not None:
-            raise HumanInControl(self._held.person.name)
+        if self._open is not None:
+            raise HumanInControl(self._open.person.name)
         if not chat:
             return
         if self._chat is not None and self._chat != chat:
-            raise HeldByChat(self._chat, self._chat_used + IDLE_CHAT - now)
+            raise HeldByChat(self._chat, self._chat_last_action + IDLE_CHAT - now)
         if self._chat is None:
             self._chat = chat
-            self._chat_busy = 0
+            self._chat_running_actions = 0
             self.revision += 1
-        self._chat_used = now
+        self._chat_last_action = now
 
     def acting(self, chat: str, now: float, *, begins: bool) -> None:
-        """Note that an agent's action begins or ends; while one runs its chat is not idle."""
+        """Count the begin or end of a chat's action; while one runs the chat is not idle."""
         if chat and chat == self._chat:
-            self._chat_busy = max(0, self._chat_busy + (1 if begins else -1))
-            self._chat_used = now
+            change = 1 if begins else -1
+            self._chat_running_actions = max(0, self._chat_running_actions + change)
+            self._chat_last_action = now
 
     def release_chat(self, chat: str, now: float) -> None:
-        """Let other chats act at once; nothing if that chat has nothing."""
+        """End the control of that chat at once; nothing if it has none."""
         self.tick(now)
         if chat == self._chat:
             self._chat = None
             self.revision += 1
 
     def check_view(self, now: float) -> None:
-        """Let somebody see the screen.
+        """Check that agents may see the screen.
 
         Raises:
-            HumanInControl: While a person has it in private.
+            HumanInControl: While a person is in control in private.
         """
         self.tick(now)
-        if self._held is not None and self._held.private:
-            raise HumanInControl(self._held.person.name)
+        if self._open is not None and self._open.private:
+            raise HumanInControl(self._open.person.name)
 
     def deadline(self) -> float | None:
-        """When something ends by itself, if nothing happens before."""
-        times = [self.asking.until] if self.asking else []
-        if self._held is not None:
-            times.append(self._held.used + IDLE_PERSON)
-            if self._held.left is not None:
-                times.append(self._held.left + ABSENT_PERSON)
-        if self._chat is not None and not self._chat_busy:
-            times.append(self._chat_used + IDLE_CHAT)
+        """Return the time of the next change that needs no event; None if there is none."""
+        times = [self.request.until] if self.request else []
+        if self._open is not None:
+            times.append(self._open.last_input + IDLE_PERSON)
+            if self._open.disconnected_at is not None:
+                times.append(self._open.disconnected_at + ABSENT_PERSON)
+        if self._chat is not None and not self._chat_running_actions:
+            times.append(self._chat_last_action + IDLE_CHAT)
         return min(times, default=None)
 
     def tick(self, now: float) -> None:
-        """End what is over."""
-        held = self._held
-        if held is not None:
-            if held.left is not None and now >= held.left + ABSENT_PERSON:
-                self._pass_on(held, now, "left")
-            elif now >= held.used + IDLE_PERSON:
-                self._pass_on(held, now, "idle")
-            elif self.asking is not None and now >= self.asking.until:
-                if self.asking.insists:
-                    self._pass_on(held, now, "passed on")
+        """Apply the limits that have passed at ``now``."""
+        session = self._open
+        if session is not None:
+            gone = session.disconnected_at
+            if gone is not None and now >= gone + ABSENT_PERSON:
+                self._pass_on(session, now, "left")
+            elif now >= session.last_input + IDLE_PERSON:
+                self._pass_on(session, now, "idle")
+            elif self.request is not None and now >= self.request.until:
+                if self.request.take_over_on_timeout:
+                    self._pass_on(session, now, "passed on")
                 else:
-                    self._ask(None)
-        if self._chat is not None and not self._chat_busy and now >= self._chat_used + IDLE_CHAT:
+                    self._set_request(None)
+        idle = not self._chat_running_actions and now >= self._chat_last_action + IDLE_CHAT
+        if self._chat is not None and idle:
             self._chat = None
             self.revision += 1
 
-    def _of(self, key: str, now: float) -> _Held:
+    def _session_of(self, key: str, now: float) -> _OpenSession:
         self.tick(now)
-        if self._held is None or self._held.person.key != key:
-            raise NotInControl(self._held.person.name if self._held else "")
-        return self._held
+        if self._open is None or self._open.person.key != key:
+            raise NotInControl(self._open.person.name if self._open else "")
+        return self._open
 
-    def _pass_on(self, held: _Held, now: float, reason: Reason) -> None:
-        asking = self.asking
-        self._end(held, now, reason)
-        if asking is not None:
-            self._give(asking.person, now, asking.private)
+    def _pass_on(self, session: _OpenSession, now: float, reason: Reason) -> None:
+        request = self.request
+        self._end(session, now, reason)
+        if request is not None:
+            self._give(request.person, now, request.private)
 
     def _give(self, person: Person, now: float, private: bool) -> None:
-        # Who takes it without looking has nothing to leave: then only idleness ends it.
-        self._held = _Held(person, now, private, now)
-        self.asking = None
+        # A program may take control without a connection. It has none to lose, so only idleness
+        # ends its session.
+        self._open = _OpenSession(person, now, private, now)
+        self.request = None
         self._chat = None
         self.revision += 1
 
-    def _end(self, held: _Held, now: float, reason: Reason) -> None:
+    def _end(self, session: _OpenSession, now: float, reason: Reason) -> None:
         self.last = ControlSession(
-            held.person.name, held.since, now, held.keys, held.clicks, held.private, reason
+            *(session.person.name, session.started, now, session.keys, session.clicks),
+            *(session.private, reason),
         )
-        self.turns += 1
-        self._held = None
-        self.asking = None
+        self.sessions += 1
+        self._open = None
+        self.request = None
         self.revision += 1
 
-    def _ask(self, asking: ControlRequest | None) -> None:
-        if asking != self.asking:
-            self.asking = asking
+    def _set_request(self, request: ControlRequest | None) -> None:
+        if request != self.request:
+            self.request = request
             self.revision += 1

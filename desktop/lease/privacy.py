@@ -1,4 +1,4 @@
-"""Tells threads whether the screen is private just now."""
+"""Privacy mode, as the threads that read the screen see it."""
 
 import threading
 import time
@@ -6,50 +6,54 @@ from collections.abc import Callable
 
 
 class PrivacyMode:
-    """Drawn before the screen while a person has it in private. Any thread may ask or wait."""
+    """Active while a person is in control in private. Any thread may read it or wait.
+
+    The recorder reads `activations` before and after it takes a frame: when both are equal and
+    the mode is inactive, the frame shows nothing private.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._condition = threading.Condition()
-        self._drawn_at: float | None = None
-        self._count = 0
-        self.seconds = 0.0
-        """How long the last time was."""
+        self._active_since: float | None = None
+        self._activations = 0
+        self.last_seconds = 0.0
+        """Duration of the last completed activation."""
 
     @property
-    def drawn(self) -> bool:
-        """Whether it hides the screen."""
-        return self._drawn_at is not None
+    def active(self) -> bool:
+        """Whether the screen must not be shown."""
+        return self._active_since is not None
 
     @property
-    def count(self) -> int:
-        """How often it was drawn: the same before and after a look, nothing private was seen."""
-        return self._count
+    def activations(self) -> int:
+        """The number of times that the mode became active."""
+        return self._activations
 
-    def draw(self, wanted: bool) -> None:
-        """Draw or lift it; nothing if it is as wanted."""
+    def set(self, active: bool) -> None:
+        """Activate or deactivate the mode; setting the present state again changes nothing."""
         with self._condition:
-            if wanted == self.drawn:
+            if active == self.active:
                 return
             now = self._clock()
-            if self._drawn_at is None:
-                self._count += 1
-                self._drawn_at = now
+            if self._active_since is None:
+                self._activations += 1
+                self._active_since = now
             else:
-                self.seconds = now - self._drawn_at
-                self._drawn_at = None
+                self.last_seconds = now - self._active_since
+                self._active_since = None
             self._condition.notify_all()
 
-    def wait_lifted(self, timeout: float, given_up: Callable[[], bool]) -> bool:
-        """Block until it is lifted, at most ``timeout`` seconds; return whether it is.
+    def wait_inactive(self, timeout: float, cancelled: Callable[[], bool]) -> bool:
+        """Block until the mode is inactive, at most ``timeout`` seconds; return whether it is.
 
-        After ``given_up`` became true, `wake` ends the wait.
+        `wake` ends the wait after ``cancelled`` became true.
         """
         with self._condition:
-            self._condition.wait_for(lambda: not self.drawn or given_up(), timeout)
-            return not self.drawn
+            self._condition.wait_for(lambda: not self.active or cancelled(), timeout)
+            return not self.active
 
     def wake(self) -> None:
-        """Have those who wait look whether they gave up."""
+        """Wake the waiting threads, so that each evaluates its ``cancelled``."""
         with self._condition:
             self._condition.notify_all()

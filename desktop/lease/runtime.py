@@ -1,4 +1,9 @@
-"""The lease of one desktop in time: it ends when it must, and whoever waits is told."""
+"""The lease of one desktop at run time: it adds the clock, a timer, effects and waiters.
+
+`lease` decides; this module applies. Every call that may change the lease runs in `_change`,
+which ends in `_settle`: it compares the lease with what was applied last, calls the effects of
+the differences in the order session, input, state, and sets the timer for `LeaseRules.deadline`.
+"""
 
 import asyncio
 import time
@@ -13,32 +18,32 @@ from .lease import ControlSession, LeaseRules, Person
 Json = dict[str, Any]
 
 MOST_WINDOWS = 50
-"""The newest of a turn that are told; a program may open one after the other for hours."""
+"""The newest window events of a session that are kept; a program may open windows for hours."""
 
 _WINDOWS = {"window_opened": "Opened", "window_closed": "Closed"}
 
 
 class Effects(Protocol):
-    """What a change of the lease does to the desktop."""
+    """The effects of a change of the lease on the desktop."""
 
     def lease_changed(self, state: Json) -> None:
-        """Somebody else may act, or asks to: tell everybody."""
+        """Apply and publish a new holder or a new control request."""
 
-    def hands_changed(self) -> None:
-        """Whoever acted does no longer: let go of all keys and buttons."""
+    def actor_changed(self) -> None:
+        """Release all keys and buttons: those that another actor held down."""
 
-    def turn_ended(self, turn: ControlSession) -> None:
-        """A person's turn is over."""
+    def session_ended(self, session: ControlSession) -> None:
+        """Record a person's control session."""
 
-    def person_acts(self) -> None:
-        """A person types or clicks just now, and not in private."""
+    def person_acted(self) -> None:
+        """Note input of a person who is not in private."""
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _Applied:
     revision: int
     holder: tuple[Person | None, str | None]
-    turn: ControlSession | None
+    session: ControlSession | None
 
 
 class LeaseRuntime:
@@ -50,15 +55,15 @@ class LeaseRuntime:
         self._effects: Effects | None = None
         self._changed = asyncio.Condition()
         self._timer: asyncio.TimerHandle | None = None
-        self._waking: set[asyncio.Task[None]] = set()
-        self._seen = self._now_seen()
+        self._notifying: set[asyncio.Task[None]] = set()
+        self._applied = self._present()
         self._actor: Person | str | None = None
         self._windows: deque[str] = deque(maxlen=MOST_WINDOWS)
         self._last_windows: tuple[str, ...] = ()
 
     @contextmanager
     def running(self, effects: Effects) -> Iterator[None]:
-        """Have changes take effect while the body runs."""
+        """Apply changes while the body runs."""
         self._effects = effects
         try:
             yield
@@ -69,47 +74,54 @@ class LeaseRuntime:
 
     @property
     def private(self) -> bool:
-        """Whether only the one in control may see the screen. Any thread may ask."""
+        """Whether only the person in control may see the screen. Any thread may read it."""
         return self.lease.private
 
     @property
     def revision(self) -> int:
-        """Grows with every change."""
+        """A number that grows with every change."""
         return self.lease.revision
 
-    def take(self, person: Person, *, private: bool, insists: bool, force: bool) -> bool:
-        """Give control, or ask for it; return whether it was given."""
+    def take(
+        self, person: Person, *, private: bool, take_over_on_timeout: bool, force: bool
+    ) -> bool:
+        """Give control to a person, or request it; return whether it was given."""
         with self._change() as now:
-            return self.lease.take(person, now, private=private, insists=insists, force=force)
+            return self.lease.take(
+                *(person, now),
+                private=private,
+                take_over_on_timeout=take_over_on_timeout,
+                force=force,
+            )
 
     def release(self, key: str) -> None:
-        """Give control back. Raises ``NotInControl``."""
+        """End control. Raises ``NotInControl``."""
         with self._change() as now:
             self.lease.release(key, now)
 
     def renew(self, key: str) -> None:
-        """Keep control. Raises ``NotInControl``."""
+        """Keep control, and refuse a pending request. Raises ``NotInControl``."""
         with self._change() as now:
             self.lease.renew(key, now)
 
     def end(self) -> None:
-        """Take control from whoever has it."""
+        """End the control of any person or chat."""
         with self._change() as now:
             self.lease.end(now)
 
     def release_chat(self, chat: str) -> None:
-        """Let other chats act."""
+        """End the control of that chat."""
         with self._change() as now:
             self.lease.release_chat(chat, now)
 
     def check_act(self, chat: str) -> None:
-        """Let an agent act. Raises ``HumanInControl`` and ``HeldByChat``."""
+        """Check that an agent may act. Raises ``HumanInControl`` and ``HeldByChat``."""
         with self._change() as now:
             self.lease.check_act(chat, now)
 
     @contextmanager
     def acting(self, chat: str) -> Iterator[None]:
-        """Let an agent act while the body runs. Raises ``HumanInControl`` and ``HeldByChat``."""
+        """Hold the right to act in the body. Raises ``HumanInControl`` and ``HeldByChat``."""
         self.check_act(chat)
         self.lease.acting(chat, self._clock(), begins=True)
         try:
@@ -119,68 +131,68 @@ class LeaseRuntime:
                 self.lease.acting(chat, now, begins=False)
 
     def check_view(self) -> None:
-        """Let somebody see the screen. Raises ``HumanInControl``."""
+        """Check that agents may see the screen. Raises ``HumanInControl``."""
         self.lease.check_view(self._clock())
 
     def holds_control(self, key: str) -> bool:
-        """Whether that page or program is in control."""
+        """Return whether that page or program is in control."""
         return self.lease.holds_control(key)
 
     def may_see(self, key: str) -> bool:
-        """Whether that page or program may see the screen now."""
+        """Return whether that page or program may see the screen now."""
         return not self.lease.private or self.lease.holds_control(key)
 
     def begins(self, key: str, name: str) -> bool:
-        """Let a program take what nobody has by acting; return whether it is in control now."""
+        """Give control that no person has to a program that acts; return whether it has it now."""
         with self._change() as now:
             if self.lease.person is None:
                 return self.lease.take(Person(name, key), now)
         return self.lease.holds_control(key)
 
     def used(self, key: str, *, keys: int, clicks: int) -> None:
-        """Count what the one in control did."""
+        """Count input of the person in control."""
         self.lease.used(key, self._clock(), keys=keys, clicks=clicks)
         if self._effects is not None and not self.lease.private:
-            self._effects.person_acts()
+            self._effects.person_acted()
 
     def joined(self, key: str) -> None:
-        """Note a connection."""
+        """Count a new connection of a page or program."""
         with self._change():
             self.lease.joined(key)
 
     def parted(self, key: str) -> None:
-        """Note its end."""
+        """Count the end of a connection."""
         with self._change() as now:
             self.lease.parted(key, now)
 
     def noticed(self, kind: str, data: Json) -> None:
-        """Note windows that come and go while a person is in control. Any thread may call."""
+        """Add a window event to a person's control session. Any thread may call."""
         if kind in _WINDOWS and self.lease.person is not None:
             self._windows.append(f"{_WINDOWS[kind]} {data.get('class') or 'a window'}.")
 
     async def changed(self, revision: int, seconds: float) -> None:
-        """Return when the revision is another one, or after so long."""
+        """Wait until the revision differs from ``revision``, for at most ``seconds``."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds), self._changed:
                 await self._changed.wait_for(lambda: self.lease.revision != revision)
 
     def state(self) -> Json:
-        """The lease as it is told."""
+        """Return the lease as clients and events read it."""
         lease, now = self.lease, self._clock()
         return {
             "revision": lease.revision,
-            "turns": lease.turns,
+            "turns": lease.sessions,
             "holder": self._holder(now),
             "private": lease.private,
             "asked": None
-            if lease.asking is None
+            if lease.request is None
             else {
-                "name": lease.asking.person.name,
-                "left_s": round(max(0.0, lease.asking.until - now), 3),
+                "name": lease.request.person.name,
+                "left_s": round(max(0.0, lease.request.until - now), 3),
             },
             "last": None
             if lease.last is None
-            else {**_turn(lease.last, now), "windows": list(self._last_windows)},
+            else {**_session_json(lease.last, now), "windows": list(self._last_windows)},
         }
 
     def _holder(self, now: float) -> Json:
@@ -203,25 +215,28 @@ class LeaseRuntime:
             self._settle()
 
     def _settle(self) -> None:
-        """Let what changed take effect, and be here again when something ends by itself."""
+        """Apply what changed, and set the timer for the next change that needs no call."""
         self.lease.tick(self._clock())
-        before, self._seen = self._seen, self._now_seen()
+        before, self._applied = self._applied, self._present()
         if self._effects is None:
             return
-        if before.turn is not self._seen.turn and self._seen.turn is not None:
+        if before.session is not self._applied.session and self._applied.session is not None:
             self._last_windows = tuple(self._windows)
             self._windows.clear()
-            self._effects.turn_ended(self._seen.turn)
-        if self._hands_changed(before.holder[0]):
-            self._effects.hands_changed()
-        if before.revision != self._seen.revision:
+            self._effects.session_ended(self._applied.session)
+        if self._actor_changed(before.holder[0]):
+            self._effects.actor_changed()
+        if before.revision != self._applied.revision:
             self._effects.lease_changed(self.state())
-            self._wake()
-        self._wait()
+            self._wake_waiters()
+        self._set_timer()
 
-    def _hands_changed(self, person_before: Person | None) -> bool:
-        """Whether others act now; a chat that thinks for long is the same when it goes on."""
-        person, chat = self._seen.holder
+    def _actor_changed(self, person_before: Person | None) -> bool:
+        """Return whether another actor has control than the last one that had it.
+
+        A chat whose lease expired between two of its actions is the same actor.
+        """
+        person, chat = self._applied.holder
         now = person or chat
         changed = (now is not None and now != self._actor) or (
             person_before is not None and person is None
@@ -230,36 +245,37 @@ class LeaseRuntime:
             self._actor = now
         return changed
 
-    def _wait(self) -> None:
+    def _set_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         deadline = self.lease.deadline()
         if deadline is not None:
-            left = max(0.0, deadline - self._clock())
-            self._timer = asyncio.get_running_loop().call_later(left, self._settle)
+            delay = max(0.0, deadline - self._clock())
+            self._timer = asyncio.get_running_loop().call_later(delay, self._settle)
 
-    def _wake(self) -> None:
-        task = asyncio.create_task(self._tell(), name="lease")
-        self._waking.add(task)
-        task.add_done_callback(self._waking.discard)
+    def _wake_waiters(self) -> None:
+        # A condition is notified with its lock held, which only a coroutine can acquire.
+        task = asyncio.create_task(self._notify(), name="lease")
+        self._notifying.add(task)
+        task.add_done_callback(self._notifying.discard)
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         async with self._changed:
             self._changed.notify_all()
 
-    def _now_seen(self) -> _Seen:
+    def _present(self) -> _Applied:
         lease = self.lease
-        return _Seen(lease.revision, (lease.person, lease.chat), lease.last)
+        return _Applied(lease.revision, (lease.person, lease.chat), lease.last)
 
 
-def _turn(turn: ControlSession, now: float) -> Json:
+def _session_json(session: ControlSession, now: float) -> Json:
     return {
-        "name": turn.name,
-        "seconds": round(turn.seconds, 3),
-        "ended_s_ago": round(now - turn.ended, 3),
-        "keys": turn.keys,
-        "clicks": turn.clicks,
-        "private": turn.private,
-        "reason": turn.reason,
+        "name": session.name,
+        "seconds": round(session.seconds, 3),
+        "ended_s_ago": round(now - session.ended, 3),
+        "keys": session.keys,
+        "clicks": session.clicks,
+        "private": session.private,
+        "reason": session.reason,
     }

@@ -31,9 +31,9 @@ class SubscribableScreen(Protocol):
 class FrameSource:
     """A screen that can be recorded."""
 
-    def __init__(self, screen: SubscribableScreen, veil: PrivacyMode | None = None) -> None:
+    def __init__(self, screen: SubscribableScreen, privacy: PrivacyMode | None = None) -> None:
         self._screen = screen
-        self._veil = veil or PrivacyMode()
+        self._privacy = privacy or PrivacyMode()
 
     @property
     def size(self) -> tuple[int, int]:
@@ -46,15 +46,15 @@ class FrameSource:
         Raises:
             FeedEnded: If there is no display.
         """
-        return FrameStream(self._screen, self._veil)
+        return FrameStream(self._screen, self._privacy)
 
 
 class FrameStream:
     """One taker's stream of shots."""
 
-    def __init__(self, screen: SubscribableScreen, veil: PrivacyMode) -> None:
+    def __init__(self, screen: SubscribableScreen, privacy: PrivacyMode) -> None:
         self._screen = screen
-        self._veil = veil
+        self._privacy = privacy
         self._hidden = False
         self._closed = False
         self._pointed: Region | None = None
@@ -69,7 +69,7 @@ class FrameStream:
             FeedEnded: If the display is gone.
         """
         if self._hidden:
-            if not self._veil.wait_lifted(timeout, lambda: self._closed):
+            if not self._privacy.wait_inactive(timeout, lambda: self._closed):
                 return None
             # What was painted meanwhile is forgotten with the old feed.
             self._pointed = None
@@ -79,10 +79,10 @@ class FrameStream:
                 self._feed.close()
                 return None
             self._hidden = False
-            return self._card(f"private, {self._veil.seconds:.0f} s")
-        count = self._veil.count
-        shot = None if self._veil.drawn else self._shot(timeout)
-        if self._veil.drawn or self._veil.count != count:
+            return self._card(f"private, {self._privacy.last_seconds:.0f} s")
+        count = self._privacy.activations
+        shot = None if self._privacy.active else self._shot(timeout)
+        if self._privacy.active or self._privacy.activations != count:
             self._hidden = True
             return self._card("A person has this desktop in private.")
         return shot
@@ -91,7 +91,7 @@ class FrameStream:
         """End the feed."""
         self._closed = True
         self._feed.close()
-        self._veil.wake()
+        self._privacy.wake()
 
     def _subscribed(self) -> FrameSubscription:
         self._opened = time.monotonic()

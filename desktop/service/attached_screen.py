@@ -148,7 +148,7 @@ class AttachedScreen:
         self._streams = Streams()
         self._watches = Watches()
         self._leasing = LeaseRuntime()
-        self._veil = PrivacyMode()
+        self._privacy = PrivacyMode()
         self._tally = Tally()
         self._once = OncePerCall(folder.path / "calls.jsonl")
         self._credentials = Credentials(instance, time.time)
@@ -189,7 +189,9 @@ class AttachedScreen:
         catalog = Catalog(self._folder.recordings)
         await asyncio.to_thread(catalog.recover)
         recorder = stack.enter_context(
-            Recorder(FrameSource(screen, self._veil), self._folder.recordings, mask=self._disguise)
+            Recorder(
+                FrameSource(screen, self._privacy), self._folder.recordings, mask=self._disguise
+            )
         )
         fields = stack.enter_context(FocusTracker(self.environment))
         notebook = await stack.enter_async_context(
@@ -214,14 +216,14 @@ class AttachedScreen:
             )
         )
         effects = LeaseEffects(
-            veil=self._veil,
-            release_soon=computer.release_soon,
-            settle=lambda: None,
+            privacy=self._privacy,
+            release_input=computer.release_soon,
+            update_viewers=lambda: None,
             publish=self._events.publish,
             record=lambda turn: recorder.add_step(
                 step_from_control_session(turn, activity_summary(turn))
             ),
-            touch=lambda: recorder.note_activity("human"),
+            note_activity=lambda: recorder.note_activity("human"),
         )
         stack.enter_context(self._leasing.running(effects))
         windows = stack.enter_context(X11Windows(*place))

@@ -167,7 +167,7 @@ class DesktopService:
         self._streams = Streams()
         self._watches = Watches()
         self._leasing = LeaseRuntime()
-        self._veil = PrivacyMode()
+        self._privacy = PrivacyMode()
         self._tally = Tally()
         self._disguise = SecretRedactor()
         self._watchers = Viewers(control=self._leasing)
@@ -217,7 +217,9 @@ class DesktopService:
         catalog = Catalog(self._folder.recordings)
         await asyncio.to_thread(catalog.recover)
         recorder = stack.enter_context(
-            Recorder(FrameSource(screen, self._veil), self._folder.recordings, mask=self._disguise)
+            Recorder(
+                FrameSource(screen, self._privacy), self._folder.recordings, mask=self._disguise
+            )
         )
         fields = stack.enter_context(FocusTracker(self.environment))
         notebook = await stack.enter_async_context(
@@ -244,12 +246,12 @@ class DesktopService:
             )
         )
         effects = LeaseEffects(
-            veil=self._veil,
-            release_soon=computer.release_soon,
-            settle=self._watchers.settle,
+            privacy=self._privacy,
+            release_input=computer.release_soon,
+            update_viewers=self._watchers.settle,
             publish=self._events.publish,
             record=lambda turn: _record(turn, recorder),
-            touch=lambda: recorder.note_activity("human"),
+            note_activity=lambda: recorder.note_activity("human"),
         )
         stack.enter_context(self._leasing.running(effects))
         return DisplayParts(display, computer, recorder, catalog, notebook, registry, limited)

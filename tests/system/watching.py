@@ -54,10 +54,10 @@ def played(scenario: Coroutine[Any, Any, T]) -> T:
 def effects(watchers: Viewers) -> LeaseEffects:
     """A desktop whose lease changes its watchers only."""
     return LeaseEffects(
-        veil=PrivacyMode(),
-        release_soon=lambda: None,
-        settle=watchers.settle,
+        privacy=PrivacyMode(),
+        release_input=lambda: None,
+        update_viewers=watchers.settle,
         publish=lambda kind, data: None,
         record=lambda turn: None,
-        touch=lambda: None,
+        note_activity=lambda: None,
     )

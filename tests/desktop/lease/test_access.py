@@ -4,7 +4,7 @@ import pytest
 
 from deskhand.desktop.actions.requests import action_request, batch_request
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.lease.access import UnrestrictedAccess, key_of, only_looks
+from deskhand.desktop.lease.access import UnrestrictedAccess, control_key, is_read_only
 
 NATIVE = Size(1920, 1080)
 WAIT = {"action": "wait", "duration": 1}
@@ -13,23 +13,23 @@ CLICK = {"action": "left_click", "coordinate": [1, 2]}
 
 @pytest.mark.parametrize("name", ["screenshot", "cursor_position", "wait"])
 def test_an_action_that_changes_nothing_only_looks(name: str) -> None:
-    assert only_looks(action_request({"action": name}, NATIVE))
+    assert is_read_only(action_request({"action": name}, NATIVE))
 
 
 def test_an_action_with_input_does_not_only_look() -> None:
-    assert not only_looks(action_request(CLICK, NATIVE))
+    assert not is_read_only(action_request(CLICK, NATIVE))
 
 
 @pytest.mark.parametrize(("actions", "looks"), [([WAIT, WAIT], True), ([WAIT, CLICK], False)])
 def test_a_batch_only_looks_if_all_its_actions_do(actions: list[Any], looks: bool) -> None:
-    assert only_looks(batch_request({"actions": actions}, NATIVE)) is looks
+    assert is_read_only(batch_request({"actions": actions}, NATIVE)) is looks
 
 
 def test_a_page_is_known_by_its_viewer_id_and_a_program_by_its_name() -> None:
-    assert key_of("Ann", "v1") == key_of(None, "v1") == "viewer:v1"
-    assert key_of("Ann", None) == "name:Ann"
-    assert key_of(None, None) == "name:"
-    assert key_of("v1", None) != key_of(None, "v1")
+    assert control_key("Ann", "v1") == control_key(None, "v1") == "viewer:v1"
+    assert control_key("Ann", None) == "name:Ann"
+    assert control_key(None, None) == "name:"
+    assert control_key("v1", None) != control_key(None, "v1")
 
 
 def test_without_restriction_every_agent_acts_and_nobody_is_in_control() -> None:

@@ -6,7 +6,7 @@ import httpx2
 from fastapi import FastAPI
 from websockets.asyncio.client import connect
 
-from deskhand.desktop.lease.access import key_of
+from deskhand.desktop.lease.access import control_key
 from deskhand.desktop.lease.api import PATH, may_force, router
 from deskhand.desktop.lease.handover import LeaseEffects
 from deskhand.desktop.lease.lease import Person
@@ -67,7 +67,7 @@ def test_one_name_on_two_pages_is_two() -> None:
     assert second.json()["granted"] is False
     assert second.json()["asked"]["name"] == "Ann"
     assert kept.json()["asked"] is None
-    assert key_of("Ann", None) == "name:Ann"
+    assert control_key("Ann", None) == "name:Ann"
 
 
 def test_wrong_bodies_are_refused() -> None:
@@ -121,12 +121,12 @@ def test_a_page_is_told_of_every_change_and_whether_it_has_control() -> None:
     async def scenario() -> None:
         leasing = LeaseRuntime()
         effects = LeaseEffects(
-            veil=PrivacyMode(),
-            release_soon=lambda: None,
-            settle=lambda: None,
+            privacy=PrivacyMode(),
+            release_input=lambda: None,
+            update_viewers=lambda: None,
             publish=lambda kind, data: None,
-            record=lambda turn: None,
-            touch=lambda: None,
+            record=lambda session: None,
+            note_activity=lambda: None,
         )
         routes = router(leasing, lambda: 1, may_force)
         with leasing.running(effects):
@@ -134,8 +134,8 @@ def test_a_page_is_told_of_every_change_and_whether_it_has_control() -> None:
                 address = f"{service.url.replace('http', 'ws', 1)}{PATH}/watch?viewer=v1"
                 async with connect(address) as page:
                     assert json.loads(await page.recv())["you"] is False
-                    person = Person("Ann", key_of("Ann", "v1"))
-                    leasing.take(person, private=True, insists=True, force=False)
+                    person = Person("Ann", control_key("Ann", "v1"))
+                    leasing.take(person, private=True, take_over_on_timeout=True, force=False)
                     told = json.loads(await page.recv())
                     assert (told["you"], told["holder"]["name"]) == (True, "Ann")
                     leasing.release(person.key)

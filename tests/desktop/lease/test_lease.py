@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from deskhand.desktop.errors import HeldByChat, HumanInControl, NotInControl
 from deskhand.desktop.lease.lease import (
     ABSENT_PERSON,
-    ASKING,
     IDLE_CHAT,
     IDLE_PERSON,
+    REQUEST_TIMEOUT,
     LeaseRules,
     Person,
 )
@@ -66,10 +66,10 @@ def test_what_was_done_is_counted_until_it_is_given_back() -> None:
     lease.used("b", 101.0, keys=50)
     lease.used("a", 102.0, keys=1, clicks=3)
     lease.release("a", 142.0)
-    turn = lease.last
-    assert turn is not None
-    assert (turn.name, turn.seconds, turn.keys, turn.clicks) == ("Ann", 42.0, 3, 3)
-    assert (turn.reason, turn.private) == ("released", True)
+    session = lease.last
+    assert session is not None
+    assert (session.name, session.seconds, session.keys, session.clicks) == ("Ann", 42.0, 3, 3)
+    assert (session.reason, session.private) == ("released", True)
     lease.check_act("", 142.0)
 
 
@@ -119,32 +119,32 @@ def test_it_ends_soon_after_the_last_connection_of_its_holder() -> None:
 def test_another_person_is_asked_for_it_and_it_passes_on_without_an_answer() -> None:
     lease = taken()
     assert not lease.take(BOB, 101.0)
-    assert lease.asking is not None
-    assert (lease.asking.person, lease.asking.until) == (BOB, 101.0 + ASKING)
-    assert lease.deadline() == 101.0 + ASKING
+    assert lease.request is not None
+    assert (lease.request.person, lease.request.until) == (BOB, 101.0 + REQUEST_TIMEOUT)
+    assert lease.deadline() == 101.0 + REQUEST_TIMEOUT
     assert not lease.take(BOB, 105.0)
     assert not lease.take(CYD, 105.0)
-    assert lease.asking.until == 101.0 + ASKING
-    lease.tick(101.0 + ASKING)
+    assert lease.request.until == 101.0 + REQUEST_TIMEOUT
+    lease.tick(101.0 + REQUEST_TIMEOUT)
     assert lease.person == BOB
-    assert not lease.asking
+    assert not lease.request
     assert lease.last is not None
     assert lease.last.reason == "passed on"
 
 
 def test_a_request_without_an_answer_lapses() -> None:
     lease = taken()
-    assert not lease.take(BOB, 101.0, insists=False)
-    lease.tick(101.0 + ASKING)
-    assert (lease.person, lease.asking) == (ANN, None)
+    assert not lease.take(BOB, 101.0, take_over_on_timeout=False)
+    lease.tick(101.0 + REQUEST_TIMEOUT)
+    assert (lease.person, lease.request) == (ANN, None)
 
 
 def test_the_one_in_control_may_say_no_or_yes() -> None:
     lease = taken()
     lease.take(BOB, 101.0)
     lease.renew("a", 102.0)
-    assert (lease.person, lease.asking) == (ANN, None)
-    lease.take(BOB, 103.0, insists=False)
+    assert (lease.person, lease.request) == (ANN, None)
+    lease.take(BOB, 103.0, take_over_on_timeout=False)
     lease.release("a", 104.0)
     assert lease.person == BOB
 
@@ -225,7 +225,7 @@ def do(lease: LeaseRules, what: str, who: Person, now: float) -> None:
     with suppress(HumanInControl, HeldByChat, NotInControl):
         match what:
             case "take" | "force" | "ask":
-                lease.take(who, now, insists=what == "take", force=what == "force")
+                lease.take(who, now, take_over_on_timeout=what == "take", force=what == "force")
             case "release":
                 lease.release(who.key, now)
             case "renew":
@@ -246,7 +246,7 @@ def test_whatever_happens_one_at_most_has_it_and_every_change_is_seen(
     joined = {"a": 0, "b": 0, "c": 0}
     for what, who, passed in actions:
         now += passed
-        before = (lease.person, lease.chat, lease.asking, lease.private)
+        before = (lease.person, lease.chat, lease.request, lease.private)
         revision = lease.revision
         if what == "join":
             lease.joined(who.key)
@@ -255,10 +255,10 @@ def test_whatever_happens_one_at_most_has_it_and_every_change_is_seen(
             lease.parted(who.key, now)
             joined[who.key] -= 1
         do(lease, what, who, now)
-        if (lease.person, lease.chat, lease.asking, lease.private) != before:
+        if (lease.person, lease.chat, lease.request, lease.private) != before:
             assert lease.revision > revision
         assert lease.person is None or lease.chat is None
-        assert lease.asking is None or lease.person not in (None, lease.asking.person)
+        assert lease.request is None or lease.person not in (None, lease.request.person)
         lease.tick(now)
         deadline = lease.deadline()
         assert deadline is None or deadline > now

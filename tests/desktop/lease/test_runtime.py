@@ -20,19 +20,19 @@ class Scene:
     def __init__(self) -> None:
         self.now = 100.0
         self.did: list[Any] = []
-        self.veil = PrivacyMode(lambda: self.now)
+        self.privacy = PrivacyMode(lambda: self.now)
         self.leasing = LeaseRuntime(lambda: self.now)
         self.effects = LeaseEffects(
-            veil=self.veil,
-            release_soon=lambda: self.did.append("let go"),
-            settle=lambda: self.did.append("settle"),
+            privacy=self.privacy,
+            release_input=lambda: self.did.append("release input"),
+            update_viewers=lambda: self.did.append("update viewers"),
             publish=lambda kind, data: self.did.append((kind, data["holder"]["kind"])),
-            record=lambda turn: self.did.append(("record", turn.name)),
-            touch=lambda: self.did.append("touch"),
+            record=lambda session: self.did.append(("record", session.name)),
+            note_activity=lambda: self.did.append("note activity"),
         )
 
     def take(self, person: Person = ANN, *, private: bool = True, force: bool = False) -> bool:
-        return self.leasing.take(person, private=private, insists=True, force=force)
+        return self.leasing.take(person, private=private, take_over_on_timeout=True, force=force)
 
     def play(self, scenario: Callable[["Scene"], Awaitable[None]]) -> list[Any]:
         async def run() -> None:
@@ -47,12 +47,16 @@ class Scene:
 def test_taking_control_lets_go_hides_and_tells() -> None:
     async def scenario(scene: Scene) -> None:
         assert scene.take()
-        assert scene.veil.drawn
+        assert scene.privacy.active
         assert scene.leasing.private
         assert scene.leasing.may_see("a")
         assert not scene.leasing.may_see("b")
 
-    assert Scene().play(scenario) == ["let go", "settle", ("lease_changed", "person")]
+    assert Scene().play(scenario) == [
+        "release input",
+        "update viewers",
+        ("lease_changed", "person"),
+    ]
 
 
 def test_giving_back_records_lets_go_and_tells() -> None:
@@ -61,10 +65,10 @@ def test_giving_back_records_lets_go_and_tells() -> None:
         scene.did.clear()
         scene.now += 42.0
         scene.leasing.release("a")
-        assert not scene.veil.drawn
-        assert scene.veil.seconds == 42.0
+        assert not scene.privacy.active
+        assert scene.privacy.last_seconds == 42.0
 
-    wanted = [("record", "Ann"), "let go", "settle", ("lease_changed", "nobody")]
+    wanted = [("record", "Ann"), "release input", "update viewers", ("lease_changed", "nobody")]
     assert Scene().play(scenario) == wanted
 
 
@@ -76,11 +80,11 @@ def test_a_chat_that_thinks_for_long_does_not_lose_what_it_holds() -> None:
         scene.did.clear()
         with scene.leasing.acting("one"):
             pass
-        assert "let go" not in scene.did
+        assert "release input" not in scene.did
         scene.now += IDLE_CHAT + 1
         with scene.leasing.acting("two"):
             pass
-        assert "let go" in scene.did
+        assert "release input" in scene.did
 
     Scene().play(scenario)
 
@@ -120,7 +124,7 @@ def test_what_a_person_does_in_the_open_is_activity() -> None:
         scene.take(private=False)
         scene.did.clear()
         scene.leasing.used("a", keys=2, clicks=1)
-        assert scene.did == ["touch"]
+        assert scene.did == ["note activity"]
         scene.take(private=True)
         scene.did.clear()
         scene.leasing.used("a", keys=1, clicks=0)

@@ -75,11 +75,11 @@ def test_what_is_on_the_screen_is_taken() -> None:
 
 
 def test_a_feed_that_is_closed_as_the_screen_is_shown_again_leaves_nothing_behind() -> None:
-    screen, veil = Screen(), PrivacyMode()
-    feed = FrameSource(screen, veil).subscribe()
-    veil.draw(True)
+    screen, privacy = Screen(), PrivacyMode()
+    feed = FrameSource(screen, privacy).subscribe()
+    privacy.set(True)
     assert feed.next_frame(1.0) is not None
-    veil.draw(False)
+    privacy.set(False)
     screen.subscribing = feed.close
     assert feed.next_frame(1.0) is None
     assert screen.feeds == []
@@ -98,10 +98,10 @@ def test_the_pointer_lies_over_the_pixels_where_it_is_on_the_screen() -> None:
 
 
 def test_nothing_private_is_taken_and_cards_stand_in_for_it() -> None:
-    screen, veil = Screen(), PrivacyMode(lambda: 0.0)
-    feed = FrameSource(screen, veil).subscribe()
+    screen, privacy = Screen(), PrivacyMode(lambda: 0.0)
+    feed = FrameSource(screen, privacy).subscribe()
     feed.next_frame(1.0)
-    veil.draw(True)
+    privacy.set(True)
     screen.paint(MAGENTA)
     card = feed.next_frame(1.0)
     assert card is not None
@@ -109,7 +109,7 @@ def test_nothing_private_is_taken_and_cards_stand_in_for_it() -> None:
     assert card.regions == ((0, 0, *SIZE),)
     assert feed.next_frame(0.0) is None
     screen.paint((9, 9, 9, 0))
-    veil.draw(False)
+    privacy.set(False)
     again = feed.next_frame(1.0)
     assert again is not None
     assert not np.array_equal(again.pixels, card.pixels)
@@ -117,15 +117,15 @@ def test_nothing_private_is_taken_and_cards_stand_in_for_it() -> None:
     feed.close()
 
 
-def test_a_frame_grabbed_while_the_veil_was_drawn_is_not_used() -> None:
-    screen, veil = Screen(), PrivacyMode()
-    feed = FrameSource(screen, veil).subscribe()
+def test_a_frame_grabbed_while_privacy_mode_was_active_is_not_used() -> None:
+    screen, privacy = Screen(), PrivacyMode()
+    feed = FrameSource(screen, privacy).subscribe()
     feed.next_frame(1.0)
     screen.paint(MAGENTA)
 
     def flicker() -> None:
-        veil.draw(True)
-        veil.draw(False)
+        privacy.set(True)
+        privacy.set(False)
 
     screen.looked = flicker
     assert not shows(feed.next_frame(1.0), MAGENTA)
@@ -143,8 +143,8 @@ def test_a_display_that_is_gone_ends_the_feed() -> None:
 
 
 def test_shots_tell_where_they_differ_and_the_first_ones_that_it_may_be_anywhere() -> None:
-    screen, veil = Screen(), PrivacyMode()
-    feed = FrameSource(screen, veil).subscribe()
+    screen, privacy = Screen(), PrivacyMode()
+    feed = FrameSource(screen, privacy).subscribe()
 
     def told() -> object:
         screen.paint(MAGENTA)
@@ -154,9 +154,9 @@ def test_shots_tell_where_they_differ_and_the_first_ones_that_it_may_be_anywhere
 
     assert told() is None
     assert told() == ((0, 0, *SIZE), (0, 0, 1, 1), (0, 0, 1, 1))
-    veil.draw(True)
+    privacy.set(True)
     assert told() is None
-    veil.draw(False)
+    privacy.set(False)
     assert told() is None
     assert told() is None
     assert told() is not None
