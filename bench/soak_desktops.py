@@ -23,7 +23,7 @@ import psutil
 from bench.tables import save
 from bench.traces import Traces, traces
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
-from deskhand.desktop.display.instance import DisplayInstance, Setting
+from deskhand.desktop.display.instance import DisplayInstance, InstanceOptions
 from deskhand.desktop.display.session import SessionFiles
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.isolation.environment import built
@@ -46,19 +46,19 @@ def cycles(count: int) -> Facts:
         environment = built(folder, "soak", "soak", inherited=os.environ)
         for name in ("home", "tmp", "run", "logs"):
             (folder / name).mkdir()
-        setting = Setting(
+        options = InstanceOptions(
             *(folder, Size(1920, 1080), environment, spawner, SessionFiles.read()),
             acted=lambda: None,
-            told=lambda kind, data: None,
+            publish=lambda kind, data: None,
         )
         began = time.monotonic()
         for number in range(1, count + 1):
-            life = DisplayInstance(setting, number, 0, lambda: None)
-            life.open()
-            life.framebuffer.frame()
-            life.close()
+            instance = DisplayInstance(options, number, 0, lambda: None)
+            instance.open()
+            instance.framebuffer.frame()
+            instance.close()
             # A dead desktop is a ring of objects that holds frames of 8 MB each.
-            del life
+            del instance
             gc.collect()
             if number == 2 or number % REPORT_EVERY == 0 or number == count:
                 now = traces()

@@ -1,4 +1,4 @@
-"""The route that tells which widgets applications show, and the refs by which to click them."""
+"""Route of the accessibility tree, whose refs a click may name instead of a point."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -18,29 +18,30 @@ Json = dict[str, Any]
 
 PREFIX = "/api/v0/desktop"
 MARK = "accessibility"
-"""Of this name in the desktop's ``run``: browsers that start from then on tell of their pages."""
+"""File in the desktop's ``run`` directory; a browser that starts while it exists enables AT-SPI."""
 
 
 class AccessibilityService:
-    """The newest tree that was asked for, and the places of its refs."""
+    """Reads the tree and keeps the rectangles of the refs of the newest one."""
 
     def __init__(self, environment: Callable[[], Mapping[str, str]], size: Size, run: Path) -> None:
         self._environment = environment
         self._size = size
         self._mark = run / MARK
-        self._places: Mapping[str, Region] = {}
+        self._rectangles: Mapping[str, Region] = {}
 
     def read(self) -> Json:
-        """Ask all applications. Blocks.
+        """Read the widgets of all applications. Blocks.
 
         Raises:
-            NoAccessibility: If they cannot be asked.
+            NoAccessibility: If AT-SPI is not available.
         """
+        # Chromium builds its accessibility tree only on request, as that slows every page down.
         first = not self._mark.exists()
         self._mark.touch(0o600)
         found, complete = widgets(self._environment())
         tree = compact(found, self._size)
-        self._places = tree.places
+        self._rectangles = tree.rectangles
         answer: Json = {
             "space": {"name": "native", **self._size._asdict()},
             "complete": complete,
@@ -51,14 +52,14 @@ class AccessibilityService:
         return answer
 
     def pointed(self, body: Json) -> Json:
-        """Put points in the place of a body's refs; raises :class:`InvalidAction`."""
-        return pointed(body, self._places, self._size)
+        """Replace the refs of a body by points; raises :class:`InvalidAction`."""
+        return pointed(body, self._rectangles, self._size)
 
 
 def router(shown: AccessibilityService, access: AccessControl) -> APIRouter:
-    """Return the route; ``access`` says whether the screen may be seen."""
+    """Return the route; ``access`` decides if the screen may be viewed."""
     routes = APIRouter(prefix=PREFIX, tags=["desktop"])
-    turns = asyncio.Lock()
+    lock = asyncio.Lock()
 
     @routes.get("/accessibility", responses={501: {"description": "There is no such tree here."}})
     async def accessibility() -> Json:
@@ -67,11 +68,11 @@ def router(shown: AccessibilityService, access: AccessControl) -> APIRouter:
         An action takes a `ref` of the newest tree instead of a `coordinate`.
         """
         with answered():
-            async with turns:
+            async with lock:
                 access.check_view()
-                told = await asyncio.to_thread(shown.read)
-                # A person may have taken the screen in private meanwhile.
+                tree = await asyncio.to_thread(shown.read)
+                # A person may have taken control in privacy mode during the read.
                 access.check_view()
-                return told
+                return tree
 
     return routes

@@ -1,4 +1,4 @@
-"""AT-SPI's own message bus, on which applications tell of their widgets."""
+"""Connections to the AT-SPI bus, a separate D-Bus daemon that applications export widgets on."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -10,7 +10,7 @@ from jeepney.wrappers import DBusErrorResponse
 from deskhand.desktop.errors import NoAccessibility
 
 NAME = "org.a11y.Bus"
-"""Whoever asks for this name on the session's bus has the other bus started."""
+"""Service on the session bus; D-Bus activation of this name starts the AT-SPI bus."""
 ACCESSIBLE = "org.a11y.atspi.Accessible"
 COMPONENT = "org.a11y.atspi.Component"
 DOCUMENT = "org.a11y.atspi.Document"
@@ -18,17 +18,18 @@ REGISTRY = "org.a11y.atspi.Registry"
 REPLY_SERIAL = 5
 """Number of the header field REPLY_SERIAL (D-Bus specification, header fields)."""
 START_SECONDS = 5.0
+"""Time for at-spi-bus-launcher to start and answer."""
 
 _PLACE = {"object_path": "/org/a11y/bus", "bus_name": NAME}
 
 Address = tuple[str, str]
-"""Name on the bus and path of an object."""
+"""Bus name and object path."""
 NONSENSE = (IndexError, TypeError, ValueError)
-"""What comes of reading words of an application that are not of the agreed form."""
+"""Errors of unpacking a message whose signature is not the one of the AT-SPI interface."""
 
 
 def session_bus(environment: Mapping[str, str]) -> DBusConnection:
-    """Connect to the session's bus.
+    """Connect to the session bus.
 
     Raises:
         NoAccessibility: If there is none, or it does not answer.
@@ -41,7 +42,7 @@ def session_bus(environment: Mapping[str, str]) -> DBusConnection:
 
 @contextmanager
 def widget_bus(environment: Mapping[str, str]) -> Iterator[DBusConnection]:
-    """Connect to the bus of the widgets while the body runs, and have it started if need be.
+    """Connect to the AT-SPI bus while the body runs; D-Bus activation starts it if necessary.
 
     Raises:
         NoAccessibility: If there is none, or it does not answer.
@@ -53,16 +54,16 @@ def widget_bus(environment: Mapping[str, str]) -> Iterator[DBusConnection]:
 
 
 def next_message(bus: DBusConnection, timeout: float) -> Message | None:
-    """Return what an application says next; None if that cannot be read.
+    """Return the next message; None for one that cannot be parsed.
 
     Raises:
-        TimeoutError: If nothing is said in time.
+        TimeoutError: If none arrives in time.
         OSError: If the bus is lost.
     """
     try:
         return bus.receive(timeout=timeout)
     except NONSENSE:
-        # jeepney has taken it out of its buffer, and would take as much for the next message.
+        # jeepney has removed the message from its buffer but keeps its size for the next one.
         bus.parser.next_msg_size = None
         return None
 
@@ -76,12 +77,12 @@ def _connected(address: str) -> DBusConnection:
 
 def _address(session: DBusConnection) -> str:
     status = DBusAddress(**_PLACE, interface="org.a11y.Status")
-    ask = new_method_call(DBusAddress(**_PLACE, interface=NAME), "GetAddress")
+    query = new_method_call(DBusAddress(**_PLACE, interface=NAME), "GetAddress")
     try:
-        reply = session.send_and_get_reply(ask, timeout=START_SECONDS)
+        reply = session.send_and_get_reply(query, timeout=START_SECONDS)
         if reply.header.message_type is MessageType.error:
             raise DBusErrorResponse(reply)
-        # Applications that start from now on build their trees.
+        # Toolkits watch IsEnabled: applications that start while it is set export their widgets.
         enable = Properties(status).set("IsEnabled", "b", True)
         session.send_and_get_reply(enable, timeout=START_SECONDS)
     except DBusErrorResponse as error:

@@ -1,7 +1,19 @@
-"""Which widgets of applications get the keyboard, heard over AT-SPI while it happens.
+"""Tracks over AT-SPI which widget has the keyboard focus, and remembers password fields.
 
-Nobody is asked for anything before an application has the bus of the widgets started, and an
-application that nobody uses says nothing: a desktop at rest costs a sleeping thread.
+One thread owns the D-Bus connection and passes through these states:
+
+* *no bus*: until an application has the AT-SPI bus started, the thread sleeps on a NameOwnerChanged
+  signal of the session bus. The tracker never starts the AT-SPI bus itself.
+* *connected*: the thread receives focus and window events. For each widget that gets the focus it
+  sends GetRoleName, without waiting: the answer arrives as a message like any other. Until then
+  the widget is *unknown*, and callers treat an unknown widget as a password field.
+* *waiting*: the bus was lost. All knowledge is dropped, and the next call of ``connected`` wakes
+  the thread for another attempt.
+
+A signal may arrive after the keys that an application received; callers therefore ask for
+intervals of time (``password_between``) and not for the present state. Idle applications send no
+events, so an idle desktop costs a sleeping thread. Source: AT-SPI2 core interfaces,
+https://gnome.pages.gitlab.gnome.org/at-spi2-core/devel-docs/.
 """
 
 import os
@@ -34,9 +46,9 @@ from .bus import (
 from .password_fields import PasswordFocusHistory
 from .web_page import page_of, role_question
 
-_COVERED = "password text"
-PATIENCE = 2.0
-"""Seconds in which applications say what they were asked."""
+_MASKED_ROLE = "password text"
+REPLY_SECONDS = 2.0
+"""Time in which an application must answer GetRoleName."""
 
 _REGISTRY = DBusAddress("/org/a11y/atspi/registry", bus_name=REGISTRY, interface=REGISTRY)
 _EVENTS = ("object:state-changed:focused", "window:activate", "window:deactivate")
@@ -47,17 +59,18 @@ _SIGNALS = (
     f"type='signal',interface='{_WINDOW}',member='Deactivate'",
     "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''",
 )
-_STARTED = f"type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{NAME}'"
+_BUS_STARTED = (
+    f"type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{NAME}'"
+)
 _BUS = "org.freedesktop.DBus"
 _LOST = (OSError, TimeoutError, DBusErrorResponse)
 
 
 class FocusTracker:
-    """Knows whether the keyboard was in a password field; a context manager with one thread.
+    """Answers if the keyboard focus was in a password field; a context manager with one thread.
 
-    ``environment`` gives that of an application, with the address of the session's bus. What it
-    does not hear of it does not know: applications without AT-SPI, and what had the keyboard
-    before it listened.
+    ``environment`` returns that of an application, with the address of the session bus. Focus in
+    applications without AT-SPI, and focus before the connection was made, is not known.
     """
 
     def __init__(
@@ -67,12 +80,12 @@ class FocusTracker:
     ) -> None:
         self._environment = environment
         self._clock = clock
-        self._stays = PasswordFocusHistory()
-        self._asked: dict[int, Address] = {}
+        self._history = PasswordFocusHistory()
+        self._role_queries: dict[int, Address] = {}
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="fields", daemon=True)
         self._wake_read, self._wake_write = -1, -1
-        self._hears, self._deaf, self._closing = False, False, False
+        self._connected, self._waiting, self._closing = False, False, False
 
     def __enter__(self) -> Self:
         self.open()
@@ -87,12 +100,12 @@ class FocusTracker:
         self.close()
 
     def open(self) -> None:
-        """Listen from now on."""
+        """Start the thread."""
         self._wake_read, self._wake_write = os.pipe()
         self._thread.start()
 
     def close(self) -> None:
-        """End; twice is fine."""
+        """End the thread; twice is fine."""
         if self._wake_write < 0:
             return
         self._closing = True
@@ -102,47 +115,48 @@ class FocusTracker:
         os.close(self._wake_write)
         self._wake_read, self._wake_write = -1, -1
 
-    def hear(self) -> bool:
-        """Whether applications can be heard; a bus that was lost is tried again."""
-        if self._deaf and self._wake_write >= 0:
+    def connected(self) -> bool:
+        """Return True while connected; after a loss of the bus, start another attempt."""
+        if self._waiting and self._wake_write >= 0:
             os.write(self._wake_write, b"!")
-        return self._hears
+        return self._connected
 
     def password_since(self, at: float) -> bool:
-        """Whether a password field had the keyboard at that time or later.
+        """Return True if a password field had the keyboard at that time or later.
 
-        Widgets that have not said yet what they are count too.
+        Widgets of unknown role count as password fields.
         """
         with self._changed:
-            return not self._stays.known or self._stays.password_between(at, self._clock())
+            return not self._history.known or self._history.password_between(at, self._clock())
 
-    def judged(self, start: float, end: float) -> bool:
-        """Whether one had it between two times, once all widgets have said what they are.
+    def password_between(self, start: float, end: float) -> bool:
+        """Return True if one had it between two times, once the roles of all widgets are known.
 
-        Blocks for `PATIENCE` seconds at most.
+        Blocks for `REPLY_SECONDS` seconds at most; roles still unknown then count as passwords.
         """
         with self._changed:
-            known = self._changed.wait_for(lambda: self._stays.known, PATIENCE)
-            return not known or self._stays.password_between(start, end)
+            known = self._changed.wait_for(lambda: self._history.known, REPLY_SECONDS)
+            return not known or self._history.password_between(start, end)
 
-    def admit(self, hosts: Sequence[str]) -> None:
-        """Let a text be typed. Blocks for some seconds at most.
+    def check_host(self, hosts: Sequence[str]) -> None:
+        """Check that the page with the keyboard focus is of one of these hosts.
+
+        Blocks for `REPLY_SECONDS` seconds at most.
 
         Raises:
-            ForeignHost: If the page that has the keyboard is of none of these hosts, or there is
-                none, or it cannot be told.
+            ForeignHost: If it is of another host, or if no single page can be determined.
         """
-        deadline = self._clock() + PATIENCE
+        deadline = self._clock() + REPLY_SECONDS
         while True:
             with self._changed:
-                widgets = self._stays.widgets
+                widgets = self._history.widgets
             host = self._host(widgets)
             if belongs(host, hosts):
                 return
             with self._changed:
-                # A click may be on its way to the application.
+                # The application may not have processed a click before this text yet.
                 left = deadline - self._clock()
-                if not self._changed.wait_for(lambda: widgets != self._stays.widgets, left):  # noqa: B023
+                if not self._changed.wait_for(lambda: widgets != self._history.widgets, left):  # noqa: B023
                     raise ForeignHost(hosts, host)
 
     def _host(self, widgets: Sequence[Address]) -> str:
@@ -155,37 +169,37 @@ class FocusTracker:
         while not self._closing:
             with suppress(NoAccessibility, *_LOST, *NONSENSE):
                 self._listen()
-            self._hears = False
+            self._connected = False
             with self._changed:
-                self._stays = PasswordFocusHistory()
-                self._asked.clear()
+                self._history = PasswordFocusHistory()
+                self._role_queries.clear()
                 self._changed.notify_all()
             if not self._closing:
-                self._deaf = True
+                self._waiting = True
                 select.select([self._wake_read], [], [])
                 os.read(self._wake_read, 64)
-                self._deaf = False
+                self._waiting = False
 
     def _listen(self) -> None:
         environment = self._environment()
         with closing(session_bus(environment)) as session:
-            if not self._started(session):
+            if not self._bus_started(session):
                 return
         with widget_bus(environment) as bus:
             for event in _EVENTS:
-                _ask(bus, new_method_call(_REGISTRY, "RegisterEvent", "s", (event,)))
+                _call(bus, new_method_call(_REGISTRY, "RegisterEvent", "s", (event,)))
             for rule in _SIGNALS:
-                # Whoever awaits an answer hears nothing else meanwhile.
+                # Awaiting the reply would discard all signals that arrive before it.
                 bus.send(message_bus.AddMatch(rule))
-            self._hears = True
+            self._connected = True
             for message in self._messages(bus):
                 with suppress(*NONSENSE):
-                    self._heed(bus, message)
+                    self._handle(bus, message)
 
-    def _started(self, session: DBusConnection) -> bool:
-        """Wait until there is a bus of the widgets; whether there is one before the end."""
-        _ask(session, message_bus.AddMatch(_STARTED))
-        if _ask(session, message_bus.NameHasOwner(NAME))[0]:
+    def _bus_started(self, session: DBusConnection) -> bool:
+        """Wait for an owner of the AT-SPI bus name; return False if closed before."""
+        _call(session, message_bus.AddMatch(_BUS_STARTED))
+        if _call(session, message_bus.NameHasOwner(NAME))[0]:
             return True
         messages = self._messages(session)
         return any(_is(message, "NameOwnerChanged") and message.body[2] for message in messages)
@@ -200,40 +214,41 @@ class FocusTracker:
             if self._wake_read in select.select([bus.sock, self._wake_read], [], [])[0]:
                 os.read(self._wake_read, 64)
 
-    def _heed(self, bus: DBusConnection, message: Message) -> None:
+    def _handle(self, bus: DBusConnection, message: Message) -> None:
         fields, body = message.header.fields, message.body
         app, widget = str(fields.get(HeaderFields.sender)), str(fields.get(HeaderFields.path))
-        asked: Address | None = None
+        query: Address | None = None
         with self._changed:
-            stays, now = self._stays, self._clock()
+            history, now = self._history, self._clock()
             if message.header.message_type is not MessageType.signal:
-                self._described(fields.get(REPLY_SERIAL), body)
+                self._role_received(fields.get(REPLY_SERIAL), body)
             elif _is(message, "StateChanged") and body[1]:
-                stays.focused(app, widget, now)
-                asked = app, widget
+                history.focused(app, widget, now)
+                query = app, widget
             elif _is(message, "StateChanged"):
-                stays.blurred(app, widget, now)
+                history.blurred(app, widget, now)
             elif _is(message, "Activate"):
-                again = stays.activated(app, now)
-                asked = (app, again) if again else None
+                widget_again = history.activated(app, now)
+                query = (app, widget_again) if widget_again else None
             elif _is(message, "Deactivate"):
-                stays.deactivated(app, now)
+                history.deactivated(app, now)
             elif _is(message, "NameOwnerChanged") and app == _BUS:
-                stays.gone(str(body[0]), now)
+                history.gone(str(body[0]), now)
             self._changed.notify_all()
-        if asked:
+        if query:
             serial = next(bus.outgoing_serial)
-            self._asked[serial] = asked
-            bus.send(role_question(asked), serial=serial)
+            self._role_queries[serial] = query
+            bus.send(role_question(query), serial=serial)
 
-    def _described(self, serial: Any, body: Any) -> None:
-        asked = self._asked.pop(serial, None)
-        if asked is not None:
-            # What went away meanwhile answers with an error, which is no password field either.
-            self._stays.described(*asked, body == (_COVERED,))
+    def _role_received(self, serial: Any, body: Any) -> None:
+        query = self._role_queries.pop(serial, None)
+        if query is not None:
+            # A widget that was destroyed meanwhile answers with an error, which counts as no
+            # password field either.
+            self._history.described(*query, body == (_MASKED_ROLE,))
 
 
-def _ask(bus: DBusConnection, question: Message) -> Any:
+def _call(bus: DBusConnection, question: Message) -> Any:
     reply = bus.send_and_get_reply(question, timeout=START_SECONDS)
     if reply.header.message_type is MessageType.error:
         raise DBusErrorResponse(reply)

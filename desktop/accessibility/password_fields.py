@@ -1,4 +1,4 @@
-"""When a password field had the keyboard, and what is told of a text that was typed into one."""
+"""Intervals in which password fields had the keyboard, and redaction of text typed into them."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -8,105 +8,117 @@ from deskhand.desktop.input.keys import MODIFIERS, SHIFTS, Chord, chords
 from deskhand.desktop.input.keysyms import KEYSYMS
 
 REMEMBERED = 256
-"""Widgets that had the keyboard, of which it is remembered when."""
+"""Number of past intervals that are kept."""
 TYPING = ("type", "key", "key_down", "key_up", "hold_key")
-"""Actions whose text is what the keyboard gives."""
+"""Actions whose ``text`` reaches the focused widget as key events."""
 
+# Keysyms below this one are characters of legacy sets; function keys lie above (keysymdef.h).
 _FIRST_NAMELESS = 0xFE00
 _UNICODE = range(0x01000100, 0x01110000)
 _KEYPAD = range(KEYSYMS["KP_Multiply"], KEYSYMS["KP_9"] + 1)
 _COMMANDS = MODIFIERS - SHIFTS - {KEYSYMS["ISO_Level3_Shift"]}
-"""Held down, they make of a character a command."""
+"""Modifiers that turn a character into a keyboard shortcut."""
 
 
 @dataclass
-class _Stay:
-    """A widget that has the keyboard, or had it."""
+class _FocusInterval:
+    """Time during which a widget had the keyboard focus."""
 
     widget: str
-    since: float
+    start: float
     password: bool | None = None
-    """None until it is known."""
-    until: float | None = None
+    """None until the role of the widget is known."""
+    end: float | None = None
 
-    def meets(self, start: float, end: float) -> bool:
-        """Whether a password field had the keyboard between two times."""
-        over = self.until is not None and self.until < start
-        return bool(self.password) and self.since <= end and not over
+    def overlaps(self, start: float, end: float) -> bool:
+        """Return True if this is a password field that had the focus between two times."""
+        over = self.end is not None and self.end < start
+        return bool(self.password) and self.start <= end and not over
 
 
 class PasswordFocusHistory:
-    """Which widgets have the keyboard in which application.
+    """Focused widget of each application, and past intervals of focus.
 
-    Applications and widgets go by their names on the bus. Times are seconds, and only grow.
+    Applications are identified by bus names, widgets by object paths. Times are seconds on a
+    monotonic clock. A widget keeps its entry while its window is inactive, because activating the
+    window returns the focus to it without a focus event.
     """
 
     def __init__(self) -> None:
-        self._now: dict[str, _Stay] = {}
-        self._unknown: dict[tuple[str, str], _Stay] = {}
-        self._past: deque[_Stay] = deque(maxlen=REMEMBERED)
+        self._current: dict[str, _FocusInterval] = {}
+        self._unknown: dict[tuple[str, str], _FocusInterval] = {}
+        self._ended: deque[_FocusInterval] = deque(maxlen=REMEMBERED)
 
     @property
     def known(self) -> bool:
-        """Whether it is known of each widget what it is."""
+        """True if the roles of all widgets are known."""
         return not self._unknown
 
     @property
     def widgets(self) -> tuple[tuple[str, str], ...]:
-        """Application and widget, of those that may have the keyboard."""
-        return tuple((app, stay.widget) for app, stay in self._now.items() if stay.until is None)
+        """Application and widget of those that may have the keyboard."""
+        return tuple(
+            (app, interval.widget)
+            for app, interval in self._current.items()
+            if interval.end is None
+        )
 
     def focused(self, app: str, widget: str, now: float) -> None:
-        """A widget got the keyboard; what it is will be said."""
-        self._leave(app, now)
-        self._now[app] = _Stay(widget, now)
-        self._unknown[app, widget] = self._now[app]
+        """Record that a widget got the focus; its role is unknown until ``described``."""
+        self._end_interval(app, now)
+        self._current[app] = _FocusInterval(widget, now)
+        self._unknown[app, widget] = self._current[app]
 
     def described(self, app: str, widget: str, password: bool) -> None:
-        """Say what a widget is."""
-        stay = self._unknown.pop((app, widget), None)
-        if stay is None:
+        """Record if a widget is a password field."""
+        interval = self._unknown.pop((app, widget), None)
+        if interval is None:
             return
-        stay.password = password
+        interval.password = password
 
     def blurred(self, app: str, widget: str, now: float) -> None:
-        """A widget lost the keyboard."""
-        stay = self._now.get(app)
-        if stay is not None and stay.widget == widget:
-            self._leave(app, now)
+        """Record that a widget lost the focus."""
+        interval = self._current.get(app)
+        if interval is not None and interval.widget == widget:
+            self._end_interval(app, now)
 
     def activated(self, app: str, now: float) -> str | None:
-        """A window got the keyboard; return the widget that has it again, if there is one."""
-        stay = self._now.get(app)
-        if stay is None or stay.until is None:
+        """Record that a window became active; return the widget that regains the focus, if any."""
+        interval = self._current.get(app)
+        if interval is None or interval.end is None:
             return None
-        self.focused(app, stay.widget, now)
-        return stay.widget
+        self.focused(app, interval.widget, now)
+        return interval.widget
 
     def deactivated(self, app: str, now: float) -> None:
-        """The window of an application lost the keyboard."""
-        self._leave(app, now)
+        """Record that the window of an application became inactive."""
+        self._end_interval(app, now)
 
     def gone(self, app: str, now: float) -> None:
-        """An application ended."""
-        self._leave(app, now)
-        self._now.pop(app, None)
-        self._unknown = {key: stay for key, stay in self._unknown.items() if key[0] != app}
+        """Forget an application that has left the bus."""
+        self._end_interval(app, now)
+        self._current.pop(app, None)
+        self._unknown = {key: interval for key, interval in self._unknown.items() if key[0] != app}
 
     def password_between(self, start: float, end: float) -> bool:
-        """Whether a password field had the keyboard at one of these times."""
-        return any(stay.meets(start, end) for stay in (*self._past, *self._now.values()))
+        """Return True if a password field had the focus at any time of the interval."""
+        return any(
+            interval.overlaps(start, end) for interval in (*self._ended, *self._current.values())
+        )
 
-    def _leave(self, app: str, now: float) -> None:
-        stay = self._now.get(app)
-        if stay is None or stay.until is not None:
+    def _end_interval(self, app: str, now: float) -> None:
+        interval = self._current.get(app)
+        if interval is None or interval.end is not None:
             return
-        stay.until = now
-        self._past.append(stay)
+        interval.end = now
+        self._ended.append(interval)
 
 
-def counted(action: str, text: str) -> str:
-    """What is told of a text that went into a password field; keys that type nothing are named."""
+def text_length(action: str, text: str) -> str:
+    """Return the length of a text that went into a password field, in words.
+
+    Chords that enter no character, such as ``ctrl+a`` or ``Return``, are returned as they are.
+    """
     if action == "type":
         return _number(len(text), "character")
     if action not in TYPING:
@@ -127,5 +139,5 @@ def _types(chord: Chord) -> bool:
     )
 
 
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def _number(count: int, unit: str) -> str:
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"

@@ -1,4 +1,8 @@
-"""The widgets of all applications, asked over AT-SPI's own message bus."""
+"""Reads the widgets of all applications over the AT-SPI bus.
+
+The tree is read breadth first, with up to 50 objects in flight: an application answers one message
+at a time, so that asking for one object after the other would take a round trip for each.
+"""
 
 import re
 import time
@@ -16,6 +20,7 @@ from .bus import ACCESSIBLE, COMPONENT, REGISTRY, REPLY_SERIAL, Address, next_me
 from .tree import Node
 
 _ROOT = (REGISTRY, "/org/a11y/atspi/accessible/root")
+# ATSPI_COORD_TYPE_SCREEN of atspi-constants.h.
 _SCREEN = 0
 _AT_ONCE = 50
 MOST_NODES = 3000
@@ -26,7 +31,8 @@ _NOWHERE = Region(0, 0, 0, 0)
 
 _NAME = re.compile(r":[\w-]+(\.[\w-]+)+|[A-Za-z_-][\w-]*(\.[A-Za-z_-][\w-]*)+", re.ASCII)
 _PATH = re.compile(r"/|(/\w+)+", re.ASCII)
-"""D-Bus specification, valid names: the bus hangs up on whoever uses others."""
+"""Valid bus names and object paths (D-Bus specification): the bus disconnects a client that sends
+any others, and applications may report anything as the address of a child."""
 _LONGEST_NAME = 255
 _RESERVED = "/org/freedesktop/DBus/Local"
 
@@ -46,9 +52,9 @@ class _Found:
 
 
 def widgets(environment: Mapping[str, str]) -> tuple[tuple[Node, ...], bool]:
-    """Return the tree of every application, and whether it is all of it. Blocks.
+    """Return the tree of every application, and True if the trees are complete. Blocks.
 
-    ``environment`` is that of an application, with the address of the session's bus.
+    ``environment`` is that of an application, with the address of the session bus.
 
     Raises:
         NoAccessibility: If there is no such bus.
@@ -58,9 +64,9 @@ def widgets(environment: Mapping[str, str]) -> tuple[tuple[Node, ...], bool]:
 
 
 def widgets_on(bus: DBusConnection) -> tuple[tuple[Node, ...], bool]:
-    """Return the tree of every application on a bus, and whether it is all of it. Blocks.
+    """Return the tree of every application on a bus, and True if the trees are complete. Blocks.
 
-    An application may say anything: what makes no sense is left out.
+    Malformed answers of an application are skipped.
 
     Raises:
         NoAccessibility: If the bus is lost.
@@ -79,20 +85,20 @@ def widgets_on(bus: DBusConnection) -> tuple[tuple[Node, ...], bool]:
 
 
 class _Reader:
-    """Asks for many objects at once."""
+    """Reads objects in batches until the deadline, `MOST_NODES` at most."""
 
     def __init__(self, bus: DBusConnection, deadline: float) -> None:
         self._bus = bus
         self._deadline = deadline
-        self._left = MOST_NODES
+        self._remaining = MOST_NODES
         self.complete = True
 
     def descend(self, level: Sequence[_Found]) -> list[_Found]:
-        """Read the children of all of one level."""
+        """Read the children of all objects of one level."""
         wanted = [(parent, address) for parent in level for address in parent.children]
-        if len(wanted) > self._left:
+        if len(wanted) > self._remaining:
             self.complete = False
-        read = self.read([address for _, address in wanted[: self._left]])
+        read = self.read([address for _, address in wanted[: self._remaining]])
         for (parent, _), found in zip(wanted, read, strict=False):
             parent.below.append(found)
         return read
@@ -102,28 +108,28 @@ class _Reader:
         found: list[_Found] = []
         for start in range(0, len(addresses), _AT_ONCE):
             found += self._read(addresses[start : start + _AT_ONCE], top)
-        self._left -= len(found)
+        self._remaining -= len(found)
         return found
 
     def _read(self, addresses: Sequence[Address], top: bool) -> list[_Found]:
         found = [_Found() for _ in addresses]
-        waiting: dict[int, tuple[_Found, str]] = {}
-        for one, address in zip(found, addresses, strict=True):
-            for what, message in _questions(address):
+        pending: dict[int, tuple[_Found, str]] = {}
+        for found_one, address in zip(found, addresses, strict=True):
+            for attribute, message in _questions(address):
                 serial = next(self._bus.outgoing_serial)
                 self._bus.send(message, serial=serial)
-                waiting[serial] = (one, what)
-        for serial, body in self._replies(waiting):
-            one, what = waiting[serial]
-            _note(one, what, body)
-        for one in found:
-            # What has no extent shows nothing, and nothing below it does.
-            if not top and one.rectangle.is_empty:
-                one.children = ()
+                pending[serial] = (found_one, attribute)
+        for serial, body in self._replies(pending):
+            found_one, attribute = pending[serial]
+            _set_field(found_one, attribute, body)
+        for found_one in found:
+            # An object without extent is invisible, and so are its descendants.
+            if not top and found_one.rectangle.is_empty:
+                found_one.children = ()
         return found
 
-    def _replies(self, waiting: Mapping[int, object]) -> Iterator[tuple[int, Any]]:
-        missing = set(waiting)
+    def _replies(self, pending: Mapping[int, object]) -> Iterator[tuple[int, Any]]:
+        missing = set(pending)
         while missing:
             try:
                 message = next_message(self._bus, max(0.0, self._deadline - time.monotonic()))
@@ -131,7 +137,7 @@ class _Reader:
                 self.complete = False
                 return
             if message is None:
-                # Nobody knows whose answer it was, which is waited for to the end.
+                # An unparsable message carries no reply serial: the deadline ends its query.
                 continue
             serial = message.header.fields.get(REPLY_SERIAL)
             if serial in missing:
@@ -151,8 +157,8 @@ def _questions(address: Address) -> Iterable[tuple[str, Message]]:
     yield "rectangle", new_method_call(component, "GetExtents", "u", (_SCREEN,))
 
 
-def _note(found: _Found, what: str, body: Any) -> None:
-    match what, body:
+def _set_field(found: _Found, attribute: str, body: Any) -> None:
+    match attribute, body:
         case "name", ((_, str(name)),):
             found.name = name
         case "role", (str(role),):
@@ -160,13 +166,13 @@ def _note(found: _Found, what: str, body: Any) -> None:
         case "states", ([int(low), int(high)],):
             found.states = low | high << 32
         case "children", (list(children),):
-            found.children = [one for one in children if _is_address(one)]
+            found.children = [child for child in children if _is_address(child)]
         case "rectangle", ((int(left), int(top), int(width), int(height)),):
             found.rectangle = Region(left, top, left + width, top + height)
 
 
-def _is_address(said: Any) -> bool:
-    match said:
+def _is_address(value: Any) -> bool:
+    match value:
         case (str(name), str(path)):
             named = len(name) <= _LONGEST_NAME and _NAME.fullmatch(name)
             return bool(named and _PATH.fullmatch(path) and path != _RESERVED)

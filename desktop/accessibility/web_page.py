@@ -1,4 +1,4 @@
-"""The page that a widget is on, asked of its application."""
+"""URL of the web page that contains a widget, read over AT-SPI."""
 
 from typing import Any
 
@@ -12,14 +12,15 @@ _DOCUMENTS = ("document web", "document frame")
 _WINDOWS = ("frame", "dialog", "window")
 # Bits of the state set, as in atspi-constants.h.
 _ACTIVE, _FOCUSED = 1, 12
-# Chromium has the one, Firefox the other.
+# Document attributes: Chromium has the first, Firefox the second.
 _ADDRESSES = ("URI", "DocURL")
+# Limits the walk to the window, as a broken application may report a cycle of parents.
 _DEEPEST = 200
-_PATIENCE = 1.0
+_REPLY_SECONDS = 1.0
 
 
 def page_of(bus: DBusConnection, widget: Address) -> str:
-    """Return the address of the page that a widget is on, if it has the keyboard; else nothing.
+    """Return the URL of the page that contains a widget with the keyboard focus; else "".
 
     Blocks for some milliseconds.
 
@@ -30,12 +31,12 @@ def page_of(bus: DBusConnection, widget: Address) -> str:
     try:
         return _page(bus, widget)
     except DBusErrorResponse:
-        # It went away between two questions.
+        # The widget was destroyed between two queries.
         return ""
 
 
 def role_question(widget: Address) -> Message:
-    """Return the question what a widget is; the answer is the name of its role."""
+    """Return the message that asks a widget for the name of its role."""
     return new_method_call(_accessible(widget), "GetRoleName")
 
 
@@ -72,7 +73,7 @@ def _has(bus: DBusConnection, widget: Address, state: int) -> bool:
 
 
 def _answer(bus: DBusConnection, question: Message) -> Any:
-    reply = bus.send_and_get_reply(question, timeout=_PATIENCE)
+    reply = bus.send_and_get_reply(question, timeout=_REPLY_SECONDS)
     if reply.header.message_type is MessageType.error:
         raise DBusErrorResponse(reply)
     return reply.body

@@ -1,4 +1,4 @@
-"""The routes that launch applications and open files and addresses."""
+"""Routes that launch applications and open files and URLs."""
 
 import asyncio
 from collections.abc import Mapping
@@ -20,10 +20,10 @@ Json = dict[str, Any]
 
 
 class Launcher(Protocol):
-    """What starts processes that the process list shows."""
+    """Starts processes that appear in the process list."""
 
     async def start(self, command: str, name: str, headers: Mapping[str, str]) -> str:
-        """Start a command and return its id."""
+        """Start a command and return its id in the process list."""
 
 
 def router(
@@ -52,7 +52,8 @@ def router(
             key, value = _either(body, "name", "command")
             given = body.get("args")
             arguments = texts("args", [] if given is None else given)
-            if any("\0" in word for word in (value, *arguments)):
+            # execve(2) takes NUL-terminated strings: an argument would be cut off silently.
+            if any("\0" in argument for argument in (value, *arguments)):
                 raise InvalidAction("A command line must not contain NUL.")
             find = applications.by_name if key == "name" else applications.by_command
             with access.acting(caller_of(request.headers).chat_id):

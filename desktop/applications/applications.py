@@ -1,4 +1,4 @@
-"""The applications of one desktop, and what opens what."""
+"""Applications of one desktop, found by name, by media type or by URL scheme."""
 
 import mimetypes
 import os
@@ -16,18 +16,19 @@ from .desktop_entry import DesktopEntry, entry
 SCHEMES = ("http", "https", "file", "about")
 BROWSER, TERMINAL = "browser", "terminal"
 
+# Media types that Chromium displays itself instead of downloading them.
 _SHOWN = re.compile(r"text/.*|image/(png|jpeg|gif|webp|svg\+xml|bmp|avif|x-icon)|video/(mp4|webm)")
 _SHOWN_TOO = ("application/pdf", "application/json", "application/xml", "application/xhtml+xml")
 
 
 class InstalledApplications:
-    """Finds applications by name; ``environment`` is what they start with, at the moment."""
+    """Finds applications; ``environment`` returns the one that they start with."""
 
     def __init__(self, environment: Callable[[], Mapping[str, str]]) -> None:
         self._environment = environment
 
     def all(self) -> dict[str, DesktopEntry]:
-        """What is installed, by the name under which it is launched."""
+        """Return the installed applications by the name that launches them."""
         found = {}
         for name in (BROWSER, TERMINAL):
             if self._program(name):
@@ -40,10 +41,10 @@ class InstalledApplications:
         return found
 
     def by_name(self, name: str, arguments: tuple[str, ...]) -> str:
-        """Return the command line of an application; its id or the name it shows will do.
+        """Return the command line of an application, found by its id or its display name.
 
         Raises:
-            NothingSuch: If there is none of that name.
+            NothingSuch: If no application has that name.
         """
         known = self.all()
         wanted = name.lower()
@@ -59,28 +60,28 @@ class InstalledApplications:
         """Return a command line with its arguments.
 
         Raises:
-            InvalidAction: If a quote is open.
+            InvalidAction: If a quote is not closed.
             NothingSuch: If there is no such program.
         """
         try:
-            words = shlex.split(command)
+            argv = shlex.split(command)
         except ValueError as error:
             raise InvalidAction('"command" is no command line.', str(error)) from error
-        if not words:
+        if not argv:
             raise InvalidAction('"command" is empty.')
-        if self._program(words[0]) is None:
+        if self._program(argv[0]) is None:
             listed = ", ".join(sorted(self.all())) or "none"
             raise NothingSuch(
-                f"Unknown program: {words[0]}",
+                f"Unknown program: {argv[0]}",
                 f"it is not on the desktop's PATH; applications by name: {listed}",
             )
         return f"{command} {shlex.join(arguments)}".strip()
 
     def opening_url(self, url: str) -> str:
-        """Return the command line that shows an address.
+        """Return the command line that shows a URL.
 
         Raises:
-            InvalidAction: If the browser would not show it.
+            InvalidAction: If the browser does not support its scheme.
         """
         scheme = urlsplit(url).scheme.lower()
         if scheme not in SCHEMES:
@@ -93,20 +94,21 @@ class InstalledApplications:
         """Return the command line that shows a file or a folder.
 
         Raises:
-            NothingSuch: If there is no such file, or nothing that opens it.
+            NothingSuch: If there is no such file, or no application for its media type.
         """
         home = self._environment().get("HOME", "/")
-        place = Path(home, path.replace("~", home, 1) if path.startswith("~/") else path)
-        if not os.access(place, os.R_OK):
-            raise NothingSuch(f"No such file: {path}", f"{place} is missing, or not ours to read")
-        kind = mimetypes.guess_type(place.name)[0] or ""
+        file = Path(home, path.replace("~", home, 1) if path.startswith("~/") else path)
+        if not os.access(file, os.R_OK):
+            raise NothingSuch(f"No such file: {path}", f"{file} is missing, or not ours to read")
+        kind = mimetypes.guess_type(file.name)[0] or ""
         known = self.all()
         opener = next((one for one in known.values() if kind and kind in one.types), None)
-        shown = place.is_dir() or not kind or _SHOWN.fullmatch(kind) or kind in _SHOWN_TOO
+        # The browser is preferred: it is always there and shows a file without side effects.
+        shown = file.is_dir() or not kind or _SHOWN.fullmatch(kind) or kind in _SHOWN_TOO
         if shown and BROWSER in known:
-            return self.by_name(BROWSER, (place.as_uri(),))
+            return self.by_name(BROWSER, (file.as_uri(),))
         if opener is not None:
-            return self.by_name(opener.id, (str(place),))
+            return self.by_name(opener.id, (str(file),))
         listed = ", ".join(sorted(known)) or "none"
         raise NothingSuch(f"Nothing opens {path}", f"it is {kind}; applications: {listed}")
 

@@ -1,6 +1,6 @@
-"""What an application says about itself in its .desktop file.
+"""Parser of .desktop files.
 
-Source: Desktop Entry Specification 1.5, freedesktop.org.
+Source: Desktop Entry Specification 1.5, https://specifications.freedesktop.org/desktop-entry-spec/.
 """
 
 import shlex
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 GROUP = "[Desktop Entry]"
 _ESCAPES = {"\\s": " ", "\\n": "\n", "\\t": "\t", "\\r": "\r", "\\\\": "\\"}
+# Field codes of the Exec key, including the deprecated ones, which are to be removed too.
 _FIELDS = "fFuUdDnNickvm"
 
 
@@ -16,20 +17,20 @@ class DesktopEntry:
     """An application that can be launched."""
 
     id: str
-    """Name of its file without the ending."""
+    """Name of the file without its suffix."""
     name: str
     argv: tuple[str, ...]
-    """Program and arguments, without the placeholders for files."""
+    """Program and arguments, without field codes."""
     types: tuple[str, ...] = ()
-    """Media types that it opens."""
+    """Media types that the application opens."""
     try_exec: str = ""
-    """A program that must be there; empty for its own."""
+    """Program that must be installed; empty for ``argv[0]``."""
     terminal: bool = False
-    """Whether it wants a terminal to run in."""
+    """True for a program that runs in a terminal."""
 
 
 def entry(identifier: str, text: str) -> DesktopEntry | None:
-    """Read a file; None if it is no application that is to be shown."""
+    """Parse a file; None if it is hidden or not of the type Application."""
     values = _values(text)
     if values.get("Type") != "Application" or "true" in (
         values.get("Hidden"),
@@ -37,10 +38,10 @@ def entry(identifier: str, text: str) -> DesktopEntry | None:
     ):
         return None
     try:
-        words = shlex.split(_unescaped(values.get("Exec", "")))
+        parts = shlex.split(_unescaped(values.get("Exec", "")))
     except ValueError:
         return None
-    argv = tuple(word.replace("%%", "%") for word in words if not _is_field(word))
+    argv = tuple(part.replace("%%", "%") for part in parts if not _is_field(part))
     if not argv or not argv[0]:
         return None
     return DesktopEntry(
@@ -66,8 +67,8 @@ def _values(text: str) -> dict[str, str]:
     return values
 
 
-def _is_field(word: str) -> bool:
-    return len(word) == 2 and word[0] == "%" and word[1] in _FIELDS
+def _is_field(part: str) -> bool:
+    return len(part) == 2 and part[0] == "%" and part[1] in _FIELDS
 
 
 def _unescaped(value: str) -> str:

@@ -1,4 +1,4 @@
-"""Starts applications as processes that the process list shows."""
+"""Starts applications as processes that appear in the process list."""
 
 import json
 from collections.abc import Mapping
@@ -11,27 +11,27 @@ from deskhand.desktop.tool_calls.errors import ToolCallError
 
 
 class ProcessLauncher:
-    """The process list of one desktop, as launching needs it."""
+    """Adapter from the process registry of one desktop to the port of `api`."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
 
     async def start(self, command: str, name: str, headers: Mapping[str, str]) -> str:
-        """Start a command in the background, for the chat that the headers name.
+        """Start a command in the background for the chat named in the headers.
 
         Returns its id in the process list.
 
         Raises:
-            InvalidAction: If the headers name no chat that can be one.
-            ActionFailed: If it cannot be started.
+            InvalidAction: If the chat id in the headers is malformed.
+            ActionFailed: If the command cannot be started.
         """
         body = {"command": command, "background": True, "name": name}
         try:
-            asked = start_request(json.dumps(body).encode())
+            request = start_request(json.dumps(body).encode())
             chat = chat_of(headers)
         except ToolCallError as error:
             raise InvalidAction("Cannot launch that.", str(error)) from error
         try:
-            return (await self._registry.start(asked, chat))[0]
+            return (await self._registry.start(request, chat))[0]
         except ToolCallError as error:
             raise ActionFailed("Launch failed.", str(error)) from error

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from deskhand.desktop.accessibility.password_fields import TYPING, counted
+from deskhand.desktop.accessibility.password_fields import TYPING, text_length
 from deskhand.desktop.actions.catalog import Action, Type
 from deskhand.desktop.actions.requests import ActionRequest
 from deskhand.desktop.errors import ForeignHost
@@ -19,7 +19,7 @@ class PasswordFields(Protocol):
     def password_since(self, at: float) -> bool:
         """Return whether a password field had the keyboard at that time or later."""
 
-    def admit(self, hosts: Sequence[str]) -> None:
+    def check_host(self, hosts: Sequence[str]) -> None:
         """Check that a page of one of these hosts has the keyboard. Blocks for seconds at most.
 
         Raises:
@@ -34,7 +34,7 @@ class NoPasswordFields:
         """Return that none had."""
         return False
 
-    def admit(self, hosts: Sequence[str]) -> None:
+    def check_host(self, hosts: Sequence[str]) -> None:
         """Refuse: the page cannot be determined."""
         raise ForeignHost(hosts, "")
 
@@ -52,11 +52,11 @@ class TypingPolicy:
             ForeignHost: If its text belongs to hosts that do not have the keyboard.
         """
         if isinstance(action, Type) and action.hosts:
-            await asyncio.to_thread(self.fields.admit, action.hosts)
+            await asyncio.to_thread(self.fields.check_host, action.hosts)
 
     def with_redacted_text(self, request: ActionRequest, outcome: Outcome, since: float) -> Outcome:
         """Return the outcome with a count in place of a text that a password field received."""
         text = request.text
         if not text or request.name not in TYPING or not self.fields.password_since(since):
             return outcome
-        return replace(outcome, redacted_text=counted(request.name, text))
+        return replace(outcome, redacted_text=text_length(request.name, text))

@@ -1,4 +1,4 @@
-"""Waits for the display where a call cannot do without one."""
+"""Makes routes and live views wait for a display that is starting."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -10,14 +10,14 @@ from fastapi import HTTPException, Request
 from deskhand.desktop.errors import DisplayGone, DisplayNotReady
 
 _WITHOUT_DISPLAY = ("/api/v0/desktop", "/api/v0/desktop/")
-"""The status, which tells why there is none."""
+"""Status route, which answers without a display and states the reason."""
 
 
 class DisplayReadiness(Protocol):
     """A display that may be starting."""
 
-    async def awake(self) -> None:
-        """Wait until it can be used.
+    async def wait_ready(self) -> None:
+        """Wait until the display can be used.
 
         Raises:
             DisplayNotReady, DisplayGone: If that takes too long.
@@ -25,27 +25,27 @@ class DisplayReadiness(Protocol):
 
     @property
     def next_start_s(self) -> float | None:
-        """Seconds until it is started again; None while it starts or runs."""
+        """Seconds until the next attempt to start; None while it starts or runs."""
 
 
-LineT_co = TypeVar("LineT_co", covariant=True)
+ConnectionT_co = TypeVar("ConnectionT_co", covariant=True)
 
 
-class RfbUpstream(Protocol[LineT_co]):
-    """Where the RFB server is reached."""
+class RfbUpstream(Protocol[ConnectionT_co]):
+    """Opens connections to the RFB server."""
 
-    async def open(self) -> LineT_co:
+    async def open(self) -> ConnectionT_co:
         """Open a fresh connection."""
 
 
 def display_ready(display: DisplayReadiness) -> Callable[[Request], Awaitable[None]]:
-    """Return a dependency of routes: they are called when there is a display, or a 503 is."""
+    """Return a FastAPI dependency that waits for the display, or answers with 503."""
 
     async def wait(request: Request) -> None:
         if request.url.path in _WITHOUT_DISPLAY:
             return
         try:
-            await display.awake()
+            await display.wait_ready()
         except (DisplayNotReady, DisplayGone) as error:
             body = {"message": "The display is not available.", "detail": str(error)}
             after = max(1, math.ceil(display.next_start_s or 0.0))
@@ -54,15 +54,15 @@ def display_ready(display: DisplayReadiness) -> Callable[[Request], Awaitable[No
     return wait
 
 
-class WaitingUpstream(Generic[LineT_co]):
-    """An RFB server that may be starting."""
+class WaitingUpstream(Generic[ConnectionT_co]):
+    """RFB server that may be starting: connecting waits for it."""
 
-    def __init__(self, upstream: RfbUpstream[LineT_co], display: DisplayReadiness) -> None:
+    def __init__(self, upstream: RfbUpstream[ConnectionT_co], display: DisplayReadiness) -> None:
         self._upstream = upstream
         self._display = display
 
-    async def open(self) -> LineT_co:
-        """Open a fresh connection, to the next server if there is none now."""
+    async def open(self) -> ConnectionT_co:
+        """Open a fresh connection, to the next server if none runs now."""
         with suppress(DisplayNotReady, DisplayGone):
-            await self._display.awake()
+            await self._display.wait_ready()
         return await self._upstream.open()

@@ -1,21 +1,24 @@
-"""How long to wait before something that ended by itself is started again."""
+"""Exponential backoff of restarts."""
 
 from collections.abc import Sequence
 
 REMEMBERED_SECONDS = 60.0
+"""A failure older than this does not count: the instance after it was healthy."""
 SHORTEST_SECONDS = 0.5
 LONGEST_SECONDS = 30.0
+"""Upper bound, so that a repaired machine has its display back within half a minute."""
 
 
 def recent(ends: Sequence[float], now: float) -> tuple[float, ...]:
-    """Return the moments that still count, in the order given."""
+    """Return the failures that still count, in the order given."""
     return tuple(end for end in ends if end > now - REMEMBERED_SECONDS)
 
 
 def pause(ends: Sequence[float], now: float) -> float:
-    """Return how many seconds to wait after the last of these ends.
+    """Return the seconds to wait after the last of these failures.
 
-    Nothing after the first within a minute; then half a second, doubled each time.
+    The first failure within a minute is followed by an immediate restart, the second by a pause
+    of half a second, which doubles with each further one.
     """
     count = len(recent(ends, now))
     if count < 2:

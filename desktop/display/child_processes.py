@@ -1,4 +1,4 @@
-"""Starts child processes from one long-lived thread, watches them, and ends their groups."""
+"""Child processes: spawned from one thread, watched by pidfd, and ended by process group."""
 
 import os
 import queue
@@ -30,17 +30,17 @@ PACKAGES = {
     "tint2": "tint2",
     "xterm": "xterm",
 }
-"""Which Debian package brings a program."""
+"""Debian package of each program."""
 
 _PROGRAM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 _LOG_TAIL_BYTES = 2000
 
 
 def find_program(name: str, path: str | None = None) -> str:
-    """Absolute path of an installed program.
+    """Return the absolute path of an installed program.
 
     Raises:
-        MissingProgram: With the package that would bring it.
+        MissingProgram: With the name of its package.
     """
     found = shutil.which(name, path=path or os.environ.get("PATH", _PROGRAM_PATH))
     if found is None:
@@ -50,7 +50,7 @@ def find_program(name: str, path: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class ChildCommand:
-    """What to start, and how."""
+    """Command line of a child process, with its environment and log."""
 
     argv: Sequence[str]
     environment: Mapping[str, str]
@@ -58,12 +58,12 @@ class ChildCommand:
     cwd: Path | None = None
     pass_fds: tuple[int, ...] = ()
     on_exit: Callable[["ChildProcess"], None] | None = None
-    """Called in the spawn thread, which may spawn from it."""
+    """Called in the spawn thread after the exit; may call ``spawn``."""
 
 
 @dataclass
 class ChildProcess:
-    """A process in a session of its own; ``pid`` is also its group."""
+    """A process that leads its own session (setsid(2)); ``pid`` is also its process group."""
 
     name: str
     pid: int
@@ -71,15 +71,15 @@ class ChildProcess:
     exited: threading.Event = field(default_factory=threading.Event)
     returncode: int | None = None
     ending: bool = False
-    """Set before it is told to end, so that nobody takes its exit for a crash."""
+    """Set before the first signal, which distinguishes a requested exit from a crash."""
 
     @property
     def running(self) -> bool:
-        """Whether it has not been reaped yet."""
+        """True until the process has been reaped."""
         return not self.exited.is_set()
 
     def log_tail(self) -> str:
-        """The last lines that it wrote."""
+        """Return the last lines of the log."""
         try:
             with self.log.open("rb") as file:
                 file.seek(max(0, self.log.stat().st_size - _LOG_TAIL_BYTES))
@@ -88,19 +88,19 @@ class ChildProcess:
             return ""
 
     def stop(self, grace: float = 2.0) -> None:
-        """End the whole group: ask, wait at most ``grace`` seconds, then kill."""
-        self.ask_to_end()
+        """End the whole group: SIGTERM, at most ``grace`` seconds, then SIGKILL."""
+        self.terminate()
         if not self.exited.wait(grace):
             self._signal(signal.SIGKILL)
             self.exited.wait(2.0)
 
-    def ask_to_end(self) -> None:
-        """Send SIGTERM to the group without waiting; nobody takes its exit for a crash then."""
+    def terminate(self) -> None:
+        """Send SIGTERM to the group without waiting; the exit does not count as a crash."""
         self.ending = True
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill the whole group at once; whoever listens for its exit takes it for a crash."""
+        """Send SIGKILL to the group at once; the exit counts as a crash."""
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
@@ -110,16 +110,16 @@ class ChildProcess:
 
 
 class ChildProcessSpawner:
-    """Every child dies with us: the kernel kills it when the spawn thread ends.
+    """Spawns children that die with this process: the kernel kills them with the spawn thread.
 
-    A parent-death signal follows the thread that forked, not the process, which is why all
-    children come from this one thread; it lives until ``close``.
+    PR_SET_PDEATHSIG (prctl(2)) is bound to the thread that forked, not to its process. Therefore
+    all children are forked by this one thread, which runs until ``close``.
     """
 
     def __init__(self) -> None:
         self._setpriv = ""
         self._children: dict[int, tuple[ChildProcess, subprocess.Popen[bytes], ChildCommand]] = {}
-        self._orders: queue.SimpleQueue[tuple[ChildCommand, Future[ChildProcess]] | None] = (
+        self._requests: queue.SimpleQueue[tuple[ChildCommand, Future[ChildProcess]] | None] = (
             queue.SimpleQueue()
         )
         self._wake_read, self._wake_write = -1, -1
@@ -149,21 +149,21 @@ class ChildProcessSpawner:
         os.set_blocking(self._wake_read, False)
         self._thread.start()
 
-    def spawn(self, order: ChildCommand) -> ChildProcess:
+    def spawn(self, command: ChildCommand) -> ChildProcess:
         """Start a process; its output is appended to the log.
 
         Raises:
-            MissingProgram: If the program is not on the order's PATH.
+            MissingProgram: If the program is not on the command's PATH.
         """
         if threading.current_thread() is self._thread:
-            return self._start(order)
+            return self._start(command)
         future: Future[ChildProcess] = Future()
-        self._orders.put((order, future))
+        self._requests.put((command, future))
         os.write(self._wake_write, b"!")
         return future.result()
 
     def close(self, grace: float = 2.0) -> None:
-        """End all children that still run, in reverse order of their start, and the thread."""
+        """End all running children, in reverse order of their start, and the thread."""
         if self._closed or self._wake_write < 0:
             return
         self._closed = True
@@ -175,7 +175,7 @@ class ChildProcessSpawner:
                 os.killpg(child.pid, signal.SIGTERM)
         for child in children:
             child.stop(max(0.0, deadline - time.monotonic()))
-        self._orders.put(None)
+        self._requests.put(None)
         os.write(self._wake_write, b"!")
         self._thread.join()
         os.close(self._wake_write)
@@ -197,7 +197,7 @@ class ChildProcessSpawner:
                         self._kill_rest()
 
     def _kill_rest(self) -> None:
-        # What an exit's handler started while everything was being ended.
+        # An `on_exit` callback may have spawned these while `close` was ending the others.
         for child, _, _ in self._children.values():
             child.ending = True
             with suppress(ProcessLookupError, PermissionError):
@@ -206,45 +206,45 @@ class ChildProcessSpawner:
     def _serve(self) -> bool:
         while True:
             try:
-                item = self._orders.get_nowait()
+                item = self._requests.get_nowait()
             except queue.Empty:
                 return True
             if item is None:
                 return False
-            order, future = item
+            command, future = item
             try:
-                future.set_result(self._start(order))
+                future.set_result(self._start(command))
             except (OSError, MissingProgram) as error:
                 future.set_exception(error)
 
-    def _start(self, order: ChildCommand) -> ChildProcess:
-        program = find_program(order.argv[0], order.environment.get("PATH"))
-        order.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with order.log.open("ab") as log:
+    def _start(self, command: ChildCommand) -> ChildProcess:
+        program = find_program(command.argv[0], command.environment.get("PATH"))
+        command.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with command.log.open("ab") as log:
             process = subprocess.Popen(
-                [self._setpriv, "--pdeathsig", "KILL", "--", program, *order.argv[1:]],
-                env=dict(order.environment),
-                cwd=order.cwd,
+                [self._setpriv, "--pdeathsig", "KILL", "--", program, *command.argv[1:]],
+                env=dict(command.environment),
+                cwd=command.cwd,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                pass_fds=order.pass_fds,
+                pass_fds=command.pass_fds,
                 start_new_session=True,
             )
-        child = ChildProcess(Path(program).name, process.pid, order.log)
-        self._children[child.pid] = (child, process, order)
+        child = ChildProcess(Path(program).name, process.pid, command.log)
+        self._children[child.pid] = (child, process, command)
         self._selector.register(os.pidfd_open(child.pid), selectors.EVENT_READ, child.pid)
         return child
 
     def _reap(self, pidfd: int, pid: int) -> None:
         self._selector.unregister(pidfd)
         os.close(pidfd)
-        child, process, order = self._children.pop(pid)
+        child, process, command = self._children.pop(pid)
         if child.ending:
-            # The leader is not reaped yet, so its number cannot be anybody else's group.
+            # The leader is not reaped yet, so the kernel cannot have reused its process group id.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
         child.returncode = process.wait()
         child.exited.set()
-        if order.on_exit is not None:
-            order.on_exit(child)
+        if command.on_exit is not None:
+            command.on_exit(child)

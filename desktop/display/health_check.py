@@ -1,4 +1,8 @@
-"""Notices an X server that runs and answers nobody any more, and ends it."""
+"""Detects an X server that runs but does not answer any more, and kills it.
+
+An application that grabs the server (GrabServer) also stops it from answering other clients, for a
+while. Xvnc serves RFB even then, hence a server counts as hung only if both X and RFB are silent.
+"""
 
 import logging
 import socket
@@ -9,45 +13,45 @@ from typing import Protocol, Self
 
 logger = logging.getLogger(__name__)
 
-# GetInputFocus, four bytes long: the cheapest request that has an answer. From the X protocol.
+# GetInputFocus, four bytes long: the cheapest request with a reply (X11 protocol, encoding).
 _REQUEST = b"\x2b\x00\x01\x00"
-_ANSWER_BYTES = 32
+_MESSAGE_BYTES = 32
 _REPLY = 1
 
 
 @dataclass(frozen=True)
 class HealthCheckTimeouts:
-    """How long what may take, in seconds."""
+    """Interval and timeouts of the checks, in seconds."""
 
-    every: float = 2.0
-    """Between two questions."""
-    silence: float = 3.0
-    """Until a question without an answer is suspicious."""
-    last: float = 5.0
-    """Until a server under suspicion is ended, unless it greets a viewer."""
+    interval: float = 2.0
+    """Pause between two requests."""
+    reply: float = 3.0
+    """Time for a reply; a server that exceeds it is suspected to hang."""
+    rfb: float = 5.0
+    """Time for a suspected server to send its RFB version before it is killed."""
 
 
 class Server(Protocol):
-    """An X server with an RFB server in it."""
+    """An X server that also serves RFB."""
 
-    def dial(self, timeout: float) -> socket.socket:
-        """Open a connection to X; raises OSError."""
+    def connect(self, timeout: float) -> socket.socket:
+        """Connect to X; raises OSError."""
 
-    def greets(self, timeout: float) -> bool:
-        """Whether RFB answers: it does so even while an application has the server grabbed."""
+    def rfb_responds(self, timeout: float) -> bool:
+        """Return True if RFB answers, as it does even while an application grabs the server."""
 
     def kill(self) -> None:
-        """End it as if it had crashed."""
+        """Kill the server; the supervisor treats the exit as a crash."""
 
 
 class HealthCheck:
-    """Asks an X server from time to time, in a thread, for as long as it is open."""
+    """Checks an X server periodically, in a thread, while it is open."""
 
-    def __init__(self, server: Server, patience: HealthCheckTimeouts | None = None) -> None:
+    def __init__(self, server: Server, timeouts: HealthCheckTimeouts | None = None) -> None:
         self._server = server
-        self._patience = patience or HealthCheckTimeouts()
-        self._line: socket.socket | None = None
-        self._ending = threading.Event()
+        self._timeouts = timeouts or HealthCheckTimeouts()
+        self._socket: socket.socket | None = None
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="pulse", daemon=True)
 
     def __enter__(self) -> Self:
@@ -63,44 +67,44 @@ class HealthCheck:
         self.close()
 
     def close(self) -> None:
-        """Stop asking; a question that is being asked is waited for. Twice is fine."""
-        self._ending.set()
+        """Stop after the current check has ended; twice is fine."""
+        self._closing.set()
         if self._thread.ident is not None:
             self._thread.join()
 
     def _watch(self) -> None:
-        while not self._ending.wait(self._patience.every):
-            if not (self._beats() or self._server.greets(self._patience.last)):
+        while not self._closing.wait(self._timeouts.interval):
+            if not (self._responds() or self._server.rfb_responds(self._timeouts.rfb)):
                 logger.error("the X server answers nobody, and is ended")
                 self._server.kill()
                 break
-        self._hang_up()
+        self._disconnect()
 
-    def _beats(self) -> bool:
+    def _responds(self) -> bool:
         try:
-            if self._line is None:
-                self._line = self._server.dial(self._patience.silence)
-            self._line.settimeout(self._patience.silence)
-            self._line.sendall(_REQUEST)
-            # Other clients' changes of the keyboard are told to everybody, this one too.
-            while _message(self._line) != _REPLY:
+            if self._socket is None:
+                self._socket = self._server.connect(self._timeouts.reply)
+            self._socket.settimeout(self._timeouts.reply)
+            self._socket.sendall(_REQUEST)
+            # The server sends MappingNotify events to every client, unrequested.
+            while _message(self._socket) != _REPLY:
                 pass
         except OSError:
-            self._hang_up()
+            self._disconnect()
             return False
         return True
 
-    def _hang_up(self) -> None:
-        line, self._line = self._line, None
-        if line is not None:
-            line.close()
+    def _disconnect(self) -> None:
+        client, self._socket = self._socket, None
+        if client is not None:
+            client.close()
 
 
-def _message(line: socket.socket) -> int:
-    """Read one answer or event, and return of which kind it is."""
+def _message(client: socket.socket) -> int:
+    """Read one reply or event and return its type code."""
     message = b""
-    while len(message) < _ANSWER_BYTES:
-        piece = line.recv(_ANSWER_BYTES - len(message))
+    while len(message) < _MESSAGE_BYTES:
+        piece = client.recv(_MESSAGE_BYTES - len(message))
         if not piece:
             raise ConnectionError("the X server hung up")
         message += piece

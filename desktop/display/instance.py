@@ -1,4 +1,4 @@
-"""One X server with all that lives and dies with it."""
+"""One X server with the session and the connections that depend on it."""
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -21,8 +21,8 @@ from .x_server import XServer
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What all generations of one desktop have in common."""
+class InstanceOptions:
+    """Options that all display instances of one desktop share."""
 
     folder: Path
     size: Size
@@ -30,105 +30,112 @@ class Setting:
     spawner: ChildProcessSpawner
     files: SessionFiles
     acted: Callable[[], None]
-    """Called after every input."""
-    told: Callable[[str, dict[str, Any]], object]
+    """Called after every input event."""
+    publish: Callable[[str, dict[str, Any]], object]
     """Called, from any thread, with the kind and the data of an event."""
     layout: str = ""
-    """Of the keyboard; empty for the X server's own."""
+    """XKB layout; empty for the X server's default."""
     program: Program = "Xvnc"
     glx: bool = False
 
 
 class DisplayInstance:
-    """X server, framebuffer, hands and session, opened and closed together.
+    """X server, framebuffer, input, session, windows and clipboard, opened and closed together.
 
     ``lost`` is called, from any thread, when the X server ends by itself.
     """
 
     def __init__(
-        self, setting: Setting, number: int, counter: int, lost: Callable[[], None]
+        self, options: InstanceOptions, number: int, counter: int, lost: Callable[[], None]
     ) -> None:
         self.number = number
-        self._setting = setting
+        self._options = options
         self._counter = counter
         self._lost = lost
         self._stack = ExitStack()
-        self._seen: Framebuffer | None = None
+        self._opened: Framebuffer | None = None
         self.xserver: XServer
         self.framebuffer: Framebuffer
-        self.hands: XTestInput
+        self.input: XTestInput
         self.session: DesktopSession
         self.windows: X11Windows
         self.clipboard: X11Clipboard
 
     @property
     def alive(self) -> bool:
-        """Whether its X server has not ended by itself."""
+        """False once the X server has exited by itself."""
         return not self.xserver.died.is_set()
 
     @property
     def counter(self) -> int:
-        """Of its newest frame."""
-        return self._counter if self._seen is None else self._seen.counter
+        """Counter of the newest frame."""
+        return self._counter if self._opened is None else self._opened.counter
 
     def open(self) -> None:
-        """Start everything.
+        """Start all parts.
 
         Raises:
-            DesktopError: If something does not start; nothing of it runs then.
+            DesktopError: If one of them does not start; none runs then.
         """
-        given = self._setting
+        options = self._options
         with ExitStack() as stack:
             self.xserver = stack.enter_context(
                 XServer(
-                    *(given.folder, given.size, given.environment, given.spawner),
+                    *(options.folder, options.size, options.environment, options.spawner),
                     on_death=self._lost,
-                    program=given.program,
-                    glx=given.glx,
+                    program=options.program,
+                    glx=options.glx,
                 )
             )
-            # Closed late: what else is closed may wait for a server that answers nobody.
+            # The exit stack closes the health check after all connections: closing one of those
+            # may block on a hung server until the check kills it.
             stack.enter_context(HealthCheck(self.xserver))
-            place = (self.xserver.display, self.xserver.xauthority)
+            address = (self.xserver.display, self.xserver.xauthority)
             name = "" if self.number == 1 else f".{self.number}"
             self.framebuffer = stack.enter_context(
-                Framebuffer(*place, life=name, counter=self._counter)
+                Framebuffer(*address, life=name, counter=self._counter)
             )
-            self._seen = self.framebuffer
-            self.hands = stack.enter_context(XTestInput(*place, self._acted))
+            self._opened = self.framebuffer
+            self.input = stack.enter_context(XTestInput(*address, self._acted))
             self.session = stack.enter_context(
                 DesktopSession(
-                    *(given.folder, *place, given.environment, given.spawner, given.files),
-                    display_lives=lambda: self.xserver.pid is not None,
-                    layout=given.layout,
+                    *(
+                        options.folder,
+                        *address,
+                        options.environment,
+                        options.spawner,
+                        options.files,
+                    ),
+                    display_alive=lambda: self.xserver.pid is not None,
+                    layout=options.layout,
                 )
             )
-            self.windows = stack.enter_context(X11Windows(*place))
-            self.clipboard = stack.enter_context(X11Clipboard(*place))
-            stack.enter_context(WindowWatch(*place, given.told))
+            self.windows = stack.enter_context(X11Windows(*address))
+            self.clipboard = stack.enter_context(X11Clipboard(*address))
+            stack.enter_context(WindowWatch(*address, options.publish))
             self._stack = stack.pop_all()
 
     def close(self) -> None:
-        """End everything; twice is fine."""
+        """End all parts; twice is fine."""
         self._stack.close()
 
     def _acted(self) -> None:
         self.framebuffer.glance()
-        self._setting.acted()
+        self._options.acted()
 
 
 class DisplayInstanceFactory:
-    """Makes one generation after the other, and numbers their frames without a break."""
+    """Makes the instances of one desktop, whose frame counters continue across instances."""
 
-    def __init__(self, setting: Setting) -> None:
-        self._setting = setting
+    def __init__(self, options: InstanceOptions) -> None:
+        self._options = options
         self._last: DisplayInstance | None = None
 
     def __call__(self, number: int, lost: Callable[[], None]) -> DisplayInstance:
-        """Make the next one, not open yet."""
+        """Make the next instance, not open yet."""
         last = self._last
-        # Whoever keeps something by a frame's counter must not take a new one for an old one.
+        # Caches keyed by a frame's counter must not mistake a new frame for an old one.
         counter = 0 if last is None else last.counter + 1
-        made = DisplayInstance(self._setting, number, counter, lost)
-        self._last = made
-        return made
+        instance = DisplayInstance(self._options, number, counter, lost)
+        self._last = instance
+        return instance

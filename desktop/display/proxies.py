@@ -1,4 +1,8 @@
-"""Eyes and hands of whatever life the display has just now."""
+"""Screen and input of whichever display instance runs at the moment.
+
+Both translate a lost connection into a report to the supervisor. Reading is repeated once on the
+next instance, because it has no effect; input never is, because part of it may have been applied.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -16,7 +20,7 @@ T = TypeVar("T")
 
 
 class ScreenProxy:
-    """A framebuffer that outlives X servers; all but ``watch`` wait for one that starts."""
+    """Framebuffer that outlives X servers; all methods but ``watch`` wait for one that starts."""
 
     def __init__(self, display: DisplaySupervisor[DisplayInstance], size: Size) -> None:
         self._display = display
@@ -24,88 +28,88 @@ class ScreenProxy:
 
     @property
     def size(self) -> Size:
-        """Native size, the same for all X servers of a desktop."""
+        """Native size; all X servers of a desktop have the same."""
         return self._size
 
     def frame(self) -> Frame:
-        """The newest pixels.
+        """Return the newest frame.
 
         Raises:
-            DisplayGone, DisplayNotReady: If there is no display, and none comes in time.
+            DisplayGone, DisplayNotReady: If no display starts in time.
         """
-        return self._read(lambda life: life.framebuffer.frame())
+        return self._read(lambda instance: instance.framebuffer.frame())
 
     def pointer(self) -> Pointer:
-        """Where the pointer is, and how it looks.
+        """Return position and image of the pointer.
 
         Raises:
-            DisplayGone, DisplayNotReady: If there is no display, and none comes in time.
+            DisplayGone, DisplayNotReady: If no display starts in time.
         """
-        return self._read(lambda life: life.framebuffer.pointer())
+        return self._read(lambda instance: instance.framebuffer.pointer())
 
     def watch(self) -> DamageSubscription:
-        """Listen to damage from now on.
+        """Subscribe to damage from now on.
 
         Raises:
-            DisplayGone, DisplayNotReady: If there is no display just now.
+            DisplayGone, DisplayNotReady: If no display runs now.
         """
-        life = self._display.present()
-        return _told(self._display, life, life.framebuffer.watch)
+        instance = self._display.present()
+        return _reporting_loss(self._display, instance, instance.framebuffer.watch)
 
     def subscribe(self) -> FrameSubscription:
-        """Get new frames of the display that there is; the feed ends with it.
+        """Subscribe to frames of the running instance; the subscription ends with it.
 
         Raises:
-            DisplayGone, DisplayNotReady: If there is no display, and none comes in time.
+            DisplayGone, DisplayNotReady: If no display starts in time.
         """
         return self._display.current().framebuffer.subscribe()
 
-    def _read(self, look: Callable[[DisplayInstance], T]) -> T:
-        life = self._display.current()
+    def _read(self, read: Callable[[DisplayInstance], T]) -> T:
+        instance = self._display.current()
         try:
-            return _told(self._display, life, lambda: look(life))
+            return _reporting_loss(self._display, instance, lambda: read(instance))
         except DisplayGone:
-            # Looking changes nothing: it can be done again on the next one.
-            life = self._display.current()
-            return _told(self._display, life, lambda: look(life))
+            # Reading has no effect on the display, so the next instance can serve it.
+            instance = self._display.current()
+            return _reporting_loss(self._display, instance, lambda: read(instance))
 
 
 class InputProxy:
-    """Hands that outlive X servers; what was begun on one is never repeated on the next."""
+    """Input that outlives X servers; events begun on one are never repeated on the next."""
 
     def __init__(self, display: DisplaySupervisor[DisplayInstance]) -> None:
         self._display = display
 
-    def perform(self, strokes: Sequence[InputEvent]) -> None:
-        """Do strokes, none of them a pause.
+    def perform(self, events: Sequence[InputEvent]) -> None:
+        """Inject events, none of them a pause.
 
         Raises:
-            UntypableText, ActionFailed: As the hands do.
-            DisplayGone, DisplayNotReady: If there is no display, and none comes in time.
+            UntypableText, ActionFailed: As `XTestInput.perform` does.
+            DisplayGone, DisplayNotReady: If no display starts in time.
         """
-        life = self._display.current()
-        _told(self._display, life, lambda: life.hands.perform(strokes))
+        instance = self._display.current()
+        _reporting_loss(self._display, instance, lambda: instance.input.perform(events))
 
     def release_all(self) -> None:
-        """Let go of everything; on a display that is gone, or has just come, nothing is held."""
-        life = self._display.present()
-        _told(self._display, life, life.hands.release_all)
+        """Release everything; a display that is gone, or has just started, holds nothing."""
+        instance = self._display.present()
+        _reporting_loss(self._display, instance, instance.input.release_all)
 
     def position(self) -> Point:
-        """Where the pointer is.
+        """Return the position of the pointer.
 
         Raises:
-            DisplayGone, DisplayNotReady: If there is no display, and none comes in time.
+            DisplayGone, DisplayNotReady: If no display starts in time.
         """
-        life = self._display.current()
-        return _told(self._display, life, life.hands.position)
+        instance = self._display.current()
+        return _reporting_loss(self._display, instance, instance.input.position)
 
 
-def _told(
-    display: DisplaySupervisor[DisplayInstance], life: DisplayInstance, work: Callable[[], T]
+def _reporting_loss(
+    display: DisplaySupervisor[DisplayInstance], instance: DisplayInstance, work: Callable[[], T]
 ) -> T:
     try:
         return work()
     except DisplayGone as error:
-        display.lost(life, str(error))
+        display.lost(instance, str(error))
         raise

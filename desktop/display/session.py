@@ -1,4 +1,4 @@
-"""What makes a display a desktop: message bus, window manager, wallpaper, panel, launchers."""
+"""Desktop session on a display: D-Bus daemon, window manager, wallpaper, panel, launchers."""
 
 import os
 import select
@@ -24,7 +24,7 @@ _RESTART_SECONDS = 10.0
 _BUS_SECONDS = 5.0
 _WINDOW_MANAGER_SECONDS = 5.0
 _LAYOUT_SECONDS = 5.0
-# They do one thing and end.
+# These set a property of the display and exit, so the status does not list them.
 _ONCE = ("hsetroot", "setxkbmap")
 
 _TEXTS = {
@@ -41,14 +41,14 @@ _IMAGES = {"browser.png": "share/icons/browser.png", "terminal.png": "share/icon
 
 @dataclass(frozen=True)
 class SessionFiles:
-    """The package's files of which each session gets its copies, by name."""
+    """Files of the package, by name, that are copied into each session."""
 
     texts: Mapping[str, str]
     images: Mapping[str, bytes]
 
     @classmethod
     def read(cls) -> Self:
-        """Read them; they may be unreadable once privileges are dropped."""
+        """Read the files; they may be unreadable once privileges are dropped."""
         assets = Path(__file__).parent / "assets"
         return cls(
             {name: (assets / name).read_text() for name in (*_TEXTS, *_SCRIPTS)},
@@ -57,10 +57,10 @@ class SessionFiles:
 
 
 class DesktopSession:
-    """Runs the programs of one desktop while it is open.
+    """Runs the programs of one desktop session while it is open.
 
-    ``folder`` is the desktop's private directory; ``environment`` is what applications start
-    with, and its PATH should name ``<folder>/bin``, where ``browser`` and ``terminal`` are put.
+    ``folder`` is the desktop's private directory; ``environment`` is that of applications, and
+    its PATH should contain ``<folder>/bin``, where ``browser`` and ``terminal`` are written.
     """
 
     def __init__(
@@ -72,11 +72,11 @@ class DesktopSession:
         spawner: ChildProcessSpawner,
         files: SessionFiles,
         *,
-        display_lives: Callable[[], bool] = lambda: True,
+        display_alive: Callable[[], bool] = lambda: True,
         layout: str = "",
     ) -> None:
         self._folder = folder
-        self._display_lives = display_lives
+        self._display_alive = display_alive
         self._display = display
         self._xauthority = xauthority
         self._spawner = spawner
@@ -91,7 +91,7 @@ class DesktopSession:
         self._layout = layout
         self._children: dict[str, ChildProcess] = {}
         self._restarts: dict[str, list[float]] = {}
-        self._again: dict[str, Callable[[], ChildProcess]] = {
+        self._restarters: dict[str, Callable[[], ChildProcess]] = {
             "dbus-daemon": lambda: self._spawn_bus(()),
             "openbox": self._start_window_manager,
             "tint2": self._start_panel,
@@ -112,15 +112,15 @@ class DesktopSession:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What an application of this desktop starts with."""
+        """Environment of the applications of this desktop."""
         return dict(self._environment)
 
     def open(self) -> None:
-        """Start everything; windows may be opened when this returns. All or nothing.
+        """Start all programs; windows may be opened when this returns. All or nothing.
 
         Raises:
             MissingProgram: If the message bus or the window manager is not installed.
-            DisplayNotReady: If the message bus does not start, or there is no such layout.
+            DisplayNotReady: If the message bus does not start, or the layout does not exist.
             DisplayGone: If the X server ends meanwhile.
         """
         try:
@@ -130,17 +130,17 @@ class DesktopSession:
             raise
 
     def close(self) -> None:
-        """End the programs, and the applications that were launched from the panel."""
+        """End the programs and the applications that were launched from the panel."""
         self._closing = True
         children = tuple(reversed(self._children.values()))
         for child in children:
-            child.ask_to_end()
+            child.terminate()
         for child in children:
             child.stop(grace=1.0)
-        self._sweep()
+        self._kill_marked()
 
     def status(self) -> dict[str, Any]:
-        """What runs, for the desktop's status page."""
+        """Return the state of each program for the status route."""
         return {
             **{
                 name: {"running": child.running, "pid": child.pid if child.running else None}
@@ -160,7 +160,7 @@ class DesktopSession:
         self._start_bus()
         self._start_window_manager()
         self._start("hsetroot", *_WALLPAPER)
-        # The panel would look for the window manager again only a second later.
+        # tint2 polls for a window manager once a second, so starting it earlier costs a second.
         await_window_manager(self._display, self._xauthority, _WINDOW_MANAGER_SECONDS)
         self._start_panel()
 
@@ -185,15 +185,15 @@ class DesktopSession:
         environment = {**self._environment, _MARK: str(self._folder)}
         log = self._folder / "logs" / f"{name}.log"
         home = self._environment.get("HOME")
-        order = ChildCommand(
+        command = ChildCommand(
             (name, *arguments),
             environment,
             log,
             Path(home) if home else None,
-            on_exit=self._ended,
+            on_exit=self._on_exit,
             **more,
         )
-        child = self._spawner.spawn(order)
+        child = self._spawner.spawn(command)
         self._children[name] = child
         return child
 
@@ -220,13 +220,13 @@ class DesktopSession:
             if writing >= 0:
                 os.close(writing)
 
-    def _spawn_bus(self, tell: tuple[int, ...]) -> ChildProcess:
+    def _spawn_bus(self, ready_fds: tuple[int, ...]) -> ChildProcess:
         self._bus.unlink(missing_ok=True)
         return self._start(
             "dbus-daemon",
             *("--session", "--nofork", "--nopidfile", "--nosyslog"),
-            *(f"--address=unix:path={self._bus}", *(f"--print-address={fd}" for fd in tell)),
-            pass_fds=tell,
+            *(f"--address=unix:path={self._bus}", *(f"--print-address={fd}" for fd in ready_fds)),
+            pass_fds=ready_fds,
         )
 
     def _start_window_manager(self) -> ChildProcess:
@@ -236,20 +236,20 @@ class DesktopSession:
     def _start_panel(self) -> ChildProcess:
         return self._start("tint2", "-c", str(self._folder / "etc" / "tint2rc"))
 
-    def _ended(self, child: ChildProcess) -> None:
-        again = self._again.get(child.name)
-        if self._closing or child.ending or again is None or not self._display_lives():
+    def _on_exit(self, child: ChildProcess) -> None:
+        restart = self._restarters.get(child.name)
+        if self._closing or child.ending or restart is None or not self._display_alive():
             return
         now = time.monotonic()
         times = self._restarts.setdefault(child.name, [])
-        # What cannot start ends at once, again and again.
+        # A program that fails at once would otherwise be restarted in a busy loop.
         if sum(at > now - _RESTART_SECONDS for at in times) < _MOST_RESTARTS:
             times.append(now)
             with suppress(OSError, MissingProgram):
-                again()
+                restart()
 
-    def _sweep(self) -> None:
-        marked = [process for process in psutil.process_iter() if self._is_ours(process)]
+    def _kill_marked(self) -> None:
+        marked = [process for process in psutil.process_iter() if self._is_marked(process)]
         for process in marked:
             with suppress(psutil.Error):
                 process.terminate()
@@ -257,7 +257,7 @@ class DesktopSession:
             with suppress(psutil.Error):
                 process.kill()
 
-    def _is_ours(self, process: psutil.Process) -> bool:
+    def _is_marked(self, process: psutil.Process) -> bool:
         with suppress(psutil.Error, OSError):
             return process.environ().get(_MARK) == str(self._folder)
         return False

@@ -1,4 +1,22 @@
-"""A display that is there again after its X server has died."""
+"""Supervision of the X server: replaces a display instance that has ended.
+
+States of the display, as seen by callers:
+
+* *starting*: ``_running`` is a pending future. Calls wait for it, up to their timeout. If the next
+  attempt is due only after that, they raise DisplayNotReady at once instead of waiting in vain.
+* *running*: ``_running`` holds the instance.
+* *closed*: ``_running`` is cancelled, and every call raises DisplayGone.
+
+Events: the X server exits (reported by the instance, in the spawn thread), a call finds its
+connection broken (``lost``, in any thread), ``close``. Either of the first two makes the state
+*starting* and wakes the thread, which closes the old instance, waits as `backoff` says, and opens
+the next one.
+
+Invariants: at most one instance is open at any time; an instance is replaced once, however often
+its end is reported, as reports carry its number; frame counters and event order continue across
+instances. Replacement runs in a thread of its own because closing an X server and starting
+another one block for seconds, while the event loop must keep answering.
+"""
 
 import asyncio
 import logging
@@ -18,54 +36,54 @@ _NAME = "of this desktop"
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 8.0
-"""How long a call waits for a display that is being started."""
+"""Default time that a call waits for a display that is starting."""
 
 
 class Supervised(Protocol):
-    """One X server with what belongs to it."""
+    """One X server with its session and connections."""
 
     @property
     def number(self) -> int:
-        """Counts from 1."""
+        """Sequence number, counted from 1."""
 
     @property
     def alive(self) -> bool:
-        """Whether it has not ended by itself."""
+        """False once the X server has exited by itself."""
 
     def open(self) -> None:
-        """Start; nothing of it runs when this raises."""
+        """Start all parts; when this raises, none of them runs."""
 
     def close(self) -> None:
-        """End what is left of it; twice is fine."""
+        """End all parts that still run; twice is fine."""
 
 
-L = TypeVar("L", bound=Supervised)
+InstanceT = TypeVar("InstanceT", bound=Supervised)
 
 
-class DisplaySupervisor(Generic[L]):
-    """Keeps one life open: when it ends by itself, a thread closes it and opens the next.
+class DisplaySupervisor(Generic[InstanceT]):
+    """Keeps one instance open: when it ends by itself, a thread closes it and opens the next.
 
-    ``begin`` makes a life of that number, not open yet, which calls back when it ends by itself.
-    ``told`` is called in that thread with an event's kind and data.
+    ``create`` makes an instance with that number, not open yet, which calls back when it ends by
+    itself. ``publish`` is called in the supervisor's thread with an event's kind and data.
     """
 
     def __init__(
         self,
-        begin: Callable[[int, Callable[[], None]], L],
-        told: Callable[[str, dict[str, Any]], object],
+        create: Callable[[int, Callable[[], None]], InstanceT],
+        publish: Callable[[str, dict[str, Any]], object],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._begin = begin
-        self._told = told
+        self._create = create
+        self._publish = publish
         self._clock = clock
         self._lock = threading.Lock()
-        self._ending = threading.Event()
+        self._closing = threading.Event()
         self._died = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="display", daemon=True)
-        self._coming: Future[L] = Future()
-        self._newest: L | None = None
+        self._thread = threading.Thread(target=self._run, name="display", daemon=True)
+        self._running: Future[InstanceT] = Future()
+        self._newest: InstanceT | None = None
         self._number = 0
-        self._ends: tuple[float, ...] = ()
+        self._failures: tuple[float, ...] = ()
         self._reason = ""
         self._next_start: float | None = None
 
@@ -82,115 +100,115 @@ class DisplaySupervisor(Generic[L]):
         self.close()
 
     def open(self) -> None:
-        """Open the first life, and watch over it.
+        """Open the first instance and start the thread.
 
         Raises:
-            DesktopError: If it does not start.
+            DesktopError: If the instance does not start.
         """
         self._start()
         self._thread.start()
 
     def close(self) -> None:
-        """End the life that there is; calls that wait for one get DisplayGone. Twice is fine."""
-        self._ending.set()
+        """Close the instance; calls that wait for one raise DisplayGone. Twice is fine."""
+        self._closing.set()
         self._died.set()
         if self._thread.ident is not None:
             self._thread.join()
         with self._lock:
-            self._coming.cancel()
-        # Also one that has just ended by itself, which nobody replaces any more.
+            self._running.cancel()
+        # The newest instance may have ended by itself just before; the thread replaces none now.
         if self._newest is not None:
             self._newest.close()
 
     @property
-    def newest(self) -> L:
-        """The life that was opened last, over or not; there is one once this is open."""
+    def newest(self) -> InstanceT:
+        """The instance that was opened last, even if it has ended since."""
         if self._newest is None:
             raise DisplayGone(_NAME, "not open")
         return self._newest
 
     @property
     def next_start_s(self) -> float | None:
-        """Seconds until the next start is tried; None while it is, and while there is a life."""
+        """Seconds until the next attempt to start; None during an attempt and while running."""
         if self._next_start is None:
             return None
         return max(0.0, self._next_start - self._clock())
 
-    def current(self, patience: float = PATIENCE_SECONDS) -> L:
-        """The life that there is; waits for the next one, so never call it on an event loop.
+    def current(self, timeout: float = PATIENCE_SECONDS) -> InstanceT:
+        """Return the running instance, or wait for the next one. Blocks: not for an event loop.
 
         Raises:
-            DisplayNotReady: If there is none in time, or none is tried before that.
+            DisplayNotReady: If none starts in time, or no attempt is due before that.
             DisplayGone: If the display was closed.
         """
         try:
-            return self._coming.result(self._worth(patience))
+            return self._running.result(self._allowed_wait(timeout))
         except TimeoutError as error:
             raise self._not_ready() from error
         except CancelledError as error:
             raise DisplayGone(_NAME, "closed") from error
 
-    def present(self) -> L:
-        """The life that there is, without waiting.
+    def present(self) -> InstanceT:
+        """Return the running instance without waiting.
 
         Raises:
-            DisplayNotReady: If there is none just now.
+            DisplayNotReady: If none runs now.
             DisplayGone: If the display was closed.
         """
         return self.current(0.0)
 
-    async def awake(self, patience: float = PATIENCE_SECONDS) -> None:
-        """Wait until there is a life.
+    async def wait_ready(self, timeout: float = PATIENCE_SECONDS) -> None:
+        """Wait until an instance runs.
 
         Raises:
             DisplayNotReady: As ``current``.
             DisplayGone: As ``current``.
         """
-        if not self._coming.done():
-            coming = asyncio.wrap_future(self._coming)
-            await asyncio.wait({coming}, timeout=self._worth(patience))
+        if not self._running.done():
+            running = asyncio.wrap_future(self._running)
+            await asyncio.wait({running}, timeout=self._allowed_wait(timeout))
         self.present()
 
-    def lost(self, life: L, reason: str) -> None:
-        """Take note, in any thread, that a life is of no use any more."""
-        self._end(life.number, reason)
+    def lost(self, instance: InstanceT, reason: str) -> None:
+        """Report, from any thread, that an instance is unusable, for example disconnected."""
+        self._handle_end(instance.number, reason)
 
     def status(self) -> dict[str, Any]:
-        """How it is, for the desktop's status."""
+        """Return the state for the status route."""
         next_start_s = self.next_start_s
         return {
-            "state": "running" if self._coming.done() else "starting",
+            "state": "running" if self._running.done() else "starting",
             "restarts": max(0, self._number - 1),
-            "recent_ends": len(recent(self._ends, self._clock())),
+            "recent_ends": len(recent(self._failures, self._clock())),
             "last_end": self._reason or None,
             "next_start_s": None if next_start_s is None else round(next_start_s, 1),
         }
 
-    def _worth(self, patience: float) -> float:
-        return 0.0 if (self.next_start_s or 0.0) > patience else patience
+    def _allowed_wait(self, timeout: float) -> float:
+        return 0.0 if (self.next_start_s or 0.0) > timeout else timeout
 
     def _not_ready(self) -> DisplayNotReady:
-        waited = 0.0 if not self._ends else self._clock() - self._ends[-1]
+        waited = 0.0 if not self._failures else self._clock() - self._failures[-1]
         return DisplayNotReady(_NAME, max(0.0, waited), self._reason)
 
-    def _end(self, number: int, reason: str) -> None:
+    def _handle_end(self, number: int, reason: str) -> None:
         with self._lock:
-            if self._ending.is_set() or number != self._number or not self._coming.done():
+            if self._closing.is_set() or number != self._number or not self._running.done():
                 return
-            self._note_end(reason)
-            self._coming = Future()
+            self._record_failure(reason)
+            self._running = Future()
             self._died.set()
 
-    def _note_end(self, reason: str) -> None:
+    def _record_failure(self, reason: str) -> None:
         now = self._clock()
-        self._ends = (*recent(self._ends, now), now)
+        self._failures = (*recent(self._failures, now), now)
         self._reason = reason
 
-    def _watch(self) -> None:
+    def _run(self) -> None:
         while True:
             self._died.wait()
             self._died.clear()
-            if self._ending.is_set():
+            if self._closing.is_set():
                 return
             logger.warning("the display is started again: %s", self._reason)
             self.newest.close()
@@ -199,28 +217,28 @@ class DisplaySupervisor(Generic[L]):
 
     def _replace(self) -> bool:
         while True:
-            wait = pause(self._ends, self._clock())
+            wait = pause(self._failures, self._clock())
             self._next_start = self._clock() + wait
-            if self._ending.wait(wait):
+            if self._closing.wait(wait):
                 return False
             self._next_start = None
             try:
                 self._start()
             except (DesktopError, OSError) as error:
-                self._note_end(str(error))
+                self._record_failure(str(error))
             else:
                 return True
 
     def _start(self) -> None:
         self._number += 1
         number = self._number
-        life = self._begin(number, lambda: self._end(number, "the X server ended"))
-        life.open()
-        self._newest = life
+        instance = self._create(number, lambda: self._handle_end(number, "the X server ended"))
+        instance.open()
+        self._newest = instance
         with self._lock:
-            self._coming.set_result(life)
+            self._running.set_result(instance)
         if number > 1:
-            self._told("display_restarted", {"number": number, "reason": self._reason})
-        if not life.alive:
-            # It ended between its start and the moment from which that is listened to.
-            self._end(number, "the X server ended")
+            self._publish("display_restarted", {"number": number, "reason": self._reason})
+        if not instance.alive:
+            # An X server that exited before `_running` was set was ignored by `_handle_end`.
+            self._handle_end(number, "the X server ended")

@@ -1,6 +1,6 @@
-"""The X server of one desktop: Xvnc on a free display, with a cookie and a private RFB socket.
+"""X server of one desktop: Xvnc on a free display, with a cookie and a private RFB socket.
 
-Xvfb will do as well, without the socket and so without a live view.
+Xvfb serves no RFB, and a desktop on it has no live view.
 """
 
 import os
@@ -22,19 +22,21 @@ from deskhand.desktop.settings import Program
 
 from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner
 
-_SOCKETS = Path("/tmp/.X11-unix")  # noqa: S108 - where every X client looks
+_SOCKETS = Path("/tmp/.X11-unix")  # noqa: S108 - compiled into every X client
 _LOCKS = Path("/tmp")  # noqa: S108 - the same
 _COOKIE_NAME = b"MIT-MAGIC-COOKIE-1"
+# Family of an .Xauthority entry that matches every host and display (Xauth.h).
 _FAMILY_WILD = 65535
+# ProtocolVersion message: "RFB 003.008\n" (RFC 6143, 7.1.1).
 _RFB_BANNER_BYTES = 12
 _STARTING_SECONDS = 10.0
 
 
 class XServer:
-    """Runs Xvnc, or another program that is named, while it is open.
+    """Runs Xvnc, or ``program``, while it is open.
 
-    ``folder`` must be private (0700): the cookie, the RFB socket and the log are made in it.
-    ``died`` is set, and ``on_death`` called in the spawn thread, when the server ends by itself.
+    ``folder`` must be private (0700): it receives the cookie, the RFB socket and the log.
+    ``died`` is set, and ``on_death`` called in the spawn thread, when the server exits by itself.
     """
 
     def __init__(
@@ -77,17 +79,17 @@ class XServer:
 
     @property
     def display(self) -> str:
-        """The name that clients use, such as ``:3``."""
+        """Display name for clients, such as ``:3``."""
         return f":{self._number}" if self._number is not None else "(starting)"
 
     @property
     def pid(self) -> int | None:
-        """Process id, while it runs."""
+        """Process id; None unless the server runs."""
         return self._child.pid if self._child is not None and self._child.running else None
 
     @property
     def has_live_view(self) -> bool:
-        """Whether it serves RFB."""
+        """True if the server also serves RFB."""
         return self._program == "Xvnc"
 
     def open(self, timeout: float = 10.0) -> None:
@@ -101,38 +103,38 @@ class XServer:
         Raises:
             MissingProgram: If it is not installed.
         """
-        _make_socket_folder()
+        _make_socket_directory()
         clear_stale()
         self._cookie = write_cookie(self.xauthority)
         self.rfb_socket.unlink(missing_ok=True)
-        self._number_pipe, written = os.pipe()
+        self._number_pipe, write_end = os.pipe()
         try:
-            order = ChildCommand(
-                self._command(written),
+            command = ChildCommand(
+                self._command(write_end),
                 self._environment,
                 self._log,
-                pass_fds=(written,),
-                on_exit=self._ended,
+                pass_fds=(write_end,),
+                on_exit=self._on_exit,
             )
-            self._child = self._spawner.spawn(order)
+            self._child = self._spawner.spawn(command)
         except BaseException:
             self._close_pipe()
             raise
         finally:
-            os.close(written)
+            os.close(write_end)
 
     def wait_ready(self, timeout: float = 10.0) -> None:
-        """Return when a client may connect.
+        """Wait until the server accepts clients.
 
         Raises:
-            DisplayNotReady: With the end of its log; the server is ended then.
+            DisplayNotReady: With the end of the log; the server is ended first.
         """
         started = time.monotonic()
         try:
             self._number = self._read_number(started + timeout)
-            _dial_x(self._number, self._cookie, started + timeout).close()
+            _connect_x(self._number, self._cookie, started + timeout).close()
             if self.has_live_view:
-                _greet_rfb(self.rfb_socket, started + timeout)
+                _read_rfb_version(self.rfb_socket, started + timeout)
         except (OSError, ValueError) as error:
             tail = self._child.log_tail() if self._child is not None else ""
             self.close()
@@ -141,33 +143,33 @@ class XServer:
         finally:
             self._close_pipe()
 
-    def dial(self, timeout: float) -> socket.socket:
-        """Open a connection to X, for whoever speaks its protocol.
+    def connect(self, timeout: float) -> socket.socket:
+        """Return a socket on which the X11 connection setup is complete.
 
         Raises:
-            OSError: If it is not taken in time.
+            OSError: If the server does not accept it in time.
         """
         if self._number is None:
             raise ConnectionError("the server has not started")
-        return _dial_x(self._number, self._cookie, time.monotonic() + timeout)
+        return _connect_x(self._number, self._cookie, time.monotonic() + timeout)
 
-    def greets(self, timeout: float) -> bool:
-        """Return whether RFB answers in so many seconds; a server without it always does."""
+    def rfb_responds(self, timeout: float) -> bool:
+        """Return True if RFB answers in time, or if the server has none."""
         if not self.has_live_view:
             return True
         try:
-            _greet_rfb(self.rfb_socket, time.monotonic() + timeout)
+            _read_rfb_version(self.rfb_socket, time.monotonic() + timeout)
         except OSError:
             return False
         return True
 
     def kill(self) -> None:
-        """End the server at once, as if it had died by itself."""
+        """Kill the server at once; the exit counts as a crash."""
         if self._child is not None:
             self._child.kill()
 
     def close(self) -> None:
-        """End the server and remove what it leaves behind when it had to be killed."""
+        """End the server, and remove the lock and sockets that a killed one leaves behind."""
         self._close_pipe()
         if self._child is not None:
             self._child.stop()
@@ -183,15 +185,20 @@ class XServer:
             *("-displayfd", str(number_pipe), "-dpi", "96"),
             *("-auth", str(self.xauthority), "-nolisten", "tcp", "-noreset"),
             *(() if self._glx else ("-extension", "GLX")),
-            *(self._for_vnc() if self.has_live_view else ("-screen", "0", f"{width}x{height}x24")),
+            *(
+                self._vnc_options()
+                if self.has_live_view
+                else ("-screen", "0", f"{width}x{height}x24")
+            ),
         ]
 
-    def _for_vnc(self) -> list[str]:
+    def _vnc_options(self) -> list[str]:
         return [
             *("-geometry", f"{self.size.width}x{self.size.height}", "-depth", "24"),
             *("-rfbport", "-1", "-rfbunixpath", str(self.rfb_socket), "-rfbunixmode", "0600"),
             *("-SecurityTypes", "None", "-AlwaysShared", "-AcceptSetDesktopSize=0"),
-            # Five aborted viewers would lock everybody out: behind a socket all are one host.
+            # Xvnc blocks a host after five failed handshakes, and on a Unix socket all viewers
+            # count as one host.
             "-UseBlacklist=0",
             *("-SendCutText=0", "-AcceptCutText=0", "-SendPrimary=0", "-SetPrimary=0"),
             *("-desktop", "Deskhand"),
@@ -213,7 +220,7 @@ class XServer:
             os.close(self._number_pipe)
             self._number_pipe = -1
 
-    def _ended(self, child: ChildProcess) -> None:
+    def _on_exit(self, child: ChildProcess) -> None:
         if not child.ending:
             self.died.set()
             if self._on_death is not None:
@@ -221,9 +228,9 @@ class XServer:
 
 
 def write_cookie(path: Path) -> bytes:
-    """Make a fresh cookie, valid for every display number of this host, and return it."""
+    """Write a fresh cookie, valid for every display number of this host, and return it."""
     cookie = secrets.token_bytes(16)
-    # The number is not known before the server has chosen it: a wildcard entry fits all.
+    # With -displayfd the server chooses its number later, hence the wildcard entry.
     fields = (b"", b"", _COOKIE_NAME, cookie)
     entry = struct.pack(">H", _FAMILY_WILD) + b"".join(
         struct.pack(">H", len(part)) + part for part in fields
@@ -236,7 +243,7 @@ def write_cookie(path: Path) -> bytes:
 
 
 def clear_stale(users: Collection[int] = ()) -> None:
-    """Remove locks and sockets that dead X servers of users left behind; ours if none is given."""
+    """Remove locks and sockets of dead X servers of these users, by default of our own."""
     owners = users or (os.geteuid(),)
     for lock in _LOCKS.glob(".X*-lock"):
         number = lock.name[2 : -len("-lock")]
@@ -254,12 +261,12 @@ def _clear_lock(number: int, owners: Collection[int]) -> None:
 
 
 def _clear_socket(path: Path, owners: Collection[int], older_than: float = 0.0) -> None:
-    # A server that is just starting refuses too, between bind and listen: hence the age.
+    # A starting server refuses connections too, between bind(2) and listen(2): hence the age.
     with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
         found = path.lstat()
         if found.st_uid not in owners or time.time() - found.st_mtime < older_than:
             return
-        # One that hangs takes nobody on, which is no reason to wait for it.
+        # connect(2) to a hung server with a full backlog would block.
         client.setblocking(False)
         try:
             client.connect(str(path))
@@ -277,14 +284,14 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _make_socket_folder() -> None:
-    # An X server that does not run as root refuses to make it.
+def _make_socket_directory() -> None:
+    # An X server that does not run as root refuses to create this directory.
     with suppress(FileExistsError):
         _SOCKETS.mkdir()
         _SOCKETS.chmod(0o1777)
 
 
-def _dial_x(number: int, cookie: bytes, deadline: float) -> socket.socket:
+def _connect_x(number: int, cookie: bytes, deadline: float) -> socket.socket:
     with ExitStack() as stack:
         client = stack.enter_context(socket.socket(socket.AF_UNIX))
         client.settimeout(_left(deadline))
@@ -309,7 +316,7 @@ def _exactly(client: socket.socket, length: int) -> bytes:
     return found
 
 
-def _greet_rfb(path: Path, deadline: float) -> None:
+def _read_rfb_version(path: Path, deadline: float) -> None:
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(_left(deadline))
         client.connect(str(path))

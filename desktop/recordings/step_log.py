@@ -18,11 +18,11 @@ DOUBT = 0.5
 class TypingJudgement(Protocol):
     """Whether password fields have the keyboard; in production the `focus_tracker`."""
 
-    def hear(self) -> bool:
-        """Whether an application tells of its widgets."""
+    def connected(self) -> bool:
+        """Return True while applications report their focused widgets."""
 
-    def judged(self, start: float, end: float) -> bool:
-        """Whether a password field had the keyboard between two times. Blocks for seconds."""
+    def password_between(self, start: float, end: float) -> bool:
+        """Return True if a password field had the keyboard between two times. Blocks."""
 
 
 class StepLog:
@@ -58,7 +58,7 @@ class StepLog:
 
     def write(self, record: ActionRecord) -> None:
         """Note an action; call it on the event loop."""
-        heard = self._fields.hear()
+        heard = self._fields.connected()
         if not heard or not record.text or record.action not in TYPING:
             self._note(step_from_action(record))
             return
@@ -73,6 +73,6 @@ class StepLog:
     async def _later(self, record: ActionRecord) -> None:
         await asyncio.sleep(self._doubt)
         end = record.ended + self._doubt
-        hidden = await asyncio.to_thread(self._fields.judged, record.started, end)
+        hidden = await asyncio.to_thread(self._fields.password_between, record.started, end)
         secret = self._mask(record.text or "") != record.text
         self._note(step_from_action(record, hidden and not secret))

@@ -1,6 +1,6 @@
 """What is noted in a recording of what was done."""
 
-from deskhand.desktop.accessibility.password_fields import counted
+from deskhand.desktop.accessibility.password_fields import text_length
 from deskhand.desktop.actions.catalog import ActionRecord
 from deskhand.desktop.lease.lease import ControlSession
 from deskhand.recording.step import Step
@@ -17,7 +17,7 @@ def step_from_action(record: ActionRecord, hidden: bool = False) -> Step:
         chat_id=record.chat_id or "",
         tool="computer",
         action=record.action,
-        text=counted(record.action, text) if hidden else text,
+        text=text_length(record.action, text) if hidden else text,
         model_point=record.model_point,
         native_point=record.native_point,
         started=record.started,

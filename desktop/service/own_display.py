@@ -26,7 +26,11 @@ from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.typing_policy import TypingPolicy
 from deskhand.desktop.display.api import WaitingUpstream, display_ready
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
-from deskhand.desktop.display.instance import DisplayInstance, DisplayInstanceFactory, Setting
+from deskhand.desktop.display.instance import (
+    DisplayInstance,
+    DisplayInstanceFactory,
+    InstanceOptions,
+)
 from deskhand.desktop.display.proxies import InputProxy, ScreenProxy
 from deskhand.desktop.display.session import SessionFiles
 from deskhand.desktop.display.supervisor import DisplaySupervisor
@@ -200,7 +204,7 @@ class DesktopService:
         ours = {os.getpid(), self._process}
         limited = stack.enter_context(opened_cgroup(settings.command_cgroup, ours))
         spawner = stack.enter_context(ChildProcessSpawner())
-        setting = Setting(
+        setting = InstanceOptions(
             *(path, settings.size, self._environment, spawner, self._loaded.files),
             lambda: recorder.touch(),
             WindowEventPublisher(self._leasing, self._events.publish),

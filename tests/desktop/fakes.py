@@ -208,17 +208,17 @@ class FakeFields:
         self.host = host
         self.asked_since: list[float] = []
 
-    def hear(self) -> bool:
+    def connected(self) -> bool:
         return self.heard
 
     def password_since(self, at: float) -> bool:
         self.asked_since.append(at)
         return self.password
 
-    def judged(self, start: float, end: float) -> bool:
+    def password_between(self, start: float, end: float) -> bool:
         assert start < end
         return self.password_since(start)
 
-    def admit(self, hosts: Sequence[str]) -> None:
+    def check_host(self, hosts: Sequence[str]) -> None:
         if self.host not in hosts:
             raise ForeignHost(hosts, self.host)

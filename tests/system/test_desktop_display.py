@@ -73,15 +73,15 @@ def test_a_wrong_cookie_opens_nothing(tmp_path: Path) -> None:
 
 
 def test_a_server_that_hangs_counts_as_dead(tmp_path: Path) -> None:
-    soon = HealthCheckTimeouts(every=0.05, silence=PATIENCE, last=PATIENCE)
+    soon = HealthCheckTimeouts(interval=0.05, reply=PATIENCE, rfb=PATIENCE)
     with display(tmp_path) as running, HealthCheck(running.server, soon):
-        with running.server.dial(PATIENCE) as line:
+        with running.server.connect(PATIENCE) as line:
             line.sendall(b"\x2b\x00\x01\x00")
             assert line.recv(1) == b"\x01"
         assert not running.server.died.is_set()
     with display(tmp_path) as running:
         os.kill(running.server.pid or 0, signal.SIGSTOP)
-        with HealthCheck(running.server, HealthCheckTimeouts(every=0.05, silence=0.1, last=0.1)):
+        with HealthCheck(running.server, HealthCheckTimeouts(interval=0.05, reply=0.1, rfb=0.1)):
             assert running.server.died.wait(PATIENCE)
 
 
@@ -102,7 +102,7 @@ def test_a_server_without_a_live_view_will_do(tmp_path: Path) -> None:
         XServer(tmp_path, SIZE, environment, spawner, program="Xvfb") as server,
     ):
         assert not server.rfb_socket.exists()
-        assert server.greets(PATIENCE)
+        assert server.rfb_responds(PATIENCE)
         with (
             Framebuffer(server.display, server.xauthority) as screen,
             XTestInput(server.display, server.xauthority) as hands,

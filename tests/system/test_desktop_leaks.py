@@ -8,7 +8,7 @@ import pytest
 
 from bench.traces import Traces, traces
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
-from deskhand.desktop.display.instance import DisplayInstance, Setting
+from deskhand.desktop.display.instance import DisplayInstance, InstanceOptions
 from deskhand.desktop.display.session import SessionFiles
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.isolation.environment import built
@@ -26,10 +26,10 @@ def test_a_desktop_that_is_opened_and_closed_leaves_nothing(tmp_path: Path) -> N
     counted: list[Traces] = []
     with ChildProcessSpawner() as spawner:
         for number in range(1, CYCLES + 1):
-            setting = Setting(
+            setting = InstanceOptions(
                 *(tmp_path, Size(640, 480), environment, spawner, SessionFiles.read()),
                 acted=lambda: None,
-                told=lambda kind, data: None,
+                publish=lambda kind, data: None,
             )
             life = DisplayInstance(setting, number, 0, lambda: None)
             life.open()

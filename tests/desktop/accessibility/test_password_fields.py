@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.accessibility.password_fields import TYPING, PasswordFocusHistory, counted
+from deskhand.desktop.accessibility.password_fields import TYPING, PasswordFocusHistory, text_length
 
 BROWSER, EDITOR = ":1.2", ":1.3"
 NAME, SECRET = "/name", "/secret"
@@ -150,10 +150,10 @@ def test_whatever_happens_only_a_password_field_makes_a_password(
     ],
 )
 def test_characters_are_counted_and_other_keys_are_named(action: str, text: str, told: str) -> None:
-    assert counted(action, text) == told
+    assert text_length(action, text) == told
 
 
 @given(st.sampled_from(TYPING), st.text(alphabet="äbc123", min_size=1))
 def test_no_character_that_was_typed_is_told(action: str, text: str) -> None:
-    told = counted(action, text)
+    told = text_length(action, text)
     assert told.split()[1].rstrip("s") in ("character", "key")

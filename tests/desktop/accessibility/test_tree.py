@@ -31,7 +31,7 @@ def test_what_says_nothing_is_left_out_and_its_children_kept() -> None:
             ],
         },
     )
-    assert tree.places == {"e1": Region(0, 0, 30, 30)}
+    assert tree.rectangles == {"e1": Region(0, 0, 30, 30)}
 
 
 def test_what_is_off_the_screen_or_has_no_extent_is_left_out() -> None:
@@ -39,14 +39,14 @@ def test_what_is_off_the_screen_or_has_no_extent_is_left_out() -> None:
     half = button("half", 1910, 0, 2000, 30)
     tree = compact([app(far, flat, half)], SCREEN)
     assert [one["name"] for one in tree.roots[0]["children"]] == ["half"]
-    assert tree.places == {"e1": Region(1910, 0, 1920, 30)}
+    assert tree.rectangles == {"e1": Region(1910, 0, 1920, 30)}
 
 
-def test_states_are_told_in_words() -> None:
+def test_states_are_listed_by_name() -> None:
     checked = button("a", states=SENSITIVE | 1 << 4 | 1 << 12)
     tree = compact([app(checked, button("b", states=1 << 8), button("c"))], SCREEN)
-    told = [one.get("states") for one in tree.roots[0]["children"]]
-    assert told == [["checked", "focused"], ["disabled"], None]
+    states = [one.get("states") for one in tree.roots[0]["children"]]
+    assert states == [["checked", "focused"], ["disabled"], None]
 
 
 def test_an_application_without_a_name_gives_its_windows() -> None:
@@ -57,10 +57,10 @@ def test_an_application_without_a_name_gives_its_windows() -> None:
 
 def test_a_container_that_is_more_than_one_is_kept_without_a_name() -> None:
     bar = Node("tool bar", "", Region(0, 0, 90, 30), 0, (button("Back"),))
-    told = compact([bar], SCREEN).roots[0]
-    assert told["role"] == "tool bar"
-    assert "name" not in told
-    assert told["children"][0]["name"] == "Back"
+    tree = compact([bar], SCREEN).roots[0]
+    assert tree["role"] == "tool bar"
+    assert "name" not in tree
+    assert tree["children"][0]["name"] == "Back"
 
 
 PLACES = {"e1": Region(900, 500, 1020, 580)}

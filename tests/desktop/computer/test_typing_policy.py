@@ -86,4 +86,4 @@ def test_a_batch_ends_at_a_text_that_is_not_for_this_page() -> None:
 def test_where_nobody_knows_of_fields_none_is_a_password_and_no_host_is_told() -> None:
     assert not NoPasswordFields().password_since(0.0)
     with pytest.raises(ForeignHost):
-        NoPasswordFields().admit(["mail.example"])
+        NoPasswordFields().check_host(["mail.example"])

@@ -6,22 +6,22 @@ import pytest
 
 from deskhand.desktop.display.health_check import HealthCheck, HealthCheckTimeouts
 
-SOON = HealthCheckTimeouts(every=0.01, silence=0.05, last=0.0)
+SOON = HealthCheckTimeouts(interval=0.01, reply=0.05, rfb=0.0)
 REPLY, EVENT = b"\x01" + bytes(31), b"\x22" + bytes(31)
 
 
 class Server:
     """Answers as many questions as it is told to."""
 
-    def __init__(self, answers: list[bytes], *, greets: bool) -> None:
+    def __init__(self, answers: list[bytes], *, rfb_responds: bool) -> None:
         self._answers = answers
-        self._greets = greets
+        self._greets = rfb_responds
         self._stack = ExitStack()
         self.asked = 0
         self.suspected = threading.Event()
         self.killed = threading.Event()
 
-    def dial(self, timeout: float) -> socket.socket:
+    def connect(self, timeout: float) -> socket.socket:
         if not self._answers:
             raise ConnectionRefusedError
         ours, theirs = socket.socketpair()
@@ -34,7 +34,7 @@ class Server:
                 self.asked += 1
                 client.sendall(self._answers.pop(0))
 
-    def greets(self, timeout: float) -> bool:
+    def rfb_responds(self, timeout: float) -> bool:
         self.suspected.set()
         return self._greets
 
@@ -45,7 +45,7 @@ class Server:
 @pytest.mark.parametrize("answers", [[], [REPLY], [REPLY, EVENT + EVENT + REPLY, EVENT]])
 def test_a_server_that_answers_nobody_is_ended(answers: list[bytes]) -> None:
     count = len(answers)
-    server = Server(answers, greets=False)
+    server = Server(answers, rfb_responds=False)
     with HealthCheck(server, SOON) as pulse:
         assert server.killed.wait(20)
         pulse.close()
@@ -53,13 +53,13 @@ def test_a_server_that_answers_nobody_is_ended(answers: list[bytes]) -> None:
 
 
 def test_a_server_that_an_application_has_grabbed_is_left_alone() -> None:
-    server = Server([REPLY], greets=True)
+    server = Server([REPLY], rfb_responds=True)
     with HealthCheck(server, SOON):
         assert server.suspected.wait(20)
     assert not server.killed.is_set()
 
 
 def test_a_pulse_that_was_never_felt_is_closed_like_any_other() -> None:
-    server = Server([], greets=False)
+    server = Server([], rfb_responds=False)
     HealthCheck(server).close()
     assert not server.killed.is_set()

@@ -12,8 +12,8 @@ from deskhand.desktop.errors import DisplayGone, DisplayNotReady
 LIMIT = 20
 
 
-class FakeLife:
-    """Starts when it may, and ends when told."""
+class FakeInstance:
+    """Starts when it may, and ends on request."""
 
     def __init__(self, number: int, ended: Callable[[], None], factory: "Factory") -> None:
         self.number = number
@@ -24,7 +24,7 @@ class FakeLife:
 
     def open(self) -> None:
         if not self._factory.may_start.wait(LIMIT):
-            raise AssertionError("never let go")
+            raise AssertionError("never allowed to start")
         if self._factory.refusing:
             raise OSError("no")
         if self._factory.failures:
@@ -44,7 +44,7 @@ class FakeLife:
 
 class Factory:
     def __init__(self) -> None:
-        self.lives: list[FakeLife] = []
+        self.instances: list[FakeInstance] = []
         self.failures: list[Exception] = []
         self.stillborn = 0
         self.refusing = False
@@ -53,58 +53,58 @@ class Factory:
         self.events: list[tuple[str, dict[str, Any]]] = []
         self.now = 1000.0
 
-    def __call__(self, number: int, ended: Callable[[], None]) -> FakeLife:
-        self.lives.append(FakeLife(number, ended, self))
+    def __call__(self, number: int, ended: Callable[[], None]) -> FakeInstance:
+        self.instances.append(FakeInstance(number, ended, self))
         # So long ago that no start has to wait for the one before.
         self.now += 100.0
-        return self.lives[-1]
+        return self.instances[-1]
 
-    def told(self, kind: str, data: dict[str, Any]) -> None:
+    def publish(self, kind: str, data: dict[str, Any]) -> None:
         self.events.append((kind, data))
 
 
 @contextmanager
-def displayed(factory: Factory) -> Iterator[DisplaySupervisor[FakeLife]]:
-    with DisplaySupervisor(factory, factory.told, lambda: factory.now) as display:
+def displayed(factory: Factory) -> Iterator[DisplaySupervisor[FakeInstance]]:
+    with DisplaySupervisor(factory, factory.publish, lambda: factory.now) as display:
         yield display
 
 
-def test_it_opens_one_life_and_closes_it() -> None:
+def test_it_opens_one_instance_and_closes_it() -> None:
     factory = Factory()
     with displayed(factory) as display:
-        assert display.current() is display.newest is factory.lives[0]
+        assert display.current() is display.newest is factory.instances[0]
         assert display.status()["state"] == "running"
-    assert factory.lives[0].closed
+    assert factory.instances[0].closed
     assert factory.events == []
     display.close()
 
 
-def test_one_that_cannot_start_says_why() -> None:
+def test_the_error_of_a_failed_first_start_is_raised() -> None:
     factory = Factory()
     factory.failures = [DisplayNotReady(":1", 10.0, "no screens found")]
     with pytest.raises(DisplayNotReady, match="no screens"), displayed(factory):
         pass
 
 
-def test_after_an_end_the_next_call_finds_the_next_life() -> None:
+def test_after_an_end_the_next_call_finds_the_next_instance() -> None:
     factory = Factory()
     with displayed(factory) as display:
-        factory.lives[0].die()
+        factory.instances[0].die()
         assert display.current(LIMIT).number == 2
-        assert factory.lives[0].closed
+        assert factory.instances[0].closed
         assert display.status()["restarts"] == 1
         assert display.status()["last_end"] == "the X server ended"
     assert [kind for kind, _ in factory.events] == ["display_restarted"]
-    assert factory.lives[1].closed
+    assert factory.instances[1].closed
 
 
-def test_a_life_that_is_lost_for_another_reason_is_replaced_too() -> None:
+def test_an_instance_that_is_lost_for_another_reason_is_replaced_too() -> None:
     factory = Factory()
     with displayed(factory) as display:
         first = display.current()
         display.lost(first, "connection lost")
         assert display.current(LIMIT).number == 2
-        display.lost(first, "told late")
+        display.lost(first, "reported late")
         assert display.current().number == 2
         assert display.status()["last_end"] == "connection lost"
 
@@ -113,7 +113,7 @@ def test_while_it_starts_calls_wait_only_as_long_as_they_like() -> None:
     factory = Factory()
     with displayed(factory) as display:
         factory.may_start.clear()
-        factory.lives[0].die()
+        factory.instances[0].die()
         assert display.status()["state"] == "starting"
         with pytest.raises(DisplayNotReady, match="the X server ended"):
             display.present()
@@ -125,16 +125,16 @@ def test_a_start_that_fails_is_tried_again() -> None:
     factory = Factory()
     with displayed(factory) as display:
         factory.failures = [DisplayNotReady(":1", 1.0), OSError("no pipe")]
-        factory.lives[0].die()
+        factory.instances[0].die()
         assert display.current(LIMIT).number == 4
         assert display.status()["last_end"] == "no pipe"
 
 
-def test_a_life_that_ends_before_it_is_listened_to_is_noticed() -> None:
+def test_an_instance_that_ends_before_it_is_listened_to_is_noticed() -> None:
     factory = Factory()
     with displayed(factory) as display:
         factory.stillborn = 1
-        factory.lives[0].die()
+        factory.instances[0].die()
         until = threading.Event()
         while display.newest.number < 3 and not until.wait(0.001):
             pass
@@ -143,10 +143,10 @@ def test_a_life_that_ends_before_it_is_listened_to_is_noticed() -> None:
 
 def test_ends_without_pause_make_the_next_start_wait_and_calls_hear_so_at_once() -> None:
     factory = Factory()
-    with DisplaySupervisor(factory, factory.told, lambda: 5.0) as display:
+    with DisplaySupervisor(factory, factory.publish, lambda: 5.0) as display:
         for number in range(1, 8):
             factory.failures.append(OSError(f"try {number}"))
-        factory.lives[0].die()
+        factory.instances[0].die()
         tried = threading.Event()
         while (display.next_start_s or 0.0) < 0.5 and not tried.wait(0.001):
             pass
@@ -157,14 +157,14 @@ def test_ends_without_pause_make_the_next_start_wait_and_calls_hear_so_at_once()
 def test_coroutines_wait_without_a_thread() -> None:
     async def scenario() -> None:
         factory = Factory()
-        display = DisplaySupervisor(factory, factory.told, lambda: factory.now)
+        display = DisplaySupervisor(factory, factory.publish, lambda: factory.now)
         display.open()
-        await display.awake()
+        await display.wait_ready()
         factory.may_start.clear()
-        factory.lives[0].die()
-        waiting = [asyncio.create_task(display.awake(LIMIT)) for _ in range(3)]
+        factory.instances[0].die()
+        waiting = [asyncio.create_task(display.wait_ready(LIMIT)) for _ in range(3)]
         with pytest.raises(DisplayNotReady):
-            await display.awake(0.001)
+            await display.wait_ready(0.001)
         factory.may_start.set()
         await asyncio.gather(*waiting)
         await asyncio.to_thread(display.close)
@@ -175,12 +175,12 @@ def test_coroutines_wait_without_a_thread() -> None:
 def test_closing_while_it_starts_ends_those_who_wait() -> None:
     async def scenario() -> None:
         factory = Factory()
-        display = DisplaySupervisor(factory, factory.told, lambda: factory.now)
+        display = DisplaySupervisor(factory, factory.publish, lambda: factory.now)
         display.open()
         factory.refusing = True
         factory.may_start.clear()
-        factory.lives[0].die()
-        waiting = asyncio.create_task(display.awake(LIMIT))
+        factory.instances[0].die()
+        waiting = asyncio.create_task(display.wait_ready(LIMIT))
         await asyncio.sleep(0)
         closing = asyncio.create_task(asyncio.to_thread(display.close))
         factory.may_start.set()
@@ -196,24 +196,24 @@ def test_closing_while_it_starts_ends_those_who_wait() -> None:
 def test_before_it_is_open_there_is_no_life() -> None:
     factory = Factory()
     with pytest.raises(DisplayGone):
-        _ = DisplaySupervisor(factory, factory.told).newest
+        _ = DisplaySupervisor(factory, factory.publish).newest
 
 
-def test_a_life_that_ends_while_the_display_is_closed_is_closed_too() -> None:
+def test_an_instance_that_ends_while_the_display_is_closed_is_closed_too() -> None:
     factory = Factory()
     telling, go_on = threading.Event(), threading.Event()
 
-    def told(kind: str, data: dict[str, Any]) -> None:
+    def publish(kind: str, data: dict[str, Any]) -> None:
         telling.set()
         assert go_on.wait(LIMIT)
 
-    display = DisplaySupervisor(factory, told, lambda: factory.now)
+    display = DisplaySupervisor(factory, publish, lambda: factory.now)
     display.open()
-    factory.lives[0].die()
+    factory.instances[0].die()
     assert telling.wait(LIMIT)
-    factory.lives[1].die()
+    factory.instances[1].die()
     closing = threading.Thread(target=display.close)
     closing.start()
     go_on.set()
     closing.join(LIMIT)
-    assert all(life.closed for life in factory.lives)
+    assert all(instance.closed for instance in factory.instances)
