@@ -25,14 +25,16 @@ desktop/client: desktop/screenshots
 desktop/clipboard: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11
 desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
-  desktop/input desktop/lease desktop/screenshots desktop/tool_calls desktop/windows
+  desktop/input desktop/lease desktop/screenshots desktop/tool_calls desktop/windows vncbridge
+  vncbridge/http
 desktop/display: desktop/capture desktop/clipboard desktop/input desktop/windows desktop/x11
-desktop/files: desktop/files/editing
+desktop/events: vncbridge/http
+desktop/files: desktop/files/editing vncbridge/http
 desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
-desktop/lease: desktop/actions desktop/events desktop/tool_calls
+desktop/lease: desktop/actions desktop/events desktop/tool_calls vncbridge vncbridge/http
 desktop/metrics: desktop/actions
-desktop/processes: desktop/tool_calls
+desktop/processes: desktop/tool_calls vncbridge vncbridge/http
 desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease
   desktop/screenshots recording recording/library recording/pipeline vncbridge/http
 desktop/remote.py: desktop/client desktop/screenshots
@@ -54,7 +56,7 @@ tools/commands: desktop desktop/client desktop/remote.py tools/control_plane
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
 tools/control_plane/routes: recording/library tools/control_plane tools/control_plane/run_video
-  tools/conversation tools/kit/support tools/store vncbridge vncbridge/http
+  tools/conversation tools/kit/support tools/store vncbridge/http
 tools/control_plane/run_video: recording tools/control_plane tools/conversation
 tools/control_plane: desktop tools/conversation tools/kit/support tools/store vncbridge
   vncbridge/auth vncbridge/http vncbridge/viewer
@@ -91,7 +93,6 @@ OWNER = {
     "sqlalchemy": {"tools/agents/chats", "tools/store", "tools/store/migrations/versions"},
     "starlette": {
         "desktop/files",
-        "desktop/processes",
         "tools/agents/scripted",
         "tools/control_plane",
         "tools/control_plane/proxy",

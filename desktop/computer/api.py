@@ -1,8 +1,7 @@
 """The desktop's HTTP routes: status, screenshot, actions."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
@@ -16,12 +15,12 @@ from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.screenshots.etags import etags
 from deskhand.desktop.tool_calls.caller import INSTANCE, call_of, caller_of, header
 from deskhand.desktop.tool_calls.once import OncePerCall
+from deskhand.vncbridge.errors import ClientGone
+from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
 from .computer import Computer
 from .outcomes import ScreenshotResult
 from .responder import ActionResponder
-
-T = TypeVar("T")
 
 PREFIX = "/api/v0/desktop"
 # No client reads this status: nginx logs 499 for a client that closed the connection.
@@ -97,36 +96,20 @@ async def _done_once(
     call = call_of(request.headers, request.url.path, body)
     if ending.is_set():
         raise refusal(503, *_ENDING)
-    status, answer = await _while_connected(
-        request, reply.once(once, call, header(request.headers, INSTANCE)), ending
-    )
-    return JSONResponse(answer, status)
 
+    async def service_ends() -> None:
+        await ending.wait()
+        raise refusal(503, *_ENDING)
 
-async def _while_connected(
-    request: Request, work: Coroutine[Any, Any, T], ending: asyncio.Event
-) -> T:
-    """Await work, and cancel it when the one who asked for it goes away, or the service ends."""
-    working = asyncio.create_task(work, name="action")
-    leaving = asyncio.create_task(_left(request), name="disconnect")
-    closing = asyncio.create_task(ending.wait(), name="ending")
-    tasks = (working, leaving, closing)
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            return working.result()
-        if closing.done():
-            raise refusal(503, *_ENDING)
-        raise HTTPException(_CLIENT_CLOSED_REQUEST, "The client went away.")
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+        status, answer = await run_unless(
+            reply.once(once, call, header(request.headers, INSTANCE)),
+            service_ends(),
+            disconnected(request.receive),
+        )
+    except ClientGone:
+        raise HTTPException(_CLIENT_CLOSED_REQUEST, "The client went away.") from None
+    return JSONResponse(answer, status)
 
 
 def _picture(taken: ScreenshotResult, space: Space) -> Response:

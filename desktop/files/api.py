@@ -13,10 +13,12 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
+from deskhand.vncbridge.http.sse import EventStreams
+
 from . import schema
 from .disk import absolute, existing, resolved, told
 from .edit_batch import Edited, edit_all
-from .errors import FileError
+from .errors import FileError, TooManyWatches
 from .preconditions import condition_of
 from .reading import file_bytes, listing, no_lines, numbered_lines, printable
 from .requests import BadFileRequest, Query, directory_parts, edit_request, lines_query, object_of
@@ -24,7 +26,7 @@ from .roots import EVERYWHERE, Roots
 from .search_engine import search
 from .search_query import search_request
 from .upload import Incoming
-from .watch_api import TreeResponse, WatchedTree, Watches
+from .watch_api import MOST_WATCHES, WatchedTree, watch_response
 
 Json = dict[str, Any]
 
@@ -75,7 +77,7 @@ def router(
     once: CallExecutor = every_time,
     roots: Roots = EVERYWHERE,
     touched: Touched = lambda headers, paths: None,
-    watches: Watches | None = None,
+    watches: EventStreams | None = None,
 ) -> APIRouter:
     """Return the routes; ``home`` is what relative directory listings begin at.
 
@@ -84,7 +86,7 @@ def router(
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["files"])
     _add_reads(routes, home, roots)
     _add_searches(routes, roots)
-    _add_watches(routes, roots, watches or Watches())
+    _add_watches(routes, roots, watches or EventStreams(limit=MOST_WATCHES))
     _add_changes(routes, once, roots, touched)
     return routes
 
@@ -146,7 +148,7 @@ def _add_searches(routes: APIRouter, roots: Roots) -> None:
         return await asyncio.to_thread(search, asked, str(real), program=program)
 
 
-def _add_watches(routes: APIRouter, roots: Roots, watches: Watches) -> None:
+def _add_watches(routes: APIRouter, roots: Roots, watches: EventStreams) -> None:
     @routes.get("/watch", response_class=Response, openapi_extra=schema.WATCH)
     async def watch(request: Request) -> Response:
         """Send changes below a directory as server-sent events, after the event ``ready``."""
@@ -154,9 +156,10 @@ def _add_watches(routes: APIRouter, roots: Roots, watches: Watches) -> None:
         path = query.text("path")
         recursive = query.flag("recursive", default=True)
         query.check()
-        watches.check()
+        if watches.full:
+            raise TooManyWatches(watches.limit)
         tree = await asyncio.to_thread(WatchedTree, absolute(path), roots, recursive=recursive)
-        return TreeResponse(tree, watches.events(tree))
+        return watch_response(tree, watches)
 
 
 def _add_changes(routes: APIRouter, once: CallExecutor, roots: Roots, touched: Touched) -> None:

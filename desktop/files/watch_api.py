@@ -1,26 +1,23 @@
-"""Tell of changes below a directory, as server-sent events."""
+"""Changes below a directory, as server-sent events."""
 
 import asyncio
 import ctypes
-import json
 import os
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
-from fastapi.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
+from deskhand.vncbridge.http.sse import EventStreamResponse, EventStreams, format_event
 
 from .change_events import IGNORED, OVERFLOW, WANTED, Change, Notice, changes, notices
 from .disk import existing, told
-from .errors import BadPath, FileError, Forbidden, MissingFile, TooManyWatches, Unwatchable
+from .errors import BadPath, FileError, Forbidden, MissingFile, Unwatchable
 from .roots import EVERYWHERE, Roots, place
 
 MOST_WATCHES = 32
 """Watches at once; the system allows a user 128 as a rule (inotify(7))."""
 MOST_FOLDERS = 8_192
 """Directories of one watch."""
-HEARTBEAT_SECONDS = 15.0
 READ_SIZE = 65_536
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -104,81 +101,29 @@ class WatchedTree:
                     self._add(folder / name_below, asked)
 
 
-class Watches:
-    """How many trees are watched for listeners."""
+def watch_response(tree: WatchedTree, watches: EventStreams) -> EventStreamResponse:
+    """Return the response that carries the changes of a tree, after the event ``ready``.
 
-    def __init__(self, most: int = MOST_WATCHES, heartbeat: float = HEARTBEAT_SECONDS) -> None:
-        self._most = most
-        self._count = 0
-        self._heartbeat = heartbeat
-        self._ending = asyncio.Event()
-
-    def end(self) -> None:
-        """End all watches and those to come: the service closes."""
-        self._ending.set()
-
-    def check(self) -> None:
-        """Raise TooManyWatches if there is no room for another."""
-        if self._count >= self._most:
-            raise TooManyWatches(self._most)
-
-    async def events(self, tree: WatchedTree) -> AsyncGenerator[bytes, None]:
-        """Yield changes as they come, after the word that the tree is watched; close it."""
-        loop = asyncio.get_running_loop()
-        ready = asyncio.Event()
-        with self._one_more(), closing(tree):
-            loop.add_reader(tree.descriptor, ready.set)
-            try:
-                yield _event("ready", {})
-                while not self._ending.is_set():
-                    if not await _either(ready, self._ending, self._heartbeat):
-                        yield b": still here\n\n"
-                        continue
-                    ready.clear()
-                    for change in await asyncio.to_thread(tree.read):
-                        yield _event("change", change.to_json())
-            finally:
-                loop.remove_reader(tree.descriptor)
-
-    @contextmanager
-    def _one_more(self) -> Iterator[None]:
-        self._count += 1
-        try:
-            yield
-        finally:
-            self._count -= 1
+    It closes the tree.
+    """
+    return EventStreamResponse(
+        watches, change_events(tree), opening=format_event("ready", {}), resource=closing(tree)
+    )
 
 
-class TreeResponse(StreamingResponse):
-    """The events of a tree; both are closed even if the client left before the first."""
-
-    def __init__(self, tree: WatchedTree, events: AsyncGenerator[bytes, None]) -> None:
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        super().__init__(events, media_type="text/event-stream", headers=headers)
-        self._tree = tree
-        self._events = events
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them until the client leaves."""
-        with closing(self._tree):
-            async with aclosing(self._events):
-                await super().__call__(scope, receive, send)
-
-
-async def _either(first: asyncio.Event, second: asyncio.Event, seconds: float) -> bool:
-    waiting = [asyncio.ensure_future(event.wait()) for event in (first, second)]
+async def change_events(tree: WatchedTree) -> AsyncGenerator[bytes, None]:
+    """Yield changes as they come, without end."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(tree.descriptor, ready.set)
     try:
-        done, _ = await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        while True:
+            await ready.wait()
+            ready.clear()
+            for change in await asyncio.to_thread(tree.read):
+                yield format_event("change", change.to_json())
     finally:
-        for task in waiting:
-            task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
-    return bool(done)
-
-
-def _event(kind: str, data: dict[str, object]) -> bytes:
-    line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"event: {kind}\ndata: {line}\n\n".encode()
+        loop.remove_reader(tree.descriptor)
 
 
 def _checked(result: int, path: Path) -> int:

@@ -1,6 +1,5 @@
 """The HTTP routes of the lease."""
 
-import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Any, Literal
@@ -17,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from deskhand.desktop.errors import NotInControl
 from deskhand.desktop.tool_calls.caller import CHAT, header
+from deskhand.vncbridge.errors import ClientGone
+from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
 from .access import control_key
 from .lease import Person
@@ -93,15 +94,8 @@ def router(
         """Send the lease with every change; `you` is true while `viewer` has control."""
         key = control_key(None, websocket.query_params.get("viewer"))
         await websocket.accept()
-        sending = asyncio.create_task(_send(websocket, control, key, state), name="lease watch")
-        leaving = asyncio.create_task(_left(websocket), name="lease watcher left")
-        try:
-            done, _ = await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
-            done.pop().result()
-        finally:
-            sending.cancel()
-            leaving.cancel()
-            await asyncio.gather(sending, leaving, return_exceptions=True)
+        with suppress(ClientGone):
+            await run_unless(_send(websocket, control, key, state), disconnected(websocket.receive))
 
     return routes
 
@@ -122,11 +116,6 @@ async def _send(
 def _compared(state: Json) -> Json:
     """Return the fields whose change is sent; the others, such as seconds, always change."""
     return {key: state.get(key) for key in ("revision", "watchers", "you")}
-
-
-async def _left(websocket: WebSocket) -> None:
-    while (await websocket.receive())["type"] != "websocket.disconnect":
-        pass
 
 
 def may_force(request: Request) -> bool:

@@ -1,6 +1,5 @@
 """HTTP routes of the process core."""
 
-import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -18,6 +17,9 @@ from deskhand.desktop.tool_calls.errors import (
 )
 from deskhand.desktop.tool_calls.identity import Identity, identity_of
 from deskhand.desktop.tool_calls.once_detached import Answer
+from deskhand.vncbridge.errors import ClientGone
+from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.sse import EventStreamResponse, EventStreams
 
 from . import schema
 from .errors import (
@@ -29,7 +31,7 @@ from .errors import (
     TooManyOutputStreams,
     UnknownProcess,
 )
-from .output_stream import OutputResponse, Streams
+from .output_stream import output_events
 from .record import Record
 from .registry import Registry
 from .requests import (
@@ -61,14 +63,14 @@ class _Route(APIRoute):
         return refusing
 
 
-def router(registry: Registry, streams: Streams | None = None) -> APIRouter:
+def router(registry: Registry, streams: EventStreams | None = None) -> APIRouter:
     """Return the routes over ``registry``."""
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["processes"])
     _add_control(routes, registry)
     _add_cancels(routes, registry)
     _add_input(routes, registry)
     _add_views(routes, registry)
-    _add_streams(routes, registry, streams or Streams())
+    _add_streams(routes, registry, streams or EventStreams())
     return routes
 
 
@@ -180,7 +182,8 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
         record = registry.find(process_id, chat_of(request.headers))
         asked = output_request(request.query_params)
         if asked.wait_for:
-            await _while_wanted(request, registry.wait(record, asked))
+            with suppress(ClientGone):
+                await run_unless(registry.wait(record, asked), disconnected(request.receive))
         # State before output: an answer that says "exited" carries all that the shell wrote.
         state = _state(record) | _times(registry, record)
         if asked.cursor is None:
@@ -196,7 +199,7 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
         }
 
 
-def _add_streams(routes: APIRouter, registry: Registry, streams: Streams) -> None:
+def _add_streams(routes: APIRouter, registry: Registry, streams: EventStreams) -> None:
     @routes.get(
         "/processes/{process_id}/stream", response_class=Response, openapi_extra=schema.STREAM
     )
@@ -207,8 +210,10 @@ def _add_streams(routes: APIRouter, registry: Registry, streams: Streams) -> Non
         last = request.headers.get("last-event-id", "")
         if last.isascii() and last.isdigit() and len(last) <= LONGEST_CURSOR:
             cursor = int(last)
-        streams.check()
-        return OutputResponse(streams.events(record.process, cursor, lambda: _state(record)))
+        if streams.full:
+            raise TooManyOutputStreams(streams.limit)
+        events = output_events(record.process, cursor, lambda: _state(record))
+        return EventStreamResponse(streams, events)
 
 
 def once(registry: Registry) -> Callable[..., Coroutine[Any, Any, Answer]]:
@@ -237,22 +242,6 @@ def touched(tell: Touched) -> Callable[[Mapping[str, str], Sequence[str]], None]
             tell(chat, paths)
 
     return told
-
-
-async def _while_wanted(request: Request, work: Coroutine[Any, Any, None]) -> None:
-    """Do ``work`` until it is done or the client has gone."""
-
-    async def gone() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    tasks = {asyncio.ensure_future(work), asyncio.ensure_future(gone())}
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _times(registry: Registry, record: Record) -> Json:

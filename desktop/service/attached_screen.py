@@ -34,7 +34,7 @@ from deskhand.desktop.events.api import router as events_router
 from deskhand.desktop.events.bus import EventBus
 from deskhand.desktop.files.api import router as files_router
 from deskhand.desktop.files.roots import Roots
-from deskhand.desktop.files.watch_api import Watches
+from deskhand.desktop.files.watch_api import MOST_WATCHES
 from deskhand.desktop.geometry import model_size
 from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.data_dir import DesktopDirectory
@@ -51,7 +51,6 @@ from deskhand.desktop.processes.api import once
 from deskhand.desktop.processes.api import router as processes_router
 from deskhand.desktop.processes.cgroup_choice import Choice
 from deskhand.desktop.processes.cgroups import opened as opened_cgroup
-from deskhand.desktop.processes.output_stream import Streams
 from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.recordings.api import router as recording_router
 from deskhand.desktop.recordings.frame_source import FrameSource
@@ -73,6 +72,7 @@ from deskhand.vncbridge.auth.api import tokens_router
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.middleware import install_auth
 from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
+from deskhand.vncbridge.http.sse import EventStreams
 from deskhand.vncbridge.rfb.no_live_view import router as unseen_router
 from deskhand.vncbridge.server.access_log import AccessLog
 from deskhand.vncbridge.server.docs_page import router as docs_router
@@ -145,8 +145,8 @@ class AttachedScreen:
         self._disguise = SecretRedactor()
         self._closing = asyncio.Event()
         self._events = EventBus(instance)
-        self._streams = Streams()
-        self._watches = Watches()
+        self._streams = EventStreams(self._closing)
+        self._watches = EventStreams(self._closing, MOST_WATCHES)
         self._leasing = LeaseRuntime()
         self._privacy = PrivacyMode()
         self._tally = Tally()
@@ -333,8 +333,6 @@ class AttachedScreen:
 
     def _close(self) -> None:
         self._closing.set()
-        self._streams.end()
-        self._watches.end()
         self._events.close()
 
 

@@ -40,7 +40,7 @@ from deskhand.desktop.events.bus import EventBus
 from deskhand.desktop.events.downloads import Downloads
 from deskhand.desktop.files.api import router as files_router
 from deskhand.desktop.files.roots import Roots
-from deskhand.desktop.files.watch_api import Watches
+from deskhand.desktop.files.watch_api import MOST_WATCHES
 from deskhand.desktop.geometry import model_size
 from deskhand.desktop.git.api import router as git_router
 from deskhand.desktop.git.askpass import Askpass
@@ -66,7 +66,6 @@ from deskhand.desktop.processes.api import once, touched
 from deskhand.desktop.processes.api import router as processes_router
 from deskhand.desktop.processes.cgroup_choice import Choice
 from deskhand.desktop.processes.cgroups import opened as opened_cgroup
-from deskhand.desktop.processes.output_stream import Streams
 from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.recordings.api import router as recording_router
 from deskhand.desktop.recordings.frame_source import FrameSource
@@ -86,6 +85,7 @@ from deskhand.vncbridge.auth.api import tickets_router, tokens_router
 from deskhand.vncbridge.auth.credentials import Credentials, new_token
 from deskhand.vncbridge.auth.middleware import install_auth
 from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
+from deskhand.vncbridge.http.sse import EventStreams
 from deskhand.vncbridge.rfb.no_live_view import router as unseen_router
 from deskhand.vncbridge.rfb.proxy import UnixUpstream
 from deskhand.vncbridge.rfb.proxy import router as relay_router
@@ -168,8 +168,8 @@ class DesktopService:
             folder.path / "run" / "askpass",
             self._attribution.answer,
         )
-        self._streams = Streams()
-        self._watches = Watches()
+        self._streams = EventStreams(self._closing)
+        self._watches = EventStreams(self._closing, MOST_WATCHES)
         self._leasing = LeaseRuntime()
         self._privacy = PrivacyMode()
         self._tally = Tally()
@@ -401,8 +401,6 @@ class DesktopService:
 
     def _close(self) -> None:
         self._closing.set()
-        self._streams.end()
-        self._watches.end()
         self._events.close()
 
 

@@ -1,15 +1,12 @@
 """Events in the form of ``text/event-stream``."""
 
-import json
 from typing import Any, Protocol
+
+from deskhand.vncbridge.http.sse import format_event
 
 Json = dict[str, Any]
 
 LONGEST_ID = 19
-OPENING = b"retry: 2000\n\n"
-"""Sent first: how many milliseconds a browser waits before it connects again."""
-HEARTBEAT = b": still here\n\n"
-"""A comment, so that nothing between us takes a quiet stream for a dead one."""
 
 
 class StreamEvent(Protocol):
@@ -38,12 +35,8 @@ def event_bytes(event: StreamEvent) -> bytes:
     Raises:
         ValueError: If the kind has a line break: it would begin another field.
     """
-    if not event.kind.isprintable():
-        raise ValueError(f"not a name of an event: {event.kind!r}")
     data = {"id": event.id, "kind": event.kind, "chat_id": event.chat_id, "data": event.data}
-    # JSON escapes every line break, so that the data is always one line.
-    line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"id: {event.id}\nevent: {event.kind}\ndata: {line}\n\n".encode()
+    return format_event(event.kind, data, str(event.id))
 
 
 def last_seen(last_event_id: str | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Ends work that nobody waits for any more."""
+"""Cancel the work for a request when its client disconnects."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -11,26 +11,37 @@ from deskhand.vncbridge.errors import ClientGone
 T = TypeVar("T")
 
 
-async def client_left(receive: Receive) -> None:
-    """Return when the client closes its connection; the request's body must have been read."""
-    while (await receive())["type"] != "http.disconnect":
+async def disconnected(receive: Receive) -> None:
+    """Return when the client closes its connection, HTTP or WebSocket.
+
+    The body of an HTTP request must have been read: only one task may call ``receive``, and every
+    other message is discarded.
+    """
+    while (await receive())["type"] not in ("http.disconnect", "websocket.disconnect"):
         pass
 
 
-async def unless(gone: Coroutine[Any, Any, None], work: Coroutine[Any, Any, T]) -> T:
-    """Return what ``work`` gives; cancel it as soon as ``gone`` returns.
+async def run_unless(work: Coroutine[Any, Any, T], *stops: Coroutine[Any, Any, None]) -> T:
+    """Return the result of ``work``; cancel it as soon as one of ``stops`` ends.
+
+    A result wins over a stop of the same moment: what is done is reported. Returns only after
+    ``work`` has handled its cancellation.
 
     Raises:
-        ClientGone: If ``gone`` was first.
+        ClientGone: If a stop returned first. If it raised, its exception.
     """
-    working, leaving = asyncio.create_task(work), asyncio.create_task(gone)
+    working = asyncio.create_task(work)
+    stopping = [asyncio.create_task(stop) for stop in stops]
+    tasks = (working, *stopping)
     try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
-        leaving.result()
+        for stop in stopping:
+            if stop.done():
+                stop.result()
         raise ClientGone
     finally:
-        for task in (working, leaving):
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(working, leaving, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)

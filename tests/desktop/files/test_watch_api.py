@@ -4,14 +4,20 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from fastapi import FastAPI
+from starlette.types import Message
 
-from deskhand.desktop.files.errors import FileError, MissingFile, OutsideRoots, TooManyWatches
+from deskhand.desktop.files.api import router
+from deskhand.desktop.files.errors import FileError, MissingFile, OutsideRoots
 from deskhand.desktop.files.roots import Roots
-from deskhand.desktop.files.watch_api import WatchedTree, Watches
+from deskhand.desktop.files.watch_api import WatchedTree, change_events, watch_response
+from deskhand.vncbridge.http.sse import EventStreams
 from tests.desktop.processes.service import LIMIT
 
 Json = dict[str, Any]
@@ -34,11 +40,11 @@ class Listener:
 
 def play(tree: WatchedTree, scenario: Callable[[Listener], Awaitable[None]]) -> None:
     async def scene() -> None:
-        events = Watches().events(tree)
+        events = change_events(tree)
         async with asyncio.timeout(LIMIT):
-            assert await anext(events) == b"event: ready\ndata: {}\n\n"
-            await scenario(Listener(events))
-        await events.aclose()
+            with closing(tree):
+                await scenario(Listener(events))
+                await events.aclose()
 
     asyncio.run(scene())
 
@@ -91,20 +97,6 @@ def test_only_one_level_is_watched_if_asked_for(tmp_path: Path) -> None:
     play(WatchedTree(tmp_path, recursive=False), scenario)
 
 
-def test_a_quiet_watch_is_kept_alive_and_counted(tmp_path: Path) -> None:
-    async def scene() -> None:
-        watches = Watches(most=1, heartbeat=0.0)
-        events = watches.events(WatchedTree(tmp_path))
-        await anext(events)
-        assert (await anext(events)).startswith(b":")
-        with pytest.raises(TooManyWatches, match="At most 1"):
-            watches.check()
-        await events.aclose()
-        watches.check()
-
-    asyncio.run(scene())
-
-
 def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingFile):
         WatchedTree(tmp_path / "absent")
@@ -131,12 +123,36 @@ def test_a_folder_that_may_not_be_read_is_passed_over() -> None:
         subprocess.run([sys.executable, "-c", script, folder], check=True, cwd=ROOT)
 
 
-def test_all_watches_end_with_the_service(tmp_path: Path) -> None:
-    async def scene() -> None:
-        watches = Watches()
-        events = watches.events(WatchedTree(tmp_path))
-        await anext(events)
-        watches.end()
-        assert [event async for event in events] == []
+def test_there_are_only_so_many_watches_at_once(tmp_path: Path) -> None:
+    app = FastAPI()
+    app.include_router(router(lambda: tmp_path, watches=EventStreams(limit=0)))
 
-    asyncio.run(asyncio.wait_for(scene(), LIMIT))
+    async def refused() -> httpx2.Response:
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://core") as client:
+            return await client.get("/api/v0/watch", params={"path": str(tmp_path)})
+
+    answer = asyncio.run(refused())
+    assert answer.status_code == 429
+    assert "At most 0" in answer.text
+
+
+def test_a_watch_begins_with_ready_and_ends_with_the_service(tmp_path: Path) -> None:
+    async def scene() -> list[bytes]:
+        watches, sent = EventStreams(), list[bytes]()
+
+        async def send(message: Message) -> None:
+            sent.append(message.get("body", b""))
+            watches.closing.set()
+
+        async def never() -> Message:
+            return await asyncio.Future()
+
+        tree = WatchedTree(tmp_path)
+        await watch_response(tree, watches)({"type": "http"}, never, send)
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            tree.read()
+        return sent
+
+    sent = asyncio.run(asyncio.wait_for(scene(), LIMIT))
+    assert sent == [b"", b"event: ready\ndata: {}\n\n", b""]

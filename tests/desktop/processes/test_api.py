@@ -1,3 +1,4 @@
+import asyncio
 import json
 import socket
 from collections.abc import Iterator
@@ -7,8 +8,11 @@ from uuid import uuid4
 
 import httpx2
 import pytest
+from fastapi import FastAPI
 
+from deskhand.desktop.processes.api import router
 from deskhand.desktop.processes.registry import ProcessSettings
+from deskhand.vncbridge.http.sse import EventStreams
 from tests.desktop.processes.service import LIMIT, Service, running
 
 Json = dict[str, Any]
@@ -239,3 +243,19 @@ def test_a_folder_that_cannot_be_written_keeps_no_command_from_running(tmp_path:
         ended = output(service, start(service, "echo ran"), wait="true")
         assert ended["output"] == "ran\n"
         assert "output_path" not in ended
+
+
+def test_there_are_only_so_many_streams_at_once(service: Service) -> None:
+    process_id = start(service, "echo x; read x", stdin=True)
+    assert service.registry is not None
+    app = FastAPI()
+    app.include_router(router(service.registry, EventStreams(limit=0)))
+
+    async def refused() -> httpx2.Response:
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://core") as client:
+            return await client.get(f"/api/v0/processes/{process_id}/stream")
+
+    answer = asyncio.run(refused())
+    assert answer.status_code == 429
+    assert "At most 0" in answer.text

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.tools.agents.chats.events import ChatEvent
-from deskhand.tools.control_plane.event_format import HEARTBEAT, OPENING, event_bytes, last_seen
+from deskhand.tools.control_plane.event_format import event_bytes, last_seen
 
 
 def test_an_event_is_written_byte_for_byte() -> None:
@@ -17,11 +17,6 @@ def test_an_event_is_written_byte_for_byte() -> None:
         b'"data":{"state":"running","title":"\xc3\xbc\\n2"}}\n'
         b"\n"
     )
-
-
-def test_opening_and_heartbeat_are_whole_blocks_without_an_event() -> None:
-    assert OPENING == b"retry: 2000\n\n"
-    assert HEARTBEAT == b": still here\n\n"
 
 
 @given(st.dictionaries(st.text(), st.text()))

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from deskhand.vncbridge.errors import ClientGone
-from deskhand.vncbridge.http.disconnect import client_left, unless
+from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 from tests.tools.control_plane.fakes import LIMIT
 
 
@@ -17,7 +17,7 @@ def test_work_that_ends_first_gives_its_result() -> None:
         async def work() -> int:
             return 7
 
-        assert await unless(never(), work()) == 7
+        assert await run_unless(work(), never()) == 7
 
     asyncio.run(scenario())
 
@@ -28,7 +28,7 @@ def test_work_that_fails_raises_its_own_error() -> None:
             raise KeyError("x")
 
         with pytest.raises(KeyError):
-            await unless(never(), work())
+            await run_unless(work(), never())
 
     asyncio.run(scenario())
 
@@ -50,7 +50,7 @@ def test_work_is_cancelled_and_cleaned_up_when_the_client_leaves() -> None:
 
         async with asyncio.timeout(LIMIT):
             with pytest.raises(ClientGone):
-                await unless(gone(), work())
+                await run_unless(work(), gone())
         assert cleaned.is_set()
 
     asyncio.run(scenario())
@@ -62,7 +62,7 @@ def test_an_error_of_the_watch_ends_the_work() -> None:
             raise ConnectionError
 
         with pytest.raises(ConnectionError):
-            await unless(gone(), never())
+            await run_unless(never(), gone())
 
     asyncio.run(scenario())
 
@@ -78,7 +78,7 @@ def test_cancelling_the_whole_cancels_the_work() -> None:
             finally:
                 ended.set()
 
-        task = asyncio.create_task(unless(never(), work()))
+        task = asyncio.create_task(run_unless(work(), never()))
         await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -95,7 +95,7 @@ def test_a_client_has_left_when_the_server_says_so() -> None:
         async def receive() -> dict[str, Any]:
             return messages.pop()
 
-        await client_left(receive)
+        await disconnected(receive)
         assert messages == []
 
     asyncio.run(scenario())

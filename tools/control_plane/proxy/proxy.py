@@ -20,7 +20,7 @@ from deskhand.vncbridge.auth.middleware import refuse_websocket
 from deskhand.vncbridge.auth.policy import Denial
 from deskhand.vncbridge.auth.scopes import desktop_role
 from deskhand.vncbridge.errors import ClientGone
-from deskhand.vncbridge.http.disconnect import client_left, unless
+from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 from deskhand.vncbridge.websocket.tunnel import tunnel
 
 from .rules import ProxyRules, has_body, header, passage, query, to_client, to_desktop
@@ -51,7 +51,7 @@ class DesktopProxy:
         going, service = self._find(scope)
         upload = _Upload(receive, expected=has_body(scope["headers"]))
         try:
-            await unless(upload.abandoned(), _exchange(service, going, scope, upload, send))
+            await run_unless(_exchange(service, going, scope, upload, send), upload.abandoned())
         except ClientGone:
             _log.debug("the client left %s", going.path)
 
@@ -123,7 +123,7 @@ class _Upload:
     async def abandoned(self) -> None:
         """Return when the client is gone; only one may read at a time, so after the body."""
         await self._read.wait()
-        await client_left(self._receive)
+        await disconnected(self._receive)
 
 
 async def _exchange(

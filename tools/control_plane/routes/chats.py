@@ -11,8 +11,9 @@ from deskhand.tools.control_plane.event_format import last_seen
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only, text
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.conversation.views import ChatView
+from deskhand.vncbridge.http.sse import EventStreams
 
-from .events import EVENTS, EventStreams
+from .events import EVENTS, event_response
 
 LONGEST_TEXT = 100_000
 LONGEST_TITLE = 200
@@ -92,7 +93,7 @@ def _looking(chats: Chats, streams: EventStreams) -> APIRouter:
         """Stream what happens to it from now on (server-sent events)."""
         await chats.get(chat_id)
         after = last_seen(request.headers.get("last-event-id"))
-        return streams.open(lambda: chats.events(chat_id, after))
+        return event_response(streams, lambda: chats.events(chat_id, after))
 
     @made.get("/{chat_id}/desktop", status_code=426)
     async def desktop(chat_id: str) -> Response:

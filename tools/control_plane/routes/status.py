@@ -11,8 +11,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
 from deskhand.tools.control_plane.ports import Chats, Desktops
-
-from .events import EventStreams
+from deskhand.vncbridge.http.sse import EventStreams
 
 COUNTED = ("queued", "running", "interrupting", "requires_action")
 COUNTED_UP_TO = 100

@@ -9,7 +9,7 @@ from deskhand.tools.control_plane.caller import CHAT, chat_id, principal_name, t
 from deskhand.tools.control_plane.json_body import Json, json_object
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.kit.support.spec import ToolOutcome
-from deskhand.vncbridge.http.disconnect import client_left, unless
+from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
 from .chats import body_of
 
@@ -41,7 +41,7 @@ def router(chats: Chats) -> APIRouter:
         caller = await _caller(chats, request)
         call_id = tool_call_id(request.headers) or f"call_{uuid.uuid4().hex}"
         working = chats.call_tool(name, arguments, caller, call_id)
-        outcome = await unless(client_left(request.receive), working)
+        outcome = await run_unless(working, disconnected(request.receive))
         return JSONResponse(_reply(outcome, caller), headers={CHAT: caller})
 
     return made

@@ -18,8 +18,8 @@ from deskhand.tools.control_plane.routes import recordings as recordings_api
 from deskhand.tools.control_plane.routes import runs as runs_api
 from deskhand.tools.control_plane.routes import status as status_api
 from deskhand.tools.control_plane.routes import tools as tools_api
-from deskhand.tools.control_plane.routes.events import EventStreams
 from deskhand.tools.control_plane.routes.status import ServiceFacts
+from deskhand.vncbridge.http.sse import EventStreams
 from deskhand.vncbridge.server.docs_page import router as docs
 
 _BELOW_DESKTOPS = (

@@ -10,7 +10,8 @@ import pytest
 from fastapi import FastAPI
 
 from deskhand.tools.control_plane.errors import TooManyStreams
-from deskhand.tools.control_plane.routes.events import EventStreams, router
+from deskhand.tools.control_plane.routes.events import event_response, router
+from deskhand.vncbridge.http.sse import EventStreams
 from tests.tools.control_plane.fakes import (
     LIMIT,
     TOKEN,
@@ -185,7 +186,7 @@ def test_there_are_only_so_many_streams_at_once(tmp_path: Path) -> None:
                 assert first.status_code == 200
                 assert streams.count == 2
                 with pytest.raises(TooManyStreams):
-                    streams.open(lambda: chats.events(None))
+                    event_response(streams, lambda: chats.events(None))
             closing.set()
         assert streams.count == 0
 
