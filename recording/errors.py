@@ -1,22 +1,22 @@
-"""What can go wrong while recording.
+"""Errors of the recorder.
 
 RecordingError
-├── RecorderClosed        the recorder is shutting down; nothing new begins
-├── InvalidRecordingId    the caller's id is no UUID
-├── UnknownRecording      there is no recording of that id
-│   └── NotInRecording    it has no such part, take, step or thumbnail
-├── NoSuchMoment          the recording does not show what was asked for
-├── TooManyRecordings     the limit of recordings at once is reached
+├── RecorderClosed        the recorder is shutting down and accepts no commands
+├── InvalidRecordingId    the id in the request is not a UUID
+├── UnknownRecording      no recording has that id
+│   └── NotInRecording    the recording has no such part, session, step or thumbnail
+├── NoSuchMoment          the video does not contain the requested moment
+├── TooManyRecordings     the limit of concurrent recordings is reached
 ├── StillRecording        the recording must be stopped first
-├── DiskFull              too little room to begin or to go on
-├── FeedEnded             the display is gone; no picture will come any more
-├── RecordingFailed       the first picture did not come, or the encoder refused
-└── UnreadableFilm        a video file holds no picture that can be shown
+├── DiskFull              too little free disk space to begin or to continue
+├── FeedEnded             the display is gone; the feed delivers no more frames
+├── RecordingFailed       the first frame did not arrive, or the encoder or a file failed
+└── UnreadableVideo       a video file contains no frame that can be decoded
 """
 
 
 class RecordingError(Exception):
-    """Base of everything this package raises."""
+    """Base of all errors of this package."""
 
 
 class RecorderClosed(RecordingError):
@@ -27,14 +27,14 @@ class RecorderClosed(RecordingError):
 
 
 class InvalidRecordingId(RecordingError):
-    """The id of a recording is a path name and must therefore be a UUID."""
+    """Id that is not a UUID; the id is also a folder name, so nothing else is allowed."""
 
     def __str__(self) -> str:
         return "recording_id must be a valid UUID."
 
 
 class UnknownRecording(RecordingError):
-    """No recording of that id was started or stored."""
+    """Id under which no recording was started or stored."""
 
     def __init__(self, recording_id: str) -> None:
         super().__init__(recording_id)
@@ -45,7 +45,7 @@ class UnknownRecording(RecordingError):
 
 
 class NotInRecording(UnknownRecording):
-    """The recording is known, and has no such part, take, step or thumbnail."""
+    """Part, session, step or thumbnail that an existing recording lacks."""
 
     def __init__(self, recording_id: str, kind: str, which: int | None = None) -> None:
         super().__init__(recording_id)
@@ -58,7 +58,7 @@ class NotInRecording(UnknownRecording):
 
 
 class NoSuchMoment(RecordingError):
-    """A stretch or a step of which the recording shows nothing."""
+    """Period or step that the video does not contain."""
 
     def __init__(self, asked: str, video_s: float) -> None:
         super().__init__(asked, video_s)
@@ -70,7 +70,7 @@ class NoSuchMoment(RecordingError):
 
 
 class TooManyRecordings(RecordingError):
-    """All places are taken; stop one recording first."""
+    """Start of a recording while the limit of concurrent recordings is reached."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
@@ -81,7 +81,7 @@ class TooManyRecordings(RecordingError):
 
 
 class StillRecording(RecordingError):
-    """A recording that runs cannot be deleted."""
+    """Deletion of a recording that is still active."""
 
     def __init__(self, recording_id: str) -> None:
         super().__init__(recording_id)
@@ -92,7 +92,7 @@ class StillRecording(RecordingError):
 
 
 class DiskFull(RecordingError):
-    """The file system has less room than a recording needs."""
+    """Less free space on the file system than a recording needs."""
 
     def __init__(self, free: int, needed: int) -> None:
         super().__init__(free, needed)
@@ -105,14 +105,14 @@ class DiskFull(RecordingError):
 
 
 class FeedEnded(RecordingError):
-    """The display is gone; raised by a feed instead of a picture."""
+    """End of the display; a feed raises it in place of the next frame."""
 
     def __str__(self) -> str:
         return "the display is gone"
 
 
 class RecordingFailed(RecordingError):
-    """Recording could not begin or go on."""
+    """Failure of the encoder, of a file or of the first frame."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -123,7 +123,7 @@ class RecordingFailed(RecordingError):
 
 
 class UnreadableVideo(RecordingError):
-    """A video file holds no picture that can be shown."""
+    """Video file without a frame that can be decoded."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)

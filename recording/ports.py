@@ -1,4 +1,4 @@
-"""Where pictures come from: the ports that a display implements for the recorder."""
+"""Ports that a display implements for the recorder: a source of frames and its feeds."""
 
 from typing import NamedTuple, Protocol
 
@@ -6,43 +6,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rectangle = tuple[int, int, int, int]
-"""Left, top, right, bottom in pixels; right and bottom do not belong to it."""
-
+"""Left, top, right, bottom in pixels; right and bottom are exclusive."""
 
 MOST_PLACES = 64
-"""So many changed places are not worth telling apart."""
+"""Regions above this number are replaced by "anywhere": converting the whole frame is cheaper than
+tracking them."""
 
 
 class Overlay(NamedTuple):
-    """What is seen in place of some pixels: the pointer, with what shines through it."""
+    """Pixels that cover a region of a frame: the mouse pointer, blended with its background."""
 
     region: Rectangle
     pixels: NDArray[np.uint8]
 
 
 class CapturedFrame(NamedTuple):
-    """What the screen showed at one moment.
+    """Content of the screen at one moment.
 
-    ``pixels``: ``uint8``, shape ``(height, width, 4)``, bytes B, G, R and one ignored. Nobody
-    changes them afterwards: the recorder may keep them for a while.
+    ``pixels``: ``uint8``, shape ``(height, width, 4)``, bytes B, G, R and one ignored. The source
+    must not change them afterwards, because the recorder may keep them for a while.
     """
 
     pixels: NDArray[np.uint8]
     time: float
     """Seconds on the monotonic clock."""
     regions: tuple[Rectangle, ...]
-    """What was painted since the shot before; empty when only the pointer moved."""
+    """Damage since the previous frame; empty when only the pointer moved."""
     changed: tuple[Rectangle, ...] | None = None
-    """Where the pixels may differ from the shot before, the pointer's places among them; None
-    where nobody knows."""
+    """Regions that may differ from the previous frame, including the old and new region of the
+    pointer; None if they are unknown."""
     overlay: Overlay | None = None
-    """What lies over the pixels; so nobody has to copy all of them to draw the pointer."""
+    """Pixels above the frame; drawing the pointer into the frame would require a copy of it."""
 
 
 def joined(
     earlier: tuple[Rectangle, ...] | None, later: tuple[Rectangle, ...] | None
 ) -> tuple[Rectangle, ...] | None:
-    """Where a shot may differ from the one before the one before."""
+    """Combine the changed regions of two successive frames; None means anywhere."""
     if earlier is None or later is None:
         return None
     both = tuple(dict.fromkeys((*earlier, *later)))
@@ -50,27 +50,27 @@ def joined(
 
 
 class Feed(Protocol):
-    """A stream of shots for one taker."""
+    """Stream of frames for one consumer."""
 
     def next_frame(self, timeout: float) -> CapturedFrame | None:
-        """Block until the picture differs from the last one taken; None after ``timeout``.
+        """Wait until the screen differs from the previous frame; return None after ``timeout``.
 
-        The first call returns the current picture at once.
+        The first call returns the current frame at once.
 
         Raises:
             FeedEnded: If the display is gone.
         """
 
     def close(self) -> None:
-        """End the feed; a ``next_frame`` that blocks in another thread may return None."""
+        """End the feed; a ``next_frame`` that waits in another thread may return None."""
 
 
 class Source(Protocol):
-    """A screen that can be recorded."""
+    """Screen that can be recorded."""
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels."""
 
     def subscribe(self) -> Feed:
-        """Open a feed of its own."""
+        """Open a new feed."""

@@ -1,64 +1,65 @@
-"""How recordings are made, and what they may cost."""
+"""Settings of recordings: time map, encoder, limits and disk space."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class Squeeze:
-    """How an idle stretch is shortened; times in seconds."""
+    """Shortening of idle periods (see ``timing.timeline``); times in seconds."""
 
     margin: float = 0.3
-    """Kept at normal speed on both sides of an idle stretch."""
+    """Real time at both ends of an idle period that plays at normal speed."""
 
     factor: float = 20.0
-    """How much faster the rest of it plays."""
+    """Speed of the rest of the period."""
 
     longest: float = 2.0
-    """Video that one idle stretch may take, however long it lasted."""
+    """Longest video of one idle period, however long it lasts."""
 
     vanishing: float = 1_000_000.0
-    """How much faster it plays once ``longest`` is used up. Not infinite: the map of times
-    must have an inverse."""
+    """Speed once ``longest`` is used up. The value is finite because the time map must have an
+    inverse."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordingSettings:
-    """Every default is usable; times in seconds, sizes in bytes."""
+    """Settings of the recorder of one desktop; times in seconds, sizes in bytes."""
 
     squeeze: Squeeze = Squeeze()
 
     most_at_once: int = 5
-    """Recordings of one desktop that may run at the same time."""
+    """Limit of concurrent recordings of one desktop."""
 
     rest_after: float = 600.0
-    """Without an action or human input for this long a recording stops by itself."""
+    """Time without an action or human input after which a recording rests."""
 
     largest_file: int = 104_857_600
-    """A file never gets larger; recording goes on in a next part."""
+    """Largest file; the recording continues in the next part. 100 MiB."""
 
     bits_per_second: int = 8_000_000
-    """Upper bound of the encoder, over one second."""
+    """Largest bit rate of the encoder, averaged over one second (VBV ``maxrate``)."""
 
     key_every: float = 10.0
-    """Longest way between two seek points, in seconds of video."""
+    """Largest distance between two keyframes, in seconds of video."""
 
     step_key_apart: float = 2.0
-    """A step gets its own seek point when the last one is at least this far, in video time."""
+    """Distance from the last keyframe, in video time, from which a step gets its own."""
 
     animation_after: float = 5.0
-    """What paints for this long without a pause and without input is an animation."""
+    """Time of damage without a pause and without input after which it is an animation."""
 
     animation_fps: int = 5
-    """Pictures a second of an animation; input brings the full rate back at once."""
+    """Frame rate of an animation; input restores the full rate at once."""
 
     repeat_after: float = 1.0
-    """In silence the last picture is written once more, so that nothing waits in a buffer."""
+    """Time without damage after which the encoder repeats the last frame, so that no frame waits
+    in a buffer."""
 
     sync_every: float = 5.0
-    """How often written data is forced to the disk."""
+    """Interval of ``fdatasync`` on the video files."""
 
     free_to_start: int = 1 << 30
-    """Below this much room no recording begins."""
+    """Free disk space that a start requires."""
 
     free_to_go_on: int = 256 << 20
-    """Below this much room running recordings are closed while they still can be."""
+    """Free disk space below which the recorder closes all files while closing still succeeds."""

@@ -1,4 +1,4 @@
-"""One action or tool call while a recording runs."""
+"""Step: one action or tool call while a recording runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One action or tool call. Times are seconds on the clock of whoever holds the step:
-    monotonic when it is given to the recorder, from the start of the file when it is stored.
+    """One action or tool call.
+
+    Times are seconds: on the monotonic clock when a caller passes the step to the recorder, from
+    the start of the file when the step is stored.
     """
 
     tool_call_id: str = ""
@@ -16,7 +18,7 @@ class Step:
     title: str = ""
     action: str = ""
     text: str = ""
-    """What was typed or pressed."""
+    """Text that was typed, or keys that were pressed."""
     model_point: tuple[float, float] | None = None
     native_point: tuple[int, int] | None = None
     started: float = 0.0
@@ -25,14 +27,14 @@ class Step:
     error: str | None = None
     frame_before: str = ""
     frame_after: str = ""
-    """Names of the frames that whoever acted saw."""
+    """Ids of the frames that the caller saw before and after the action."""
 
     def moved(self, by: float) -> "Step":
-        """The same step on a clock that shows ``by`` seconds more."""
+        """Return the step with its times on a clock that is ``by`` seconds ahead."""
         return replace(self, started=self.started + by, ended=self.ended + by)
 
     def masked(self, mask: Callable[[str], str]) -> "Step":
-        """The same step with all its words as ``mask`` lets them be read."""
+        """Return the step with ``mask`` applied to all its texts."""
         return replace(
             self,
             title=mask(self.title),

@@ -1,6 +1,20 @@
-"""The recordings on disk: ``<folder>/<id>/<n>.mp4``, with ``.json``, ``.jpg`` and ``.vtt`` words.
+"""Catalog of the recordings on disk.
 
-A part that is still recorded has a ``.journal`` instead of the ``.json``.
+Files of part ``n`` of a recording, in ``<folder>/<id>/``:
+
+    <n>.mp4       the video
+    <n>.jpg       the thumbnail
+    <n>.json      the description of a closed part
+    <n>.journal   in place of .json while the part is recorded
+
+States of a part: *recorded* (video and journal), *closed* (video and description), *deleted* (no
+description). Every transition is one atomic rename, so a reader always finds a part in one of
+them: ``save`` writes the description before it removes the journal, and ``delete`` moves the
+description away first. A service that was killed leaves parts in the state *recorded*; ``recover``
+closes them before the next recorder starts.
+
+The catalog stores no state of its own: every call reads the disk. So it can serve recordings of
+earlier services, and requests need no lock against the recorder.
 """
 
 import logging
@@ -34,16 +48,17 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 CLIP = ".clip"
 
 UNFINISHED = (".moving", ".draft", ".rescued", CLIP, RESERVE)
-"""Ends of names of files that mean nothing once their service is gone."""
+"""Suffixes of temporary files, which are useless once their service is gone."""
 
 ADDRESS = "/api/v0/desktop/recordings"
 
 
 def checked(recording_id: str) -> str:
-    """The id in its one spelling.
+    """Return the id in lower case.
 
     Raises:
-        InvalidRecordingId: If it is no UUID; it becomes a path name.
+        InvalidRecordingId: If the id is not a UUID. The id becomes a folder name, so the check
+            also prevents path traversal.
     """
     spelled = recording_id.lower()
     if _UUID.fullmatch(spelled) is None:
@@ -52,7 +67,7 @@ def checked(recording_id: str) -> str:
 
 
 class Paths(NamedTuple):
-    """The files of one part."""
+    """Paths of the files of one part."""
 
     video: Path
     document: Path
@@ -61,37 +76,37 @@ class Paths(NamedTuple):
 
 
 class Clip(NamedTuple):
-    """A stretch of a video."""
+    """Clip that was cut from a recording."""
 
     file: BinaryIO
-    """It vanishes when it is closed."""
+    """Unlinked file: the kernel frees it when it is closed."""
     tag: str
-    """The same for as long as the same request gives the same bytes."""
+    """Entity tag; equal tags mean equal bytes."""
 
 
 class Catalog:
-    """Finds recordings, also those of an earlier service."""
+    """Recordings of one folder, including those of earlier services."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     @property
     def folder(self) -> Path:
-        """Where the recordings lie."""
+        """Folder of all recordings."""
         return self._folder
 
     def paths(self, recording_id: str, index: int) -> Paths:
-        """The names of a part's files, whether they exist or not."""
+        """Return the paths of the files of a part; the files may not exist."""
         stem = self._folder / checked(recording_id) / str(index)
         return Paths(*(stem.with_suffix(f".{end}") for end in ("mp4", "json", "journal", "jpg")))
 
     def parts(self, recording_id: str) -> tuple[Part, ...]:
-        """All parts of all takes, oldest first; empty for an unknown id."""
+        """Return all parts of all sessions, oldest first; empty for an unknown id."""
         found = (self._part(recording_id, index) for index in self._indices(recording_id))
         return tuple(part for part in found if part is not None)
 
     def latest_session(self, recording_id: str) -> tuple[Part, ...]:
-        """The parts of the newest take.
+        """Return the parts of the newest session.
 
         Raises:
             UnknownRecording: If there is none.
@@ -102,11 +117,11 @@ class Catalog:
         return metadata.latest_session(found)
 
     def next_index(self, recording_id: str) -> int:
-        """The number of the next file under the id."""
+        """Return the index of the next part."""
         return max(self._indices(recording_id), default=0) + 1
 
     def get(self, recording_id: str) -> dict[str, Any]:
-        """What is known of the newest take, for JSON.
+        """Return the metadata of the newest session, for JSON.
 
         Raises:
             UnknownRecording: If there is none.
@@ -117,8 +132,8 @@ class Catalog:
         return metadata.summary(found, f"{ADDRESS}/{checked(recording_id)}")
 
     def list(self) -> Sequence[dict[str, Any]]:
-        """All recordings, newest first, without steps and times."""
-        # Each is read once: it may be deleted meanwhile.
+        """Return the metadata of all recordings, newest first, without steps and time map."""
+        # Each recording is read once, because a second read could fail after a deletion.
         known = ((name, self.parts(name)) for name in self._ids())
         found = [metadata.summary(files, f"{ADDRESS}/{name}") for name, files in known if files]
         for one in found:
@@ -126,7 +141,7 @@ class Catalog:
         return sorted(found, key=lambda one: float(one["started_at"]), reverse=True)
 
     def video(self, recording_id: str, index: int | None = None) -> Path:
-        """The file of a part, by default of the first of the newest take.
+        """Return the video of a part, by default of the first part of the newest session.
 
         Raises:
             UnknownRecording: If there is none.
@@ -139,7 +154,7 @@ class Catalog:
         return path
 
     def thumbnail(self, recording_id: str) -> Path:
-        """The picture that stands for the newest take.
+        """Return the thumbnail of the newest session.
 
         Raises:
             UnknownRecording: If there is none.
@@ -151,13 +166,13 @@ class Catalog:
         raise NotInRecording(recording_id, "thumbnail")
 
     def clip(self, recording_id: str, start: float, end: float | None) -> Clip:
-        """A stretch of the newest take.
+        """Cut a clip from the newest session.
 
-        Seconds of video; None is the end.
+        ``start`` and ``end`` are seconds of video; None is the end of the video.
 
         Raises:
             UnknownRecording: If there is none.
-            NoSuchMoment: If the stretch is empty.
+            NoSuchMoment: If the video has nothing between the two moments.
         """
         parts = self.latest_session(recording_id)
         whole = sum(part.video_s for part in parts)
@@ -178,11 +193,11 @@ class Catalog:
             target.unlink(missing_ok=True)
 
     def step_picture(self, recording_id: str, index: int) -> bytes:
-        """A small JPEG of what the screen showed when a step of the newest take had ended.
+        """Return a small JPEG of the frame at the end of a step of the newest session.
 
         Raises:
             UnknownRecording: If there is none, or no such step.
-            NoSuchMoment: If the video does not go so far yet.
+            NoSuchMoment: If the video does not reach the step yet.
         """
         parts = self.latest_session(recording_id)
         time_map, steps = metadata.joined(parts)
@@ -196,7 +211,7 @@ class Catalog:
         return jpeg.jpeg(jpeg.downscaled(clips.picture(video, found[0].start)))
 
     def steps_vtt(self, recording_id: str) -> str:
-        """The chapters of the newest take.
+        """Return the steps of the newest session as WebVTT.
 
         Raises:
             UnknownRecording: If there is none.
@@ -204,7 +219,7 @@ class Catalog:
         return metadata.vtt(self.latest_session(recording_id))
 
     def save(self, part: Part) -> None:
-        """Write the description of a closed part; its journal is not needed any more."""
+        """Write the description of a closed part and remove its journal."""
         paths = self.paths(part.recording_id, part.index)
         text = metadata.document(part)
         draft = paths.document.with_suffix(".draft")
@@ -213,7 +228,7 @@ class Catalog:
         paths.journal.unlink(missing_ok=True)
 
     def delete(self, recording_id: str, session_number: int | None = None) -> None:
-        """Remove all files, or those of one take.
+        """Remove all files of a recording, or those of one session.
 
         Raises:
             UnknownRecording: If there are none.
@@ -224,7 +239,7 @@ class Catalog:
             raise UnknownRecording(recording_id)
         if not doomed:
             raise NotInRecording(recording_id, "take", session_number)
-        # Out of sight in one step, whoever still reads or moves a file of it.
+        # One rename hides the recording from other requests; open files stay readable.
         away = self._folder / f".deleted-{uuid.uuid4()}"
         if len(doomed) == len(found):
             (self._folder / checked(recording_id)).rename(away)
@@ -235,16 +250,16 @@ class Catalog:
         shutil.rmtree(away, ignore_errors=True)
 
     def _put_away(self, paths: Paths, away: Path) -> None:
-        # The description first: what has none is no part any more.
+        # The description is first: a video without one is no part any more.
         for path in (paths.document, paths.video, paths.thumbnail):
             if path.exists():
                 path.rename(away / path.name)
 
     def recover(self) -> tuple[str, ...]:
-        """Make whole what a dead service left; the ids it found. Blocks, and reads whole files.
+        """Close the parts that a killed service left open; return the ids of their recordings.
 
-        Only for the time before a recorder works in the folder. What the disk has no room for
-        stays as it is, for the next time.
+        The call blocks and reads whole files. No recorder may use the folder at the same time. A
+        part for which the disk has no room stays as it is until the next start.
         """
         rescued = []
         self._sweep()
@@ -264,13 +279,13 @@ class Catalog:
         return tuple(rescued)
 
     def closed(self) -> Iterator[Path]:
-        """The videos that are described."""
+        """Iterate over the videos of closed parts."""
         for document in sorted(self._folder.glob("*/*.json")):
             if document.with_suffix(".mp4").exists():
                 yield document.with_suffix(".mp4")
 
     def _sweep(self) -> None:
-        """Remove what a dead service was making."""
+        """Remove temporary files and half-deleted recordings of a killed service."""
         for unfinished in UNFINISHED:
             for path in self._folder.glob(f"*/*{unfinished}"):
                 path.unlink(missing_ok=True)
@@ -283,7 +298,8 @@ class Catalog:
         except UnreadableVideo as error:
             logger.warning("a recording was lost: %s", error)
             return False
-        # The journal may lag behind the video; what it did not tell of was activity.
+        # The journal may lag behind the video by MAP_INTERVAL. That stretch counts as activity,
+        # which plays at normal speed, so its real time equals its video time.
         missing = max(0.0, left.video_s - part.video_s)
         end = (part.real_s + missing, part.video_s + missing)
         points = metadata.simplified([*part.points, end])
@@ -296,7 +312,8 @@ class Catalog:
 
     def _part(self, recording_id: str, index: int) -> Part | None:
         paths = self.paths(recording_id, index)
-        # A part that is closed just now has its document before it loses its journal.
+        # A part that is closed in this moment may have lost its journal after the first attempt,
+        # but then its document exists.
         for read in (self._document, self._journal, self._document):
             try:
                 return read(paths)

@@ -1,6 +1,7 @@
-"""Room on the disk that is held while a file grows, and given up when it must be closed.
+"""Disk space that is reserved while a file grows and released when the file must be closed.
 
-On a disk that is full to the last byte a recording could not even say that it has ended.
+On a disk that is full to the last byte the recorder could not even write that a recording has
+ended.
 """
 
 import os
@@ -8,24 +9,25 @@ from contextlib import suppress
 from pathlib import Path
 
 RESERVE = ".ballast"
-"""End of the name of the file that holds the room."""
+"""Suffix of the file that reserves the space."""
 
 ENOUGH = 512 * 1024
-"""Bytes for the words about a part, its thumbnail and, unless it is very long, its index."""
+"""Bytes for the description of a part, its thumbnail and, unless it is very long, its moov box."""
 
 
 class DiskReserve:
-    """Holds room beside a file; where there is none, none is held."""
+    """Reserved space next to a file; on a full disk nothing is reserved."""
 
     def __init__(self, beside: Path) -> None:
         self._path = beside.with_suffix(RESERVE)
         try:
+            # Not truncate(): a sparse file occupies no blocks.
             with self._path.open("wb") as file:
                 os.posix_fallocate(file.fileno(), 0, ENOUGH)
         except OSError:
             self.drop()
 
     def drop(self) -> None:
-        """Give the room up; twice is fine."""
+        """Release the space; idempotent."""
         with suppress(OSError):
             self._path.unlink()

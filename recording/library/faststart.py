@@ -1,8 +1,9 @@
-"""Puts the index of finished files in front, with their chapters, while nothing waits for it.
+"""Fast start: move the moov box of closed files before their frames, in the background.
 
-A closed file plays, but its index is behind the frames, so that a browser must ask for the end
-first. The new file is as long as the old one: who was told a length keeps being right, and who
-reads the old file reads it to its end.
+A closed file plays, but its moov box is behind the frames, so a browser must request the end of
+the file first. The new file has the chapters of the recording and replaces the old one atomically.
+It has the same length as the old one: a length that a client has received stays valid, and a
+client that reads the old file reads it to its end.
 """
 
 import logging
@@ -34,14 +35,14 @@ from .metadata import Part
 logger = logging.getLogger(__name__)
 
 PIECE = 8 << 20
-"""Bytes copied between two looks whether to go on."""
+"""Bytes that are copied between two checks for cancellation."""
 
 SPARE = 256 << 20
-"""Bytes that stay free on the disk; otherwise the index stays where it is."""
+"""Bytes that must stay free on the disk; with less, the moov box stays at the end."""
 
 
 def embed_description(video: Path, part: Part) -> None:
-    """Write into a closed file what it shows, and keep room for its chapters."""
+    """Append the description of a part to its closed file, with room for the chapters."""
     chapters = metadata.chapters_of(part)
     room = len(chapter_list(chapters)) + HEAD if chapters else 0
     describe(video, metadata.document(part), room)
@@ -50,14 +51,14 @@ def embed_description(video: Path, part: Part) -> None:
 def move_index(
     video: Path, keep_going: Callable[[], bool] = lambda: True, spare: int = SPARE
 ) -> bool:
-    """Put a closed file's index in front; whether there was anything to do.
+    """Move the moov box of a closed file to the front; return True if the file was replaced.
 
-    Gives up between two pieces when ``keep_going`` no longer holds.
+    The copy is abandoned between two pieces once ``keep_going`` returns False.
 
     Raises:
-        UnreadableFilm: If it is no closed file of ours.
-        ValueError: If what it says of itself makes no sense.
-        OSError: If there is no room.
+        UnreadableVideo: If the file is not a closed file of the recorder.
+        ValueError: If its description is invalid.
+        OSError: If the disk is full or fails.
     """
     draft = video.with_suffix(".moving")
     with video.open("rb") as source:
@@ -65,13 +66,14 @@ def move_index(
         if closed.ready or shutil.disk_usage(video.parent).free < closed.size + spare:
             return False
         try:
+            # Mode x: two services on one folder must not write the same draft.
             with open(draft, "xb", opener=_private) as target:
                 target.write(closed.front())
                 target.flush()
                 whole = _copied(closed, target.fileno(), keep_going)
                 if whole:
                     os.fsync(target.fileno())
-            # Who deleted it meanwhile does not want it back.
+            # A recording that was deleted meanwhile must not reappear.
             if whole := whole and video.exists():
                 draft.replace(video)
             return whole
@@ -80,15 +82,15 @@ def move_index(
 
 
 class FastStart:
-    """A thread that moves one file after the other; opened and closed by ``with``."""
+    """Thread that processes one file after the other; opened and closed by ``with``."""
 
     def __init__(self) -> None:
         self._videos: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="mover", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="faststart", daemon=True)
 
     def put(self, video: Path) -> None:
-        """Move that file when those before it are done."""
+        """Queue a file; the thread processes files in this order."""
         self._videos.put(video)
 
     def open(self) -> None:
@@ -96,7 +98,7 @@ class FastStart:
         self._thread.start()
 
     def close(self) -> None:
-        """Leave the rest for another day, and end; twice is fine."""
+        """Stop the thread; the next service processes the remaining files. Idempotent."""
         self._ended.set()
         self._videos.put(None)
         if self._thread.is_alive():
@@ -125,7 +127,10 @@ class FastStart:
 
 
 class _ClosedFile:
-    """A closed file and what its new beginning will be."""
+    """Closed file: its top-level boxes and the front of its replacement.
+
+    Layout of the replacement: ftyp, moov with chapters, uuid (the description), free, mdat.
+    """
 
     def __init__(self, path: Path, file: int) -> None:
         self._path = path
@@ -139,14 +144,16 @@ class _ClosedFile:
         self.ready = self._index.start < self.frames.start
 
     def front(self) -> bytes:
-        """All that comes before the frames."""
+        """Return all bytes before the mdat box, sized so that the length of the file is kept."""
         text = description(self._path)
         own = boxed(b"uuid", SIDECAR_BOX.bytes + text.encode()) if text is not None else b""
         index = self._bytes(self._index)
         chapters = metadata.chapters_of(metadata.read(text)) if text is not None else []
         room = self.size - (self.frames.end - self.frames.start) - self._length(self._type)
+        # The second try omits the chapters, for files without room for them.
         for moov in (with_chapters(index, chapters), index):
             left = room - len(moov) - len(own)
+            # The rest becomes a free box, which cannot be smaller than its own header.
             if left == 0 or left >= HEAD:
                 moved = shifted(moov, self._length(self._type) + room - self.frames.start)
                 pad = padding(left) if left else b""
@@ -161,7 +168,7 @@ class _ClosedFile:
 
 
 def _copied(closed: _ClosedFile, target: int, keep_going: Callable[[], bool]) -> bool:
-    """Append the frames; whether all are there."""
+    """Append the mdat box to ``target``; return False if the copy was abandoned."""
     at, end = closed.frames.start, closed.frames.end
     while at < end and keep_going():
         at += _piece(closed.file, target, at, min(PIECE, end - at))
@@ -170,7 +177,8 @@ def _copied(closed: _ClosedFile, target: int, keep_going: Callable[[], bool]) ->
 
 def _piece(source: int, target: int, at: int, size: int) -> int:
     with suppress(OSError):
-        # Not every file system can; the kernel then copies through its page cache.
+        # copy_file_range shares or copies blocks inside the kernel (see copy_file_range(2)). Not
+        # every file system supports it; sendfile then copies through the page cache.
         if done := os.copy_file_range(source, target, size, at):
             return done
     if not (done := os.sendfile(target, source, at, size)):

@@ -1,7 +1,10 @@
-"""What is known about the files of a recording: the words that are kept beside each video.
+"""Metadata of the files of a recording, stored next to each video.
 
-While a part is recorded its facts are lines of a journal, only ever appended, so that a kill
-loses the last line at most. A closed part is one JSON document. Both give the same ``Part``.
+While a part is recorded, its metadata are lines of an append-only journal, so a kill loses at most
+the last line. A closed part has one JSON document. Both represent the same ``Part``.
+
+Terms: a *part* is one file; a *session* (``take`` in JSON) is everything between a start and a
+stop of a recording and may have several parts.
 """
 
 import json
@@ -28,60 +31,60 @@ EndReason = Literal[
 ]
 
 WHOLE: frozenset[str] = frozenset({"completed", "child_error", "closed", "idle", "cap"})
-"""Ends at which nothing that should have been recorded is missing."""
+"""End reasons after which the recording is complete."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One file of a recording. Times in seconds, real ones from the start of the part."""
+    """One file of a recording. Times in seconds; real times count from the start of the part."""
 
     recording_id: str
     index: int
-    """Number of the file, counted over everything ever recorded under the id."""
+    """Number of the file, from 1, over all sessions of the recording id."""
     session_number: int
-    """Counts how often a stopped recording was started again."""
+    """Number of the session, from 1; a stopped recording that starts again begins the next one."""
     label: str
     started_at: float
-    """Since 1970."""
+    """Start in seconds since 1970."""
     points: tuple[TimePoint, ...] = ((0.0, 0.0),)
     steps: tuple[Step, ...] = ()
     size: int = 0
     end_reason: EndReason | None = None
-    """None while it is recorded."""
+    """None while the part is recorded."""
 
     @property
     def real_s(self) -> float:
-        """How long was recorded."""
+        """Recorded real time."""
         return self.points[-1][0]
 
     @property
     def video_s(self) -> float:
-        """How long the video plays."""
+        """Duration of the video."""
         return self.points[-1][1]
 
     @property
     def complete(self) -> bool:
-        """Whether nothing that should be in it is missing."""
+        """True if the part ended in order, so nothing is missing."""
         return self.end_reason in WHOLE
 
 
 def opened_line(part: Part) -> str:
-    """The first line of a journal."""
+    """Return the first line of a journal."""
     return _line({"opened": _facts(part)})
 
 
 def points_line(points: Sequence[TimePoint]) -> str:
-    """A line that says how the map of times went on."""
+    """Return a journal line with new points of the time map."""
     return _line({"knots": [_rounded(point) for point in points]})
 
 
 def step_line(step: Step) -> str:
-    """A line about a step."""
+    """Return a journal line with a step."""
     return _line({"step": stored(step)})
 
 
 def replay(lines: Iterable[str]) -> Part | None:
-    """The part that a journal tells of; None if not even its first line is whole."""
+    """Return the part that a journal describes; None if its first line is incomplete."""
     part: Part | None = None
     points: list[TimePoint] = []
     steps: list[Step] = []
@@ -98,15 +101,15 @@ def replay(lines: Iterable[str]) -> Part | None:
 
 
 def document(part: Part) -> str:
-    """A closed part as JSON."""
+    """Return a closed part as JSON."""
     return json.dumps(_facts(part), ensure_ascii=False)
 
 
 def read(text: str) -> Part:
-    """The inverse of ``document``.
+    """Return the part of a ``document``.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If the text is not a document.
     """
     try:
         return _part(json.loads(text))
@@ -115,7 +118,7 @@ def read(text: str) -> Part:
 
 
 def simplified(points: Sequence[TimePoint]) -> tuple[TimePoint, ...]:
-    """The same map without repeated knots and those on the straight between two others."""
+    """Return the same map without duplicate points and points between two collinear ones."""
     result: list[TimePoint] = []
     for point in points:
         if result and point[0] <= result[-1][0]:
@@ -127,17 +130,18 @@ def simplified(points: Sequence[TimePoint]) -> tuple[TimePoint, ...]:
 
 
 def latest_session(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """The parts of the newest take, oldest first."""
+    """Return the parts of the newest session, oldest first."""
     ordered = sorted(parts, key=lambda part: part.index)
     return tuple(part for part in ordered if part.session_number == ordered[-1].session_number)
 
 
 def joined(parts: Sequence[Part]) -> tuple[TimeMap, tuple[Step, ...]]:
-    """The map of times and the steps of several parts played one after another."""
+    """Return the time map and the steps of several parts that play one after another."""
     points: list[TimePoint] = []
     steps: list[Step] = []
     video = 0.0
     for part in parts:
+        # Clocks may have been set back between two parts; the map must not fall.
         real = max(part.started_at - parts[0].started_at, points[-1][0] if points else 0.0)
         points += [(real + point[0], video + point[1]) for point in part.points]
         steps += [step.moved(real) for step in part.steps]
@@ -146,12 +150,12 @@ def joined(parts: Sequence[Part]) -> tuple[TimeMap, tuple[Step, ...]]:
 
 
 def chapters_of(part: Part) -> list[Chapter]:
-    """The chapters of one file."""
+    """Return the chapters of one file."""
     return marks(part.steps, TimeMap(part.points))
 
 
 class VideoPiece(NamedTuple):
-    """Some of a part; seconds of its own video."""
+    """Stretch of a part; seconds of its own video."""
 
     part: Part
     start: float
@@ -159,7 +163,7 @@ class VideoPiece(NamedTuple):
 
 
 def pieces(parts: Sequence[Part], start: float, end: float) -> list[VideoPiece]:
-    """What of each part lies between two moments of the whole video."""
+    """Return the stretches of the parts between two moments of the whole video."""
     found, begins = [], 0.0
     for part in parts:
         first, last = max(start - begins, 0.0), min(end - begins, part.video_s)
@@ -170,15 +174,15 @@ def pieces(parts: Sequence[Part], start: float, end: float) -> list[VideoPiece]:
 
 
 def vtt(parts: Sequence[Part]) -> str:
-    """The chapters of a recording as WebVTT."""
+    """Return the steps of a recording as WebVTT."""
     time_map, steps = joined(parts)
     return chapters(steps, time_map)
 
 
 def summary(found: Sequence[Part], address: str) -> dict[str, Any]:
-    """All that is known of the newest take among some parts, for JSON.
+    """Return the metadata of the newest session among ``found``, for JSON.
 
-    ``address`` is where its files are served.
+    ``address`` is the path under which its files are served.
     """
     parts = latest_session(found)
     time_map, steps = joined(parts)
@@ -228,7 +232,7 @@ def summary(found: Sequence[Part], address: str) -> dict[str, Any]:
 
 
 def _file_id(part: Part) -> str:
-    """Name of the file: the part's place in the folder of all recordings."""
+    """Return the id of the file: its path below the folder of all recordings."""
     return f"{part.recording_id}/{part.index}"
 
 
@@ -270,7 +274,8 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def _entry(line: str) -> dict[str, Any]:
-    # Only the last line can be cut, but a cut line may end anywhere, so any line may fail.
+    # Only the last line of a journal can be truncated, but at any byte. A truncated line may be
+    # valid JSON of another type, such as a number.
     try:
         entry = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What was done while a recording ran, placed on the video's clock."""
+"""Steps of a recording on the clock of the video: JSON rows, WebVTT and chapters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -9,14 +9,14 @@ from deskhand.recording.timing.timeline import TimeMap
 from deskhand.recording.video.mp4_boxes import Chapter
 
 SHORTEST_CUE = 0.2
-"""A chapter shorter than this could not be read or clicked."""
+"""Shortest WebVTT cue in seconds; a shorter one could not be read or clicked."""
 
 
 def merged(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Steps in order of time, reports of one tool call from two sides made one.
+    """Sort steps by time and merge the reports of one tool call from two sides.
 
-    The display knows the action, the caller knows tool and title. Two *actions* of one call
-    (a batch) stay two steps.
+    The desktop service knows the action, the caller knows tool and title. Two *actions* of one
+    call (a batch) stay two steps.
     """
     result: list[Step] = []
     of_call: dict[str, int] = {}
@@ -31,7 +31,7 @@ def merged(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def step_rows(steps: Iterable[Step], time_map: TimeMap, started_at: float) -> list[dict[str, Any]]:
-    """Steps for JSON, with times of the day and of the video.
+    """Return steps as JSON rows, with times since 1970 and times of the video.
 
     Times of ``steps`` count from the start of the recording, which was at ``started_at``
     (seconds since 1970).
@@ -52,7 +52,7 @@ def step_rows(steps: Iterable[Step], time_map: TimeMap, started_at: float) -> li
 
 
 def chapters(steps: Iterable[Step], time_map: TimeMap) -> str:
-    """WebVTT with one cue a step, each until the next step begins or its own end if later."""
+    """Return WebVTT with one cue for each step, until the next begins or until its own end."""
     cues = [
         _Cue(time_map.video(step.started), time_map.video(step.ended), caption(step))
         for step in steps
@@ -61,7 +61,8 @@ def chapters(steps: Iterable[Step], time_map: TimeMap) -> str:
 
 
 def chapters_from_rows(rows: Iterable[Mapping[str, Any]], until: float) -> str:
-    """The chapters of steps that ``step_rows`` told of; ``until`` is where the video ends."""
+    """Return the WebVTT of ``step_rows``; ``until`` is the end of the video."""
+    # A row has null where a step has its default.
     known = ({name: value for name, value in row.items() if value is not None} for row in rows)
     cues = [_Cue(row["video_start"], row["video_end"], caption(restored(row))) for row in known]
     return _vtt(cues, until)
@@ -87,27 +88,28 @@ def _vtt(cues: Sequence[_Cue], until: float) -> str:
 
 
 def marks(steps: Iterable[Step], time_map: TimeMap) -> list[Chapter]:
-    """The steps as chapters of a file."""
+    """Return the steps as chapters of a file."""
     return [Chapter(time_map.video(step.started), caption(step)) for step in steps]
 
 
 def stored(step: Step) -> dict[str, Any]:
-    """The step as it is kept on disk; what is not known is left out."""
+    """Return the step as it is stored on disk, without the fields that have no value."""
     return {name: value for name, value in _values(step).items() if value not in ("", None)}
 
 
 def restored(data: dict[str, Any]) -> Step:
-    """The inverse of ``stored``; keys of later versions are ignored."""
+    """Return the step of a ``stored`` mapping; keys of later versions are ignored."""
     known = {field.name for field in fields(Step)}
     values = {name: value for name, value in data.items() if name in known}
     for point in ("model_point", "native_point"):
         if point in values:
+            # JSON has no tuples.
             values[point] = tuple(values[point])
     return Step(**values)
 
 
 def _values(step: Step) -> dict[str, Any]:
-    # Not asdict(): it copies deeply, and takes half a second for the steps of a day.
+    # Not asdict(): a deep copy takes half a second for the steps of a day.
     return dict(vars(step))
 
 
@@ -117,13 +119,14 @@ def _joined(known: Step, news: Step) -> Step:
         for field in fields(Step)
         if getattr(news, field.name) not in ("", None)
     }
-    # The narrower span is the display's own; the caller's includes the way there and back.
+    # The report with an action is the desktop's own, and its span is narrower: the span of the
+    # caller includes the time on the network.
     narrow = known if known.action else news
     return replace(known, **new_values | {"started": narrow.started, "ended": narrow.ended})
 
 
 def caption(step: Step) -> str:
-    """What a reader is told of the step: one line."""
+    """Return the caption of a step: one line, from its title or its action and text."""
     text = step.title or " ".join(filter(None, (step.action or step.tool or "step", step.text)))
     if step.error:
         text = f"{text} (failed)"
@@ -131,7 +134,8 @@ def caption(step: Step) -> str:
 
 
 def _escaped(line: str) -> str:
-    # The three signs are WebVTT's markup. An empty line would end the cue, so it must be one.
+    # These three characters are WebVTT markup. An empty line would end the cue, but `caption`
+    # returns a single line.
     return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -1,26 +1,26 @@
-"""The clocks that a recorder goes by."""
+"""Clocks of the recorder."""
 
 import time
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """What time it is."""
+    """Source of the monotonic and the calendar time."""
 
     def now(self) -> float:
-        """Seconds, monotonic, the clock of the shots."""
+        """Return monotonic seconds, on the clock of the captured frames."""
 
     def since_1970(self) -> float:
-        """Seconds of the calendar."""
+        """Return seconds since 1970."""
 
 
 class SystemClock:
-    """The clocks of this machine."""
+    """Clocks of the machine."""
 
     def now(self) -> float:
-        """Monotonic seconds."""
+        """Return ``time.monotonic()``."""
         return time.monotonic()
 
     def since_1970(self) -> float:
-        """Calendar seconds."""
+        """Return ``time.time()``."""
         return time.time()

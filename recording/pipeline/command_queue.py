@@ -1,4 +1,4 @@
-"""What one thread is asked to do by others."""
+"""Queue of commands from any thread to the recorder's thread."""
 
 import logging
 import queue
@@ -15,14 +15,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Command:
-    """Some work, and who waits for it."""
+    """Work for the recorder's thread and the future of the caller."""
 
     work: Callable[[], None]
     result: "Future[None] | None" = None
-    """None when nobody waits."""
+    """None if no caller waits."""
 
     def run(self, afterwards: Callable[[], None]) -> None:
-        """Do the work and what must follow it before the caller may go on."""
+        """Do the work and then ``afterwards``; only then does the caller receive the result."""
         try:
             self.work()
             afterwards()
@@ -37,17 +37,22 @@ class Command:
             self.cancel()
 
     def cancel(self) -> None:
-        """Let the caller go on without an answer; nothing if there was one."""
+        """Cancel the caller's future; without effect if it has a result."""
         if self.result is not None:
             self.result.cancel()
 
 
 END = Command(lambda: None)
-"""The last request there is."""
+"""Last command: the consumer leaves its loop."""
 
 
 class CommandQueue:
-    """Takes requests from any thread until it is shut, and hands them to one in their order."""
+    """First-in, first-out queue that accepts commands until it is closed.
+
+    The consumer handles ``RecordingError`` and ``OSError``: they become the result of the caller
+    who waits, or a log entry. Any other exception ends the consumer's thread; ``close`` then
+    cancels the futures of all callers, so that no caller waits for ever.
+    """
 
     def __init__(self) -> None:
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
@@ -55,10 +60,10 @@ class CommandQueue:
         self._closed = False
 
     def call(self, work: Callable[[], None]) -> None:
-        """Have something done and wait for it; what it raises is raised here.
+        """Have ``work`` done and wait for it; re-raise its error.
 
         Raises:
-            RecorderClosed: If nobody does it any more.
+            RecorderClosed: If the queue is closed before the work is done.
         """
         result: Future[None] = Future()
         self._put(Command(work, result))
@@ -68,33 +73,34 @@ class CommandQueue:
             raise RecorderClosed from error
 
     def submit(self, work: Callable[[], None]) -> None:
-        """Have something done without waiting for it.
+        """Queue ``work`` without waiting for it.
 
         Raises:
-            RecorderClosed: If nobody takes it any more.
+            RecorderClosed: If the queue is closed.
         """
         self._put(Command(work))
 
     def submit_if_open(self, work: Callable[[], None]) -> None:
-        """Do so; what comes too late is nobody's."""
+        """Queue ``work``; after ``close`` this is a no-op."""
         with suppress(RecorderClosed):
             self.submit(work)
 
     def end(self) -> None:
-        """Make ``END`` the next request after those that are there; twice is fine."""
+        """Queue ``END`` after all commands so far; idempotent."""
         with suppress(RecorderClosed):
             self._put(END)
 
     def next(self, timeout: float | None) -> Command | None:
-        """Wait for the next request; None when there is none in so many seconds."""
+        """Wait for the next command; return None after ``timeout`` seconds."""
         try:
             return self._commands.get(timeout=timeout)
         except queue.Empty:
             return None
 
     def close(self) -> None:
-        """Take no more, and let go all who still wait for an answer."""
+        """Accept no more commands and cancel those that wait in the queue."""
         with self._lock:
+            # Under the lock: `_put` adds a command before this point or raises.
             self._closed = True
         while not self._commands.empty():
             self._commands.get().cancel()

@@ -1,7 +1,23 @@
-"""What the recorder's thread does: shots, steps and the time to files on disk.
+"""Recording engine: frames, steps and time to files on disk.
 
-One thread calls all this, and tells the time; nothing here waits for anything but the encoder
-and the disk.
+The engine is the synchronous core of the recorder. One thread calls all methods and passes the
+time as an argument; they wait for nothing but the encoder and the disk.
+
+Events: ``start`` and ``stop`` (clients), ``add_frame`` (display), ``add_step``, ``input`` and
+``human_input`` (agents and people), ``tick`` (time; see ``deadline``).
+
+Life cycle of one recording:
+
+    start --> opening --> writing --> closed        by stop, display_lost, disk_full or failed
+                 ^           |
+                 |           +--> closed ("cap")    the file is full; the next part opens
+                 |           +--> closed ("idle")   the recording rests
+                 +-- the next part, or activity after a rest
+
+An *opening* waits for the next keyframe, with which its file begins. All files share one frame
+scheduler, which exists from the first frame on until no opening and no writer is left. Each active
+recording of ``RecordingStates`` has one opening or one writer; an error of one file ends its own
+recording only; an error of the encoder ends all of them.
 """
 
 import logging
@@ -32,11 +48,11 @@ from .part_writer import PartWriter
 logger = logging.getLogger(__name__)
 
 MAP_INTERVAL = 1.0
-"""Seconds between two notes about the map of times in the journals."""
+"""Seconds between two entries about the time map in the journals."""
 
 
 class _Opening(NamedTuple):
-    """A file that begins with the next keyframe."""
+    """Part whose file begins with the next keyframe."""
 
     recording_id: str
     label: str
@@ -45,9 +61,9 @@ class _Opening(NamedTuple):
 
 
 class RecordingEngine:
-    """Records one desktop. Times are seconds on the monotonic clock of the shots.
+    """Records one desktop. Times are seconds on the monotonic clock of the frames.
 
-    ``on_closed`` is told of each file that will not grow any more.
+    The engine calls ``on_closed`` with each video that will not grow any more.
     """
 
     def __init__(
@@ -78,25 +94,25 @@ class RecordingEngine:
 
     @property
     def needs_frame(self) -> bool:
-        """Whether a recording cannot begin before ``frame`` is called."""
+        """True if a recording cannot begin before ``add_frame`` is called."""
         return bool(self._openings) and self._scheduler is None
 
     @property
     def fps(self) -> int:
-        """How many shots a second are wanted at most."""
+        """Largest number of frames a second that the engine needs."""
         level = self._scheduler.level if self._scheduler is not None else 0
         return self._frame_rate.fps(QUALITY_LEVELS[level].fps)
 
     def knows(self, recording_id: str) -> bool:
-        """Whether the id was started since this studio exists."""
+        """Return True if the recording was started on this engine."""
         return self._states.state(recording_id) is not None
 
     def start(self, recording_id: str, label: str, now: float) -> None:
-        """Begin a recording; nothing happens if it runs already.
+        """Begin a recording; this is a no-op if the recording is active.
 
         Raises:
-            TooManyRecordings: If all places are taken.
-            DiskFull: If there is too little room to begin.
+            TooManyRecordings: If all slots are in use.
+            DiskFull: If there is less free space than a start requires.
             RecordingFailed: If the encoder or the file cannot be opened.
         """
         session_number = 0
@@ -111,29 +127,29 @@ class RecordingEngine:
         self._join(now)
 
     def stop(self, recording_id: str, now: float, reason: EndReason) -> None:
-        """End a recording; nothing happens if it has ended.
+        """End a recording; this is a no-op if the recording has ended.
 
         Raises:
-            UnknownRecording: If it was never started here.
+            UnknownRecording: If the id was never started on this engine.
         """
         if self._states.stop(recording_id):
             self._end((recording_id,), now, reason)
 
     def stop_all(self, now: float, reason: EndReason) -> None:
-        """End all recordings that run."""
+        """End all active recordings."""
         names = self.active
         for name in names:
             self._states.stop(name)
         self._end(names, now, reason)
 
     def forget(self, recording_id: str) -> None:
-        """The recording was deleted, or could not begin."""
+        """Remove a recording that was deleted or could not begin."""
         self._states.forget(recording_id)
         self._started.pop(recording_id, None)
 
     def add_step(self, step: Step, now: float) -> None:
-        """A step of all recordings; the resting ones go on with it."""
-        # Whoever tells of it may go by a clock that is ahead of ours.
+        """Add a step to all recordings; it resumes the resting ones."""
+        # The clock of the reporting service may be ahead of ours.
         started, ended = min(step.started, now), min(step.ended, now)
         self._acted(now)
         self._significance.input(started)
@@ -145,12 +161,12 @@ class RecordingEngine:
         self._write(step)
 
     def human_input(self, at: float) -> None:
-        """Input of a person at ``at``; a stretch of it becomes a step."""
+        """Record input of a person at ``at``; a period of it becomes a step."""
         self.input(at)
         self._write(self._human_activity.input(at))
 
     def input(self, at: float) -> None:
-        """Input of anybody at ``at``."""
+        """Record input of an agent or a person at ``at``."""
         self._acted(at)
         self._significance.input(at)
         self._frame_rate.input(at)
@@ -158,7 +174,7 @@ class RecordingEngine:
             self._scheduler.activity(at)
 
     def add_frame(self, frame: CapturedFrame) -> None:
-        """A new picture of the desktop.
+        """Encode a new frame of the desktop and begin the waiting files with it.
 
         Raises:
             RecordingFailed: If the encoder fails; all recordings have ended then.
@@ -166,6 +182,7 @@ class RecordingEngine:
         if not self.active:
             return
         self._frame_rate.painted(frame.time)
+        # A frame without damage shows a moved pointer, which counts as input.
         if not frame.regions:
             self.input(frame.time)
         significant = not frame.regions or self._significance.significant(frame.regions, frame.time)
@@ -183,7 +200,7 @@ class RecordingEngine:
             self._offer_thumbnail(frame)
 
     def tick(self, now: float) -> None:
-        """Write what is due; close what has rested, is full or finds no room.
+        """Write the frames that are due; close files that are full, rest or have no room.
 
         Raises:
             RecordingFailed: If the encoder fails; all recordings have ended then.
@@ -206,7 +223,7 @@ class RecordingEngine:
             self._sync(now)
 
     def deadline(self) -> float | None:
-        """When ``tick`` is worth calling if nothing else happens."""
+        """Return the time at which ``tick`` has to be called if there is no other event."""
         scheduled = self._scheduler.deadline() if self._scheduler is not None else None
         moments = [m for m in (scheduled, self._states.next_rest()) if m is not None]
         return min(moments, default=None)
@@ -216,7 +233,8 @@ class RecordingEngine:
             self._each(lambda writer: writer.add_step(step))
 
     def _each(self, work: Callable[[PartWriter], None]) -> None:
-        """Do something with every file; where the disk refuses, that recording ends."""
+        """Apply ``work`` to every writer; an error ends the recording of that writer."""
+        # A copy, because `_fail` removes the writer from the dict.
         for name, writer in list(self._writers.items()):
             try:
                 work(writer)
@@ -312,6 +330,7 @@ class RecordingEngine:
 
     def _next_part(self, name: str, writer: PartWriter, now: float) -> None:
         self._finish((name,), now, "cap")
+        # Closing a file may have ended the recording, for example on a full disk.
         if name in self.active:
             self._openings.append(
                 _Opening(name, writer.part.label, writer.part.session_number, NEXT_PART)
@@ -322,6 +341,7 @@ class RecordingEngine:
         if not self._writers and not self._openings and self._scheduler is not None:
             self._scheduler.close()
             self._scheduler = None
+            # The screen was not observed in between, so its periodic changes are learned anew.
             self._significance = SignificanceFilter()
 
     def _offer_thumbnail(self, frame: CapturedFrame) -> None:
@@ -342,6 +362,7 @@ class RecordingEngine:
                 writer.extend_map(time_map, until)
 
         self._each(extend_map)
+        # The scheduler keeps only the part of the map that some writer has not read yet.
         scheduler.forget(min((r.map_end for r in self._writers.values()), default=0.0))
 
     def _sync(self, now: float) -> None:

@@ -1,4 +1,8 @@
-"""A thread that waits for the next picture of a screen."""
+"""Thread that waits for the next frame of a screen.
+
+The reader delivers one frame for each ``request_frame``, so at most one frame waits for the
+recorder: a slow encoder lowers the frame rate instead of filling the memory.
+"""
 
 import queue
 import threading
@@ -10,11 +14,11 @@ from deskhand.recording.ports import CapturedFrame, Feed
 from .clocks import Clock
 
 FEED_TIMEOUT = 2.0
-"""Seconds after which the thread looks whether it is still wanted."""
+"""Seconds after which the thread checks whether it was closed."""
 
 
 class FrameReader:
-    """Waits for pictures in a thread of its own, one at a time, when they are wanted."""
+    """Reads a feed in its own thread, one frame for each request."""
 
     def __init__(self, feed: Feed, clock: Clock) -> None:
         self._feed = feed
@@ -26,33 +30,33 @@ class FrameReader:
 
     @property
     def alive(self) -> bool:
-        """Whether the thread runs still."""
+        """True while the thread runs."""
         return self._thread is not None and self._thread.is_alive()
 
     def open(self, on_frame: Callable[[CapturedFrame], None], on_ended: Callable[[], None]) -> None:
-        """Begin to wait for ``request_frame``."""
+        """Start the thread; it calls ``on_frame`` for each frame and ``on_ended`` for the end."""
         self._thread = threading.Thread(
-            target=self._run, args=(on_frame, on_ended), name="viewfinder", daemon=True
+            target=self._run, args=(on_frame, on_ended), name="frame-reader", daemon=True
         )
         self._thread.start()
 
     def request_frame(self, not_before: float) -> None:
-        """Ask for the next picture, looked for at ``not_before`` at the earliest."""
+        """Request the next frame, captured at ``not_before`` at the earliest."""
         self._not_before.put(not_before)
 
     def skip_pause(self) -> None:
-        """The next picture is wanted at once."""
+        """Read the next requested frame at once, before its ``not_before``."""
         self._pause_skipped.set()
 
     def close(self) -> None:
-        """Look no longer; does not wait for the thread."""
+        """End the thread without waiting for it (see ``join``)."""
         self._ended.set()
         self._pause_skipped.set()
         self._not_before.put(0.0)
         self._feed.close()
 
     def join(self) -> None:
-        """Wait for the thread."""
+        """Wait until the thread has ended."""
         if self._thread is not None:
             self._thread.join()
 
@@ -69,7 +73,7 @@ class FrameReader:
                     frame = self._feed.next_frame(FEED_TIMEOUT)
                 if frame is not None:
                     on_frame(frame)
-                # Pictures are large: not one is kept while another is waited for.
+                # A frame has 8 MB; the reference must not survive until the next one arrives.
                 del frame
         except FeedEnded:
             on_ended()

@@ -1,8 +1,18 @@
-"""Shots to stamped frames: one encoder and one timeline for all recordings of a desktop.
+"""Captured frames to encoded frames with time stamps.
 
-A coded frame waits until its moment of the video is certain (see ``timeline``), then it is given
-out with its stamp in milliseconds. A frame that would share its millisecond with the one before
-(a caret that blinks for an hour) is not coded at all; the newest of these is kept at hand.
+All recordings of a desktop share one scheduler, with one encoder and one timeline. A captured frame
+takes one of three ways:
+
+    encoded    at once, then it waits until its time in the video is fixed (see ``timeline``), and
+               ``due`` returns it with its time stamp in milliseconds
+    held       if it is not significant and would share its millisecond of video with the frame
+               before (a caret that blinks for an hour); the newest held frame replaces the older
+    encoded    later, if activity follows within the margin, which plays at normal speed again
+
+Invariants: time stamps increase strictly, by at least 1 ms; an encoded frame is never dropped,
+because later ones refer to it; the changed regions of held frames accumulate, so that the encoder
+converts all of them with the next frame. After ``repeat_after`` without damage the last frame is
+repeated once (a dup frame), so that players and muxers do not hold it back.
 """
 
 from collections import deque
@@ -16,19 +26,22 @@ from deskhand.recording.timing.timeline import Timeline, TimeMap
 from deskhand.recording.video.encoder import EncodedFrame, Encoder, Template, parameter_sets
 
 APART = 0.002
-"""Seconds between two frames at least; two could share a millisecond otherwise."""
+"""Smallest distance of two frames in seconds; with less they could share a millisecond."""
 
 
 class TimestampedFrame(NamedTuple):
-    """A frame whose place in the desktop's video is certain."""
+    """Encoded frame whose time in the video of the desktop is fixed."""
 
     encoded: EncodedFrame
     stamp: int
-    """Milliseconds."""
+    """Time stamp in milliseconds of video."""
 
 
 class FrameScheduler:
-    """Runs while at least one recording does. Times are seconds on the shots' clock."""
+    """Encoder and timeline of a desktop while at least one recording is active.
+
+    Times are seconds on the clock of the captured frames.
+    """
 
     def __init__(self, settings: RecordingSettings, size: tuple[int, int], level: int) -> None:
         self._settings = settings
@@ -39,7 +52,8 @@ class FrameScheduler:
         self._waiting: deque[EncodedFrame] = deque()
         self._held: CapturedFrame | None = None
         self._uncoded_changes: tuple[Rectangle, ...] | None = ()
-        """Where the newest shot may differ from the last that was coded."""
+        """Regions in which the newest frame may differ from the last encoded one; None: anywhere.
+        """
         self._last = float("-inf")
         self._last_stamp = -1
         self._key_video = 0.0
@@ -49,12 +63,12 @@ class FrameScheduler:
 
     @property
     def template(self) -> Template:
-        """What a file copies its headers from."""
+        """Stream from which a file copies its parameter sets."""
         return self._encoder.stream
 
     @property
     def level(self) -> int:
-        """The quality in use."""
+        """Index of the quality level in use."""
         return self._level
 
     def open(self) -> None:
@@ -62,17 +76,17 @@ class FrameScheduler:
         self._encoder.open()
 
     def close(self) -> None:
-        """End the encoder; twice is fine."""
+        """Close the encoder; idempotent."""
         self._encoder.close()
 
     def activity(self, at: float, *, step: bool = False) -> None:
-        """Something worth seeing happened; after a step a seek point is worth its bytes."""
+        """Record activity at ``at``; after a step the next frame may become a keyframe."""
         if self._timeline is not None:
             self._timeline.activity(at)
         self._step_noted = self._step_noted or step
 
     def encode(self, frame: CapturedFrame, *, significant: bool, key: bool) -> EncodedFrame | None:
-        """Code a shot, or hold it back if nobody would see it."""
+        """Encode a frame; return None if it is held, because the video would not show it."""
         at = self._after_last(frame.time)
         if self._timeline is None:
             self._timeline = Timeline(at, self._settings.squeeze)
@@ -87,9 +101,9 @@ class FrameScheduler:
         return self._encode(frame, at, key=key)
 
     def repeat(self, at: float, *, key: bool = False) -> EncodedFrame | None:
-        """Code the newest picture once more, so that a file can begin or end at ``at``.
+        """Encode the newest frame once more, so that a file can begin or end at ``at``.
 
-        None if the last frame is as good as that.
+        Return None if the last encoded frame is close enough.
         """
         if not key and at < self._last + APART:
             return None
@@ -100,10 +114,10 @@ class FrameScheduler:
         return self._encode(held, at, key=key)
 
     def set_level(self, level: int) -> None:
-        """Go on in another quality, from the next frame on.
+        """Change the quality level, from the next frame on, which becomes a keyframe.
 
         Raises:
-            RecordingFailed: If the streams would not fit together.
+            RecordingFailed: If the parameter sets of the two levels differ.
         """
         following = Encoder(self._size, QUALITY_LEVELS[level], self._settings.bits_per_second)
         following.open()
@@ -114,7 +128,7 @@ class FrameScheduler:
         self._encoder, self._level, self._key_wanted = following, level, True
 
     def due(self, now: float) -> list[TimestampedFrame]:
-        """The frames whose place is certain at ``now``; in silence the last picture once more."""
+        """Return the frames whose time is fixed at ``now``; repeat the last frame if it is due."""
         if self._timeline is None:
             return []
         self._timeline.settle(now)
@@ -122,34 +136,35 @@ class FrameScheduler:
             self._silent = True
             if not self._vanishes(self._timeline, now):
                 self._encode(None, now, key=False)
+                # `_encode` resets the flag, but a dup frame is not damage.
                 self._silent = True
         return self._ready(self._timeline)
 
     def finish(self, at: float) -> list[TimestampedFrame]:
-        """Make the video certain up to ``at`` and give out all frames."""
+        """Fix the time map up to ``at`` and return all frames."""
         if self._timeline is None:
             return []
         self._timeline.finish(max(at, self._last))
         return self._ready(self._timeline)
 
     def deadline(self) -> float | None:
-        """When ``due`` is worth calling again."""
+        """Return the time at which ``due`` has to be called again; None if nothing is due."""
         moments = []
         if self._waiting:
-            # A little later than exact: (a + b) - b may be less than a.
+            # APART is added because (a + b) - b may be less than a in floating point.
             moments.append(self._waiting[0].at + self._settings.squeeze.margin + APART)
         if not self._silent:
             moments.append(self._last + self._settings.repeat_after)
         return min(moments, default=None)
 
     def time_map(self, since: float) -> tuple[TimeMap, float]:
-        """The certain map of times from ``since`` on, and where it ends."""
+        """Return the fixed part of the time map from ``since`` on, and its end."""
         if self._timeline is None:
             return TimeMap(((0.0, 0.0),)), since
         return self._timeline.between(since, self._timeline.horizon), self._timeline.horizon
 
     def forget(self, before: float) -> None:
-        """Nobody will ask for times before ``before`` any more."""
+        """Drop the time map before ``before``, as far as no waiting frame needs it."""
         if self._timeline is not None:
             waiting = self._waiting[0].at if self._waiting else self._last
             self._timeline.forget(min(before, waiting, self._last))
@@ -161,7 +176,7 @@ class FrameScheduler:
         return round(timeline.video(at) * 1000) <= round(timeline.video(self._last) * 1000)
 
     def _encode_held(self, at: float) -> None:
-        """Activity at ``at`` gives the moments just before it their place in the video back."""
+        """Encode the held frame if activity at ``at`` makes its moment visible in the video."""
         held, self._held = self._held, None
         if held is None or at - held.time > self._settings.squeeze.margin:
             return
@@ -197,7 +212,7 @@ class FrameScheduler:
         ready = []
         while self._waiting and self._waiting[0].at <= timeline.horizon:
             encoded = self._waiting.popleft()
-            # A coded frame is never left out: those after it build on it.
+            # P-frames refer to the frame before, so none may be dropped, even on one millisecond.
             stamp = max(round(timeline.video(encoded.at) * 1000), self._last_stamp + 1)
             self._last_stamp = stamp
             ready.append(TimestampedFrame(encoded, stamp))

@@ -1,4 +1,10 @@
-"""One file of a recording while it grows: video, journal and the best picture so far."""
+"""Writer of one part: its video, its journal and its thumbnail.
+
+The journal repeats everything that is only in memory until the part is closed (steps and time map),
+so that ``Catalog.recover`` can describe the part after a kill. The files have different fates on a
+full disk: the video is closed first, because it is the largest loss, and each further file is
+attempted although an earlier one failed.
+"""
 
 import logging
 from collections.abc import Callable
@@ -29,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class PartWriter:
-    """Takes coded frames from its first keyframe on. Times are seconds on one monotonic clock."""
+    """Writes encoded frames from a first keyframe on. Times are monotonic seconds."""
 
     def __init__(
         self,
@@ -44,7 +50,7 @@ class PartWriter:
         self.part = part
         self.origin = origin
         self.map_end = origin
-        """Up to here it knows the map of times."""
+        """End of the known part of the time map."""
         self.budget = SizeBudget(cap, level)
         self._catalog = catalog
         self._paths = catalog.paths(part.recording_id, part.index)
@@ -65,12 +71,13 @@ class PartWriter:
         self._thumbnail: jpeg.Thumbnail | None = None
 
     def write(self, encoded: EncodedFrame, stamp: int) -> None:
-        """Append a frame; stamps are milliseconds of the desktop's whole video.
+        """Append a frame; time stamps are milliseconds of the desktop's whole video.
 
         Raises:
-            DiskFull: If there is no room.
-            RecordingFailed: If FFmpeg refuses it.
+            DiskFull: If there is no free space.
+            RecordingFailed: If FFmpeg rejects the frame.
         """
+        # The scheduler still returns frames from before the part's first keyframe.
         if encoded.at < self.origin:
             return
         if self._first_stamp is None:
@@ -79,16 +86,16 @@ class PartWriter:
         self.budget.spent(self._video.size, self._video.frames)
 
     def add_step(self, step: Step) -> None:
-        """Remember a step, also for after a crash."""
+        """Add a step and write it to the journal."""
         step = step.moved(-self.origin)
         self._steps.append(step)
         self._journal.write(metadata.step_line(step))
 
     def extend_map(self, time_map: TimeMap, until: float) -> None:
-        """Take over how the map of times went on since the last mark, up to ``until``.
+        """Append the time map from ``map_end`` to ``until``.
 
         Raises:
-            OSError: If the journal takes no more; the reel knows the map all the same.
+            OSError: If the journal cannot be written; the writer has the map all the same.
         """
         real, video = self._points[-1]
         points = [(real + point[0], video + point[1]) for point in time_map.points[1:]]
@@ -98,26 +105,26 @@ class PartWriter:
             self._journal.write(metadata.points_line(points))
 
     def wants_thumbnail(self, now: float) -> bool:
-        """Whether ``offer_thumbnail`` would look at a frame now."""
+        """Return True if ``offer_thumbnail`` accepts a candidate at ``now``."""
         return self._thumbnail_choice.due(now)
 
     def offer_thumbnail(self, pixels: NDArray[np.uint8], score: float, now: float) -> None:
-        """A candidate for the thumbnail."""
+        """Keep a frame as the thumbnail if its score wins."""
         if self._thumbnail_choice.wins(score, now):
             self._thumbnail = jpeg.downscaled(pixels)
 
     def sync(self) -> None:
-        """Wait until the video is on the disk."""
+        """Force the video to the disk."""
         self._video.sync()
 
     def close(self, end_reason: EndReason) -> Part:
-        """Make the file whole and describe it; it plays when this returns.
+        """Close the video and write the description and the thumbnail; return the part.
 
-        No room is no error any more: the file then plays as far as it goes.
+        A full disk is no error here: the video then plays without its moov box.
         """
         self._attempt(self._journal.close)
         self._reserve.drop()
-        # The video first: it plays from here on, whatever there is to be said about it.
+        # The video is first: it plays from here on, even if there is no room for its description.
         self._attempt(self._video.close)
         part = replace(
             self.part,
@@ -140,7 +147,7 @@ class PartWriter:
         return journal
 
     def _attempt(self, work: Callable[[], None]) -> None:
-        # Where the index finds no room, the few words about the file may still find some.
+        # A disk without room for the moov box may still have room for the short description.
         try:
             work()
         except (OSError, RecordingError) as error:

@@ -1,8 +1,20 @@
-"""The recorder: one thread that owns all recordings of a desktop.
+"""Recorder: one thread that owns all recordings of a desktop.
 
-Callers leave requests in its mailbox and wait for the answer; a second thread waits for the next
-picture and leaves it there too, never more than one ahead. So nothing is shared and nothing is
-locked, and an idle desktop wakes nobody.
+Threads:
+
+    callers        queue commands and wait for their results
+    recorder       runs the commands, and the engine, encoder and files with them
+    frame reader   waits for the next frame and queues it as a command; never more than one ahead
+    faststart      rewrites closed files in the background
+
+The recorder's thread is the only one that uses the engine, so the engine needs no locks. It sleeps
+until the next command or the deadline of the engine: an idle desktop causes no wake-ups.
+
+The frame reader exists exactly while a recording is active. A command that starts or stops a
+recording opens or closes it before its caller receives the result, so ``start`` returns with the
+first frame in the file. A closed reader may still deliver one frame; frames of any reader but the
+current one are ignored. Errors of one recording end that recording, and the loss of the display
+ends all of them, but the thread goes on until ``close``.
 """
 
 import logging
@@ -29,32 +41,32 @@ from .frame_reader import FrameReader
 logger = logging.getLogger(__name__)
 
 MAX_WAIT = 5.0
-"""Seconds; a clock that jumped is noticed after this."""
+"""Longest sleep in seconds; a clock that jumped (suspend) is noticed after this time."""
 
 FIRST_FRAME_TIMEOUT = 5.0
-"""Seconds in which a display must show its first picture."""
+"""Seconds in which a display must deliver its first frame."""
 
 ACTIVITY_INTERVAL = 0.1
-"""Seconds; a moving mouse reports itself a hundred times a second."""
+"""Shortest distance of two reports in seconds; a moving mouse sends a hundred events a second."""
 
 
 @dataclass(frozen=True)
 class StoredRecording:
-    """A recording that has ended; its files play."""
+    """Recording that has ended; its files are closed."""
 
     recording_id: str
     end_reason: EndReason | None
     complete: bool
     videos: tuple[Path, ...]
-    """One file a part, oldest first."""
+    """Videos of the parts, oldest first."""
     thumbnail: Path | None
 
 
 class Recorder:
-    """Records a display; a context manager that starts and ends its thread.
+    """Records a display; a context manager that starts and ends the threads.
 
     All methods may be called from any thread; they block for as long as the work takes.
-    ``mask`` takes secrets out of the words of steps before they are written anywhere.
+    ``mask`` removes secrets from the texts of steps before the recorder writes them anywhere.
     """
 
     def __init__(
@@ -84,9 +96,9 @@ class Recorder:
         self._fps = 0
 
     def start(self, recording_id: str, label: str = "") -> None:
-        """Begin a recording; it shows at least the present picture when this returns.
+        """Begin a recording; its file contains the current frame when this returns.
 
-        Nothing happens if it runs already; one that was stopped is begun anew.
+        This is a no-op for an active recording; a stopped one begins a new session.
 
         Raises:
             InvalidRecordingId, TooManyRecordings, DiskFull, RecordingFailed, RecorderClosed
@@ -102,7 +114,7 @@ class Recorder:
         self._commands.call(begin)
 
     def stop(self, recording_id: str, end_reason: EndReason = "completed") -> StoredRecording:
-        """End a recording; its files play when this returns. Repeatable.
+        """End a recording; its files are closed when this returns. Idempotent.
 
         Raises:
             InvalidRecordingId, UnknownRecording, RecorderClosed
@@ -117,7 +129,7 @@ class Recorder:
         return self._stored(name)
 
     def delete(self, recording_id: str, session_number: int | None = None) -> None:
-        """Remove the files of a recording that has ended, or those of one take of it.
+        """Remove the files of a recording that has ended, or those of one session of it.
 
         Raises:
             InvalidRecordingId, UnknownRecording, StillRecording, RecorderClosed
@@ -139,23 +151,23 @@ class Recorder:
         self._commands.call(remove)
 
     def add_step(self, step: Step) -> None:
-        """A step of all recordings, its times on the monotonic clock. Does not wait."""
+        """Add a step to all recordings, with times on the monotonic clock. Does not wait."""
         shown = step.masked(self._mask)
         self._commands.submit(lambda: self._engine.add_step(shown, self._clock.now()))
 
     def add_reported_step(self, step: Step) -> None:
-        """A step whose times are seconds since 1970. Does not wait."""
+        """Add a step of another service, with times in seconds since 1970. Does not wait."""
         self.add_step(step.moved(-self._offset))
 
     def touch(self) -> None:
-        """Somebody moves or types just now. Does not wait; call it as often as you like."""
+        """Record input of an agent at this moment. Does not wait."""
         self.note_activity("agent")
 
     def note_activity(self, who: Literal["agent", "human"], at: float | None = None) -> None:
-        """Input of an agent or a person, by default now, on the monotonic clock.
+        """Record input of an agent or a person at ``at`` (monotonic), by default now.
 
-        It plays at normal speed and keeps recordings from resting; what a person does becomes a
-        step. Does not wait; call it as often as you like, from any thread, also after the end.
+        Input plays at normal speed and keeps recordings from resting; input of a person becomes a
+        step. Does not wait. Frequent calls are cheap; calls after the end are ignored.
         """
         moment = self._clock.now() if at is None else at
         if moment < self._last_activity.get(who, float("-inf")) + ACTIVITY_INTERVAL:
@@ -165,18 +177,18 @@ class Recorder:
         self._commands.submit_if_open(lambda: report(moment))
 
     def active(self) -> tuple[str, ...]:
-        """Ids of the recordings that run."""
+        """Return the ids of the active recordings."""
         return self._active
 
     def open(self) -> None:
-        """Start the threads; what an earlier service closed in a hurry is finished now."""
+        """Start the threads; files that an earlier service closed are checked for faststart."""
         for video in self._catalog.closed():
             self._fast_start.put(video)
         self._fast_start.open()
         self._thread.start()
 
     def close(self) -> None:
-        """Close the files of all recordings and end; twice is fine."""
+        """Close the files of all recordings and end the threads; idempotent."""
         self._fast_start.close()
         self._commands.submit_if_open(lambda: self._engine.stop_all(self._clock.now(), "closed"))
         self._commands.end()
@@ -211,7 +223,7 @@ class Recorder:
             while (command := self._next()) is not END:
                 if command is not None:
                     command.run(self._update_reader)
-                # Its picture is large, and the next request may be an hour away.
+                # The command refers to a frame of 8 MB, and the next one may be an hour away.
                 command = None
                 self._run_duties()
                 self._update_pace()
@@ -219,7 +231,7 @@ class Recorder:
             self._shut_down()
 
     def _next(self) -> Command | None:
-        """The next request; None when it is time to tick."""
+        """Return the next command; None when the engine's deadline is reached."""
         deadline = self._engine.deadline()
         wait = None if deadline is None else max(0.0, deadline - self._clock.now())
         return self._commands.next(None if wait is None else min(wait, MAX_WAIT))
@@ -235,13 +247,13 @@ class Recorder:
         self._engine.tick(self._clock.now())
 
     def _update_pace(self) -> None:
-        """Input ends a leisurely wait for the next picture of an animation."""
+        """Wake the reader if input has raised the frame rate while it paused for an animation."""
         if self._reader is not None and self._engine.fps > self._fps:
             self._fps = self._engine.fps
             self._reader.skip_pause()
 
     def _update_reader(self) -> None:
-        """Look at the display exactly as long as something is recorded."""
+        """Open or close the frame reader: it exists exactly while a recording is active."""
         if not self._engine.active:
             if self._reader is not None:
                 self._close_reader(self._reader)
@@ -256,6 +268,7 @@ class Recorder:
 
     def _close_reader(self, reader: "FrameReader") -> None:
         reader.close()
+        # Not joined here: the reader may wait in the feed for up to FEED_TIMEOUT.
         self._closed_readers = [one for one in self._closed_readers if one.alive] + [reader]
 
     def _open_reader(self) -> "FrameReader":

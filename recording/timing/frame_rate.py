@@ -1,15 +1,16 @@
-"""How often a screen is worth a picture.
+"""Frame rate of a recording: lower for animations than for reactions to input.
 
-A page that is animated for ever tells no more in fifteen pictures a second than in five. What
-answers to input, or has only begun to move, is shown as closely as the quality allows.
+An endless animation shows nothing more at fifteen frames a second than at five. A reaction to
+input, or a screen that has only begun to change, is recorded at the full rate of the quality level.
 """
 
+# Shorter pauses are those between two frames of one slow animation.
 UNBROKEN = 1.0
 """Seconds without paint that end an animation."""
 
 
 class FrameRateLimit:
-    """Judges by input and paint. Times are seconds on the clock of the shots."""
+    """Frame rate derived from input and paint. Times are seconds on the clock of the frames."""
 
     def __init__(self, animation_after: float, animation_fps: int) -> None:
         self._after = animation_after
@@ -17,16 +18,17 @@ class FrameRateLimit:
         self._since = self._painted = float("-inf")
 
     def input(self, at: float) -> None:
-        """Somebody acted at ``at``."""
+        """Record input at ``at``; a report that arrives late never moves the time back."""
         self._since = max(self._since, at)
 
     def painted(self, at: float) -> None:
-        """The screen changed at ``at``."""
+        """Record damage at ``at``; after a pause the next animation begins."""
+        # A first paint counts like input: the first seconds of a change are worth the full rate.
         if at > self._painted + UNBROKEN:
             self.input(at)
         self._painted = max(self._painted, at)
 
     def fps(self, most: int) -> int:
-        """Pictures a second that are worth taking, of at most ``most``."""
+        """Return the frames a second to record now, at most ``most``."""
         animated = self._painted - self._since > self._after
         return min(most, self._fps) if animated else most

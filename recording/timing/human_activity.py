@@ -1,23 +1,26 @@
-"""Stretches in which a person used the desktop, as steps."""
+"""Periods in which a person used the desktop, as steps.
+
+Single inputs are joined to one step as long as the pause between them is at most ``PAUSE``.
+"""
 
 from deskhand.recording.step import Step
 
 PAUSE = 3.0
-"""Seconds without input after which a person's stretch has ended."""
+"""Seconds without input after which a period has ended."""
 
 TOOL = "human"
 TITLE = "A person used the desktop"
 
 
 class HumanActivity:
-    """Joins single inputs to stretches. Times are seconds on one monotonic clock."""
+    """Joins inputs to periods. Times are seconds on one monotonic clock."""
 
     def __init__(self) -> None:
         self._since: float | None = None
         self._last = 0.0
 
     def input(self, at: float) -> Step | None:
-        """There was input at ``at``; the stretch before, if that has ended by now."""
+        """Record input at ``at``; return the previous period if it has ended by then."""
         ended = self.ended(at)
         if self._since is None:
             self._since = self._last = at
@@ -25,11 +28,11 @@ class HumanActivity:
         return ended
 
     def ended(self, now: float) -> Step | None:
-        """The stretch that is over at ``now``; each is told once."""
+        """Return the period that has ended at ``now``, each one once; None if there is none."""
         return self.finish() if now > self._last + PAUSE else None
 
     def finish(self) -> Step | None:
-        """The stretch that goes on, cut off here."""
+        """End the current period at its last input and return it; None if there is none."""
         since, self._since = self._since, None
         if since is None:
             return None

@@ -1,8 +1,8 @@
-"""Which changes of the screen are worth seeing at normal speed.
+"""Significance of damage: changes of the screen that play at normal speed.
 
-A caret, a spinner or a clock paints for ever without telling anything. Such damage is small and
-comes back to the same place on its own accord. It is drawn, but it does not end an idle stretch.
-Anything else does, and so does input, which is not judged here.
+A caret, a spinner or a clock paints for ever without any information. Such damage is small and
+returns to the same region without input. The recorder encodes it, but it does not end an idle
+period. All other damage does, and so does input, which this module does not judge.
 """
 
 from collections.abc import Iterable
@@ -10,23 +10,26 @@ from dataclasses import dataclass
 
 from deskhand.recording.ports import Rectangle
 
+# A caret is a thin vertical bar; damage of this shape is one wherever it appears.
 CARET_WIDTH = 3
 CARET_HEIGHT = 64
 SPECK = 64
-"""Area in pixels that nobody notices as a change, such as a blinking light."""
+"""Largest area in pixels that is ignored anywhere, such as a blinking status light."""
 
 SMALL = 64 * 64
-"""Largest area that may be a toggling thing; a clock of 100 x 30 is one, a paragraph is not."""
+"""Largest area of a periodic change; a clock of 100 x 30 is below it, a paragraph is above."""
 
 REPEATS = 2
-"""So often a place must have changed by itself before further changes there are ignored."""
+"""Changes of a region without input after which further changes there are ignored."""
 
 AFTER_INPUT = 1.0
-"""Changes within this time after input are its effect, so they say nothing about habits."""
+"""Seconds after input in which a change counts as its effect and not as a periodic change."""
 
 REMEMBERED = 150.0
-"""A clock that shows minutes paints every 60 s."""
+"""Seconds after which a region without changes is forgotten; a clock that shows minutes paints
+every 60 s, and one of its paints may be missed."""
 
+# The lookup is linear. Beyond this number the region that changed longest ago is replaced.
 MAX_HABITS = 128
 
 
@@ -38,19 +41,20 @@ class _Habit:
 
 
 class SignificanceFilter:
-    """Learns which places of the screen change by habit. Times are seconds."""
+    """Learns the regions of the screen that change periodically. Times are seconds."""
 
     def __init__(self) -> None:
         self._habits: list[_Habit] = []
         self._input = float("-inf")
 
     def input(self, now: float) -> None:
-        """Somebody acted at ``now``."""
+        """Record input at ``now``."""
         self._input = max(self._input, now)
 
     def significant(self, regions: Iterable[Rectangle], now: float) -> bool:
-        """Whether any of the painted regions is worth seeing; learns from all of them."""
+        """Return True if any of the damaged regions is significant; learn from all of them."""
         self._habits = [habit for habit in self._habits if now - habit.seen <= REMEMBERED]
+        # A list, not any(): the filter must learn also from the regions after the first hit.
         judged = [self._is_significant(region, now) for region in regions]
         return True in judged
 
@@ -67,6 +71,7 @@ class SignificanceFilter:
         return not known
 
     def _habit_of(self, region: Rectangle, now: float) -> _Habit:
+        # Half in common is enough: the box of a spinner varies by some pixels from turn to turn.
         for habit in self._habits:
             if 2 * _area(_common(habit.region, region)) >= _area(_hull(habit.region, region)):
                 return habit

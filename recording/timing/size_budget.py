@@ -1,7 +1,8 @@
-"""How a recording stays below its largest size without being dropped.
+"""Size budget of one recorded file: quality levels below a cap.
 
-Quality falls in rungs. Each rung may spend half of what is left when it is entered, so the last
-one is reached long before the cap; the cap itself is met with a new file, never with a loss.
+Quality falls level by level. Each level may spend half of the budget that is left when it begins,
+so the last level is reached long before the cap. At the cap the recorder closes the file and opens
+the next part; frames are never dropped to save space.
 """
 
 from dataclasses import dataclass
@@ -9,14 +10,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class QualityLevel:
-    """One quality of encoding."""
+    """Constant rate factor of x264, largest frame rate and resolution of one level."""
 
     crf: int
     fps: int
     blurred: bool = False
-    """Half the detail at the same size."""
+    """Scale to half the size and back: half the detail in the same coded size."""
 
 
+# 6 crf halve the bit rate of x264 (Encode/H.264 of the FFmpeg wiki). All levels have one coded
+# size, so that the encoder can change inside a file.
 QUALITY_LEVELS = (
     QualityLevel(23, 15),
     QualityLevel(28, 15),
@@ -26,14 +29,14 @@ QUALITY_LEVELS = (
 )
 
 NEXT_PART = 2
-"""Where a part begins whose predecessor reached the cap: what filled one file fills another."""
+"""First level of a part whose predecessor reached the cap: the same content would fill it too."""
 
 FULL = 0.98
-"""Share of the cap at which a file ends; the rest is room for frames on their way."""
+"""Share of the cap at which a file ends; the rest is room for frames that are still encoded."""
 
 IN_FLIGHT = 1_500_000
-"""Bytes that a full file may still get: 0.3 s at the encoder's rate, one frame of a whole second
-of it, and the words about the file. Of a small cap a quarter must do."""
+"""Bytes that are still appended to a full file: 0.3 s at the encoder's bit rate, one frame of a
+whole second of it, and the description. A quarter of a small cap must be enough."""
 
 INDEX_ENTRY = 40
 """Bytes that the index at the end of a file takes for one frame, rounded up generously."""
@@ -43,7 +46,7 @@ INDEX_HEAD = 65_536
 
 
 class SizeBudget:
-    """Watches one file grow."""
+    """Quality level and remaining room of one growing file."""
 
     def __init__(self, cap: int, level: int = 0) -> None:
         self._cap = cap
@@ -59,11 +62,11 @@ class SizeBudget:
 
     @property
     def full(self) -> bool:
-        """Whether the file must end now."""
+        """True once the file must be closed."""
         return self._spent >= self._cap - self._reserve
 
     def spent(self, size: int, frames: int) -> None:
-        """The file is ``size`` bytes long now and holds ``frames``."""
+        """Record that the file is ``size`` bytes long and contains ``frames`` frames."""
         self._spent = size + frames * INDEX_ENTRY + INDEX_HEAD
         while self._spent >= self._until and self._level < len(QUALITY_LEVELS) - 1:
             self._level += 1
@@ -71,8 +74,9 @@ class SizeBudget:
 
 
 def shared_level(levels: list[int]) -> int:
-    """The rung of an encoder that several recordings share: the best that any of them needs.
+    """Return the level of an encoder that several recordings share: the best that any needs.
 
-    Quality falls only when all agree; who cannot wait gets a new part.
+    Quality falls only when all files require it; a file that is full before continues in a new
+    part.
     """
     return min(levels, default=0)

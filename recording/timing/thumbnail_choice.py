@@ -1,7 +1,7 @@
-"""Which frame of a recording tells most of it.
+"""Choice of the frame that becomes the thumbnail of a recording.
 
-The first frame is often an empty desktop, and the last one a closed window, so frames compete:
-by how much there is to see on them, and a little by how late they come.
+The first frame is often an empty desktop, and the last one a closed window. So frames compete by
+their amount of detail, with a small bonus for later ones.
 """
 
 from dataclasses import dataclass
@@ -10,23 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 WIDTH = 640
-"""Of the picture that is kept, in pixels."""
+"""Width of the thumbnail in pixels."""
 
 GRID = 12
-"""Every so manieth pixel is looked at: 14,400 of a screen of 1920 x 1080."""
+"""Distance of the sampled pixels: 14,400 samples on a screen of 1920 x 1080."""
 
 EDGE = 24
 """Difference of brightness that counts as something drawn."""
 
 LATER_IS_BETTER = 0.8
-"""A newcomer replaces a picture that tells at most 1 / 0.8 of what it tells itself."""
+"""A later frame replaces one whose score is at most 1 / 0.8 of its own."""
 
 SCORE_EVERY = 1.0
-"""Seconds between two looks."""
+"""Seconds between two scored frames."""
 
 
 def detail_score(pixels: NDArray[np.uint8]) -> float:
-    """How much there is to see: the share of places with an edge, 0 for a plain surface."""
+    """Return the share of samples with an edge: 0 for a plain surface."""
+    # The green channel approximates luma: its weight is 0.72 of it (ITU-R BT.709).
     light = pixels[::GRID, ::GRID, 1].astype(np.int16)
     across = np.abs(np.diff(light, axis=1)) > EDGE
     down = np.abs(np.diff(light, axis=0)) > EDGE
@@ -34,26 +35,27 @@ def detail_score(pixels: NDArray[np.uint8]) -> float:
 
 
 def fitted(width: int, height: int) -> tuple[int, int]:
-    """The size of the thumbnail of a screen; never enlarged."""
+    """Return the size of the thumbnail of a screen; it is never enlarged."""
     shown = min(WIDTH, width)
     return shown, max(1, round(height * shown / width))
 
 
 @dataclass
 class ThumbnailChoice:
-    """Finds the most telling of the frames that are offered. Times are seconds."""
+    """Contest of the frames that may become the thumbnail. Times are seconds."""
 
     best: float = -1.0
     scored_at: float = float("-inf")
 
     def due(self, now: float) -> bool:
-        """Whether it is time to look at a frame again."""
+        """Return True if the next frame has to be scored."""
         return now - self.scored_at >= SCORE_EVERY
 
     def wins(self, score: float, now: float) -> bool:
-        """Whether the frame of this score is the one to keep from now on."""
+        """Return True if the frame with this score replaces the current thumbnail."""
         self.scored_at = now
         if score < LATER_IS_BETTER * self.best:
             return False
+
         self.best = max(score, LATER_IS_BETTER * self.best)
         return True

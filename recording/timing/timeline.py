@@ -1,10 +1,22 @@
-"""Which moment of the video shows which moment of the day.
+"""Time map: real time to video time, with idle periods shortened.
 
-An idle stretch lies between two activities. It plays at normal speed for ``margin`` seconds,
-then ``factor`` times faster until its video is ``longest`` minus ``margin`` long, then so fast
-that it vanishes, and its last ``margin`` seconds play at normal speed again. So the speed at a
-moment depends on activities up to ``margin`` later and on nothing after that: the map can be
-fixed in one pass, ``margin`` seconds behind the present.
+An idle period lies between two activities. It consists of four pieces:
+
+    activity |margin |  factor  | vanishing |margin | activity
+    speed     1x      20x        1,000,000x  1x
+
+The period plays at normal speed for ``margin`` seconds, then ``factor`` times faster until its
+video is ``longest`` minus ``margin`` long, then so fast that it takes no frame, and its last
+``margin`` seconds play at normal speed again.
+
+Events: ``activity`` reports that something happened; ``settle`` fixes the map as far as it is
+certain; ``finish`` fixes it up to the end.
+
+Invariants: the map never falls and never runs faster than real time. The speed at a moment depends
+on activities up to ``margin`` later and on nothing after that, so the map is fixed in one pass,
+``margin`` seconds behind the present. The fixed part, up to the *horizon*, never changes: frames
+that were written with its times need no correction. A report that arrives too late changes only
+the part after the horizon.
 
 Times are seconds on the caller's monotonic clock.
 """
@@ -18,29 +30,29 @@ from math import inf
 from deskhand.recording.settings import Squeeze
 
 TimePoint = tuple[float, float]
-"""A real time and its video time."""
+"""A point of the time map: a real time and its video time."""
 
 
 @dataclass(frozen=True)
 class TimeMap:
-    """Real time to video time and back: piecewise linear, never falling.
+    """Piecewise linear map from real time to video time and back; it never falls.
 
-    Both begin at 0. Outside of the knots the answers are those of the nearest end.
+    Both times begin at 0. Outside of the points the map has the value of its nearest end.
     """
 
     points: tuple[TimePoint, ...]
 
     @property
     def end(self) -> TimePoint:
-        """The length in real and in video time."""
+        """Length in real and in video time."""
         return self.points[-1]
 
     def video(self, real: float) -> float:
-        """The video time that shows ``real``."""
+        """Return the video time that shows ``real``."""
         return _along(real, self._reals, self._videos)
 
     def real(self, video: float) -> float:
-        """The earliest moment that is shown at ``video``."""
+        """Return the earliest real time that is shown at ``video``."""
         return _along(video, self._videos, self._reals)
 
     @cached_property
@@ -53,7 +65,7 @@ class TimeMap:
 
 
 class Timeline:
-    """Grows a map of times while activities are reported."""
+    """Time map that grows while activities are reported."""
 
     def __init__(self, start: float, squeeze: Squeeze) -> None:
         self._squeeze = squeeze
@@ -65,25 +77,25 @@ class Timeline:
 
     @property
     def horizon(self) -> float:
-        """Up to here the map does not change any more."""
+        """Real time up to which the map is fixed."""
         return self._real[-1]
 
     def activity(self, at: float) -> None:
-        """Something worth seeing happened; too late a report changes only what is not yet fixed."""
+        """Record activity at ``at``; a late report changes only the map after the horizon."""
         if at > self._last and (not self._coming or at != self._coming[-1]):
             insort(self._coming, at)
 
     def settle(self, now: float) -> None:
-        """Fix the map as far as it can be known when all activities until ``now`` are."""
+        """Fix the map as far as it is certain once all activities until ``now`` are reported."""
         self._fix(now - self._squeeze.margin)
 
     def finish(self, at: float) -> None:
-        """Count ``at`` as an activity and fix the map up to it."""
+        """Record an activity at ``at`` and fix the map up to it."""
         self.activity(at)
         self._fix(at)
 
     def video(self, at: float) -> float:
-        """The video time of ``at``; beyond the horizon as if no further activity came."""
+        """Return the video time of ``at``; after the horizon as if no further activity came."""
         if at <= self.horizon:
             return _along(at, self._real, self._video)
         begin, shown = self.horizon, self._video[-1]
@@ -93,7 +105,7 @@ class Timeline:
         return shown
 
     def between(self, start: float, end: float) -> TimeMap:
-        """The fixed part of the map from ``start`` to ``end``, both ends moved to 0."""
+        """Return the fixed part of the map from ``start`` to ``end``, with both origins at 0."""
         end = min(end, self.horizon)
         origin = self.video(start)
         inner = range(bisect_right(self._real, start), bisect_left(self._real, end))
@@ -104,8 +116,8 @@ class Timeline:
         return TimeMap(tuple(points))
 
     def forget(self, before: float) -> None:
-        """Give up what nobody asks for any more: moments before ``before``."""
-        # Two knots stay, for the slope of the last stretch is measured from the one before.
+        """Drop the points before ``before``, which are not needed any more."""
+        # Two points stay, because `_extend` replaces the last one where the slope goes on.
         useless = min(bisect_right(self._real, before) - 1, len(self._real) - 2)
         if useless > 0:
             del self._real[:useless], self._video[:useless]
@@ -119,6 +131,7 @@ class Timeline:
             del self._coming[:known]
 
     def _extend(self, end: float, slope: float) -> None:
+        # One point at each change of speed: an hour of activity stays two points long.
         if slope == self._slope:
             self._real.pop()
             self._video.pop()
@@ -127,7 +140,7 @@ class Timeline:
         self._real.append(end)
 
     def _stretches(self, until: float) -> Iterator[tuple[float, float]]:
-        """Ends and slopes of the pieces from the horizon to ``until``."""
+        """Iterate over the ends and slopes of the pieces from the horizon to ``until``."""
         at, last = self.horizon, self._last
         for following in [*self._coming, inf]:
             while at < min(following, until):
@@ -137,6 +150,7 @@ class Timeline:
             last = max(last, following)
 
     def _piece(self, at: float, last: float, following: float) -> tuple[float, float]:
+        """Return the end and slope of the piece at ``at``, between two activities."""
         squeeze = self._squeeze
         fast, slow = last + squeeze.margin, following - squeeze.margin
         if at < fast:

@@ -1,4 +1,10 @@
-"""Pieces of finished or growing videos: a stretch as a file of its own, a moment as a picture."""
+"""Clips and single frames of finished or growing videos.
+
+A clip copies the packets of its stretches without encoding them again (a remux). A stretch that
+begins between two keyframes includes the packets since the keyframe before, with time stamps below
+0 at the beginning of the clip: the edit list of the MP4 file makes players decode but not show
+them.
+"""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -21,7 +27,7 @@ from .encoder import TIME_BASE, parameter_sets
 
 
 class Stretch(NamedTuple):
-    """What is wanted of one file; seconds of its own video."""
+    """Part of one file; seconds of its own video."""
 
     video: Path
     start: float
@@ -31,11 +37,14 @@ class Stretch(NamedTuple):
 class _PlacedPacket(NamedTuple):
     packet: "Packet[VideoStream]"
     at: int
-    """Milliseconds of the clip; frames that are only decoded for those after lie below 0."""
+    """Milliseconds of the clip; below 0 for packets that are decoded and not shown."""
 
 
 def tag(stretches: Sequence[Stretch]) -> str:
-    """Tells a clip from another one, without cutting it."""
+    """Return an entity tag for a clip without cutting it.
+
+    The tag covers the identity of the files (inode, time of modification, size) and the moments.
+    """
     known = hashlib.sha256()
     for stretch in stretches:
         facts = stretch.video.stat()
@@ -45,14 +54,14 @@ def tag(stretches: Sequence[Stretch]) -> str:
 
 
 def cut(stretches: Sequence[Stretch], target: Path) -> None:
-    """Copy stretches one behind the other into a new file, without encoding anything again.
+    """Copy stretches one after the other into a new file, without encoding anything again.
 
-    A stretch that begins between two keyframes brings the frames since the one before, which
-    players decode and do not show.
+    A stretch that begins between two keyframes includes the frames since the previous keyframe,
+    which players decode and do not show.
 
     Raises:
         RecordingFailed: If two of them have different sizes.
-        UnreadableFilm: If a file holds no film.
+        UnreadableVideo: If a file contains no video.
     """
     try:
         _write(stretches, target)
@@ -69,6 +78,7 @@ def _write(stretches: Sequence[Stretch], target: Path) -> None:
             with closing(av.open(str(stretch.video))) as source:
                 found = source.streams.video[0]
                 stream = stream or clip.add_stream_from_template(found)
+                # An MP4 track has one avcC box, so all packets need the same parameter sets.
                 if parameter_sets(found) != parameter_sets(stream):
                     raise RecordingFailed("its parts have different sizes")
                 _copy(source, stretch, clip, stream, round(offset * 1000))
@@ -86,11 +96,12 @@ def _copy(
     for placed, following in pairwise(chain(_placed_packets(source, stretch, offset), [None])):
         if placed is None:
             return
-        # Only a first stretch may reach below 0: a later one must not overtake what is before it.
+        # Only packets of the first stretch may lie before its begin: those of a later one would
+        # have time stamps below packets that are written already.
         if offset and placed.at < offset:
             raise RecordingFailed("a part does not begin with a keyframe")
         end = following.at if following is not None else max(until, placed.at + 1)
-        # What is on the screen when the clip begins was drawn before, and must be shown then.
+        # The frame that is visible when the clip begins was captured before, so it moves to 0.
         at = 0 if placed.at < 0 < end else placed.at
         packet: Packet[Any] = placed.packet
         packet.time_base = TIME_BASE
@@ -112,16 +123,17 @@ def _placed_packets(
 
 
 def picture(video: Path, at: float) -> NDArray[np.uint8]:
-    """What a video shows at a moment: B, G, R and one byte, a pixel.
+    """Decode the frame that a video shows at a moment: B, G, R and one byte, a pixel.
 
     Raises:
-        UnreadableFilm: If it holds no picture.
+        UnreadableVideo: If the file contains no frame.
     """
     try:
         with closing(av.open(str(video))) as source:
             stream = source.streams.video[0]
             last = None
             for packet in _from(source, stream, at):
+                # A frame is visible until the next one; 1 ms is the resolution of the time stamps.
                 if last is not None and float((packet.pts or 0) * packet.time_base) > at + 0.001:
                     break
                 for frame in packet.decode():
@@ -136,7 +148,7 @@ def picture(video: Path, at: float) -> NDArray[np.uint8]:
 def _from(
     source: InputContainer, stream: VideoStream, at: float
 ) -> Iterator["Packet[VideoStream]"]:
-    """The packets since the last keyframe not later than ``at``."""
+    """Iterate over the packets since the last keyframe that is not later than ``at``."""
     source.seek(round(max(0.0, at) / (stream.time_base or TIME_BASE)), stream=stream)
     for packet in source.demux(stream):
         if packet.pts is not None:

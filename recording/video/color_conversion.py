@@ -1,6 +1,9 @@
-"""The picture that the encoder sees: converted to its colours only where the screen changed.
+"""Conversion of frames from BGRX to YUV 4:2:0, limited to the tiles that changed.
 
-Converting a whole screen takes a quarter of the time of coding it, and most changes are small.
+The conversion of a whole frame takes a quarter of the time of its encoding, and most changes are
+small. The converter keeps one converted frame and replaces only horizontal tiles of it. The result
+equals the conversion of the whole frame bit by bit: a tile is converted together with the
+neighbouring rows that the chroma filter reads.
 """
 
 import numpy as np
@@ -12,27 +15,28 @@ from numpy.typing import NDArray
 from deskhand.recording.ports import Overlay, Rectangle
 
 TILE = 64
-"""Rows that are converted together; even, for two rows share their colours."""
+"""Rows of one tile; even, because two rows share their chroma samples."""
 
 MARGIN = 8
-"""Rows beside a tile that its colours are mixed with."""
+"""Rows above and below a tile that the chroma filter reads."""
 
 MOST_TILES = 0.5
-"""Above this share of the screen, all of it at once is quicker."""
+"""Share of the frame above which the conversion of the whole frame is faster."""
 
 
 class ColorConverter:
-    """Keeps one picture up to date. All pictures given have the same, even size."""
+    """Converts the frames of one screen; all of them must have the same, even size."""
 
     def __init__(self, *, blurred: bool = False) -> None:
         self._blurred = blurred
         self._picture: VideoFrame | None = None
-        # Kept, for each new one prepares its tables and threads again.
+        # A reformatter prepares tables and threads for one pair of sizes, so each size keeps its
+        # own.
         self._whole, self._part, self._halver = (VideoReformatter() for _ in range(3))
 
     @property
     def picture(self) -> VideoFrame | None:
-        """What was drawn last."""
+        """The frame that was converted last; None before the first."""
         return self._picture
 
     def draw(
@@ -41,12 +45,13 @@ class ColorConverter:
         changed: tuple[Rectangle, ...] | None = None,
         overlay: Overlay | None = None,
     ) -> VideoFrame:
-        """The picture of ``pixels`` under ``overlay``; outside of ``changed`` as the last time.
+        """Convert ``pixels`` below ``overlay``; outside of ``changed`` they equal the last frame.
 
-        The same picture is changed and returned again and again.
+        The converter updates and returns the same frame each time.
         """
         height = pixels.shape[0]
         stale = range(0, height, TILE) if changed is None else tiles(changed, height)
+        # A blurred frame is scaled before its conversion, which patches do not repeat.
         small = self._blurred or height < TILE + 2 * MARGIN
         if small:
             self._picture = self._converted(_covered(pixels, 0, overlay))
@@ -72,15 +77,16 @@ class ColorConverter:
         top: int,
         overlay: Overlay | None,
     ) -> None:
-        """Convert one tile with the rows beside it, and keep the tile."""
+        """Convert one tile with the rows around it, and copy the tile into ``picture``."""
         height, width = pixels.shape[:2]
         rows = TILE + 2 * MARGIN
-        # Of one size everywhere, so that the tables are prepared once.
+        # All parts have one size, so that the tables are prepared once.
         begin = min(max(top - MARGIN, 0), height - rows)
         seen = _covered(pixels[begin : begin + rows], begin, overlay)
         source = VideoFrame.from_numpy_buffer(seen, format="bgra")
         part = _yuv(self._part, source, width, rows, threads=1)
         for plane, (target, patch) in enumerate(zip(picture.planes, part.planes, strict=True)):
+            # Plane 0 is luma; the two chroma planes have half the size.
             halved = 2 if plane else 1
             here = slice(top // halved, min(top + TILE, height) // halved)
             there = slice((top - begin) // halved, (min(top + TILE, height) - begin) // halved)
@@ -89,7 +95,7 @@ class ColorConverter:
 
 
 def tiles(changed: tuple[Rectangle, ...], height: int) -> list[int]:
-    """The first rows of the tiles that must be converted again."""
+    """Return the first rows of the tiles that must be converted again."""
     stale: set[int] = set()
     for _, top, _, bottom in changed:
         first = max(top - MARGIN, 0) // TILE * TILE
@@ -98,7 +104,7 @@ def tiles(changed: tuple[Rectangle, ...], height: int) -> list[int]:
 
 
 def _covered(pixels: NDArray[np.uint8], begin: int, overlay: Overlay | None) -> NDArray[np.uint8]:
-    """Rows of a screen from ``begin`` on as they are seen; a copy only where something covers."""
+    """Return rows from ``begin`` on with the overlay on them; a copy only where it covers them."""
     if overlay is None:
         return pixels
     left, top, right, bottom = overlay.region

@@ -1,4 +1,12 @@
-"""H.264 through PyAV: pictures in, coded frames out, each at once."""
+"""H.264 encoder (libx264 through PyAV) without delay: one frame in, one access unit out.
+
+Frames are encoded at variable times with millisecond time stamps. The encoder never decides about
+keyframes: the caller forces them by time of video. It has no look-ahead and no B-frames
+(``tune=zerolatency``), so an access unit is available as soon as its frame is. All quality levels
+produce equal parameter sets (SPS and PPS), which allows the encoder to be replaced inside a file.
+One encoder serves all recordings of a desktop: each file receives the same access units, from its
+first keyframe on.
+"""
 
 from fractions import Fraction
 from types import TracebackType
@@ -22,14 +30,15 @@ from .color_conversion import ColorConverter
 TIME_BASE = Fraction(1, 1000)
 
 Template = VideoStream
-"""What a file copies its headers from."""
+"""Stream from which a file copies its parameter sets."""
 
 BT709 = 1
-"""Matrix, primaries and transfer of HD video all have this number."""
+"""Code point of the matrix, the primaries and the transfer of HD video (ITU-T H.273, tables 2 to
+4)."""
 
 
 class EncodedFrame(NamedTuple):
-    """A coded frame: an H.264 access unit and when its picture was taken."""
+    """H.264 access unit and the time at which its frame was captured."""
 
     data: bytes
     key: bool
@@ -37,10 +46,7 @@ class EncodedFrame(NamedTuple):
 
 
 class Encoder:
-    """One H.264 encoder, opened by ``with`` or ``open``; it can serve several files.
-
-    Frames come out as they go in: no look-ahead, no B-frames.
-    """
+    """H.264 encoder, opened by ``with`` or ``open``; one encoder can serve several files."""
 
     def __init__(self, size: tuple[int, int], quality: QualityLevel, bits_per_second: int) -> None:
         self._size = size
@@ -54,7 +60,7 @@ class Encoder:
 
     @property
     def stream(self) -> Template:
-        """What a file copies its headers from."""
+        """Stream from which a file copies its parameter sets."""
         if self._stream is None:
             raise RecordingFailed("the encoder is not open")
         return self._stream
@@ -63,11 +69,12 @@ class Encoder:
         """Start the encoder.
 
         Raises:
-            RecordingFailed: If FFmpeg has no encoder that fits.
+            RecordingFailed: If FFmpeg has no suitable encoder.
         """
+        # Chroma subsampling 4:2:0 requires even sides.
         width, height = (side + side % 2 for side in self._size)
         try:
-            # The headers of the stream exist only after start_encoding; without a container and
+            # The parameter sets exist only after start_encoding, which needs a container; without
             # that call the files would have an empty avcC box.
             self._container = av.open("null", "w", format="null")
             stream = self._container.add_stream("libx264", rate=15, options=self._options())
@@ -93,19 +100,20 @@ class Encoder:
         changed: tuple[Rectangle, ...] | None = None,
         overlay: Overlay | None = None,
     ) -> EncodedFrame:
-        """Code a picture taken at ``at`` (seconds), later than the one before.
+        """Encode a frame captured at ``at`` (seconds), later than the previous one.
 
-        Outside of ``changed`` it shows what the one before did; None: it may differ anywhere.
+        Outside of ``changed`` the frame equals the previous one; None means that it may differ
+        anywhere.
         """
         return self._encode(self._converter.draw(self._fitted(pixels), changed, overlay), at, key)
 
     def repeat(self, at: float, *, key: bool) -> EncodedFrame | None:
-        """Code the last picture once more; None before the first."""
+        """Encode the last frame once more (a dup frame); return None before the first."""
         picture = self._converter.picture
         return self._encode(picture, at, key) if picture is not None else None
 
     def close(self) -> None:
-        """Give everything back; twice is fine."""
+        """Release the encoder; idempotent."""
         if self._container is not None:
             self._container.close()
         self._container = self._stream = None
@@ -127,16 +135,19 @@ class Encoder:
             "preset": "veryfast",
             "tune": "zerolatency",
             "crf": str(self._quality.crf),
-            # More threads cut a picture into slices, which costs a fifth more and gains no time
-            # that anybody waits for.
+            # More threads divide a frame into slices, which costs a fifth more bytes; the latency
+            # that they save is not needed for a file.
             "threads": "1",
             "maxrate": str(self._bits),
             "bufsize": str(self._bits),
+            # A forced keyframe must be an IDR picture, because a file may begin with it.
             "forced-idr": "1",
-            # Keys are forced by time. keyint counts frames, and there may be two a minute.
-            # stitchable gives every quality the same headers, so that it can change in a file.
-            # Motion on a screen is by whole pixels, and nothing fades: looking for it between
-            # them, or for fades, costs a sixth of the time and 16 MB, and finds nothing.
+            # keyint counts frames, of which there may be two a minute; keyframes are forced by
+            # time instead.
+            # stitchable makes the parameter sets independent of the quality.
+            # Content of a screen moves by whole pixels and does not fade: subpixel motion search
+            # (subme) and weighted prediction (weightp) cost a sixth of the time and 16 MB, and
+            # find nothing.
             "x264-params": "keyint=infinite:scenecut=0:stitchable=1:subme=0:me=dia:weightp=0",
         }
 
@@ -146,13 +157,14 @@ class Encoder:
         picture.time_base = TIME_BASE
         picture.pict_type = PictureType.I if key else PictureType.NONE
         try:
+            # zerolatency: exactly one packet for each frame.
             (packet,) = self.stream.encode(picture)
         except (av.FFmpegError, ValueError) as error:
             raise RecordingFailed(f"the encoder refused a picture: {error}") from error
         return EncodedFrame(bytes(packet), packet.is_keyframe, at)
 
     def _fitted(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """The picture at the coded size: odd sides padded by repeating the border."""
+        """Return the pixels at the coded size, with odd sides padded by repeating the border."""
         width, height = self.stream.width, self.stream.height
         if pixels.shape[:2] == (height, width) and pixels.flags.c_contiguous:
             return pixels
@@ -166,5 +178,5 @@ class Encoder:
 
 
 def parameter_sets(stream: Template) -> bytes:
-    """The parameter sets of a stream; equal ones may follow each other in one file."""
+    """Return the parameter sets (avcC extradata); streams with equal ones may share a file."""
     return stream.codec_context.extradata or b""

@@ -1,4 +1,4 @@
-"""Small JPEG pictures of frames, drawn with Pillow."""
+"""Thumbnails of frames as JPEG, made with Pillow."""
 
 from io import BytesIO
 
@@ -9,16 +9,17 @@ from PIL import Image
 from deskhand.recording.timing.thumbnail_choice import fitted
 
 Thumbnail = Image.Image
-"""A small picture, not yet a file."""
+"""A downscaled frame, not yet encoded."""
 
+# Pillow's scale from 1 to 95; text on a thumbnail is still readable.
 QUALITY = 82
 
 
 def downscaled(pixels: NDArray[np.uint8]) -> Thumbnail:
-    """A copy of a frame (B, G, R and one ignored byte) at thumbnail size."""
+    """Return a copy of a frame (B, G, R and one ignored byte) at thumbnail size."""
     height, width = pixels.shape[:2]
     size = fitted(width, height)
-    # Pillow reorders the bytes while it copies; numpy would take ten times as long for that.
+    # Pillow reorders the bytes while it copies; numpy takes ten times as long for that.
     flat = np.ascontiguousarray(pixels)
     whole = Image.frombuffer("RGB", (width, height), flat, "raw", "BGRX")
     # reduce() averages whole blocks and costs a third of a resize over all pixels.
@@ -27,7 +28,7 @@ def downscaled(pixels: NDArray[np.uint8]) -> Thumbnail:
 
 
 def jpeg(picture: Thumbnail) -> bytes:
-    """A JPEG file."""
+    """Encode a thumbnail as a JPEG file."""
     out = BytesIO()
     picture.save(out, "JPEG", quality=QUALITY)
     return out.getvalue()

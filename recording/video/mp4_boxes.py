@@ -1,46 +1,50 @@
-"""MP4 as nested boxes: finding them, moving an index, adding chapters (ISO 14496-12).
+"""MP4 boxes (ISO/IEC 14496-12, section 4.2): walk, build, relocate the moov box, add chapters.
 
-A box is its length, four letters and its contents; contents may be boxes again.
+A box consists of its length (four bytes, big endian), a type of four letters and its contents,
+which may be boxes again. A length of 1 means that eight bytes of length follow the type.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 HEAD = 8
-"""Bytes of a box before its contents, when its length fits into four bytes."""
+"""Bytes of a box header whose length fits into four bytes."""
 
 MOST_CHAPTERS = 255
-"""The list of chapters counts them in one byte."""
+"""Largest number of chapters: the chpl box counts them in one byte."""
 
 LONGEST_TITLE = 255
-"""Bytes; a title's length is one byte too."""
+"""Largest length of a title in bytes: the chpl box stores it in one byte too."""
 
+# The boxes between moov and the chunk offset boxes stco and co64 (sections 8.3 to 8.7).
 _PARENTS = frozenset({b"trak", b"mdia", b"minf", b"stbl"})
+# The chpl box counts time in units of 100 ns.
 _TICKS = 10_000_000
 
 
 class Box(NamedTuple):
-    """A box inside of some bytes."""
+    """Position of a box in a buffer or file."""
 
     kind: bytes
     start: int
-    """Of the box itself."""
+    """Offset of the header."""
     body: int
-    """Of its contents."""
+    """Offset of the contents."""
     end: int
 
 
 class Chapter(NamedTuple):
-    """A named moment; seconds of video."""
+    """Chapter mark of a video; ``start`` in seconds of video."""
 
     start: float
     title: str
 
 
 def walk(data: bytes, start: int = 0, end: int | None = None) -> Iterator[Box]:
-    """The boxes that follow each other; those that are cut off or nonsense end the walk."""
+    """Iterate over sibling boxes; a truncated or invalid one ends the iteration."""
     end = len(data) if end is None else end
     while start + HEAD <= end:
+        # A length of 0 ("to the end of the file") is invalid here: our files never contain it.
         size, body = int.from_bytes(data[start : start + 4], "big"), start + HEAD
         if size == 1:
             size, body = int.from_bytes(data[body : body + 8], "big"), body + 8
@@ -51,37 +55,39 @@ def walk(data: bytes, start: int = 0, end: int | None = None) -> Iterator[Box]:
 
 
 def boxed(kind: bytes, contents: bytes) -> bytes:
-    """A box of these contents."""
+    """Build a box from its contents."""
     return (HEAD + len(contents)).to_bytes(4, "big") + kind + contents
 
 
 def padding(size: int) -> bytes:
-    """A box of exactly ``size`` bytes, at least ``HEAD``, that everybody skips."""
+    """Build a free box of exactly ``size`` bytes, at least ``HEAD``, which players skip."""
     return boxed(b"free", bytes(size - HEAD))
 
 
 def shifted(moov: bytes, by: int) -> bytes:
-    """The same index for frames that lie ``by`` bytes further back in the file.
+    """Return the moov box for frames whose offsets in the file grow by ``by`` bytes.
 
     Raises:
-        OverflowError: If a place does not fit into the four bytes it has.
+        OverflowError: If an offset does not fit into the four bytes of an stco entry.
     """
     changed = bytearray(moov)
     for table in _tables(moov, 0, len(moov)):
         width = 8 if table.kind == b"co64" else 4
+        # Version, flags and the number of entries precede the chunk offsets.
         for at in range(table.body + 8, table.end, width):
-            place = int.from_bytes(moov[at : at + width], "big") + by
-            changed[at : at + width] = place.to_bytes(width, "big")
+            offset = int.from_bytes(moov[at : at + width], "big") + by
+            changed[at : at + width] = offset.to_bytes(width, "big")
     return bytes(changed)
 
 
 def with_chapters(moov: bytes, chapters: Sequence[Chapter]) -> bytes:
-    """The same index with a list of chapters; of too many every second one goes, and again."""
+    """Return the moov box with a list of chapters, thinned out if there are too many."""
     if not chapters:
         return moov
     (outer,) = walk(moov)
     listed = chapter_list(chapters)
     for box in walk(moov, outer.body, outer.end):
+        # Two udta boxes are invalid, so the list joins the one that FFmpeg wrote.
         if box.kind == b"udta":
             user = boxed(b"udta", moov[box.body : box.end] + listed)
             return boxed(b"moov", moov[outer.body : box.start] + user + moov[box.end : outer.end])
@@ -89,7 +95,7 @@ def with_chapters(moov: bytes, chapters: Sequence[Chapter]) -> bytes:
 
 
 def chapter_list(chapters: Sequence[Chapter]) -> bytes:
-    """The box ``chpl``, which FFmpeg and most players read."""
+    """Build the chpl box (Nero chapters), which FFmpeg and most players read."""
     kept = thinned(chapters)
     rows = [bytes([1, 0, 0, 0]), bytes(4), bytes([len(kept)])]
     for chapter in kept:
@@ -99,12 +105,13 @@ def chapter_list(chapters: Sequence[Chapter]) -> bytes:
 
 
 def thinned(chapters: Sequence[Chapter]) -> Sequence[Chapter]:
-    """As many of the chapters as a file may have, spread evenly."""
+    """Return at most ``MOST_CHAPTERS`` of the chapters, spread evenly, the first included."""
     every = -(-len(chapters) // MOST_CHAPTERS)
     return chapters[:: max(1, every)]
 
 
 def _cut(title: str) -> bytes:
+    # A cut in the middle of a UTF-8 sequence leaves bytes that do not decode; they go, too.
     return title.encode()[:LONGEST_TITLE].decode(errors="ignore").encode()
 
 

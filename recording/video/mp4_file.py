@@ -1,8 +1,13 @@
-"""MP4 files that play however their writer ended.
+"""MP4 files that play even if their writer was killed.
 
-A file is written as a hybrid: every frame closes a fragment of its own, and closing the file
-writes an ordinary index behind the frames. Fragments by duration would count the *video's*
-seconds, of which an idle minute has only three.
+``Mp4File`` writes a hybrid file (FFmpeg's ``hybrid_fragmented``): every frame is a fragment (moof
+and mdat box) of its own, and ``close`` writes an ordinary moov box behind the frames. A file
+without it still plays, fragment by fragment. Fragments of a fixed duration would be counted in
+seconds of *video*, of which an idle minute has only two, so the loss at a kill would be large.
+
+States of a file: open (fragments only), closed (moov box at the end; ``describe`` may append the
+description), and with the index in front (see ``library.faststart``). ``rescue`` turns an open
+file whose writer is gone into a closed one.
 """
 
 import errno
@@ -26,25 +31,28 @@ from deskhand.recording.errors import DiskFull, RecordingFailed, UnreadableVideo
 from .encoder import TIME_BASE
 from .mp4_boxes import HEAD, Box, boxed, padding
 
+# Options of FFmpeg's mov muxer. Without flush_packets up to 32 KiB would wait in its buffer.
 HYBRID = {
     "movflags": "hybrid_fragmented+frag_every_frame",
     "flush_packets": "1",
     "video_track_timescale": "1000",
 }
 
+# EFBIG: the limit of a file's size (setrlimit RLIMIT_FSIZE) or of the file system.
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 SIDECAR_BOX = UUID("9e0bb7a6-2b6f-4b43-8f3e-6a1d3d0f7c51")
-"""Type of the box in which a file carries its own description."""
+"""Extended type (section 11.1) of the uuid box that contains the description of a file."""
 
 
 class Mp4File:
-    """One MP4 file being written. Times are milliseconds of video."""
+    """MP4 file that is being written. Times are milliseconds of video."""
 
     def __init__(self, path: Path, template: VideoStream) -> None:
         self.path = path
         self.frames = 0
-        # A second descriptor of the file: its sync reaches what FFmpeg writes through its own.
+        # PyAV does not expose its descriptor. fdatasync on a second descriptor also covers what
+        # FFmpeg wrote through its own, because dirty pages belong to the inode.
         try:
             self._file = os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)
         except OSError as error:
@@ -61,19 +69,20 @@ class Mp4File:
 
     @property
     def size(self) -> int:
-        """Bytes on disk."""
+        """Size on disk in bytes."""
         return os.fstat(self._file).st_size
 
     def write(self, data: bytes, *, key: bool, at: int) -> None:
-        """Append a frame, shown at ``at``.
+        """Append a frame that is shown from ``at`` on.
 
         Raises:
-            DiskFull: If there is no room.
-            RecordingFailed: If FFmpeg refuses it.
+            DiskFull: If there is no free space.
+            RecordingFailed: If FFmpeg rejects the frame.
         """
         if self._container is None:
             raise RecordingFailed(f"{self.path.name} is closed")
         packet: Packet[Any] = Packet(data)
+        # The encoder makes no B-frames, so frames are decoded in the order of presentation.
         packet.pts = packet.dts = at
         packet.time_base = TIME_BASE
         packet.is_keyframe = key
@@ -87,11 +96,15 @@ class Mp4File:
         self.frames += 1
 
     def sync(self) -> None:
-        """Wait until what was written is on the disk."""
+        """Force all written frames to the disk (``fdatasync``)."""
         os.fdatasync(self._file)
 
     def close(self) -> None:
-        """Write the index; twice is fine. If there is no room for it the file plays without."""
+        """Write the moov box and close the file; idempotent.
+
+        Raises:
+            RecordingFailed: If there is no room for the moov box; the file plays without it.
+        """
         if self._container is None:
             return
         container, self._container = self._container, None
@@ -105,14 +118,14 @@ class Mp4File:
 
 
 def no_room(error: BaseException) -> bool:
-    """Whether an error of the system means that the disk, a quota or a limit is exhausted."""
+    """Return True if an error means that the disk, a quota or a size limit is exhausted."""
     return getattr(error, "errno", None) in _NO_ROOM
 
 
 def describe(path: Path, text: str, room: int = 0) -> None:
-    """Append a description to a closed file, in a box that players skip.
+    """Append a description to a closed file, in a uuid box that players skip.
 
-    ``room``: bytes that the index may grow by later without changing the size of the file.
+    ``room``: bytes by which the moov box may grow later without a change of the file's size.
     """
     spare = padding(room) if room else b""
     with path.open("ab") as file:
@@ -120,7 +133,7 @@ def describe(path: Path, text: str, room: int = 0) -> None:
 
 
 def description(path: Path) -> str | None:
-    """What ``describe`` appended."""
+    """Return the description that ``describe`` appended; None if there is none."""
     with path.open("rb") as file:
         for box in outermost(file.fileno()):
             if box.kind == b"uuid":
@@ -132,20 +145,20 @@ def description(path: Path) -> str | None:
 
 @dataclass(frozen=True)
 class Rescued:
-    """What was left in a file whose writer was killed."""
+    """Content of a file whose writer was killed."""
 
     video_s: float
     frames: int
     last_key: NDArray[np.uint8]
-    """The last picture that needs no other: B, G, R and one byte, a pixel."""
+    """The last keyframe, decoded: B, G, R and one byte, a pixel."""
 
 
 def rescue(path: Path) -> Rescued:
-    """Give a killed writer's file an ordinary index; it is replaced in one step.
+    """Write an ordinary moov box for the file of a killed writer; replace the file atomically.
 
     Raises:
-        UnreadableFilm: If there is no whole frame in it.
-        OSError: If the disk refuses; the file is as it was, but for a torn end.
+        UnreadableVideo: If the file contains no complete frame.
+        OSError: If the disk fails; the file is unchanged except for a truncated last box.
     """
     whole = path.with_suffix(".rescued")
     try:
@@ -165,6 +178,8 @@ def rescue(path: Path) -> Rescued:
         picture = _last_key(whole)
     except (av.FFmpegError, OSError, IndexError, ValueError) as error:
         whole.unlink(missing_ok=True)
+        # PyAV's errors are OSErrors as well where FFmpeg returned an errno, so that a full disk is
+        # distinct from a broken file.
         if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
             raise
         raise UnreadableVideo(path.name, str(error)) from error
@@ -173,22 +188,24 @@ def rescue(path: Path) -> Rescued:
 
 
 def _cut_off_torn_boxes(path: Path) -> None:
-    """Remove the end of a file that was being written; FFmpeg may refuse the rest for its sake."""
+    """Truncate a file after its last complete fragment; FFmpeg may reject all of it otherwise."""
     with path.open("r+b") as file:
         size = os.fstat(file.fileno()).st_size
-        end, film = size, False
+        end, has_moov = size, False
         for box in outermost(file.fileno()):
-            film = film or box.kind == b"moov"
+            has_moov = has_moov or box.kind == b"moov"
+            # A moof box is useless without the mdat box that follows it.
             if box.kind != b"moof" and box.end <= size:
                 end = box.end
-        if film:
+        if has_moov:
             file.truncate(end)
 
 
 def _whole_packets(source: InputContainer, stream: VideoStream) -> Iterator["Packet[VideoStream]"]:
     packets = source.demux(stream)
     while True:
-        # Behind the last whole frame FFmpeg may find a cut box, and says so by an error.
+        # After the last complete fragment FFmpeg may reach a truncated box, which it reports as an
+        # error of the demuxer.
         try:
             packet = next(packets, None)
         except av.FFmpegError:
@@ -213,7 +230,7 @@ def _last_key(path: Path) -> NDArray[np.uint8]:
 
 
 def outermost(file: int) -> Iterator[Box]:
-    """The boxes of a whole file; the last one may end behind it."""
+    """Iterate over the top-level boxes of a file; the last one may be truncated."""
     at, end = 0, os.fstat(file).st_size
     while at + HEAD <= end:
         head = os.pread(file, 16, at)
