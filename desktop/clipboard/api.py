@@ -1,4 +1,4 @@
-"""The routes of the clipboard."""
+"""Routes of the clipboard."""
 
 import asyncio
 import base64
@@ -27,7 +27,7 @@ _KINDS: dict[str, tuple[Kind, ...]] = {
     "image": ("image/png",),
     "image/png": ("image/png",),
 }
-# Whatever a desktop can influence must not become a page of ours.
+# Content from a desktop is untrusted and must never run as a page of this origin.
 _SAFE = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox; default-src 'none'",
@@ -37,20 +37,20 @@ _SAFE = {
 
 
 class ClipboardService(Protocol):
-    """What was copied. Blocking; called from any thread."""
+    """The clipboard of a display. Blocking; called from any thread."""
 
     def get(self, kinds: tuple[Kind, ...]) -> Content | None:
-        """What was copied last."""
+        """Return the content in the first of these types that is offered."""
 
     def put(self, content: Content, restore_after: float | None = None) -> None:
-        """Copy; after so many seconds, what was there before comes back."""
+        """Copy; after ``restore_after`` seconds the previous content comes back."""
 
     def restore(self) -> bool:
-        """Copy again what was there before."""
+        """Copy the previous content again; return False if none was saved."""
 
 
-def router(board: Callable[[], ClipboardService], access: AccessControl) -> APIRouter:
-    """Return the routes; ``board`` may wait for a display, and is called in a thread."""
+def router(clipboard: Callable[[], ClipboardService], access: AccessControl) -> APIRouter:
+    """Return the routes; ``clipboard`` may wait for a display and is called in a worker thread."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
     @routes.get(
@@ -63,13 +63,15 @@ def router(board: Callable[[], ClipboardService], access: AccessControl) -> APIR
         """What was copied last; text, else a PNG, or what `type` says. 204 if there is none."""
         with answered():
             known(request.query_params, ("type", "viewer"))
-            kinds = _wanted(request)
-            if not _drives(request, access):
+            kinds = _requested_kinds(request)
+            if not _holds_control(request, access):
                 access.check_view()
-            found = await asyncio.to_thread(lambda: board().get(kinds))
+            found = await asyncio.to_thread(lambda: clipboard().get(kinds))
             if found is None:
                 return Response(status_code=204, headers=_SAFE)
-            return Response(found.data, headers={**_SAFE, "Content-Type": _shown(found.kind)})
+            return Response(
+                found.data, headers={**_SAFE, "Content-Type": _content_type(found.kind)}
+            )
 
     @routes.put("/clipboard", status_code=204, openapi_extra=_BODY)
     async def write(request: Request) -> Response:
@@ -83,7 +85,7 @@ def router(board: Callable[[], ClipboardService], access: AccessControl) -> APIR
             after = _restore_after(request.query_params.get("restore_after"))
             content = content_of(request.headers.get("content-type", ""), await _body(request))
             with _acting(request, access):
-                await asyncio.to_thread(lambda: board().put(content, after))
+                await asyncio.to_thread(lambda: clipboard().put(content, after))
             return Response(status_code=204)
 
     @routes.post(
@@ -95,7 +97,7 @@ def router(board: Callable[[], ClipboardService], access: AccessControl) -> APIR
         """Copy again what was there before the last PUT."""
         with answered():
             with _acting(request, access):
-                restored = await asyncio.to_thread(lambda: board().restore())
+                restored = await asyncio.to_thread(lambda: clipboard().restore())
             if not restored:
                 raise refusal(409, "There is nothing to restore.", "nothing was copied before")
             return Response(status_code=204)
@@ -103,22 +105,22 @@ def router(board: Callable[[], ClipboardService], access: AccessControl) -> APIR
     return routes
 
 
-def _drives(request: Request, access: AccessControl) -> bool:
-    """Whether the page that asks is in control: a person's clipboard is the person's."""
+def _holds_control(request: Request, access: AccessControl) -> bool:
+    """Return True for the live view in control, which may use the clipboard in privacy mode."""
     return access.holds_control(control_key(None, request.query_params.get("viewer")))
 
 
 def _acting(request: Request, access: AccessControl) -> AbstractContextManager[None]:
-    if _drives(request, access):
+    if _holds_control(request, access):
         return nullcontext()
     return access.acting(caller_of(request.headers).chat_id)
 
 
 def content_of(media_type: str, body: bytes) -> Content:
-    """Read what is to be copied.
+    """Parse the body of a request to copy.
 
     Raises:
-        InvalidAction: If it is neither UTF-8 nor a PNG.
+        InvalidAction: If the content is neither UTF-8 nor a PNG.
     """
     if media_type.partition(";")[0].strip().lower() == "application/json":
         return _from_json(decode(body))
@@ -148,13 +150,13 @@ def _from_json(body: Json) -> Content:
 
 
 async def _body(request: Request) -> bytes:
-    whole = bytearray()
-    async for piece in request.stream():
-        whole += piece
-        if len(whole) > LARGEST:
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > LARGEST:
             detail = f"at most {LARGEST} bytes can be copied"
             raise HTTPException(413, {"message": "Too large for the clipboard.", "detail": detail})
-    return bytes(whole)
+    return bytes(content)
 
 
 def _restore_after(text: str | None) -> float | None:
@@ -166,7 +168,7 @@ def _restore_after(text: str | None) -> float | None:
         raise InvalidAction('"restore_after" must be a number of seconds.') from error
 
 
-def _wanted(request: Request) -> tuple[Kind, ...]:
+def _requested_kinds(request: Request) -> tuple[Kind, ...]:
     kind = request.query_params.get("type")
     if kind is None:
         kind = "image" if request.headers.get("accept", "").startswith("image/") else ""
@@ -175,7 +177,7 @@ def _wanted(request: Request) -> tuple[Kind, ...]:
     return _KINDS[kind]
 
 
-def _shown(kind: Kind) -> str:
+def _content_type(kind: Kind) -> str:
     return "text/plain; charset=utf-8" if kind == "text/plain" else kind
 
 

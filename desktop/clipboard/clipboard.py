@@ -1,4 +1,8 @@
-"""The clipboard of one display, for callers in any thread."""
+"""Clipboard of one display, for callers in any thread.
+
+The thread owns the X connection and serves two sources with one select(2): the connection, where
+other clients request the owned content, and a pipe that announces tasks of callers.
+"""
 
 import os
 import queue
@@ -21,24 +25,24 @@ from deskhand.desktop.x11.selection import Content, Kind, Selection
 
 
 @dataclass(frozen=True)
-class _Order:
-    work: Callable[[], Any]
-    answer: "Future[Any]"
+class _Task:
+    run: Callable[[], Any]
+    result: "Future[Any]"
 
 
 class X11Clipboard:
-    """Reads and owns the clipboard from a thread with a connection of its own."""
+    """Reads and owns the clipboard in a thread with a connection of its own."""
 
     def __init__(self, display: str, xauthority: Path) -> None:
         self._display = display
         self._xauthority = xauthority
         self._thread = threading.Thread(target=self._run, name="clipboard", daemon=True)
-        self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
-        self._door = threading.Lock()
+        self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
         self._ended = True
         self._connection: Any = None
         self._wake_read, self._wake_write = -1, -1
-        self._before: Content | None = None
+        self._saved: Content | None = None
         self._due: float | None = None
 
     def __enter__(self) -> Self:
@@ -70,7 +74,7 @@ class X11Clipboard:
         self._thread.start()
 
     def close(self) -> None:
-        """Give the clipboard up and disconnect; twice is fine."""
+        """Give up ownership of the selection and disconnect; twice is fine."""
         if self._wake_write < 0:
             return
         self._send(None)
@@ -81,107 +85,107 @@ class X11Clipboard:
         self._wake_read, self._wake_write = -1, -1
 
     def get(self, kinds: tuple[Kind, ...] = ("text/plain", "image/png")) -> Content | None:
-        """What was copied last, in the first of these forms that it has; None if in none.
+        """Return the content in the first of these types that is offered; None if none is.
 
         Raises:
-            ClipboardFailed: If its owner does not hand it over.
+            ClipboardFailed: If the selection owner does not answer in time.
             DisplayGone: When the display is lost.
         """
-        found: Content | None = self._ask(lambda: self._selection.read(kinds))
+        found: Content | None = self._run_in_thread(lambda: self._selection.read(kinds))
         return found
 
     def put(self, content: Content, restore_after: float | None = None) -> None:
-        """Copy; what was there before is kept for ``restore``, which may come by itself.
+        """Copy a content, and save the previous one for ``restore``.
 
-        After ``restore_after`` seconds, it does so unless something else was copied meanwhile.
+        After ``restore_after`` seconds it is restored, unless another client copied meanwhile.
 
         Raises:
             ClipboardFailed: If another program copied at the same moment.
             DisplayGone: When the display is lost.
         """
-        self._ask(lambda: self._replace(content, restore_after))
+        self._run_in_thread(lambda: self._replace(content, restore_after))
 
     def restore(self) -> bool:
-        """Copy again what was there before the last ``put``; False if nothing is kept.
+        """Copy the content again that the last ``put`` replaced; return False if none is saved.
 
         Raises:
             ClipboardFailed: If another program copied at the same moment.
             DisplayGone: When the display is lost.
         """
-        return bool(self._ask(self._bring_back))
+        return bool(self._run_in_thread(self._restore_saved))
 
     def _replace(self, content: Content, restore_after: float | None) -> None:
-        self._before, self._due = None, None
-        # One that does not hand over what it copied does not keep others from copying.
+        self._saved, self._due = None, None
+        # A selection owner that does not answer must not prevent copying.
         with suppress(ClipboardFailed):
-            self._before = self._selection.read(("text/plain", "image/png"))
+            self._saved = self._selection.read(("text/plain", "image/png"))
         self._selection.own(content)
         if restore_after is not None:
             self._due = time.monotonic() + restore_after
 
-    def _restore_by_itself(self) -> None:
-        if self._selection.owned is not None and not self._bring_back():
+    def _restore_when_due(self) -> None:
+        if self._selection.owned is not None and not self._restore_saved():
             self._selection.disown()
         self._due = None
 
-    def _bring_back(self) -> bool:
-        before, self._before, self._due = self._before, None, None
-        if before is None:
+    def _restore_saved(self) -> bool:
+        saved, self._saved, self._due = self._saved, None, None
+        if saved is None:
             return False
-        self._selection.own(before)
+        self._selection.own(saved)
         return True
 
-    def _ask(self, work: Callable[[], Any]) -> Any:
-        answer: Future[Any] = Future()
-        self._send(_Order(work, answer))
+    def _run_in_thread(self, run: Callable[[], Any]) -> Any:
+        result: Future[Any] = Future()
+        self._send(_Task(run, result))
         try:
-            return answer.result()
+            return result.result()
         except CancelledError as error:
             raise DisplayGone(self._display, "connection lost") from error
 
-    def _send(self, order: _Order | None) -> None:
-        with self._door:
+    def _send(self, task: _Task | None) -> None:
+        with self._lock:
             if not self._ended:
-                self._orders.put(order)
+                self._tasks.put(task)
                 os.write(self._wake_write, b"!")
-            elif order is not None:
-                order.answer.cancel()
+            elif task is not None:
+                task.result.cancel()
 
     def _run(self) -> None:
         try:
             while self._serve():
                 pass
         except LOST:
-            # Whoever opened us notices that the display is gone.
+            # The owner of this object notices the lost display itself; callers get DisplayGone.
             pass
         finally:
-            with self._door:
+            with self._lock:
                 self._ended = True
-            while not self._orders.empty():
-                order = self._orders.get()
-                if order is not None:
-                    order.answer.cancel()
+            while not self._tasks.empty():
+                task = self._tasks.get()
+                if task is not None:
+                    task.result.cancel()
 
     def _serve(self) -> bool:
-        """Do what has come meanwhile, then wait; False at the end."""
+        """Run pending tasks, then wait for the next event; return False at the end."""
         self._selection.handle_pending()
-        while not self._orders.empty():
-            order = self._orders.get()
-            if order is None:
+        while not self._tasks.empty():
+            task = self._tasks.get()
+            if task is None:
                 return False
             try:
-                order.answer.set_result(order.work())
+                task.result.set_result(task.run())
             except ClipboardFailed as error:
-                order.answer.set_exception(error)
+                task.result.set_exception(error)
             except xcffib.ProtocolException as error:
-                order.answer.set_exception(ClipboardFailed(repr(error)))
+                task.result.set_exception(ClipboardFailed(repr(error)))
             finally:
-                order.answer.cancel()
+                task.result.cancel()
             self._selection.handle_pending()
         left = None if self._due is None else self._due - time.monotonic()
         if left is not None and left <= 0:
             with suppress(ClipboardFailed):
-                self._restore_by_itself()
+                self._restore_when_due()
             return True
         sources = [self._connection.get_file_descriptor(), self._wake_read]
         if self._wake_read in select.select(sources, [], [], left)[0]:

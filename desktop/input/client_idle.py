@@ -1,4 +1,10 @@
-"""The process that the keyboard belongs to, and whether it has work left to do."""
+"""Waits until the process with the keyboard focus is idle.
+
+A key event carries a keycode, which the client translates with the keyboard map that it has when
+it processes the event. Before the map changes, the client must therefore have processed all key
+events sent so far. X11 has no acknowledgement for that; the state of the client's main thread
+(proc(5), stat and schedstat) is the best evidence.
+"""
 
 import time
 from pathlib import Path
@@ -10,49 +16,49 @@ import xcffib.res
 from deskhand.desktop.x11.connection import has_extension
 
 _POLL_SECONDS = 0.005
-_STILL_IN_A_ROW = 3
+_SAME_IN_A_ROW = 3
 _LONGEST_SECONDS = 4.0
 
 
-class Listener:
-    """Looks for the client with the focus through the X-Resource extension.
+class FocusedClient:
+    """Process of the focused client, found through the X-Resource extension.
 
-    The connection is the caller's, and so are its errors, but for those of windows that vanish.
+    The caller owns the connection and handles its errors, except those of windows that vanish.
     """
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-        self._known = has_extension(connection, b"X-Resource")
-        if self._known:
+        self._supported = has_extension(connection, b"X-Resource")
+        if self._supported:
             self._resources = connection(xcffib.res.key)
 
-    def rest(self) -> None:
-        """Wait until its main thread sleeps, for some seconds at most.
+    def wait_idle(self) -> None:
+        """Wait until the main thread of the process sleeps, for `_LONGEST_SECONDS` at most.
 
-        A busy program looks up a key long after it was pressed; when it sleeps, it has done so
-        with all. Where nobody knows the process, this returns at once.
+        Returns at once if the process is unknown.
         """
         process = self._process()
         if process is None:
             return
         deadline = time.monotonic() + _LONGEST_SECONDS
-        before, still = "", 0
-        while still < _STILL_IN_A_ROW and time.monotonic() < deadline:
-            # It may sleep only until the server answers it: then our answer comes after its own.
+        previous, same = "", 0
+        while same < _SAME_IN_A_ROW and time.monotonic() < deadline:
+            # The client may sleep only until its own request is answered. The server answers this
+            # round trip after that one.
             self._connection.core.GetInputFocus().reply()
-            state = _asleep(process)
-            still = still + 1 if state and state == before else 0
-            before = state
+            state = _sleep_signature(process)
+            same = same + 1 if state and state == previous else 0
+            previous = state
             time.sleep(_POLL_SECONDS)
 
     def _process(self) -> int | None:
         window = self._connection.core.GetInputFocus().reply().focus
-        # 0 and 1 stand for nobody, and for whatever is under the pointer.
-        if not self._known or window <= 1:
+        # Focus 0 is None, 1 is PointerRoot (SetInputFocus).
+        if not self._supported or window <= 1:
             return None
         wanted = xcffib.res.ClientIdMask.LocalClientPID
-        made: Any = xcffib.res.ClientIdSpec
-        spec = made.synthetic(window, wanted)
+        spec_type: Any = xcffib.res.ClientIdSpec
+        spec = spec_type.synthetic(window, wanted)
         try:
             found = self._resources.QueryClientIds(1, [spec]).reply()
         except xcffib.XcffibException:
@@ -60,8 +66,8 @@ class Listener:
         return next((value.value[0] for value in found.ids if len(value.value)), None)
 
 
-def _asleep(process: int) -> str:
-    """Tells one sleep from the next; empty while it runs, or could if there were a processor."""
+def _sleep_signature(process: int) -> str:
+    """Return a value that differs from one sleep to the next; empty for a runnable process."""
     folder = Path(f"/proc/{process}")
     try:
         state = (folder / "stat").read_text().rpartition(")")[2].split()[0]

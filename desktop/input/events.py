@@ -1,4 +1,4 @@
-"""What the hands do, one movement at a time, in native pixels."""
+"""Input events, in native pixels."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from deskhand.desktop.geometry import Point
 
 @dataclass(frozen=True)
 class PointerMotion:
-    """Put the pointer at a point."""
+    """Move the pointer to a point."""
 
     to: Point
 
@@ -21,35 +21,35 @@ class ButtonPress:
 
 @dataclass(frozen=True)
 class ButtonRelease:
-    """Let a mouse button go."""
+    """Release a mouse button."""
 
     button: int
 
 
 @dataclass(frozen=True)
 class KeyPress:
-    """Press the key that carries a keysym, without touching modifiers."""
+    """Press the key that is bound to a keysym, without changing modifiers."""
 
     keysym: int
 
 
 @dataclass(frozen=True)
 class KeyRelease:
-    """Let the key that carries a keysym go."""
+    """Release the key that is bound to a keysym."""
 
     keysym: int
 
 
 @dataclass(frozen=True)
 class Tap:
-    """Press and release the key of a keysym, with whatever level (Shift, AltGr) it needs."""
+    """Press and release the key of a keysym, with the modifiers (Shift, AltGr) of its level."""
 
     keysym: int
 
 
 @dataclass(frozen=True)
 class Pause:
-    """Let time pass, in seconds."""
+    """Wait, in seconds."""
 
     seconds: float
 

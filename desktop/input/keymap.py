@@ -1,4 +1,4 @@
-"""Which key gives which symbol on a display's keyboard, and which keys may carry a foreign one."""
+"""Keyboard map of a display, and temporary bindings of spare keycodes to foreign keysyms."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,38 +10,38 @@ LEVEL3_SHIFT = 0xFE03
 _XF86 = range(0x1008_0000, 0x1009_0000)
 _KEYPAD = range(0xFF80, 0xFFBE)
 
-# Chromium acts on these whatever symbol they carry: back, reload, home, play, stop ...
+# Chromium handles these keycodes whatever keysym they have: back, reload, home, play, stop ...
 _ACTED_ON = frozenset((141, 143, 145, 164, 166, 167, 180, 181, 225))
 
-# A client that is busy looks a key up long after it was pressed, in the map of that moment.
+# A busy client translates a keycode long after the event, with the keyboard map of that moment.
 SETTLING_SECONDS = 0.3
 
-# Where the core protocol puts the four levels of the first group.
+# Columns of the four levels of group 1 in the core keyboard mapping (XKB protocol, chapter 12).
 _LEVEL_COLUMNS = (0, 1, 4, 5)
 
 
 class KeyBinding(NamedTuple):
-    """A keycode, and the level on which it carries the symbol: Shift is bit 0, AltGr bit 1."""
+    """A keycode and the shift level of a keysym on it: Shift is bit 0, AltGr bit 1."""
 
     code: int
     level: int
 
     @property
     def shift(self) -> bool:
-        """Whether Shift must be down."""
+        """True if Shift must be down."""
         return bool(self.level & 1)
 
     @property
     def level3(self) -> bool:
-        """Whether the level-3 key (AltGr) must be down."""
+        """True if the level-3 key (AltGr) must be down."""
         return bool(self.level & 2)
 
 
 class Keymap:
-    """The symbols on the keys of a keyboard, as the core protocol lists them.
+    """Keysyms of the keycodes of a keyboard (GetKeyboardMapping).
 
-    ``keysyms`` are ``width`` for each keycode from ``first`` on; ``modifiers`` are the codes in
-    the server's modifier map.
+    ``keysyms`` has ``width`` entries for each keycode from ``first`` on; ``modifiers`` are the
+    keycodes in the server's modifier map.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Keymap:
         self._keys: dict[int, KeyBinding] = {}
         for code, row in self._rows.items():
             for level, keysym in enumerate(_levels(row)):
-                # The second symbols of a keypad are Num Lock's; Shift gives them on few keyboards.
+                # Num Lock selects the second keysym of a keypad key; few layouts do so by Shift.
                 if level and keysym in _KEYPAD:
                     continue
                 known = self._keys.get(keysym)
@@ -67,25 +67,25 @@ class Keymap:
         }
 
     def find(self, keysym: int) -> KeyBinding | None:
-        """The key with the fewest modifiers that gives the symbol, if there is one."""
+        """Return the key that gives a keysym with the fewest modifiers; None if none does."""
         key = self._keys.get(keysym)
         if key is not None and key.level3 and self._keys.get(LEVEL3_SHIFT) is None:
             return None
         return key
 
     def carries(self, code: int, keysym: int) -> bool:
-        """Whether the key gives that symbol whatever else is down."""
+        """Return True if the key has that keysym on all levels."""
         row = self._rows.get(code, (0,))
         return row[0] == keysym and set(row) <= {keysym, 0}
 
     def inverts_with_lock(self, keysym: int) -> bool:
-        """Whether Caps Lock exchanges the symbol for the other case of the letter."""
+        """Return True if Caps Lock turns the keysym into the letter's other case."""
         return keysym in self._letters
 
     def spare(self) -> tuple[int, ...]:
-        """Keys with nothing but media symbols, which nobody types and no program listens to.
+        """Return keycodes with XF86 keysyms only, which no text contains and no program handles.
 
-        The empty keys are not among them: Xvnc puts the foreign letters of its viewers there.
+        Empty keycodes are excluded: Xvnc binds the foreign keysyms of its viewers to them.
         """
         return tuple(
             code
@@ -98,7 +98,7 @@ class Keymap:
 
 
 class NoRoom(Exception):
-    """More symbols at a time than there are spare keys."""
+    """Raised for more foreign keysyms at a time than there are spare keycodes."""
 
 
 @dataclass
@@ -108,7 +108,7 @@ class _Use:
 
 
 class Bindings:
-    """Which spare key carries which foreign symbol; the longest unused is given away first.
+    """Foreign keysyms on spare keycodes; the least recently used binding is replaced first.
 
     Times are seconds on one monotonic clock.
     """
@@ -120,20 +120,20 @@ class Bindings:
 
     @property
     def capacity(self) -> int:
-        """How many symbols fit at a time."""
+        """Number of keysyms that can be bound at a time."""
         return len(self._free) + len(self._uses)
 
     @property
     def codes(self) -> frozenset[int]:
-        """The keys that carry a symbol now."""
+        """Keycodes that are bound now."""
         return frozenset(self._uses)
 
     def find(self, keysym: int) -> int | None:
-        """The key that carries the symbol."""
+        """Return the keycode that is bound to a keysym; None if none is."""
         return self._codes.get(keysym)
 
     def adopt(self, keymap: Keymap) -> None:
-        """Keep what a freshly read keymap still shows, and learn which other keys are spare."""
+        """Drop bindings that a freshly read keymap does not have, and update the spare keycodes."""
         self._uses = {
             code: use for code, use in self._uses.items() if keymap.carries(code, use.keysym)
         }
@@ -143,12 +143,12 @@ class Bindings:
     def bind(
         self, keysyms: Iterable[int], now: float, pinned: Collection[int] = ()
     ) -> tuple[dict[int, int], float]:
-        """Find keys for symbols: the codes to change, and when they may be changed.
+        """Bind keysyms; return the keycodes to change, and the time from which that is safe.
 
-        ``pinned`` codes are held down and stay as they are.
+        ``pinned`` keycodes are held down and stay as they are.
 
         Raises:
-            NoRoom: Nothing is changed then.
+            NoRoom: If not all fit; no binding changes then.
         """
         wanted = dict.fromkeys(keysyms)
         keep = {code for code, use in self._uses.items() if use.keysym in wanted} | set(pinned)
@@ -170,7 +170,7 @@ class Bindings:
         return changes, max(now, ready)
 
     def used(self, keysyms: Iterable[int], now: float) -> None:
-        """Note that the symbols were typed just now."""
+        """Record the time at which keysyms were typed."""
         wanted = set(keysyms)
         for use in self._uses.values():
             if use.keysym in wanted:
@@ -181,9 +181,10 @@ class Bindings:
 
 
 def runs(changes: Mapping[int, int]) -> list[tuple[int, list[int]]]:
-    """Put neighbouring codes together: the first of each run, and the symbols of its codes.
+    """Group adjacent keycodes: return the first of each run and the keysyms of the run.
 
-    Every program on the display reads its map anew after each request that changes some.
+    Every client reloads its keyboard map after each ChangeKeyboardMapping request, so a run takes
+    one request.
     """
     found: list[tuple[int, list[int]]] = []
     for code, keysym in sorted(changes.items()):
@@ -199,7 +200,7 @@ def _levels(row: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _is_letter(row: tuple[int, ...]) -> bool:
-    # Beyond Latin-1, keysyms are no characters; on such keys Lock is left to the server.
+    # Keysyms beyond Latin-1 are not code points; for such keys the server applies Caps Lock.
     if len(row) < 2 or not all(keysym < 256 for keysym in row[:2]):
         return False
     lower, upper = map(chr, row[:2])

@@ -1,4 +1,4 @@
-"""From the names that people and models give keys to the keysyms X11 knows."""
+"""Keysyms of key names, aliases, characters and chords."""
 
 import difflib
 from typing import NamedTuple
@@ -71,28 +71,28 @@ _ALIASES = {
     **{f"numpad{digit}": f"KP_{digit}" for digit in range(10)},
 }
 
-# Code points from here on have a keysym of their own only in this block.
+# Base of the keysyms of Unicode code points from U+0100 on (X11 protocol, appendix A).
 _UNICODE = 0x01000000
 _TYPED_CONTROLS = {"\n": "Return", "\t": "Tab"}
 
 
 class Chord(NamedTuple):
-    """Keys pressed one after the other and held together, the last one struck."""
+    """Keys that are pressed in order and held together; the last one is released at once."""
 
     held: tuple[int, ...]
     struck: int
 
     @property
     def keysyms(self) -> tuple[int, ...]:
-        """All its keys, in the order in which they go down."""
+        """All keys in the order of pressing."""
         return (*self.held, self.struck)
 
 
 def keysym_of_name(name: str) -> int:
-    """Keysym of one key: a name in any case, an alias, or a single character.
+    """Return the keysym of one key: a name in any case, an alias, or a single character.
 
     Raises:
-        InvalidAction: If there is no such key; the text lists names that look alike.
+        InvalidAction: If there is no such key; the text suggests similar names.
     """
     if len(name) == 1:
         return keysym_of_character(name.lower() if name.isascii() else name)
@@ -106,10 +106,10 @@ def keysym_of_name(name: str) -> int:
 
 
 def keysym_of_character(character: str) -> int:
-    """Keysym that types one character.
+    """Return the keysym that types one character.
 
     Raises:
-        InvalidAction: If it is a control character that no key stands for.
+        InvalidAction: For a control character that has no key.
     """
     code = ord(character)
     if character in _TYPED_CONTROLS:
@@ -120,7 +120,7 @@ def keysym_of_character(character: str) -> int:
 
 
 def keysyms_of_text(text: str) -> tuple[int, ...]:
-    """Keysyms that type a text, one a character; a line break, also CR LF, is one Return."""
+    """Return one keysym for each character of a text; a line break, also CR LF, is one Return."""
     text = text.replace("\r\n", "\n")
     distinct = {character: keysym_of_character(character) for character in dict.fromkeys(text)}
     return tuple(distinct[character] for character in text)
@@ -138,7 +138,7 @@ def chord(text: str) -> Chord:
 
 
 def chords(text: str) -> tuple[Chord, ...]:
-    """Read one chord, or several with blanks between them, to be struck in turn."""
+    """Parse one chord, or several separated by blanks, to be typed in order."""
     if not text.strip():
         return (chord(text[:1]),)
     joined = "+".join(part.strip() for part in text.split(" + "))

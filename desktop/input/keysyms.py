@@ -1,4 +1,4 @@
-"""Names of keysyms, as X11 defines them."""
+"""Names and values of keysyms, from keysymdef.h and XF86keysym.h."""
 
 _FUNCTION = """
 BackSpace=ff08 Tab=ff09 Linefeed=ff0a Clear=ff0b Return=ff0d Pause=ff13 Scroll_Lock=ff14
@@ -76,7 +76,7 @@ View=a1 TopMenu=a2 Red=a3 Green=a4 Yellow=a5 Blue=a6 Suspend=a7 Hibernate=a8 Tou
 TouchpadOn=b0 TouchpadOff=b1 AudioMicMute=b2 Keyboard=b3 WWAN=b4 RFKill=b5 AudioPreset=b6
 RotationLockToggle=b7 FullScreen=b8
 """
-# The vendor block of these begins here; the table gives the last byte.
+# First keysym of the vendor block of XFree86; the table contains the last byte of each.
 _XF86_FIRST = 0x1008FF00
 
 
@@ -90,7 +90,7 @@ KEYSYMS: dict[str, int] = {
     **_table(_LATIN),
     **_table(_XF86, _XF86_FIRST, "XF86"),
 }
-"""Every name that keys may be called by, besides single characters."""
+"""Keysyms by name, without single characters."""
 
 NAMES: dict[str, str] = {name.lower(): name for name in reversed(KEYSYMS)}
-"""Proper spelling by the name in small letters; of names that differ in case only, the first."""
+"""Canonical name by lower-case name; of names that differ only in case, the first."""

@@ -1,4 +1,18 @@
-"""Hands: pointer and keyboard through the XTEST extension on one kept connection."""
+"""Pointer and keyboard input through the XTEST extension.
+
+A keysym that the keyboard map has is typed with its own keycode and modifiers. A foreign keysym is
+first bound to a spare keycode (`keymap.Bindings`), with ChangeKeyboardMapping. The difficulty is
+that clients translate keycodes later, with the map of that moment. The invariants:
+
+* A spare keycode is rebound only after the client with the focus has processed the events that
+  used its previous keysym: a pause since its last use, then `FocusedClient.wait_idle`.
+* Events that use a new binding are sent only after that client has reloaded its map.
+* Events are split into batches whose foreign keysyms fit on the spare keycodes together.
+* The keyboard map is read again after every MappingNotify, as people and viewers change it too.
+
+Xvnc adds keysyms of its viewers to its own XInput keyboard. The server reports the map of the
+device used last; the code below makes the XTEST device, or the viewers' keyboard, that one.
+"""
 
 import threading
 import time
@@ -17,7 +31,7 @@ from deskhand.desktop.errors import ActionFailed, DisplayGone, UntypableText
 from deskhand.desktop.geometry import Point
 from deskhand.desktop.x11.connection import LOST, connect, screen_of
 
-from .client_idle import Listener
+from .client_idle import FocusedClient
 from .events import (
     ButtonPress,
     ButtonRelease,
@@ -33,31 +47,31 @@ from .keymap import CAPS_LOCK, LEVEL3_SHIFT, SHIFT, Bindings, Keymap, NoRoom, ru
 _KEY_PRESS, _KEY_RELEASE = 2, 3
 _BUTTON_PRESS, _BUTTON_RELEASE = 4, 5
 _MOTION = 6
-# After the first event of XInput (XIproto.h, XI_DeviceKeyRelease).
+# Offset from the first event code of XInput (XIproto.h, XI_DeviceKeyRelease).
 _XI_KEY_RELEASE = 2
 _UNICODE = 0x0100_0000
 
 
 class XTestInput:
-    """Presses keys and buttons, and knows which of them are down.
+    """Injects input events, and tracks which keys and buttons are down.
 
-    ``acted`` is called after every performance: the framebuffer's ``glance`` belongs there.
-    Methods may be called from any thread; they run one at a time.
+    ``on_input`` is called after the events were sent, for example with the framebuffer's
+    ``glance``. Methods may be called from any thread; they run one at a time.
     """
 
     def __init__(
-        self, display: str, xauthority: Path, acted: Callable[[], None] = lambda: None
+        self, display: str, xauthority: Path, on_input: Callable[[], None] = lambda: None
     ) -> None:
         self._display = display
         self._xauthority = xauthority
-        self._acted = acted
+        self._on_input = on_input
         self._lock = threading.Lock()
         self._connection: Any = None
         self._bindings = Bindings()
         self._keymap = Keymap(8, 1, [])
         self._keys: dict[int, int] = {}
         self._buttons: list[int] = []
-        self._viewers: tuple[int, int] | None = None
+        self._rfb_keyboard: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
         self.open()
@@ -72,7 +86,7 @@ class XTestInput:
         self.close()
 
     def open(self) -> None:
-        """Connect and read the keyboard's map.
+        """Connect and read the keyboard map.
 
         Raises:
             DisplayGone: If there is no such display.
@@ -86,7 +100,7 @@ class XTestInput:
             raise
 
     def close(self) -> None:
-        """Release everything and disconnect; twice is fine, and so is a display that is gone."""
+        """Release everything and disconnect; twice is fine, also on a lost connection."""
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is None:
@@ -99,47 +113,47 @@ class XTestInput:
             finally:
                 connection.disconnect()
 
-    def perform(self, strokes: Sequence[InputEvent]) -> None:
-        """Do all strokes, and return when the server has taken them.
+    def perform(self, events: Sequence[InputEvent]) -> None:
+        """Inject all events, and return when the server has processed them.
 
         Raises:
-            UntypableText: If a symbol finds no key; what came before it has been done.
+            UntypableText: If a keysym finds no keycode; the events before it were sent.
             DisplayGone: When the server or the connection is lost.
         """
         with self._requests():
-            for batch, foreign in self._batches(strokes):
+            for batch, foreign in self._batches(events):
                 self._bind(foreign)
                 modifiers = self._modifiers()
-                for stroke in batch:
-                    self._do(stroke, modifiers)
+                for input_event in batch:
+                    self._inject(input_event, modifiers)
                 self._sync()
                 self._bindings.used(foreign, time.monotonic())
-        self._acted()
+        self._on_input()
 
     def release_all(self) -> None:
-        """Let go of every key and button that ``perform`` left down, for others to take over."""
+        """Release every key and button that ``perform`` left down, before a viewer takes over."""
         with self._requests():
             self._send_releases()
-            if self._viewers is not None:
-                # Whose device is not the last one used loses the first letter that it adds.
-                kind, device = self._viewers
-                self._test.FakeInput(kind, self._codes[0], 0, 0, 0, 0, device)
+            if self._rfb_keyboard is not None:
+                # Xvnc loses the first keysym that it adds to a device that was not used last.
+                kind, device = self._rfb_keyboard
+                self._xtest.FakeInput(kind, self._codes[0], 0, 0, 0, 0, device)
             self._sync()
-        self._acted()
+        self._on_input()
 
     def position(self) -> Point:
-        """Where the pointer is."""
+        """Return the position of the pointer."""
         with self._requests():
-            where = self._connection.core.QueryPointer(self._root).reply()
-            return Point(where.root_x, where.root_y)
+            pointer = self._connection.core.QueryPointer(self._root).reply()
+            return Point(pointer.root_x, pointer.root_y)
 
     def _prepare(self) -> None:
-        self._test = self._connection(xcffib.xtest.key)
-        self._listener = Listener(self._connection)
+        self._xtest = self._connection(xcffib.xtest.key)
+        self._client = FocusedClient(self._connection)
         setup = self._connection.get_setup()
         self._root = screen_of(self._connection).root
         self._codes = (setup.min_keycode, setup.max_keycode - setup.min_keycode + 1)
-        self._viewers = _viewers_keyboard(self._connection)
+        self._rfb_keyboard = _find_rfb_keyboard(self._connection)
         self._read_keymap()
 
     @contextmanager
@@ -155,26 +169,26 @@ class XTestInput:
                 raise ActionFailed("The display refused the input.", repr(error)) from error
 
     def _batches(
-        self, strokes: Sequence[InputEvent]
+        self, events: Sequence[InputEvent]
     ) -> Iterator[tuple[Sequence[InputEvent], dict[int, None]]]:
-        """Cut so that the foreign symbols of each part fit on the spare keys at a time."""
-        self._notice_changes()
+        """Split events so that the foreign keysyms of each batch fit on the spare keycodes."""
+        self._refresh_keymap()
         start, foreign = 0, dict[int, None]()
-        for index, stroke in enumerate(strokes):
-            if not isinstance(stroke, Tap | KeyPress) or self._keymap_has(stroke.keysym):
+        for index, input_event in enumerate(events):
+            if not isinstance(input_event, Tap | KeyPress) or self._keymap_has(input_event.keysym):
                 continue
-            if stroke.keysym not in foreign and len(foreign) >= self._room():
-                yield strokes[start:index], foreign
+            if input_event.keysym not in foreign and len(foreign) >= self._capacity():
+                yield events[start:index], foreign
                 start, foreign = index, {}
-            foreign[stroke.keysym] = None
-        yield strokes[start:], foreign
+            foreign[input_event.keysym] = None
+        yield events[start:], foreign
 
-    def _room(self) -> int:
+    def _capacity(self) -> int:
         return max(1, self._bindings.capacity - len(self._keys))
 
     def _keymap_has(self, keysym: int) -> bool:
         key = self._keymap.find(keysym)
-        # What we bound ourselves is in the map too, but may be given away any time.
+        # The map also contains our own bindings, which may be replaced at any time.
         return key is not None and self._bindings.find(keysym) is None
 
     def _bind(self, keysyms: dict[int, None]) -> None:
@@ -191,35 +205,36 @@ class XTestInput:
             return
         if not carrying.isdisjoint(changes):
             time.sleep(max(0.0, ready - time.monotonic()))
-            self._listener.rest()
+            self._client.wait_idle()
         width = self._keymap.width
         for first, run in runs(changes):
             rows = [keysym for keysym in run for _ in range(width)]
             self._connection.core.ChangeKeyboardMapping(len(run), first, width, rows)
         self._read_keymap()
-        # Chromium reads the new map in a task of its own, some time after it was told.
-        self._listener.rest()
+        # Chromium reloads its map in a separate task, some time after MappingNotify.
+        self._client.wait_idle()
 
-    def _notice_changes(self) -> None:
-        if self._was_told():
-            # Who reads what a person typed needs the map of that moment.
-            self._listener.rest()
+    def _refresh_keymap(self) -> None:
+        if self._mapping_changed():
+            # The client translates keys of a person's viewer with the map before this change.
+            self._client.wait_idle()
             self._read_keymap()
 
-    def _was_told(self) -> bool:
-        """Whether the keyboard's map changed since it was read."""
-        told = False
+    def _mapping_changed(self) -> bool:
+        """Return True if the keyboard map has changed since it was read."""
+        changed = False
         while (event := self._connection.poll_for_event()) is not None:
-            told = told or isinstance(event, xcffib.xproto.MappingNotifyEvent)
-        return told
+            changed = changed or isinstance(event, xcffib.xproto.MappingNotifyEvent)
+        return changed
 
     def _read_keymap(self) -> None:
         core = self._connection.core
-        # The map is that of the device used last, and a viewer's letters are on the viewer's only.
-        # A release of what is not down does nothing but make ours the last.
+        # GetKeyboardMapping returns the map of the device used last, and a viewer's keysyms exist
+        # on the viewers' device only. Releasing a key that is not down has no other effect than
+        # to make the XTEST device the last one used.
         self._fake(_KEY_RELEASE, self._codes[0])
         self._sync()
-        self._was_told()
+        self._mapping_changed()
         mapping = core.GetKeyboardMapping(*self._codes)
         modifiers = core.GetModifierMapping().reply()
         found = mapping.reply()
@@ -238,8 +253,8 @@ class XTestInput:
             bool(mask & masks.Shift), bool(mask & masks.Mod5), bool(mask & masks.Lock)
         )
 
-    def _do(self, stroke: InputEvent, modifiers: "_Modifiers") -> None:
-        match stroke:
+    def _inject(self, input_event: InputEvent, modifiers: "_Modifiers") -> None:
+        match input_event:
             case PointerMotion(to):
                 self._fake(_MOTION, 0, to.x, to.y)
             case ButtonPress(button):
@@ -274,7 +289,7 @@ class XTestInput:
         modifiers.note(keysym, False)
 
     def _tap(self, keysym: int, modifiers: "_Modifiers") -> None:
-        around: list[int] = []
+        pressed: list[int] = []
         code = self._bindings.find(keysym)
         if code is None:
             key = self._keymap.find(keysym)
@@ -285,14 +300,14 @@ class XTestInput:
             if modifiers.lock and self._keymap.inverts_with_lock(keysym):
                 shift = not shift
             if key.level3 and not modifiers.level3:
-                around.append(self._code(LEVEL3_SHIFT))
+                pressed.append(self._code(LEVEL3_SHIFT))
             if shift and not modifiers.shift:
-                around.append(self._code(SHIFT))
-        for modifier in around:
+                pressed.append(self._code(SHIFT))
+        for modifier in pressed:
             self._fake(_KEY_PRESS, modifier)
         self._fake(_KEY_PRESS, code)
         self._fake(_KEY_RELEASE, code)
-        for modifier in reversed(around):
+        for modifier in reversed(pressed):
             self._fake(_KEY_RELEASE, modifier)
         if keysym == CAPS_LOCK:
             modifiers.lock = not modifiers.lock
@@ -315,14 +330,14 @@ class XTestInput:
         self._keys.clear()
 
     def _fake(self, kind: int, detail: int, x: int = 0, y: int = 0) -> None:
-        self._test.FakeInput(kind, detail, 0, self._root if kind == _MOTION else 0, x, y, 0)
+        self._xtest.FakeInput(kind, detail, 0, self._root if kind == _MOTION else 0, x, y, 0)
 
     def _sync(self) -> None:
         self._connection.core.GetInputFocus().reply()
 
 
 class _Modifiers:
-    """What is down while a batch runs, so that nothing is pressed twice or let go too early."""
+    """Modifiers that are down during a batch, so that none is pressed twice or released early."""
 
     def __init__(self, shift: bool, level3: bool, lock: bool) -> None:
         self.shift = shift
@@ -336,8 +351,8 @@ class _Modifiers:
             self.level3 = down
 
 
-def _viewers_keyboard(connection: Any) -> tuple[int, int] | None:
-    """The kind of event that releases a key of the viewers' keyboard, and its device, if any."""
+def _find_rfb_keyboard(connection: Any) -> tuple[int, int] | None:
+    """Return event code and device of a key release on the viewers' keyboard, if there is one."""
     name = b"XInputExtension"
     extension = connection.core.QueryExtension(len(name), name).reply()
     if not extension.present:

@@ -1,4 +1,4 @@
-"""The route by which Prometheus and its like read what is measured."""
+"""Route that Prometheus scrapes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 import psutil
 from fastapi import APIRouter, Response
 
-from .exposition import MEDIA_TYPE, Tally, exposition, of_process, of_status
+from .exposition import MEDIA_TYPE, Tally, exposition, process_metrics, status_metrics
 
 Json = dict[str, Any]
 
 
 def router(status: Callable[[], Json], tally: Tally) -> APIRouter:
-    """Return the route; ``status`` gives the body of the status route."""
+    """Return the route; ``status`` returns the body of the status route."""
     routes = APIRouter(tags=["desktop"])
     process = psutil.Process()
 
@@ -20,8 +20,8 @@ def router(status: Callable[[], Json], tally: Tally) -> APIRouter:
     async def metrics() -> Response:
         """What is measured of this desktop, in the text format of Prometheus."""
         used = process.cpu_times()
-        cost = of_process(used.user + used.system, process.memory_info().rss)
-        text = exposition([*of_status(status()), *tally.metrics(), *cost])
+        cost = process_metrics(used.user + used.system, process.memory_info().rss)
+        text = exposition([*status_metrics(status()), *tally.metrics(), *cost])
         return Response(text, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-store"})
 
     return routes

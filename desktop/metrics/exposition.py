@@ -1,4 +1,7 @@
-"""What is measured of one desktop, in the text that Prometheus reads (exposition format 0.0.4)."""
+"""Metrics of one desktop in the text exposition format of Prometheus, version 0.0.4.
+
+Source: https://prometheus.io/docs/instrumenting/exposition_formats/.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
@@ -11,7 +14,7 @@ MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Sample(NamedTuple):
-    """One value, told from others of its name by labels."""
+    """One value of a metric, identified by its labels."""
 
     value: float
     labels: Mapping[str, str] = {}
@@ -20,7 +23,7 @@ class Sample(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """Everything of one name."""
+    """All samples of one name."""
 
     name: str
     kind: Literal["counter", "gauge", "summary"]
@@ -29,21 +32,21 @@ class Metric(NamedTuple):
 
 
 class Tally:
-    """Counts actions, and how long they took, by their names."""
+    """Counts actions and their durations by name."""
 
     def __init__(self) -> None:
         self._taken: dict[str, tuple[int, float]] = {}
         self._failed: dict[str, int] = {}
 
     def add(self, record: ActionRecord) -> None:
-        """Count one action that has ended, well or not."""
+        """Count one action that has ended, successful or not."""
         name = record.action
         count, seconds = self._taken.get(name, (0, 0.0))
         self._taken[name] = (count + 1, seconds + record.ended - record.started)
         self._failed[name] = self._failed.get(name, 0) + (record.error is not None)
 
     def metrics(self) -> Iterator[Metric]:
-        """What was counted so far."""
+        """Yield the metrics of the actions counted so far."""
         taken = []
         for name, (count, seconds) in sorted(self._taken.items()):
             label = {"action": name}
@@ -56,8 +59,8 @@ class Tally:
         )
 
 
-def of_status(status: Json) -> Iterator[Metric]:
-    """What the status of a desktop says in numbers."""
+def status_metrics(status: Json) -> Iterator[Metric]:
+    """Yield the metrics that the status of a desktop contains."""
     named = {"version": str(status["version"]), "instance_id": str(status["instance_id"])}
     about = Sample(1, named)
     yield Metric("deskhand_desktop_info", "gauge", "Version and instance; always 1.", (about,))
@@ -77,15 +80,15 @@ def of_status(status: Json) -> Iterator[Metric]:
         yield Metric("deskhand_display_restarts_total", "counter", meaning, restarts)
 
 
-def of_process(cpu_seconds: float, resident_bytes: int) -> Iterator[Metric]:
-    """What the service itself costs, by the names that everybody uses."""
+def process_metrics(cpu_seconds: float, resident_bytes: int) -> Iterator[Metric]:
+    """Yield CPU time and memory of the service, under Prometheus' standard names."""
     cpu, resident = (Sample(cpu_seconds),), (Sample(resident_bytes),)
     yield Metric("process_cpu_seconds_total", "counter", "Processor time of the service.", cpu)
     yield Metric("process_resident_memory_bytes", "gauge", "Memory of the service.", resident)
 
 
 def exposition(metrics: Iterable[Metric]) -> str:
-    """Write them down; a name without a value is left out."""
+    """Return the text of the metrics; a metric without samples is left out."""
     lines: list[str] = []
     for metric in metrics:
         if metric.samples:

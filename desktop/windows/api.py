@@ -1,4 +1,4 @@
-"""The routes of windows."""
+"""Routes of windows."""
 
 import asyncio
 import re
@@ -17,33 +17,33 @@ from deskhand.desktop.lease.access import AccessControl
 from deskhand.desktop.tool_calls.caller import caller_of
 from deskhand.desktop.x11.ewmh import ClientWindow
 
-from .windows import Wish
+from .windows import WindowAction
 
 Json = dict[str, Any]
 
-_WISHES = ("focus", "close", "maximize", "minimize", "restore")
-_PLACE = ("x", "y", "width", "height")
+_ACTIONS = ("focus", "close", "maximize", "minimize", "restore")
+_GEOMETRY = ("x", "y", "width", "height")
 _NUMBER = re.compile(r"\d{1,10}|0[xX][0-9a-fA-F]{1,8}")
 
 
-_Wish = Annotated[str, Path(json_schema_extra={"enum": list(_WISHES)})]
+_ActionName = Annotated[str, Path(json_schema_extra={"enum": list(_ACTIONS)})]
 
 
 class WindowService(Protocol):
-    """What knows the windows. Blocking; called from any thread."""
+    """Lists and arranges windows. Blocking; called from any thread."""
 
     def all(self) -> list[ClientWindow]:
-        """All windows."""
+        """Return all windows."""
 
-    def wish(self, window: int, wish: Wish) -> ClientWindow | None:
-        """Do something to one."""
+    def apply(self, window: int, action: WindowAction) -> ClientWindow | None:
+        """Perform an action on one window."""
 
     def place(self, window: int, region: Region) -> ClientWindow | None:
-        """Give one a place."""
+        """Move and resize one window."""
 
 
-def router(arranger: Callable[[], WindowService], native: Size, access: AccessControl) -> APIRouter:
-    """Return the routes; ``arranger`` may wait for a display, and is called in a thread."""
+def router(service: Callable[[], WindowService], native: Size, access: AccessControl) -> APIRouter:
+    """Return the routes; ``service`` may wait for a display and is called in a worker thread."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
     @routes.get("/windows", openapi_extra={"parameters": query_parameters(SPACE)})
@@ -53,7 +53,7 @@ def router(arranger: Callable[[], WindowService], native: Size, access: AccessCo
             known(request.query_params, SPACE_FIELDS)
             space = space_of(_numbers(dict(request.query_params)), native)
             access.check_view()
-            found = await asyncio.to_thread(lambda: arranger().all())
+            found = await asyncio.to_thread(lambda: service().all())
             listed = [described(window, space, native) for window in found]
             return {"windows": listed, "space": _space_json(space)}
 
@@ -62,15 +62,15 @@ def router(arranger: Callable[[], WindowService], native: Size, access: AccessCo
         """Give a window, with its frame, a place; what is left out stays as it is."""
         with answered():
             body = decode(await request.body())
-            known(body, (*_PLACE, *SPACE_FIELDS))
+            known(body, (*_GEOMETRY, *SPACE_FIELDS))
             space = space_of(body, native)
-            wanted = {n: whole_number(n, body[n]) for n in _PLACE if body.get(n) is not None}
+            wanted = {n: whole_number(n, body[n]) for n in _GEOMETRY if body.get(n) is not None}
             if not wanted or min(wanted.get("width", 1), wanted.get("height", 1)) < 1:
                 raise InvalidAction('Give "x" and "y", or "width" and "height" from 1 on.')
             number = _number(window_id)
 
             def place() -> ClientWindow | None:
-                windows = arranger()
+                windows = service()
                 now = next((one for one in windows.all() if one.id == number), None)
                 if now is None:
                     raise UnknownWindow(number)
@@ -79,27 +79,27 @@ def router(arranger: Callable[[], WindowService], native: Size, access: AccessCo
             with access.acting(caller_of(request.headers).chat_id):
                 return _answer(await asyncio.to_thread(place), space, native)
 
-    @routes.post("/windows/{window_id}/{wish}", openapi_extra=_WISH)
-    async def wish(window_id: str, wish: _Wish, request: Request) -> Json:
+    @routes.post("/windows/{window_id}/{wish}", openapi_extra=_ACTION)
+    async def wish(window_id: str, wish: _ActionName, request: Request) -> Json:
         """Focus, close, maximize, minimize or restore a window."""
         with answered():
             body = decode(await request.body() or b"{}")
             known(body, SPACE_FIELDS)
             space = space_of(body, native)
-            if wish not in _WISHES:
-                detail = f"there are {', '.join((*_WISHES, 'move'))}"
+            if wish not in _ACTIONS:
+                detail = f"there are {', '.join((*_ACTIONS, 'move'))}"
                 raise refusal(404, f"Unknown wish: {wish}", detail)
             number = _number(window_id)
-            asked = cast(Wish, wish)
+            action = cast(WindowAction, wish)
             with access.acting(caller_of(request.headers).chat_id):
-                now = await asyncio.to_thread(lambda: arranger().wish(number, asked))
+                now = await asyncio.to_thread(lambda: service().apply(number, action))
             return _answer(now, space, native)
 
     return routes
 
 
 def described(window: ClientWindow, space: Space, native: Size) -> Json:
-    """Return a window as it is told, its place in the request's space."""
+    """Return the JSON of a window, with its geometry in the request's space."""
     shown = convert_region(window.region, native, space.size)
     return {
         "id": window.id,
@@ -116,7 +116,7 @@ def described(window: ClientWindow, space: Space, native: Size) -> Json:
 
 
 def placed(now: Region, wanted: dict[str, int], space: Space, native: Size) -> Region:
-    """Return the native place that is wanted; what is not named stays."""
+    """Return the requested geometry in native pixels; omitted fields keep their values."""
     at = convert(Point(wanted.get("x", 0), wanted.get("y", 0)), space.size, native)
     left = at.x if "x" in wanted else now.left
     top = at.y if "y" in wanted else now.top
@@ -161,14 +161,14 @@ _MOVE = json_body(
     {
         "type": "object",
         "additionalProperties": False,
-        "anyOf": [{"required": [name]} for name in _PLACE],
+        "anyOf": [{"required": [name]} for name in _GEOMETRY],
         "properties": {
-            **{name: {"type": "integer"} for name in _PLACE[:2]},
-            **{name: {"type": "integer", "minimum": 1} for name in _PLACE[2:]},
+            **{name: {"type": "integer"} for name in _GEOMETRY[:2]},
+            **{name: {"type": "integer", "minimum": 1} for name in _GEOMETRY[2:]},
             **SPACE,
         },
     }
 )
-_WISH = json_body(
+_ACTION = json_body(
     {"type": "object", "additionalProperties": False, "properties": SPACE}, needed=False
 )

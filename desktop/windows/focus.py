@@ -1,4 +1,4 @@
-"""Which window has the keyboard and where panels are, whatever becomes of the display."""
+"""Active window and panel areas of the display, across restarts of the X server."""
 
 import threading
 from collections.abc import Callable
@@ -14,14 +14,15 @@ from deskhand.desktop.x11.ewmh import WindowManager
 
 from .focused import Focused
 
-T = TypeVar("T")
+ResultT = TypeVar("ResultT")
 
 
 class Focus:
-    """Asks a display about its windows, on a connection of its own that opens when needed.
+    """Queries the window manager on a connection of its own, opened on first use.
 
-    ``where`` gives name and cookie file of the display that there is. Knowing no answer is no
-    error: whoever acts hears of a lost display all the same. Any thread may call; one at a time.
+    ``where`` returns name and cookie file of the current display. A query that fails returns an
+    empty result, because the action that follows it reports a lost display anyway. Methods may be
+    called from any thread; they run one at a time.
     """
 
     def __init__(self, where: Callable[[], tuple[str, Path]]) -> None:
@@ -37,22 +38,22 @@ class Focus:
             self._drop()
 
     def focused(self) -> Focused | None:
-        """The active window; ``None`` if there is none, or nobody manages windows just now."""
-        return self._told(self._active, None)
+        """Return the active window; None if there is none, or no window manager runs."""
+        return self._query(self._active, None)
 
     def margins(self) -> tuple[Region, ...]:
-        """The parts of the screen that belong to panels."""
-        return self._told(lambda: self._manager.margins(), ())
+        """Return the parts of the screen that panels reserve."""
+        return self._query(lambda: self._manager.margins(), ())
 
-    def _told(self, ask: Callable[[], T], otherwise: T) -> T:
+    def _query(self, query: Callable[[], ResultT], otherwise: ResultT) -> ResultT:
         with self._lock:
             try:
                 self._connect()
-                return ask()
+                return query()
             except (DisplayGone, *LOST):
                 self._drop()
             except xcffib.XcffibException:
-                # The window went away between two questions.
+                # The window was destroyed between two requests.
                 pass
             return otherwise
 

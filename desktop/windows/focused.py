@@ -1,11 +1,11 @@
-"""The window that has the keyboard, as a value."""
+"""Value for the window with the keyboard focus."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Focused:
-    """The window that has the keyboard."""
+    """The window with the keyboard focus."""
 
     id: int
     title: str

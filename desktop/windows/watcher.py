@@ -1,4 +1,9 @@
-"""Windows of one display as they come and go."""
+"""Publishes windows of one display that open, close or get the focus.
+
+The watcher selects PropertyNotify on the root window and compares ``_NET_CLIENT_LIST`` and
+``_NET_ACTIVE_WINDOW`` with their last values. Windows are described while they exist, so that an
+event about a closed window can still name it.
+"""
 
 import os
 import select
@@ -18,15 +23,15 @@ from deskhand.desktop.x11.ewmh import ClientWindow, WindowManager
 
 
 class WindowWatch:
-    """Tells of windows that open, close and get the keyboard, from a thread of its own."""
+    """Publishes window events from a thread of its own."""
 
     def __init__(
-        self, display: str, xauthority: Path, told: Callable[[str, dict[str, Any]], object]
+        self, display: str, xauthority: Path, publish: Callable[[str, dict[str, Any]], object]
     ) -> None:
         self._display = display
         self._xauthority = xauthority
-        self._told = told
-        self._thread = threading.Thread(target=self._watch, name="windows", daemon=True)
+        self._publish = publish
+        self._thread = threading.Thread(target=self._run, name="windows", daemon=True)
         self._known: dict[int, ClientWindow] = {}
         self._active = 0
         self._connection: Any = None
@@ -45,7 +50,7 @@ class WindowWatch:
         self.close()
 
     def open(self) -> None:
-        """Connect, and listen from now on.
+        """Connect and start the thread.
 
         Raises:
             DisplayGone: If there is no such display.
@@ -55,7 +60,7 @@ class WindowWatch:
         self._manager = WindowManager(self._connection)
         try:
             self._manager.listen(self._manager.root, xcffib.xproto.EventMask.PropertyChange)
-            self._look()
+            self._update()
         except LOST as error:
             self._connection.disconnect()
             os.close(self._wake_read)
@@ -64,7 +69,7 @@ class WindowWatch:
         self._thread.start()
 
     def close(self) -> None:
-        """End; twice is fine."""
+        """End the thread and disconnect; twice is fine."""
         if self._wake_write < 0:
             return
         os.write(self._wake_write, b"!")
@@ -74,25 +79,25 @@ class WindowWatch:
         os.close(self._wake_write)
         self._wake_read, self._wake_write = -1, -1
 
-    def _watch(self) -> None:
+    def _run(self) -> None:
         sources = [self._connection.get_file_descriptor(), self._wake_read]
-        # Without its display it has nothing to tell: whoever opened us notices that.
+        # A lost display ends the thread silently, as its owner notices the loss itself.
         with suppress(*LOST, xcffib.XcffibException):
             while True:
                 changed = False
                 while self._connection.poll_for_event() is not None:
                     changed = True
                 if changed:
-                    self._look()
+                    self._update()
                 elif self._wake_read in select.select(sources, [], [])[0]:
                     return
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         listed = self._manager.listed()
         for gone in [window for window in self._known if window not in listed]:
-            self._told("window_closed", _described(self._known.pop(gone)))
+            self._publish("window_closed", _described(self._known.pop(gone)))
             if gone == self._active:
-                # The next window may get the same number.
+                # The server may reuse the id for the next window.
                 self._active = 0
         for identifier in listed:
             if identifier in self._known:
@@ -100,17 +105,18 @@ class WindowWatch:
             window = self._manager.window(identifier)
             if window is not None:
                 self._known[identifier] = window
-                self._told("window_opened", _described(window))
+                self._publish("window_opened", _described(window))
                 if window.dialog:
-                    self._told("dialog_opened", _described(window))
+                    self._publish("dialog_opened", _described(window))
         active = self._manager.active()
-        # One that is not listed yet is looked at again when it is.
+        # The window manager may activate a window before it lists it; the list's own
+        # PropertyNotify triggers another update.
         if active == self._active or active not in (0, *self._known):
             return
         self._active = active
         window = self._manager.window(active) if active else None
         if window is not None:
-            self._told("window_focused", _described(window))
+            self._publish("window_focused", _described(window))
 
 
 def _described(window: ClientWindow) -> dict[str, Any]:

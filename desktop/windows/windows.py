@@ -1,4 +1,9 @@
-"""The windows of one display, listed and arranged."""
+"""Lists and arranges the windows of one display.
+
+The window manager carries out requests asynchronously or ignores them (EWMH). Every request
+therefore waits for property changes of the window until the state is as requested, for a second
+at most, and returns the state that the window has then.
+"""
 
 import select
 import threading
@@ -16,13 +21,13 @@ from deskhand.desktop.geometry import Region
 from deskhand.desktop.x11.connection import LOST, connect
 from deskhand.desktop.x11.ewmh import ClientWindow, WindowManager
 
-Wish = Literal["focus", "close", "maximize", "minimize", "restore"]
+WindowAction = Literal["focus", "close", "maximize", "minimize", "restore"]
 
 _MASKS = xcffib.xproto.EventMask
 _STEP = 32
-"""Pixels by which a window's own rules may make its size another: whole characters, mostly."""
-_HEEDED_SECONDS = 1.0
-"""How long an answer waits for the window manager to do what it was asked."""
+"""Tolerance in pixels: WM_NORMAL_HINTS rounds sizes, as to whole characters of a terminal."""
+_REACTION_SECONDS = 1.0
+"""Time for the window manager to carry out a request."""
 
 
 class X11Windows:
@@ -66,39 +71,39 @@ class X11Windows:
                 connection.disconnect()
 
     def all(self) -> list[ClientWindow]:
-        """The windows of applications, the oldest first."""
+        """Return the windows of applications, the oldest first."""
         with self._requests():
             found = (self._manager.window(window) for window in self._manager.listed())
             return [window for window in found if window is not None]
 
-    def wish(self, window: int, wish: Wish) -> ClientWindow | None:
-        """Have something done to a window; return how it is then, None when it is gone.
+    def apply(self, window: int, action: WindowAction) -> ClientWindow | None:
+        """Request an action on a window; return its state afterwards, None if it has closed.
 
         Raises:
             UnknownWindow: If there is no such window.
         """
         manager = self._manager
-        match wish:
+        match action:
             case "focus":
-                return self._asked(window, manager.focus, lambda now: now.focused)
+                return self._request(window, manager.focus, lambda now: now.focused)
             case "close":
-                return self._asked(window, manager.close, lambda now: False)
+                return self._request(window, manager.close, lambda now: False)
             case "maximize":
-                # Its state is told before its borders are gone.
-                return self._asked(
+                # Openbox sets _NET_WM_STATE before it removes the borders.
+                return self._request(
                     window, manager.maximize, lambda now: now.maximized and self._fits(now.region)
                 )
             case "minimize":
-                return self._asked(window, manager.minimize, lambda now: now.minimized)
+                return self._request(window, manager.minimize, lambda now: now.minimized)
             case "restore":
-                return self._asked(
+                return self._request(
                     window,
                     self._restore,
                     lambda now: now.focused and not (now.maximized or now.minimized),
                 )
 
     def place(self, window: int, region: Region) -> ClientWindow | None:
-        """Give a window, with its frame, that place in native pixels.
+        """Move and resize a window, including its frame, to that region in native pixels.
 
         Raises:
             UnknownWindow: If there is no such window.
@@ -108,14 +113,14 @@ class X11Windows:
             self._manager.maximize(window, False)
             self._manager.place(window, region)
 
-        return self._asked(window, place, lambda now: _near(now.region, region))
+        return self._request(window, place, lambda now: _near(now.region, region))
 
     def _restore(self, window: int) -> None:
         self._manager.maximize(window, False)
         self._manager.focus(window)
 
-    def _asked(
-        self, window: int, ask: Callable[[int], None], heeded: Callable[[ClientWindow], bool]
+    def _request(
+        self, window: int, send: Callable[[int], None], done: Callable[[ClientWindow], bool]
     ) -> ClientWindow | None:
         with self._requests():
             if window not in self._manager.listed():
@@ -123,13 +128,13 @@ class X11Windows:
             self._manager.listen(self._manager.root, _MASKS.PropertyChange)
             self._manager.listen(window, _MASKS.PropertyChange | _MASKS.StructureNotify)
             try:
-                ask(window)
-                deadline = time.monotonic() + _HEEDED_SECONDS
+                send(window)
+                deadline = time.monotonic() + _REACTION_SECONDS
                 while True:
                     now = None
                     if window in self._manager.listed():
                         now = self._manager.window(window)
-                    if now is None or heeded(now) or not self._event(deadline):
+                    if now is None or done(now) or not self._event(deadline):
                         return now
             finally:
                 self._manager.listen(self._manager.root, 0)
@@ -139,7 +144,7 @@ class X11Windows:
         return region.left >= 0 and region.top >= 0 and region.right <= self._manager.screen.right
 
     def _event(self, deadline: float) -> bool:
-        """Wait for something to happen; False when it is too late."""
+        """Wait for an event; return False at the deadline."""
         while self._connection.poll_for_event() is None:
             left = deadline - time.monotonic()
             descriptor = self._connection.get_file_descriptor()

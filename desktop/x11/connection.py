@@ -12,24 +12,24 @@ import xcffib.xproto
 
 from deskhand.desktop.errors import DisplayGone
 
-# The bindings are generated and have no types worth the name.
+# xcffib's bindings are generated and carry no useful types.
 Connection = Any
 
 _open: Any = xcffib.Connection
 _environment = threading.Lock()
 
 LOST = (xcffib.ConnectionException, BrokenPipeError)
-"""What a request raises when the server is gone."""
+"""Errors of a request on a lost connection."""
 
 
 def connect(display: str, xauthority: Path) -> Connection:
-    """Open a connection of one's own.
+    """Open a new connection.
 
     Raises:
-        DisplayGone: If nobody listens there, or the cookie is refused.
+        DisplayGone: If no server listens there, or if it refuses the cookie.
     """
-    # libxcb finds the cookie only by this variable, and xcffib's own way to hand one over
-    # frees the memory before libxcb reads it.
+    # libxcb finds the cookie only by XAUTHORITY: xcffib's ``auth`` argument frees the memory
+    # before libxcb reads it.
     with _environment:
         before = os.environ.get("XAUTHORITY")
         os.environ["XAUTHORITY"] = str(xauthority)
@@ -45,17 +45,17 @@ def connect(display: str, xauthority: Path) -> Connection:
 
 
 def screen_of(connection: Connection) -> Any:
-    """The screen that a connection was opened to: its root window, its extent, its visual."""
+    """Return the screen of a connection, with its root window, size and visual."""
     return connection.get_setup().roots[connection.pref_screen]
 
 
 def has_extension(connection: Connection, name: bytes) -> bool:
-    """Whether the server has an extension: a request of one that it lacks ends the connection."""
+    """Return True if the server has an extension; a request of a missing one is fatal."""
     return bool(connection.core.QueryExtension(len(name), name).reply().present)
 
 
 def await_window_manager(display: str, xauthority: Path, timeout: float) -> bool:
-    """Return whether a window manager has taken charge of the display in time.
+    """Wait for a window manager; return False if none has started in time.
 
     Raises:
         DisplayGone: If the server is lost meanwhile.

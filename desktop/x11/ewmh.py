@@ -1,4 +1,8 @@
-"""Windows as the window manager tells of them: EWMH and ICCCM properties and messages."""
+"""Properties and client messages of EWMH and ICCCM, by which clients talk to a window manager.
+
+Sources: Extended Window Manager Hints 1.5 (https://specifications.freedesktop.org/wm-spec/) and
+Inter-Client Communication Conventions Manual 2.0.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,17 +14,20 @@ from deskhand.desktop.geometry import Region, Size, whole
 
 from .connection import screen_of
 
-# Both in units of four bytes: as many windows, and a title of which more would help nobody.
-_LONGEST_WORDS = 1024
+# Lengths of GetProperty in units of four bytes: windows of a list, and characters of a title.
+_MOST_CARDINALS = 1024
 _LONGEST_TITLE = 256
-# The bindings are generated and have no types worth the name.
+# xcffib's bindings are generated and carry no useful types.
 _messages: Any = xcffib.xproto
 _ANY = xcffib.xproto.GetPropertyType.Any
 _MASKS = xcffib.xproto.EventMask
-_FROM_A_PAGER = 2
+# Source indication of pagers: a window manager obeys them where it may ignore applications.
+_SOURCE_PAGER = 2
+# IconicState of WM_STATE (ICCCM, 4.1.3.1).
 _ICONIC = 3
 _REMOVE, _ADD = 0, 1
-_NORTH_WEST_AND_ALL_FOUR = 1 | 0b1111 << 8
+# Gravity NorthWest, and the bits for x, y, width and height (_NET_MOVERESIZE_WINDOW).
+_NORTH_WEST_ALL_FIELDS = 1 | 0b1111 << 8
 _NOT_LISTED = ("_NET_WM_WINDOW_TYPE_DOCK", "_NET_WM_WINDOW_TYPE_DESKTOP")
 _MAXIMIZED = ("_NET_WM_STATE_MAXIMIZED_VERT", "_NET_WM_STATE_MAXIMIZED_HORZ")
 
@@ -32,7 +39,7 @@ class ClientWindow:
     id: int
     title: str
     name: str
-    """Its class, the second part of WM_CLASS."""
+    """Class, the second part of WM_CLASS."""
     pid: int | None
     region: Region
     focused: bool
@@ -42,7 +49,7 @@ class ClientWindow:
 
 
 class WindowManager:
-    """Questions and wishes to the window manager, over a connection of the caller's."""
+    """Queries and requests to the window manager, on a connection that the caller owns."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -53,24 +60,24 @@ class WindowManager:
         self._atoms: dict[str, int] = {}
 
     def atom(self, name: str) -> int:
-        """The number of a name."""
+        """Return the atom of a name."""
         if name not in self._atoms:
             self._atoms[name] = self._core.InternAtom(False, len(name), name).reply().atom
         return self._atoms[name]
 
     def listed(self) -> list[int]:
-        """Windows of applications, the oldest first; panels are none."""
-        found = self._words(self.root, "_NET_CLIENT_LIST")
+        """Return the windows of applications without panels, the oldest first."""
+        found = self._cardinals(self.root, "_NET_CLIENT_LIST")
         hidden = {self.atom(name) for name in _NOT_LISTED}
         return [window for window in found if not hidden & set(self._types(window))]
 
     def active(self) -> int:
-        """The window that has the keyboard; 0 if none."""
-        return next(iter(self._words(self.root, "_NET_ACTIVE_WINDOW")), 0)
+        """Return the active window; 0 if none."""
+        return next(iter(self._cardinals(self.root, "_NET_ACTIVE_WINDOW")), 0)
 
     def title(self, window: int) -> str:
-        """What a window calls itself; empty if it is gone."""
-        # The second is what the window manager makes of a name in an encoding of old.
+        """Return the title of a window; empty if the window does not exist."""
+        # The window manager converts a WM_NAME in COMPOUND_TEXT to _NET_WM_VISIBLE_NAME.
         for name in ("_NET_WM_NAME", "_NET_WM_VISIBLE_NAME"):
             title = self._bytes(window, name, _LONGEST_TITLE).decode("utf-8", "replace")
             if title:
@@ -78,8 +85,8 @@ class WindowManager:
         return self._bytes(window, "WM_NAME", _LONGEST_TITLE).decode("latin-1")
 
     def margins(self) -> tuple[Region, ...]:
-        """The parts of the screen that belong to panels."""
-        area = self._words(self.root, "_NET_WORKAREA")
+        """Return the parts of the screen that panels reserve, outside of _NET_WORKAREA."""
+        area = self._cardinals(self.root, "_NET_WORKAREA")
         if len(area) < 4:
             return ()
         x, y, width, height = area[:4]
@@ -93,14 +100,14 @@ class WindowManager:
         return tuple(side for side in sides if not side.is_empty)
 
     def window(self, identifier: int) -> ClientWindow | None:
-        """What is known about a window; None if there is no such window any more."""
+        """Return the properties of a window; None if it does not exist any more."""
         try:
             return self._window(identifier)
         except (xcffib.xproto.WindowError, xcffib.xproto.DrawableError):
             return None
 
     def listen(self, window: int, mask: int) -> None:
-        """Have events of a window sent to us; none if it is gone."""
+        """Select events of a window; does nothing if the window does not exist."""
         try:
             attributes = self._core.ChangeWindowAttributesChecked(
                 window, xcffib.xproto.CW.EventMask, [mask]
@@ -110,42 +117,44 @@ class WindowManager:
             pass
 
     def focus(self, window: int) -> None:
-        """Raise it, shown again if it was minimized, and give it the keyboard."""
-        self._tell(window, "_NET_ACTIVE_WINDOW", _FROM_A_PAGER, 0, 0)
+        """Activate a window: restore it from an icon, raise and focus it."""
+        self._send_message(window, "_NET_ACTIVE_WINDOW", _SOURCE_PAGER, 0, 0)
 
     def close(self, window: int) -> None:
-        """Ask it to close, as its close button does."""
-        self._tell(window, "_NET_CLOSE_WINDOW", 0, _FROM_A_PAGER)
+        """Ask a window to close, as its close button does."""
+        self._send_message(window, "_NET_CLOSE_WINDOW", 0, _SOURCE_PAGER)
 
     def minimize(self, window: int) -> None:
-        """Take it off the screen."""
-        self._tell(window, "WM_CHANGE_STATE", _ICONIC)
+        """Iconify a window."""
+        self._send_message(window, "WM_CHANGE_STATE", _ICONIC)
 
     def maximize(self, window: int, on: bool = True) -> None:
-        """Make it fill the screen, or no longer."""
+        """Set or clear both maximized states of a window."""
         atoms = (self.atom(name) for name in _MAXIMIZED)
-        self._tell(window, "_NET_WM_STATE", _ADD if on else _REMOVE, *atoms, _FROM_A_PAGER)
+        self._send_message(window, "_NET_WM_STATE", _ADD if on else _REMOVE, *atoms, _SOURCE_PAGER)
 
     def place(self, window: int, region: Region) -> None:
-        """Give it, with its frame, that place."""
+        """Move and resize a window so that its frame fills the region."""
         left, right, top, bottom = self._frame(window)
         width = max(1, region.size.width - left - right)
         height = max(1, region.size.height - top - bottom)
-        flags = _NORTH_WEST_AND_ALL_FOUR | _FROM_A_PAGER << 12
-        self._tell(window, "_NET_MOVERESIZE_WINDOW", flags, region.left, region.top, width, height)
+        flags = _NORTH_WEST_ALL_FIELDS | _SOURCE_PAGER << 12
+        self._send_message(
+            window, "_NET_MOVERESIZE_WINDOW", flags, region.left, region.top, width, height
+        )
 
     def _window(self, identifier: int) -> ClientWindow:
         names = self._bytes(identifier, "WM_CLASS").decode("latin-1").split("\0")
-        states = set(self._words(identifier, "_NET_WM_STATE"))
+        states = set(self._cardinals(identifier, "_NET_WM_STATE"))
         return ClientWindow(
             id=identifier,
             title=self.title(identifier),
             name=names[1] if len(names) > 1 else names[0],
-            pid=next(iter(self._words(identifier, "_NET_WM_PID")), None),
+            pid=next(iter(self._cardinals(identifier, "_NET_WM_PID")), None),
             region=self._region(identifier),
             focused=identifier == self.active(),
             maximized={self.atom(name) for name in _MAXIMIZED} <= states,
-            minimized=next(iter(self._words(identifier, "WM_STATE")), 0) == _ICONIC,
+            minimized=next(iter(self._cardinals(identifier, "WM_STATE")), 0) == _ICONIC,
             dialog=self._is_dialog(identifier),
         )
 
@@ -153,7 +162,7 @@ class WindowManager:
         types = self._types(window)
         if types:
             return self.atom("_NET_WM_WINDOW_TYPE_DIALOG") in types
-        return bool(self._words(window, "WM_TRANSIENT_FOR"))
+        return bool(self._cardinals(window, "WM_TRANSIENT_FOR"))
 
     def _region(self, window: int) -> Region:
         shape = self._core.GetGeometry(window).reply()
@@ -167,33 +176,33 @@ class WindowManager:
         )
 
     def _frame(self, window: int) -> tuple[int, int, int, int]:
-        found = self._words(window, "_NET_FRAME_EXTENTS")
+        found = self._cardinals(window, "_NET_FRAME_EXTENTS")
         if len(found) != 4:
             return 0, 0, 0, 0
         return found[0], found[1], found[2], found[3]
 
     def _types(self, window: int) -> list[int]:
-        return self._words(window, "_NET_WM_WINDOW_TYPE")
+        return self._cardinals(window, "_NET_WM_WINDOW_TYPE")
 
-    def _words(self, window: int, name: str) -> list[int]:
+    def _cardinals(self, window: int, name: str) -> list[int]:
         raw = self._bytes(window, name)
         return [int.from_bytes(raw[i : i + 4], "little") for i in range(0, len(raw) - 3, 4)]
 
-    def _bytes(self, window: int, name: str, most: int = _LONGEST_WORDS) -> bytes:
+    def _bytes(self, window: int, name: str, most: int = _MOST_CARDINALS) -> bytes:
         try:
-            asked = self._core.GetProperty(False, window, self.atom(name), _ANY, 0, most)
-            raw: bytes = asked.reply().value.raw
+            cookie = self._core.GetProperty(False, window, self.atom(name), _ANY, 0, most)
+            raw: bytes = cookie.reply().value.raw
         except xcffib.xproto.WindowError:
             return b""
         return raw
 
-    def _tell(self, window: int, message: str, *data: int) -> None:
-        words = [*data, *[0] * (5 - len(data))]
+    def _send_message(self, window: int, message: str, *data: int) -> None:
+        items = [*data, *[0] * (5 - len(data))]
         event = _messages.ClientMessageEvent.synthetic(
             32,
             window,
             self.atom(message),
-            _messages.ClientMessageData.synthetic([word & 0xFFFFFFFF for word in words], "5I"),
+            _messages.ClientMessageData.synthetic([item & 0xFFFFFFFF for item in items], "5I"),
         )
         mask = _MASKS.SubstructureNotify | _MASKS.SubstructureRedirect
         self._core.SendEvent(False, self.root, mask, event.pack())

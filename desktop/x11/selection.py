@@ -1,4 +1,13 @@
-"""One X selection: asked for, owned, and handed over, on a connection of the caller's."""
+"""The CLIPBOARD selection: conversion, ownership and transfer, incremental ones included.
+
+Copying makes this client the *selection owner*; the content stays here until another client
+requests a *conversion* to one of the targets offered. Contents larger than a chunk are sent with
+the INCR protocol: the owner writes one chunk at a time and waits until the requestor has deleted
+the property. Source: ICCCM 2.0, chapter 2.
+
+Two clients that request from each other would deadlock if waiting blocked: hence each wait for an
+event also answers requests of other clients.
+"""
 
 import io
 import select
@@ -18,13 +27,14 @@ from .connection import screen_of
 Kind = Literal["text/plain", "image/png"]
 
 LARGEST = 32 * 1024 * 1024
-"""Bytes of a content that is taken over."""
+"""Bytes of the largest content that is read or owned."""
 
-# The bindings are generated and have no types worth the name.
+# xcffib's bindings are generated and carry no useful types.
 _events: Any = xcffib.xproto
 _CHUNK = 128 * 1024
+# Bounds the memory for requestors that never finish a transfer.
 _MOST_TRANSFERS = 16
-_ANSWER_SECONDS = 3.0
+_REPLY_SECONDS = 3.0
 _ANY = xcffib.xproto.GetPropertyType.Any
 _CHANGE_PROPERTY = 18
 """Opcode of the core protocol."""
@@ -38,7 +48,7 @@ _TARGETS: dict[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Content:
-    """What was copied: a text in UTF-8, or a PNG file."""
+    """Content of the clipboard: a text in UTF-8 or a PNG file."""
 
     kind: Kind
     data: bytes
@@ -46,7 +56,7 @@ class Content:
 
 @dataclass
 class _Transfer:
-    """A content on its way in pieces, because it is too large for one property."""
+    """An INCR transfer in progress."""
 
     type: int
     data: bytes
@@ -54,7 +64,7 @@ class _Transfer:
 
 
 class Selection:
-    """The CLIPBOARD selection as one client of the display sees it; not for several threads."""
+    """The CLIPBOARD selection for one client of the display. Not thread-safe."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -62,7 +72,7 @@ class Selection:
         self._atoms: dict[str, int] = {}
         self._transfers: dict[tuple[int, int], _Transfer] = {}
         self.owned: Content | None = None
-        """What we hand over to others; None when somebody else owns the selection."""
+        """Content that this client owns; None while another client owns the selection."""
         screen = screen_of(connection)
         self._window = connection.generate_id()
         self._core.CreateWindow(
@@ -74,7 +84,7 @@ class Selection:
         )
 
     def own(self, content: Content) -> None:
-        """Hand this over from now on.
+        """Become the selection owner with this content.
 
         Raises:
             ClipboardFailed: If another program took the selection at the same moment.
@@ -86,24 +96,24 @@ class Selection:
             raise ClipboardFailed("another program copied at the same moment")
 
     def disown(self) -> None:
-        """Leave the clipboard empty, if it is ours."""
+        """Give up ownership, which leaves the clipboard empty; does nothing for a non-owner."""
         if self.owned is not None and self._owner() == self._window:
             self._core.SetSelectionOwner(0, self._atom(_NAME), 0)
             self._connection.flush()
         self.owned = None
 
     def read(self, kinds: tuple[Kind, ...]) -> Content | None:
-        """What was copied, in the first of these forms that it has; None if in none.
+        """Return the content in the first of these types that is offered; None if none is.
 
         Raises:
-            ClipboardFailed: If its owner does not hand it over.
+            ClipboardFailed: If the selection owner does not answer in time.
         """
         self.handle_pending()
         if self.owned is not None:
             return self.owned if self.owned.kind in kinds else None
         if self._owner() == 0:
             return None
-        deadline = time.monotonic() + _ANSWER_SECONDS
+        deadline = time.monotonic() + _REPLY_SECONDS
         offered = self._offered(deadline)
         for kind in kinds:
             for target in _TARGETS[kind]:
@@ -114,7 +124,7 @@ class Selection:
         return None
 
     def handle_pending(self) -> None:
-        """Answer everybody who has asked us meanwhile."""
+        """Answer all pending requests of other clients."""
         while (event := self._next()) is not None:
             self._serve(event)
 
@@ -125,9 +135,11 @@ class Selection:
         return {int.from_bytes(raw[i : i + 4], "little") for i in range(0, len(raw) - 3, 4)}
 
     def _converted(self, target: str, deadline: float) -> bytes | None:
-        place = self._atom("DESKHAND_SELECTION")
-        self._core.ConvertSelection(self._window, self._atom(_NAME), self._atom(target), place, 0)
-        answer = self._await(
+        property_atom = self._atom("DESKHAND_SELECTION")
+        self._core.ConvertSelection(
+            self._window, self._atom(_NAME), self._atom(target), property_atom, 0
+        )
+        answer = self._wait_for(
             lambda event: (
                 isinstance(event, _events.SelectionNotifyEvent)
                 and event.target == self._atom(target)
@@ -136,31 +148,37 @@ class Selection:
         )
         if answer.property == 0:
             return None
-        kind, data = self._take(place)
-        return self._pieces(place, deadline) if kind == self._atom("INCR") else data
+        kind, data = self._read_property(property_atom)
+        return (
+            self._read_incrementally(property_atom, deadline)
+            if kind == self._atom("INCR")
+            else data
+        )
 
-    def _pieces(self, place: int, deadline: float) -> bytes:
+    def _read_incrementally(self, property_atom: int, deadline: float) -> bytes:
         whole = bytearray()
         while True:
-            self._await(
+            self._wait_for(
                 lambda event: (
                     isinstance(event, _events.PropertyNotifyEvent)
-                    and (event.window, event.atom, event.state) == (self._window, place, 0)
+                    and (event.window, event.atom, event.state) == (self._window, property_atom, 0)
                 ),
-                deadline + _ANSWER_SECONDS,
+                deadline + _REPLY_SECONDS,
             )
-            _, piece = self._take(place)
-            if not piece:
+            _, chunk = self._read_property(property_atom)
+            if not chunk:
                 return bytes(whole)
-            whole += piece
+            whole += chunk
             if len(whole) > LARGEST:
                 raise ClipboardFailed(f"it is larger than {LARGEST} bytes")
 
-    def _take(self, place: int) -> tuple[int, bytes]:
-        found = self._core.GetProperty(True, self._window, place, _ANY, 0, LARGEST // 4).reply()
+    def _read_property(self, property_atom: int) -> tuple[int, bytes]:
+        found = self._core.GetProperty(
+            True, self._window, property_atom, _ANY, 0, LARGEST // 4
+        ).reply()
         return found.type, found.value.raw
 
-    def _await(self, wanted: Callable[[Any], bool], deadline: float) -> Any:
+    def _wait_for(self, matches: Callable[[Any], bool], deadline: float) -> Any:
         while True:
             event = self._next()
             if event is None:
@@ -168,7 +186,7 @@ class Selection:
                 descriptor = self._connection.get_file_descriptor()
                 if left <= 0 or not select.select([descriptor], [], [], left)[0]:
                     raise ClipboardFailed("the program that copied does not hand it over")
-            elif wanted(event):
+            elif matches(event):
                 return event
             else:
                 self._serve(event)
@@ -179,7 +197,7 @@ class Selection:
                 self._connection.flush()
                 return self._connection.poll_for_event()
             except xcffib.ProtocolException:
-                # One who asked us has gone before it got its answer.
+                # A requestor was destroyed before it received its answer (BadWindow).
                 continue
 
     def _serve(self, event: Any) -> None:
@@ -188,22 +206,22 @@ class Selection:
         elif isinstance(event, _events.SelectionClearEvent):
             self.owned = None
         elif isinstance(event, _events.PropertyNotifyEvent) and event.state == 1:
-            self._go_on((event.window, event.atom))
+            self._send_next_chunk((event.window, event.atom))
 
     def _answer(self, request: Any) -> None:
-        place = request.property or request.target
-        given = self._given(request.target)
-        if given is None:
-            place = 0
+        property_atom = request.property or request.target
+        converted = self._converted_for(request.target)
+        if converted is None:
+            property_atom = 0
         else:
-            self._hand_over(request.requestor, place, *given)
-        told = _events.SelectionNotifyEvent.synthetic(
-            request.time, request.requestor, request.selection, request.target, place
+            self._send_content(request.requestor, property_atom, *converted)
+        notify = _events.SelectionNotifyEvent.synthetic(
+            request.time, request.requestor, request.selection, request.target, property_atom
         )
-        self._core.SendEvent(False, request.requestor, 0, told.pack())
+        self._core.SendEvent(False, request.requestor, 0, notify.pack())
 
-    def _given(self, target: int) -> tuple[int, int, bytes] | None:
-        """Type, bits of an item and bytes of what is asked for."""
+    def _converted_for(self, target: int) -> tuple[int, int, bytes] | None:
+        """Return type, bits of an item and bytes for a target; None if it is not offered."""
         if self.owned is None:
             return None
         names = _TARGETS[self.owned.kind]
@@ -218,32 +236,41 @@ class Selection:
                 return target, 8, data
         return None
 
-    def _hand_over(self, window: int, place: int, kind: int, bits: int, data: bytes) -> None:
+    def _send_content(
+        self, window: int, property_atom: int, kind: int, bits: int, data: bytes
+    ) -> None:
         if len(data) <= _CHUNK:
-            self._write(window, place, kind, bits, data)
+            self._write(window, property_atom, kind, bits, data)
             return
         mask = [xcffib.xproto.EventMask.PropertyChange]
         self._core.ChangeWindowAttributes(window, xcffib.xproto.CW.EventMask, mask)
-        # Nobody tells of those who have gone before they had it all.
+        # No event reports a requestor that vanished during a transfer: the oldest is dropped.
         if len(self._transfers) >= _MOST_TRANSFERS:
             del self._transfers[next(iter(self._transfers))]
-        self._transfers[window, place] = _Transfer(kind, data)
-        self._write(window, place, self._atom("INCR"), 32, len(data).to_bytes(4, "little"))
+        self._transfers[window, property_atom] = _Transfer(kind, data)
+        self._write(window, property_atom, self._atom("INCR"), 32, len(data).to_bytes(4, "little"))
 
-    def _go_on(self, where: tuple[int, int]) -> None:
-        transfer = self._transfers.get(where)
+    def _send_next_chunk(self, key: tuple[int, int]) -> None:
+        transfer = self._transfers.get(key)
         if transfer is None:
             return
-        piece = transfer.data[transfer.sent : transfer.sent + _CHUNK]
-        self._write(*where, transfer.type, 8, piece)
-        transfer.sent += len(piece)
-        if not piece:
-            del self._transfers[where]
+        chunk = transfer.data[transfer.sent : transfer.sent + _CHUNK]
+        self._write(*key, transfer.type, 8, chunk)
+        transfer.sent += len(chunk)
+        if not chunk:
+            del self._transfers[key]
 
-    def _write(self, window: int, place: int, kind: int, bits: int, data: bytes) -> None:
-        # The binding packs byte by byte, which takes a fifth of a second for each piece.
+    def _write(self, window: int, property_atom: int, kind: int, bits: int, data: bytes) -> None:
+        # xcffib packs a list byte by byte, which takes 0.2 s for each chunk.
         request = io.BytesIO()
-        head = (xcffib.xproto.PropMode.Replace, window, place, kind, bits, len(data) * 8 // bits)
+        head = (
+            xcffib.xproto.PropMode.Replace,
+            window,
+            property_atom,
+            kind,
+            bits,
+            len(data) * 8 // bits,
+        )
         request.write(struct.pack("=xB2xIIIB3xI", *head))
         request.write(data)
         self._core.send_request(_CHANGE_PROPERTY, request)
@@ -259,5 +286,5 @@ class Selection:
 
 
 def _text(data: bytes, target: str) -> bytes:
-    """The same in UTF-8, whatever the program that copied takes for that."""
+    """Return the text in UTF-8; bytes invalid in the target's encoding are replaced."""
     return data.decode("latin-1" if target == _LATIN else "utf-8", "replace").encode()

@@ -1,4 +1,4 @@
-"""A System V shared memory segment, which is what MIT-SHM takes."""
+"""System V shared memory segment, for the MIT-SHM extension (shmget(2))."""
 
 import ctypes
 import os
@@ -23,7 +23,7 @@ _libc.shmctl.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
 
 
 class Segment:
-    """Memory that another process of the same user can attach by ``identifier``.
+    """Memory that another process of the same user attaches by ``identifier``.
 
     ``array`` must not be used after ``close``.
     """
@@ -52,11 +52,11 @@ class Segment:
         self.close()
 
     def forget(self) -> None:
-        """Let the kernel free it when the last process detaches, even after a crash."""
+        """Mark the segment: the kernel frees it after the last detach, even after a crash."""
         _libc.shmctl(self.identifier, _IPC_RMID, None)
 
     def close(self) -> None:
-        """Detach; twice is fine."""
+        """Detach the segment; twice is fine."""
         if self._address is not None:
             _libc.shmdt(self._address)
             self._address = None

@@ -10,8 +10,8 @@ from deskhand.desktop.metrics.exposition import (
     Sample,
     Tally,
     exposition,
-    of_process,
-    of_status,
+    process_metrics,
+    status_metrics,
 )
 
 STATUS: dict[str, Any] = {
@@ -33,7 +33,7 @@ def record(action: str, started: float, ended: float, error: str | None = None) 
 
 
 def told(status: dict[str, Any]) -> list[str]:
-    return exposition(of_status(status)).splitlines()
+    return exposition(status_metrics(status)).splitlines()
 
 
 def test_the_status_is_told_in_numbers() -> None:
@@ -78,7 +78,7 @@ def test_before_the_first_action_nothing_is_said_of_any() -> None:
 
 
 def test_the_service_has_the_usual_names() -> None:
-    lines = exposition(of_process(0.25, 70_000_000)).splitlines()
+    lines = exposition(process_metrics(0.25, 70_000_000)).splitlines()
     assert "# TYPE process_cpu_seconds_total counter" in lines
     assert "process_resident_memory_bytes 70000000" in lines
 
