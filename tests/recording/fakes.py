@@ -1,4 +1,4 @@
-"""A screen that shows what a test says, when it says so."""
+"""Fakes of a screen and its feed, which change when a test requests it."""
 
 import threading
 import time
@@ -23,7 +23,7 @@ def plain(width: int = 320, height: int = 240, grey: int = 200) -> Picture:
 
 
 def marked(number: int, width: int = 320, height: int = 240) -> Picture:
-    """A picture from which ``number_of`` reads the number, also after encoding."""
+    """Return a picture from which ``number_of`` reads the number, also after encoding."""
     picture = plain(width, height)
     for bit in range(16):
         shade = 255 if number >> bit & 1 else 0
@@ -37,48 +37,48 @@ def number_of(frame: av.VideoFrame) -> int:
 
 
 class FakeFeed:
-    """Gives out queued shots; the first take returns the current picture at once."""
+    """Delivers queued frames; the first call returns the current frame at once."""
 
     def __init__(self, first: CapturedFrame) -> None:
-        self._shots = deque([first])
-        self._news = threading.Condition()
+        self._frames = deque([first])
+        self._changed = threading.Condition()
         self._lost = False
         self.closed = False
         self.taken = 0
 
     def put(self, frame: CapturedFrame) -> None:
-        with self._news:
-            self._shots.append(frame)
-            self._news.notify_all()
+        with self._changed:
+            self._frames.append(frame)
+            self._changed.notify_all()
 
     def lose(self) -> None:
-        with self._news:
+        with self._changed:
             self._lost = True
-            self._news.notify_all()
+            self._changed.notify_all()
 
     def next_frame(self, timeout: float) -> CapturedFrame | None:
-        with self._news:
-            self._news.wait_for(lambda: self._shots or self._lost or self.closed, timeout)
-            if self._shots:
+        with self._changed:
+            self._changed.wait_for(lambda: self._frames or self._lost or self.closed, timeout)
+            if self._frames:
                 self.taken += 1
-                self._news.notify_all()
-                return self._shots.popleft()
+                self._changed.notify_all()
+                return self._frames.popleft()
             if self._lost:
                 raise FeedEnded
             return None
 
     def close(self) -> None:
-        with self._news:
+        with self._changed:
             self.closed = True
-            self._news.notify_all()
+            self._changed.notify_all()
 
     def wait_until_taken(self) -> None:
-        with self._news:
-            assert self._news.wait_for(lambda: not self._shots or self.closed, WAIT)
+        with self._changed:
+            assert self._changed.wait_for(lambda: not self._frames or self.closed, WAIT)
 
 
 class FakeSource:
-    """A screen; ``show`` changes it for all feeds."""
+    """Screen; ``show`` changes it for all feeds."""
 
     def __init__(self, picture: Picture | None = None) -> None:
         self.picture = plain() if picture is None else picture
@@ -95,7 +95,7 @@ class FakeSource:
         return feed
 
     def show(self, picture: Picture, *regions: Rectangle) -> float:
-        """Change the screen and wait until every feed has taken it; the time of the change."""
+        """Change the screen; return the time once every feed has delivered the frame."""
         now = time.monotonic()
         self.picture = picture
         for feed in self.feeds:
@@ -110,15 +110,15 @@ class FakeSource:
 
 
 def decoded(path: Path) -> list[tuple[float, int]]:
-    """Time and number of every picture in a video made of ``marked`` pictures."""
-    with av.open(str(path)) as film:
-        return [(float(frame.time), number_of(frame)) for frame in film.decode(video=0)]
+    """Return time and number of every frame in a video made of ``marked`` pictures."""
+    with av.open(str(path)) as video:
+        return [(float(frame.time), number_of(frame)) for frame in video.decode(video=0)]
 
 
 def key_times(path: Path) -> list[float]:
-    """The seek points of a video."""
-    with av.open(str(path)) as film:
-        packets = film.demux(film.streams.video[0])
+    """Return the times of the keyframes of a video."""
+    with av.open(str(path)) as video:
+        packets = video.demux(video.streams.video[0])
         return [
             float(packet.pts * packet.time_base)
             for packet in packets

@@ -23,5 +23,5 @@ from deskhand.recording import errors
         (errors.UnreadableVideo("1.mp4", "empty"), "1.mp4: empty"),
     ],
 )
-def test_an_error_says_what_happened(error: errors.RecordingError, sentence: str) -> None:
+def test_an_error_has_a_message(error: errors.RecordingError, sentence: str) -> None:
     assert str(error) == sentence

@@ -1,7 +1,7 @@
 from deskhand.recording.settings import RecordingSettings
 
 
-def test_every_default_is_usable_and_as_promised() -> None:
+def test_every_default_has_the_documented_value() -> None:
     settings = RecordingSettings()
     assert settings.largest_file == 100 * 1024 * 1024
     assert settings.most_at_once == 5

@@ -48,8 +48,8 @@ def fill(writer: PartWriter, encoder: Encoder, frames: int = 20) -> None:
     writer.extend_map(TimeMap(((0.0, 0.0), (1.5, 1.5))), 51.5)
 
 
-def left_by_a_dead_service(folder: Path, encoder: Encoder, name: str = A) -> None:
-    """Files as a kill leaves them: copies of those of a reel that was never closed."""
+def left_by_a_killed_service(folder: Path, encoder: Encoder, name: str = A) -> None:
+    """Write files as a kill leaves them: copies of those of a part that was never closed."""
     alive = folder / "alive"
     running = writer(alive, encoder, name)
     fill(running, encoder)
@@ -90,7 +90,7 @@ def test_a_closed_recording_is_found_again(tmp_path: Path, encoder: Encoder) -> 
     assert sorted(path.name for path in (tmp_path / A).iterdir()) == ["1.json", "1.mp4"]
 
 
-def test_a_running_recording_is_found_too(tmp_path: Path, encoder: Encoder) -> None:
+def test_an_active_recording_is_found_too(tmp_path: Path, encoder: Encoder) -> None:
     running = writer(tmp_path, encoder)
     fill(running, encoder)
     catalog = Catalog(tmp_path)
@@ -102,7 +102,9 @@ def test_a_running_recording_is_found_too(tmp_path: Path, encoder: Encoder) -> N
     running.close("completed")
 
 
-def test_frames_before_a_reel_begins_are_not_its_own(tmp_path: Path, encoder: Encoder) -> None:
+def test_frames_before_the_start_of_a_part_are_not_written(
+    tmp_path: Path, encoder: Encoder
+) -> None:
     running = writer(tmp_path, encoder)
     early = encoder.encode(marked(9), 49.0, key=True)
     running.write(early, 6_000)
@@ -159,8 +161,8 @@ def test_deleting_removes_everything(tmp_path: Path, encoder: Encoder) -> None:
         catalog.delete(A)
 
 
-def test_what_a_dead_service_left_is_made_whole(tmp_path: Path, encoder: Encoder) -> None:
-    left_by_a_dead_service(tmp_path, encoder)
+def test_files_of_a_killed_service_are_recovered(tmp_path: Path, encoder: Encoder) -> None:
+    left_by_a_killed_service(tmp_path, encoder)
     catalog = Catalog(tmp_path)
     assert catalog.recover() == (A,)
     facts = catalog.get(A)
@@ -169,7 +171,7 @@ def test_what_a_dead_service_left_is_made_whole(tmp_path: Path, encoder: Encoder
         "service_lost",
         False,
     )
-    # The journal told of 1.5 s, the video has 1.8 s.
+    # The journal covers 1.5 s, the video has 1.8 s.
     assert facts["video_s"] == pytest.approx(1.8)
     assert facts["steps"][0]["tool"] == "execute"
     assert [number for _, number in decoded(catalog.video(A))] == list(range(19))
@@ -177,9 +179,9 @@ def test_what_a_dead_service_left_is_made_whole(tmp_path: Path, encoder: Encoder
     assert catalog.recover() == ()
 
 
-def test_what_cannot_be_rescued_is_cleared_away(tmp_path: Path, encoder: Encoder) -> None:
-    left_by_a_dead_service(tmp_path, encoder, A)
-    left_by_a_dead_service(tmp_path, encoder, B)
+def test_files_that_cannot_be_recovered_are_removed(tmp_path: Path, encoder: Encoder) -> None:
+    left_by_a_killed_service(tmp_path, encoder, A)
+    left_by_a_killed_service(tmp_path, encoder, B)
     os.truncate(tmp_path / A / "1.mp4", 50)
     (tmp_path / B / "1.journal").write_text("{")
     catalog = Catalog(tmp_path)
@@ -187,8 +189,10 @@ def test_what_cannot_be_rescued_is_cleared_away(tmp_path: Path, encoder: Encoder
     assert list(catalog.list()) == []
 
 
-def test_what_finds_no_room_is_made_whole_another_time(tmp_path: Path, encoder: Encoder) -> None:
-    left_by_a_dead_service(tmp_path, encoder)
+def test_a_recovery_without_room_is_repeated_at_the_next_start(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    left_by_a_killed_service(tmp_path, encoder)
     catalog = Catalog(tmp_path)
     _, hard = before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
@@ -201,7 +205,7 @@ def test_what_finds_no_room_is_made_whole_another_time(tmp_path: Path, encoder: 
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}"])
-def test_a_torn_description_hides_its_own_recording_only(
+def test_a_truncated_description_hides_its_own_recording_only(
     tmp_path: Path, encoder: Encoder, text: str
 ) -> None:
     for name in (A, B):
@@ -240,7 +244,7 @@ def test_a_recording_that_cannot_be_described_keeps_its_video(
     assert Catalog(tmp_path).recover() == (A,)
 
 
-def test_what_a_dead_service_was_making_is_cleared_away(tmp_path: Path, encoder: Encoder) -> None:
+def test_temporary_files_of_a_killed_service_are_removed(tmp_path: Path, encoder: Encoder) -> None:
     running = writer(tmp_path, encoder)
     fill(running, encoder)
     running.close("completed")
@@ -255,17 +259,17 @@ def test_what_a_dead_service_was_making_is_cleared_away(tmp_path: Path, encoder:
     assert list(catalog.closed()) == [tmp_path / A / "1.mp4"]
 
 
-def test_a_rescued_file_describes_itself(tmp_path: Path, encoder: Encoder) -> None:
-    left_by_a_dead_service(tmp_path, encoder)
+def test_a_recovered_file_contains_its_description(tmp_path: Path, encoder: Encoder) -> None:
+    left_by_a_killed_service(tmp_path, encoder)
     catalog = Catalog(tmp_path)
     assert catalog.recover() == (A,)
-    told = mp4_file.description(catalog.video(A))
-    assert told is not None
-    assert metadata.read(told).end_reason == "service_lost"
+    stored = mp4_file.description(catalog.video(A))
+    assert stored is not None
+    assert metadata.read(stored).end_reason == "service_lost"
     assert catalog.get(A)["bytes"] == catalog.video(A).stat().st_size
 
 
-def test_deleting_disturbs_nobody_who_reads(tmp_path: Path, encoder: Encoder) -> None:
+def test_deleting_does_not_disturb_readers(tmp_path: Path, encoder: Encoder) -> None:
     running = writer(tmp_path, encoder)
     fill(running, encoder)
     running.close("completed")

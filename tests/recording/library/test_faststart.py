@@ -1,4 +1,4 @@
-"""What becomes of a closed file in the background."""
+"""Fast start of closed files in the background."""
 
 import os
 import threading
@@ -32,9 +32,9 @@ PART = Part(
 
 
 @pytest.fixture(scope="module")
-def film(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def original(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A closed file of 50 numbers."""
-    folder = tmp_path_factory.mktemp("film")
+    folder = tmp_path_factory.mktemp("original")
     with Encoder((320, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
         made = Mp4File(folder / "1.mp4", encoder.stream)
         for number in range(50):
@@ -45,9 +45,9 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture
-def video(tmp_path: Path, film: bytes) -> Path:
+def video(tmp_path: Path, original: bytes) -> Path:
     path = tmp_path / "1.mp4"
-    path.write_bytes(film)
+    path.write_bytes(original)
     return path
 
 
@@ -67,7 +67,7 @@ def described(video: Path, steps: int) -> Part:
 
 
 @pytest.mark.parametrize("steps", [0, 1, 7, 400])
-def test_the_index_comes_to_the_front_and_the_file_keeps_its_length(
+def test_the_moov_box_moves_to_the_front_and_the_file_keeps_its_length(
     video: Path, steps: int
 ) -> None:
     part = described(video, steps)
@@ -81,7 +81,7 @@ def test_the_index_comes_to_the_front_and_the_file_keeps_its_length(
     assert [path.name for path in video.parent.iterdir()] == ["1.mp4"]
 
 
-def test_steps_are_chapters_of_the_moved_file(video: Path) -> None:
+def test_steps_are_chapters_of_the_new_file(video: Path) -> None:
     described(video, 400)
     move_index(video, spare=0)
     with av.open(str(video)) as source:
@@ -92,20 +92,20 @@ def test_steps_are_chapters_of_the_moved_file(video: Path) -> None:
     assert (first, second) == pytest.approx((0.0, 0.02))
 
 
-def test_a_file_that_was_never_described_is_moved_too(video: Path) -> None:
+def test_a_file_without_a_description_is_processed_too(video: Path) -> None:
     assert move_index(video, spare=0)
     assert kinds(video)[:2] == [b"ftyp", b"moov"]
     assert len(decoded(video)) == 50
 
 
-def test_an_index_is_moved_once(video: Path) -> None:
+def test_a_file_is_processed_once(video: Path) -> None:
     assert move_index(video, spare=0)
     inode = video.stat().st_ino
     assert not move_index(video, spare=0)
     assert video.stat().st_ino == inode
 
 
-def test_without_room_for_chapters_the_file_goes_without(video: Path) -> None:
+def test_a_file_without_room_for_chapters_gets_none(video: Path) -> None:
     part = replace(PART, steps=tuple(Step(title="x" * 99, started=i) for i in range(5)))
     mp4_file.describe(video, metadata.document(part))
     assert move_index(video, spare=0)
@@ -114,7 +114,7 @@ def test_without_room_for_chapters_the_file_goes_without(video: Path) -> None:
     assert len(decoded(video)) == 50
 
 
-def test_who_reads_the_old_file_reads_it_to_its_end(video: Path) -> None:
+def test_a_reader_of_the_old_file_reads_it_to_its_end(video: Path) -> None:
     before = video.read_bytes()
     with video.open("rb") as reader:
         start = reader.read(1000)
@@ -123,46 +123,46 @@ def test_who_reads_the_old_file_reads_it_to_its_end(video: Path) -> None:
     assert video.read_bytes() != before
 
 
-def test_a_full_disk_leaves_the_index_where_it_is(video: Path, film: bytes) -> None:
+def test_a_full_disk_leaves_the_moov_box_where_it_is(video: Path, original: bytes) -> None:
     assert not move_index(video, spare=1 << 60)
-    assert video.read_bytes() == film
+    assert video.read_bytes() == original
 
 
-def test_it_gives_up_when_nobody_wants_it(video: Path, film: bytes) -> None:
+def test_the_copy_is_abandoned_on_request(video: Path, original: bytes) -> None:
     assert not move_index(video, lambda: False, spare=0)
-    assert video.read_bytes() == film
+    assert video.read_bytes() == original
     assert list(video.parent.iterdir()) == [video]
 
 
-def test_what_is_deleted_meanwhile_stays_deleted(video: Path) -> None:
-    def wanted() -> bool:
+def test_a_file_that_is_deleted_meanwhile_stays_deleted(video: Path) -> None:
+    def keep_going() -> bool:
         video.unlink(missing_ok=True)
         return True
 
-    assert not move_index(video, wanted, spare=0)
+    assert not move_index(video, keep_going, spare=0)
     assert list(video.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("cut", [0, 4, 100, -1, -20])
-def test_what_is_not_closed_is_left_alone(video: Path, film: bytes, cut: int) -> None:
-    video.write_bytes(film[:cut])
+def test_a_file_that_is_not_closed_is_not_changed(video: Path, original: bytes, cut: int) -> None:
+    video.write_bytes(original[:cut])
     with pytest.raises(UnreadableVideo):
         move_index(video, spare=0)
-    assert video.read_bytes() == film[:cut]
+    assert video.read_bytes() == original[:cut]
 
 
-def test_two_never_make_the_same_draft(video: Path, film: bytes) -> None:
+def test_two_services_never_write_the_same_draft(video: Path, original: bytes) -> None:
     video.with_suffix(".moving").write_bytes(b"another's")
     with pytest.raises(FileExistsError):
         move_index(video, spare=0)
-    assert video.read_bytes() == film
+    assert video.read_bytes() == original
 
 
 class Watched(FastStart):
     """Tells when it has done all that was given to it before."""
 
     def wait(self, folder: Path) -> None:
-        # A pipe stands for a last file: opening it to write waits for the mover to read it.
+        # A pipe stands for a last file: opening it to write waits for the thread to read it.
         done = folder / "end.mp4"
         os.mkfifo(done)
         self.put(done)
@@ -179,7 +179,7 @@ def fast_start() -> Iterator[Watched]:
     fast_start.close()
 
 
-def test_one_bad_file_does_not_keep_the_others(fast_start: Watched, video: Path) -> None:
+def test_one_bad_file_does_not_stop_the_others(fast_start: Watched, video: Path) -> None:
     bad = video.with_name("2.mp4")
     bad.write_bytes(b"nonsense")
     for path in (bad, video.with_name("3.mp4"), video):
@@ -189,10 +189,10 @@ def test_one_bad_file_does_not_keep_the_others(fast_start: Watched, video: Path)
     assert len(decoded(video)) == 50
 
 
-def test_once_closed_it_moves_nothing(video: Path, film: bytes) -> None:
+def test_after_closing_no_file_is_processed(video: Path, original: bytes) -> None:
     fast_start = FastStart()
     fast_start.put(video)
     fast_start.close()
     fast_start.open()
     fast_start.close()
-    assert video.read_bytes() == film
+    assert video.read_bytes() == original

@@ -35,7 +35,7 @@ def closed(
     )
 
 
-def test_a_journal_tells_what_was_recorded() -> None:
+def test_a_journal_restores_the_part() -> None:
     part = metadata.replay(JOURNAL)
     assert part == replace(PART, points=((0.0, 0.0), (2.0, 2.0), (30.0, 3.4)), steps=(STEP,))
     assert part is not None
@@ -48,18 +48,18 @@ def test_a_journal_cut_anywhere_loses_at_most_its_last_line() -> None:
     whole = 0
     for length in range(len(text) + 1):
         found = metadata.replay(text[:length].splitlines())
-        told = 0 if found is None else 1 + len(found.points) + len(found.steps)
-        assert told >= whole
-        whole = told
+        restored = 0 if found is None else 1 + len(found.points) + len(found.steps)
+        assert restored >= whole
+        whole = restored
     assert whole == 5
 
 
-def test_a_journal_without_its_first_line_tells_nothing() -> None:
+def test_a_journal_without_its_first_line_restores_nothing() -> None:
     assert metadata.replay(JOURNAL[1:]) is None
     assert metadata.replay([]) is None
 
 
-def test_lines_that_are_no_entries_are_passed_over() -> None:
+def test_lines_that_are_no_entries_are_ignored() -> None:
     assert metadata.replay([JOURNAL[0], "[1, 2]", "7", "nul"]) == PART
 
 
@@ -70,7 +70,7 @@ def test_a_document_is_read_back() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"knots": 1, "steps": []}'])
-def test_what_is_no_document_is_refused(text: str) -> None:
+def test_text_that_is_no_document_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         metadata.read(text)
 
@@ -99,7 +99,7 @@ def test_a_part_that_follows_at_once_leaves_no_gap() -> None:
     assert times.end == (20.0, 8.0)
 
 
-def test_metadata_says_it_in_the_agreed_words() -> None:
+def test_metadata_have_the_documented_fields() -> None:
     both = [closed(1, 1000.0, "idle"), closed(2, 1100.0, "completed")]
     facts = metadata.summary(both, "/recordings/r")
     assert facts["status"] == "stored"
@@ -117,7 +117,7 @@ def test_metadata_says_it_in_the_agreed_words() -> None:
     assert [row["file_id"] for row in facts["parts"]] == [first, second]
 
 
-def test_metadata_is_of_the_newest_session_and_names_the_files_of_earlier_ones() -> None:
+def test_metadata_describe_the_newest_session_and_list_the_files_of_earlier_ones() -> None:
     again = replace(closed(2, 1100.0, "completed"), session_number=2)
     facts = metadata.summary([closed(1, 1000.0, "completed"), again], "/x")
     assert (facts["take"], facts["video_s"]) == (2, 4.0)
@@ -125,7 +125,7 @@ def test_metadata_is_of_the_newest_session_and_names_the_files_of_earlier_ones()
     assert facts["earlier_file_ids"] == [f"{PART.recording_id}/1"]
 
 
-def test_a_running_recording_says_so() -> None:
+def test_an_active_recording_has_the_status_recording() -> None:
     facts = metadata.summary([PART], "/x")
     assert (facts["status"], facts["end_reason"], facts["complete"]) == ("recording", None, False)
 
@@ -137,7 +137,7 @@ def test_chapters_of_all_parts_are_one_list() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 5.0), st.sampled_from([0.05, 1.0])), max_size=30))
-def test_straightening_keeps_the_map(pieces: list[tuple[float, float]]) -> None:
+def test_simplifying_keeps_the_map(pieces: list[tuple[float, float]]) -> None:
     points = [(0.0, 0.0)]
     for length, slope in pieces:
         real, video = points[-1]

@@ -51,7 +51,7 @@ def test_steps_come_in_order_of_time() -> None:
     assert [step.title for step in steps] == ["a", "b"]
 
 
-def test_steps_are_told_in_times_of_day_and_of_video() -> None:
+def test_rows_have_calendar_times_and_video_times() -> None:
     step = Step(tool="computer", action="wait", started=60.0, ended=115.0, native_point=(3, 4))
     (row,) = step_rows((step,), TIMES, 1_000_000.0)
     assert row["index"] == 0
@@ -73,7 +73,7 @@ def test_chapters_reach_to_the_next_step() -> None:
     )
 
 
-def test_steps_that_were_told_are_the_same_chapters_again() -> None:
+def test_rows_give_the_same_chapters_as_their_steps() -> None:
     steps = (Step(title="Look", started=0.5, ended=1.0), Step(tool="execute", started=9.0, ended=9))
     rows = step_rows(steps, TIMES, 1000.0)
     assert chapters_from_rows(rows, TIMES.end[1]) == chapters(steps, TIMES)
@@ -91,7 +91,7 @@ def test_a_caption_cannot_break_out_of_its_cue() -> None:
     assert text.count("-->") == 1
 
 
-def test_a_step_without_words_has_a_caption() -> None:
+def test_a_step_without_texts_has_a_caption() -> None:
     assert "\nstep\n" in chapters((Step(),), TIMES)
 
 

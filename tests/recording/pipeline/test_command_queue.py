@@ -9,7 +9,7 @@ from tests.recording.fakes import WAIT
 
 
 def served(commands: CommandQueue) -> threading.Thread:
-    """A thread that does what it is asked for until the end."""
+    """Return a thread that runs commands until the end."""
 
     def serve() -> None:
         while (command := commands.next(WAIT)) is not END:
@@ -22,7 +22,7 @@ def served(commands: CommandQueue) -> threading.Thread:
     return thread
 
 
-def test_work_is_done_in_its_order_and_waited_for() -> None:
+def test_work_is_done_in_order_and_a_call_waits_for_it() -> None:
     commands, done = CommandQueue(), []
     thread = served(commands)
     commands.submit(lambda: done.append(1))
@@ -33,7 +33,7 @@ def test_work_is_done_in_its_order_and_waited_for() -> None:
     thread.join(WAIT)
 
 
-def test_who_asks_hears_what_went_wrong_and_nobody_else_is_disturbed() -> None:
+def test_an_error_reaches_its_caller_and_no_other() -> None:
     commands = CommandQueue()
     served(commands)
 
@@ -47,7 +47,7 @@ def test_who_asks_hears_what_went_wrong_and_nobody_else_is_disturbed() -> None:
     commands.end()
 
 
-def test_once_shut_it_takes_nothing_and_who_waits_is_let_go() -> None:
+def test_after_closing_waiting_callers_are_released_and_new_ones_refused() -> None:
     commands = CommandQueue()
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(commands.call, lambda: None)

@@ -1,4 +1,4 @@
-"""The recorder's work with real files and an imagined clock."""
+"""Recording engine with real files and a simulated clock."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ EPOCH = 1_000_000.0
 
 
 class Scene:
-    """A studio and its day: ``now`` moves on as the test says."""
+    """Engine with a simulated clock: the test advances ``now``."""
 
     def __init__(self, folder: Path, settings: RecordingSettings = SETTINGS) -> None:
         self.catalog = Catalog(folder)
@@ -39,7 +39,7 @@ class Scene:
         self.number = 0
 
     def wait(self, seconds: float) -> None:
-        """Let time pass as the recorder's thread does, from deadline to deadline."""
+        """Advance the clock as the recorder's thread does, from deadline to deadline."""
         end = self.now + seconds
         while True:
             deadline = self.engine.deadline()
@@ -50,7 +50,7 @@ class Scene:
         self.now = end
 
     def show(self, *regions: Rectangle, picture: Picture | None = None) -> int:
-        """Show the next number, or a given picture."""
+        """Add a frame with the next number, or with a given picture."""
         self.number += 1
         shown = marked(self.number) if picture is None else picture
         self.engine.add_frame(CapturedFrame(shown, self.now, regions))
@@ -63,7 +63,7 @@ class Scene:
             self.show(EVERYTHING)
 
     def stop(self, name: str) -> list[tuple[float, int]]:
-        """The end of a recording; the times and numbers of its latest file."""
+        """Stop a recording; return the times and numbers of its latest file."""
         self.engine.stop(name, self.now, "completed")
         return decoded(self.catalog.video(name, self.catalog.latest_session(name)[-1].index))
 
@@ -77,7 +77,7 @@ Staging = Callable[..., Scene]
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Staging]:
-    """Makes scenes with other settings, and ends what still runs in them."""
+    """Return a factory of scenes with other settings; their recordings end with the test."""
     with ExitStack() as ends:
 
         def make(**settings: Any) -> Scene:
@@ -100,14 +100,14 @@ def test_frames_are_shown_at_the_times_of_the_map(scene: Scene) -> None:
         scene.wait(pause)
         taken[scene.show(EVERYTHING)] = scene.now - 100.0
     scene.wait(1.0)
-    film = scene.stop(A)
+    video = scene.stop(A)
     (part,) = scene.catalog.latest_session(A)
     times, _ = metadata.joined([part])
-    for at, number in film:
+    for at, number in video:
         if number in taken:
             assert at == pytest.approx(times.video(taken.pop(number)), abs=0.0011)
     assert taken == {}
-    assert film[-1][0] == pytest.approx(part.video_s, abs=0.0011)
+    assert video[-1][0] == pytest.approx(part.video_s, abs=0.0011)
     assert part.real_s == pytest.approx(64.94)
 
 
@@ -139,7 +139,7 @@ def test_a_caret_that_blinks_for_ten_minutes_plays_as_two_seconds(stage: Staging
     assert (real, video < 2.01) == (600.0, True)
 
 
-def test_nothing_is_coded_while_nothing_happens(scene: Scene) -> None:
+def test_nothing_is_encoded_while_nothing_happens(scene: Scene) -> None:
     scene.start(A)
     scene.wait(500.0)
     size = scene.catalog.video(A).stat().st_size
@@ -154,14 +154,14 @@ def test_a_clock_does_not_keep_the_video_running(scene: Scene) -> None:
     for _ in range(300):
         scene.wait(1.0)
         scene.show(CLOCK)
-    film = scene.stop(A)
+    video = scene.stop(A)
     assert scene.times(A)[1] < 4.5
     # Late ticks would share a millisecond; the very last picture is shown all the same.
-    assert len(film) < 60
-    assert film[-1][1] == scene.number
+    assert len(video) < 60
+    assert video[-1][1] == scene.number
 
 
-def test_what_happened_just_before_activity_is_shown_too(scene: Scene) -> None:
+def test_frames_just_before_activity_are_shown_too(scene: Scene) -> None:
     scene.start(A)
     for _ in range(60):
         scene.wait(1.0)
@@ -170,8 +170,8 @@ def test_what_happened_just_before_activity_is_shown_too(scene: Scene) -> None:
     scene.wait(0.2)
     changed = scene.show(EVERYTHING)
     scene.wait(1.0)
-    film = {number: at for at, number in reversed(scene.stop(A))}
-    assert film[changed] - film[ticked] == pytest.approx(0.2, abs=0.0011)
+    video = {number: at for at, number in reversed(scene.stop(A))}
+    assert video[changed] - video[ticked] == pytest.approx(0.2, abs=0.0011)
 
 
 def test_a_moving_pointer_is_activity(scene: Scene) -> None:
@@ -192,7 +192,7 @@ def test_input_plays_at_normal_speed_although_nothing_changes(scene: Scene) -> N
     assert scene.times(A) == pytest.approx((10.0, 10.0), abs=0.01)
 
 
-def test_what_a_person_does_plays_at_normal_speed_and_is_a_step(scene: Scene) -> None:
+def test_input_of_a_person_plays_at_normal_speed_and_is_a_step(scene: Scene) -> None:
     scene.start(A)
     scene.wait(60.0)
     for _ in range(20):
@@ -238,7 +238,7 @@ def test_steps_are_placed_on_the_video(scene: Scene) -> None:
     assert "left_click" in (mp4_file.description(scene.catalog.video(A)) or "")
 
 
-def test_steps_and_long_videos_get_seek_points(scene: Scene) -> None:
+def test_steps_and_long_videos_get_keyframes(scene: Scene) -> None:
     scene.start(A)
     for second in range(40):
         for _ in range(4):
@@ -320,7 +320,7 @@ def test_stopping_an_unknown_recording_is_an_error(scene: Scene) -> None:
         scene.engine.stop(A, 0.0, "completed")
 
 
-def test_without_room_nothing_begins(stage: Staging) -> None:
+def test_without_free_space_no_recording_begins(stage: Staging) -> None:
     scene = stage(free_to_start=1 << 60)
     with pytest.raises(DiskFull):
         scene.start(A)
@@ -360,7 +360,7 @@ def test_after_ten_idle_minutes_a_recording_rests_and_goes_on_with_the_next_step
     assert facts["duration_s"] == pytest.approx(1603.0)
 
 
-def test_an_animation_does_not_count_as_activity_of_anybody(scene: Scene) -> None:
+def test_an_animation_does_not_count_as_activity(scene: Scene) -> None:
     scene.start(A)
     for _ in range(610):
         scene.wait(1.0)
@@ -432,7 +432,7 @@ def test_all_end_when_the_display_is_lost(scene: Scene) -> None:
         assert decoded(scene.catalog.video(name))
 
 
-def test_the_thumbnail_is_of_a_telling_moment(scene: Scene) -> None:
+def test_the_thumbnail_is_the_most_detailed_frame(scene: Scene) -> None:
     scene.start(A)
     scene.wait(2.0)
     scene.show(EVERYTHING, picture=noise(1))
@@ -444,7 +444,7 @@ def test_the_thumbnail_is_of_a_telling_moment(scene: Scene) -> None:
     assert scene.catalog.thumbnail(A).stat().st_size > 10_000
 
 
-def test_a_shot_for_nobody_is_ignored(scene: Scene) -> None:
+def test_a_frame_without_an_active_recording_is_ignored(scene: Scene) -> None:
     scene.show(EVERYTHING)
     scene.engine.tick(scene.now)
     assert scene.engine.deadline() is None
@@ -472,7 +472,7 @@ def test_one_broken_file_does_not_disturb_the_others(scene: Scene) -> None:
     assert len(scene.stop(B)) > 1
 
 
-def test_an_animation_is_looked_at_less_often_until_somebody_acts(scene: Scene) -> None:
+def test_an_animation_has_a_lower_frame_rate_until_input_comes(scene: Scene) -> None:
     scene.start(A)
     for _ in range(70):
         scene.wait(0.1)
@@ -482,7 +482,7 @@ def test_an_animation_is_looked_at_less_often_until_somebody_acts(scene: Scene) 
     assert scene.engine.fps == 15
 
 
-def test_a_journal_that_takes_no_more_ends_its_own_recording_only(scene: Scene) -> None:
+def test_a_journal_that_cannot_be_written_ends_its_own_recording_only(scene: Scene) -> None:
     (scene.catalog.folder / A).mkdir()
     journal = scene.catalog.paths(A, 1).journal
     os.mkfifo(journal)
@@ -527,7 +527,7 @@ def test_a_recording_without_a_journal_does_not_begin(scene: Scene) -> None:
     assert list((scene.catalog.folder / A).iterdir()) == []
 
 
-def test_a_step_from_a_clock_that_is_ahead_says_nothing_of_what_is_to_come(scene: Scene) -> None:
+def test_a_step_from_a_clock_that_is_ahead_does_not_affect_later_frames(scene: Scene) -> None:
     scene.start(A)
     scene.engine.add_step(Step(started=scene.now, ended=scene.now + 3600.0), scene.now)
     for _ in range(70):
@@ -536,7 +536,7 @@ def test_a_step_from_a_clock_that_is_ahead_says_nothing_of_what_is_to_come(scene
     assert scene.engine.fps == 5
 
 
-def test_resting_recordings_go_on_although_somebody_removed_the_files_of_one(scene: Scene) -> None:
+def test_resting_recordings_resume_although_the_files_of_one_were_removed(scene: Scene) -> None:
     scene.start(A)
     scene.start(B)
     scene.wait(700.0)

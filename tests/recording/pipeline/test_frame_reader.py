@@ -8,7 +8,7 @@ from tests.recording.fakes import WAIT, FakeFeed, plain
 LONG = 1_000_000.0
 
 
-def test_a_hurry_ends_a_long_wait_for_the_next_picture() -> None:
+def test_skipping_the_pause_ends_a_long_wait_for_the_next_frame() -> None:
     clock = SystemClock()
     feed = FakeFeed(CapturedFrame(plain(), 1.0, ()))
     reader = FrameReader(feed, clock)

@@ -24,7 +24,7 @@ def frame(number: int, at: float) -> CapturedFrame:
     return CapturedFrame(marked(number), at, ((0, 0, 320, 240),))
 
 
-def test_before_the_first_shot_there_is_nothing(scheduler: FrameScheduler) -> None:
+def test_before_the_first_frame_there_is_nothing(scheduler: FrameScheduler) -> None:
     assert scheduler.repeat(1.0) is None
     assert scheduler.due(2.0) == []
     assert scheduler.finish(3.0) == []
@@ -34,7 +34,7 @@ def test_before_the_first_shot_there_is_nothing(scheduler: FrameScheduler) -> No
     scheduler.forget(1.0)
 
 
-def test_frames_wait_until_their_places_are_certain(scheduler: FrameScheduler) -> None:
+def test_frames_wait_until_their_times_are_fixed(scheduler: FrameScheduler) -> None:
     encoded = scheduler.encode(frame(1, 10.0), significant=True, key=False)
     assert encoded is not None
     assert encoded.key
@@ -44,7 +44,7 @@ def test_frames_wait_until_their_places_are_certain(scheduler: FrameScheduler) -
     assert [frame.stamp for frame in scheduler.due(10.61)] == [300]
 
 
-def test_in_silence_the_last_picture_comes_once_more_and_then_nothing(
+def test_without_damage_the_last_frame_is_repeated_once(
     scheduler: FrameScheduler,
 ) -> None:
     scheduler.encode(frame(1, 10.0), significant=True, key=False)
@@ -58,7 +58,7 @@ def test_in_silence_the_last_picture_comes_once_more_and_then_nothing(
     assert scheduler.due(500.0) == []
 
 
-def test_two_shots_of_one_moment_get_two_milliseconds(scheduler: FrameScheduler) -> None:
+def test_two_frames_of_one_moment_get_two_time_stamps(scheduler: FrameScheduler) -> None:
     for number in range(3):
         scheduler.encode(frame(number, 10.0), significant=True, key=False)
     stamps = [frame.stamp for frame in scheduler.finish(10.0)]
@@ -71,7 +71,7 @@ def test_the_end_needs_no_second_frame_of_the_same_moment(scheduler: FrameSchedu
     assert scheduler.repeat(10.001, key=True) is not None
 
 
-def test_a_change_of_quality_begins_with_a_key(scheduler: FrameScheduler) -> None:
+def test_a_change_of_level_begins_with_a_keyframe(scheduler: FrameScheduler) -> None:
     scheduler.encode(frame(1, 10.0), significant=True, key=False)
     scheduler.set_level(1)
     assert scheduler.level == 1
@@ -80,7 +80,7 @@ def test_a_change_of_quality_begins_with_a_key(scheduler: FrameScheduler) -> Non
     assert encoded.key
 
 
-def test_a_picture_held_back_too_long_ago_is_not_shown(scheduler: FrameScheduler) -> None:
+def test_a_frame_held_too_long_ago_is_not_encoded(scheduler: FrameScheduler) -> None:
     scheduler.encode(frame(1, 10.0), significant=True, key=False)
     assert scheduler.encode(frame(2, 100.0), significant=False, key=False) is not None
     assert scheduler.encode(frame(3, 100.2), significant=False, key=False) is None
@@ -88,7 +88,7 @@ def test_a_picture_held_back_too_long_ago_is_not_shown(scheduler: FrameScheduler
     assert len(scheduler.finish(101.0)) == 3
 
 
-def test_a_held_picture_of_the_same_moment_gives_way(scheduler: FrameScheduler) -> None:
+def test_a_held_frame_of_the_same_moment_is_dropped(scheduler: FrameScheduler) -> None:
     scheduler.encode(frame(1, 10.0), significant=True, key=False)
     scheduler.encode(frame(2, 100.0), significant=False, key=False)
     assert scheduler.encode(frame(3, 100.2), significant=False, key=False) is None
@@ -96,13 +96,15 @@ def test_a_held_picture_of_the_same_moment_gives_way(scheduler: FrameScheduler) 
     assert len(scheduler.finish(101.0)) == 3
 
 
-def test_a_closed_exposure_shows_nothing(scheduler: FrameScheduler) -> None:
+def test_a_closed_scheduler_encodes_nothing(scheduler: FrameScheduler) -> None:
     scheduler.close()
     with pytest.raises(RecordingFailed):
         scheduler.encode(frame(1, 10.0), significant=True, key=False)
 
 
-def test_what_was_held_back_is_converted_with_the_next_picture(scheduler: FrameScheduler) -> None:
+def test_changes_of_held_frames_are_converted_with_the_next_frame(
+    scheduler: FrameScheduler,
+) -> None:
     clock, mark = (0, 0, 16, 16), (0, 32, 320, 64)
     scheduler.encode(frame(1, 10.0), significant=True, key=False)
     scheduler.due(400.0)

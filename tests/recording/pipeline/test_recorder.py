@@ -45,7 +45,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
     raise AssertionError("it did not happen")
 
 
-def test_what_was_shown_is_in_the_file_when_stop_returns(
+def test_all_frames_are_in_the_file_when_stop_returns(
     recorder: Recorder, source: FakeSource
 ) -> None:
     recorder.start(A)
@@ -59,7 +59,7 @@ def test_what_was_shown_is_in_the_file_when_stop_returns(
     assert stored.thumbnail is not None
 
 
-def test_a_recording_shows_the_present_picture_from_its_start(
+def test_a_recording_shows_the_current_frame_from_its_start(
     recorder: Recorder, source: FakeSource
 ) -> None:
     source.picture = marked(77)
@@ -75,7 +75,7 @@ def test_starting_and_stopping_twice_is_fine(recorder: Recorder) -> None:
     assert recorder.active() == ()
 
 
-def test_the_display_is_looked_at_only_while_something_is_recorded(
+def test_the_display_is_read_only_while_a_recording_is_active(
     recorder: Recorder, source: FakeSource
 ) -> None:
     assert source.feeds == []
@@ -125,7 +125,7 @@ def test_when_the_display_is_lost_files_are_closed(recorder: Recorder, source: F
 
 
 def at_once(*works: Callable[[], object]) -> None:
-    """Do all of it at the same moment, as far as threads can; errors are raised here."""
+    """Run all functions at the same moment, as far as threads can; re-raise their errors."""
     gate = threading.Barrier(len(works))
 
     def begin(work: Callable[[], object]) -> None:
@@ -184,7 +184,7 @@ def test_a_stop_while_the_desktop_closes_is_answered_and_the_file_is_whole(
 
 
 class BlackSource(FakeSource):
-    """A display that died before anybody looked."""
+    """Display that ended before its first frame was read."""
 
     def subscribe(self) -> FakeFeed:
         feed = super().subscribe()
@@ -226,7 +226,7 @@ def test_files_are_closed_although_the_body_failed(tmp_path: Path, source: FakeS
     assert Catalog(tmp_path).get(A)["status"] == "stored"
 
 
-def test_steps_come_from_the_display_and_from_elsewhere(
+def test_steps_come_from_the_desktop_and_from_other_services(
     recorder: Recorder, source: FakeSource, tmp_path: Path
 ) -> None:
     recorder.start(A)
@@ -241,7 +241,7 @@ def test_steps_come_from_the_display_and_from_elsewhere(
     assert steps[1]["started_at"] == pytest.approx(begun + 50, abs=0.01)
 
 
-def test_people_are_told_apart_from_agents(
+def test_input_of_people_is_distinct_from_input_of_agents(
     recorder: Recorder, source: FakeSource, tmp_path: Path
 ) -> None:
     recorder.start(A)
@@ -255,8 +255,8 @@ def test_people_are_told_apart_from_agents(
 
 
 def test_secrets_are_in_no_file(tmp_path: Path, source: FakeSource) -> None:
-    def hidden(words: str) -> str:
-        return words.replace("hunter2", "[secret]")
+    def hidden(text: str) -> str:
+        return text.replace("hunter2", "[secret]")
 
     with Recorder(source, tmp_path, SETTINGS, mask=hidden) as recorder:
         recorder.start(A)
@@ -270,13 +270,13 @@ def test_secrets_are_in_no_file(tmp_path: Path, source: FakeSource) -> None:
         assert b"hunter2" not in path.read_bytes()
 
 
-def test_activity_after_the_end_is_nobodys(recorder: Recorder) -> None:
+def test_activity_after_the_end_is_ignored(recorder: Recorder) -> None:
     recorder.close()
     recorder.note_activity("human")
     recorder.touch()
 
 
-def test_an_index_left_behind_comes_to_the_front_at_the_next_start(
+def test_a_file_without_fast_start_is_processed_at_the_next_start(
     tmp_path: Path, source: FakeSource
 ) -> None:
     with Recorder(source, tmp_path, SETTINGS) as first:

@@ -8,7 +8,7 @@ def states() -> RecordingStates:
     return RecordingStates(most=2, rest_after=600.0)
 
 
-def test_starting_a_running_recording_is_no_news() -> None:
+def test_starting_an_active_recording_has_no_effect() -> None:
     recordings = states()
     assert recordings.start("a", 0.0)
     assert not recordings.start("a", 1.0)
@@ -24,14 +24,14 @@ def test_a_stopped_recording_starts_anew() -> None:
     assert recordings.active() == ("a",)
 
 
-def test_stopping_twice_is_no_news() -> None:
+def test_stopping_twice_has_no_effect() -> None:
     recordings = states()
     recordings.start("a", 0.0)
     assert recordings.stop("a")
     assert not recordings.stop("a")
 
 
-def test_stopping_what_never_was_is_an_error() -> None:
+def test_stopping_an_unknown_recording_is_an_error() -> None:
     with pytest.raises(UnknownRecording):
         states().stop("a")
     assert states().state("a") is None
@@ -47,7 +47,7 @@ def test_one_too_many_is_refused_and_leaves_no_trace() -> None:
     assert not recordings.start("a", 1.0)
 
 
-def test_a_place_is_free_again_after_a_stop() -> None:
+def test_a_slot_is_free_again_after_a_stop() -> None:
     recordings = states()
     recordings.start("a", 0.0)
     recordings.start("b", 0.0)
@@ -82,7 +82,7 @@ def test_starting_another_recording_is_activity() -> None:
     assert recordings.rest(700.0) == ()
 
 
-def test_the_first_activity_wakes_what_rests() -> None:
+def test_activity_resumes_resting_recordings() -> None:
     recordings = states()
     recordings.start("a", 0.0)
     recordings.rest(600.0)
@@ -90,7 +90,7 @@ def test_the_first_activity_wakes_what_rests() -> None:
     assert recordings.activity(701.0) == ()
 
 
-def test_only_as_many_wake_as_there_are_places() -> None:
+def test_only_as_many_resume_as_there_are_slots() -> None:
     recordings = states()
     recordings.start("a", 0.0)
     recordings.start("b", 0.0)
@@ -109,7 +109,7 @@ def test_a_resting_recording_can_be_stopped_without_closing_a_file() -> None:
     assert recordings.activity(700.0) == ()
 
 
-def test_a_forgotten_recording_was_never_there() -> None:
+def test_a_forgotten_recording_is_unknown() -> None:
     recordings = states()
     recordings.start("a", 0.0)
     recordings.forget("a")

@@ -27,7 +27,7 @@ def test_large_damage_is_always_significant() -> None:
     assert all(toggling.significant([WINDOW], float(now)) for now in range(10))
 
 
-def test_a_small_region_that_ticks_by_itself_is_ignored_after_two_sightings() -> None:
+def test_a_small_region_that_ticks_by_itself_is_ignored_after_two_changes() -> None:
     toggling = SignificanceFilter()
     seen = [toggling.significant([CLOCK], float(now)) for now in range(6)]
     assert seen == [True, True, False, False, False, False]
@@ -39,7 +39,7 @@ def test_a_clock_of_minutes_is_ignored_too() -> None:
     assert seen == [True, True, False, False]
 
 
-def test_a_place_that_was_quiet_for_long_is_significant_again() -> None:
+def test_a_region_that_was_quiet_for_long_is_significant_again() -> None:
     toggling = SignificanceFilter()
     for now in range(5):
         toggling.significant([CLOCK], float(now))
@@ -54,14 +54,14 @@ def test_other_damage_beside_a_clock_is_significant() -> None:
     assert not toggling.significant([CLOCK], 6.0)
 
 
-def test_the_effect_of_input_is_never_a_habit() -> None:
+def test_the_effect_of_input_is_never_periodic() -> None:
     toggling = SignificanceFilter()
     for now in range(6):
         toggling.input(float(now))
         assert toggling.significant([BUTTON], now + 0.5)
 
 
-def test_a_clock_stays_known_while_somebody_types() -> None:
+def test_a_clock_stays_known_while_a_person_types() -> None:
     toggling = SignificanceFilter()
     for now in range(3):
         toggling.significant([CLOCK], float(now))
@@ -76,14 +76,14 @@ def test_text_that_a_program_prints_letter_by_letter_is_significant() -> None:
     assert all(toggling.significant([letter], i * 0.1) for i, letter in enumerate(letters))
 
 
-def test_a_spinner_whose_damage_varies_a_little_is_one_place() -> None:
+def test_a_spinner_whose_damage_varies_a_little_is_one_region() -> None:
     toggling = SignificanceFilter()
     boxes = [(100, 100, 130, 130), (101, 100, 130, 129), (100, 102, 129, 130)]
     seen = [toggling.significant([boxes[i % 3]], i * 0.1) for i in range(6)]
     assert seen == [True, True, False, False, False, False]
 
 
-def test_the_oldest_place_is_forgotten_when_there_are_too_many() -> None:
+def test_the_oldest_region_is_forgotten_when_there_are_too_many() -> None:
     toggling = SignificanceFilter()
     for now in range(3):
         toggling.significant([CLOCK], float(now))

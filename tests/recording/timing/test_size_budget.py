@@ -19,7 +19,7 @@ def test_a_fresh_file_has_the_best_quality() -> None:
     assert not budget.full
 
 
-def test_each_rung_may_spend_half_of_what_is_left() -> None:
+def test_each_level_may_spend_half_of_the_rest() -> None:
     budget = SizeBudget(CAP)
     levels = []
     for share in (0.49, 0.5, 0.74, 0.75, 0.87, 0.876, 0.9376, 0.97):
@@ -28,7 +28,7 @@ def test_each_rung_may_spend_half_of_what_is_left() -> None:
     assert levels == [0, 1, 1, 2, 2, 3, 4, 4]
 
 
-def test_a_jump_goes_down_several_rungs_at_once() -> None:
+def test_a_jump_in_size_skips_levels() -> None:
     budget = SizeBudget(CAP)
     budget.spent(int(0.95 * CAP), 0)
     assert budget.level == len(QUALITY_LEVELS) - 1
@@ -42,7 +42,7 @@ def test_a_file_is_full_before_its_cap() -> None:
     assert budget.full
 
 
-def test_of_a_small_cap_more_is_kept_for_what_is_on_its_way() -> None:
+def test_a_small_cap_keeps_more_room_for_frames_in_flight() -> None:
     budget = SizeBudget(10_000_000)
     budget.spent(8_500_000 - INDEX_HEAD - 1, 0)
     assert not budget.full
@@ -65,12 +65,12 @@ def test_quality_falls_only_when_all_recordings_agree() -> None:
     assert shared_level([]) == 0
 
 
-def test_a_next_part_begins_on_the_third_rung() -> None:
+def test_a_next_part_begins_at_the_third_level() -> None:
     assert SizeBudget(CAP, NEXT_PART).level == 2
 
 
 @given(st.lists(st.integers(0, 1 << 20), max_size=300))
-def test_the_rung_never_rises_and_a_full_file_fits(sizes: list[int]) -> None:
+def test_the_quality_never_rises_and_a_full_file_fits(sizes: list[int]) -> None:
     budget = SizeBudget(CAP)
     size = 0
     for added in sizes:
@@ -84,7 +84,7 @@ def test_the_rung_never_rises_and_a_full_file_fits(sizes: list[int]) -> None:
             break
 
 
-def test_every_rung_is_smaller_than_the_one_before() -> None:
+def test_every_level_is_smaller_than_the_one_before() -> None:
     assert [level.crf for level in QUALITY_LEVELS] == sorted(level.crf for level in QUALITY_LEVELS)
     assert [level.fps for level in QUALITY_LEVELS] == sorted(
         (level.fps for level in QUALITY_LEVELS), reverse=True

@@ -5,11 +5,11 @@ from deskhand.recording.timing.thumbnail_choice import ThumbnailChoice, detail_s
 from tests.recording.fakes import plain
 
 
-def test_a_plain_surface_tells_nothing() -> None:
+def test_a_plain_surface_has_no_detail() -> None:
     assert detail_score(plain(1920, 1080)) == 0
 
 
-def test_text_tells_more_than_a_single_window() -> None:
+def test_text_has_more_detail_than_a_single_window() -> None:
     window = plain(1920, 1080)
     window[200:700, 300:1200, :3] = 20
     text = plain(1920, 1080)
@@ -51,7 +51,7 @@ def test_of_two_alike_the_later_one_wins() -> None:
     assert contest.wins(0.19, 1.0)
 
 
-def test_frames_are_looked_at_once_a_second() -> None:
+def test_frames_are_scored_once_a_second() -> None:
     contest = ThumbnailChoice()
     assert contest.due(5.0)
     contest.wins(0.1, 5.0)

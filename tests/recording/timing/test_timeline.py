@@ -62,7 +62,7 @@ def test_activity_plays_at_normal_speed_with_a_margin_on_both_sides() -> None:
     assert timeline.video(9.7) - timeline.video(9.6) == pytest.approx(0.1 / 20)
 
 
-def test_what_is_settled_does_not_change_when_activity_is_reported_late() -> None:
+def test_the_fixed_map_does_not_change_when_activity_is_reported_late() -> None:
     timeline = Timeline(0.0, RULES)
     timeline.settle(10.0)
     before = timeline.video(9.6)
@@ -73,7 +73,7 @@ def test_what_is_settled_does_not_change_when_activity_is_reported_late() -> Non
     assert timeline.video(9.8) - timeline.video(9.7) == pytest.approx(0.1)
 
 
-def test_beyond_the_horizon_the_map_answers_as_if_nothing_more_happened() -> None:
+def test_after_the_horizon_the_map_assumes_no_further_activity() -> None:
     timeline = Timeline(0.0, RULES)
     timeline.settle(0.5)
     assert timeline.horizon == pytest.approx(0.2)
@@ -124,7 +124,7 @@ def test_forgetting_the_past_does_not_change_the_rest() -> None:
     )
 
 
-def test_the_map_answers_with_its_ends_outside_of_itself() -> None:
+def test_outside_of_its_points_the_map_has_the_value_of_its_end() -> None:
     times = TimeMap(((0.0, 0.0), (10.0, 2.0)))
     assert (times.video(-1.0), times.video(11.0)) == (0.0, 2.0)
     assert (times.real(-1.0), times.real(3.0)) == (0.0, 10.0)

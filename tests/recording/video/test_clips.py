@@ -1,4 +1,4 @@
-"""Stretches and moments of videos."""
+"""Clips and single frames of videos."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from deskhand.recording.video.mp4_file import Mp4File
 from tests.recording.fakes import decoded, key_times, marked
 
 
-def film(path: Path, numbers: range, width: int = 320) -> Path:
+def write_video(path: Path, numbers: range, width: int = 320) -> Path:
     """One number every tenth of a second, a keyframe every two seconds."""
     with Encoder((width, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
         made = Mp4File(path, encoder.stream)
@@ -27,7 +27,7 @@ def film(path: Path, numbers: range, width: int = 320) -> Path:
 
 @pytest.fixture
 def video(tmp_path: Path) -> Path:
-    return film(tmp_path / "1.mp4", range(60))
+    return write_video(tmp_path / "1.mp4", range(60))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def video(tmp_path: Path) -> Path:
         (5.5, 99.0, range(55, 60)),
     ],
 )
-def test_a_clip_shows_exactly_what_was_asked_for(
+def test_a_clip_shows_exactly_the_requested_frames(
     video: Path, start: float, end: float, numbers: range
 ) -> None:
     clip = video.with_name("clip.mp4")
@@ -58,7 +58,7 @@ def test_nothing_is_encoded_again(video: Path) -> None:
 
 
 def test_parts_follow_each_other_in_a_clip(video: Path) -> None:
-    second = film(video.with_name("2.mp4"), range(100, 120))
+    second = write_video(video.with_name("2.mp4"), range(100, 120))
     clip = video.with_name("clip.mp4")
     clips.cut([Stretch(video, 5.5, 6.0), Stretch(second, 0.0, 0.5)], clip)
     expected = [*range(55, 60), *range(100, 105)]
@@ -67,7 +67,7 @@ def test_parts_follow_each_other_in_a_clip(video: Path) -> None:
 
 
 def test_parts_of_different_sizes_are_not_joined(video: Path) -> None:
-    second = film(video.with_name("2.mp4"), range(5), width=352)
+    second = write_video(video.with_name("2.mp4"), range(5), width=352)
     with pytest.raises(RecordingFailed, match="different sizes"):
         clips.cut([Stretch(video, 0, 1), Stretch(second, 0, 1)], video.with_name("c.mp4"))
 
@@ -77,7 +77,7 @@ def test_a_later_part_begins_at_a_keyframe(video: Path) -> None:
         clips.cut([Stretch(video, 0, 1), Stretch(video, 2.5, 3)], video.with_name("c.mp4"))
 
 
-def test_what_is_no_film_is_said_to_be_unreadable(tmp_path: Path) -> None:
+def test_a_file_that_is_no_video_is_unreadable(tmp_path: Path) -> None:
     path = tmp_path / "1.mp4"
     path.write_bytes(b"nonsense")
     with pytest.raises(UnreadableVideo):
@@ -87,6 +87,6 @@ def test_what_is_no_film_is_said_to_be_unreadable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("at", "number"), [(0.0, 0), (3.05, 30), (3.1, 31), (99.0, 59)])
-def test_a_moment_is_a_picture(video: Path, at: float, number: int) -> None:
+def test_a_frame_is_decoded_at_each_moment(video: Path, at: float, number: int) -> None:
     shown = clips.picture(video, at).astype(int)
     assert np.abs(shown - marked(number).astype(int))[..., :3].mean() < 4

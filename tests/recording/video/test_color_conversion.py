@@ -41,7 +41,7 @@ def test_parts_are_converted_exactly_as_the_whole(height: int, blurred: bool) ->
 
 @pytest.mark.parametrize("height", [60, 242, 480])
 @pytest.mark.parametrize("blurred", [False, True])
-def test_what_lies_over_the_pixels_is_drawn_as_if_it_were_among_them(
+def test_an_overlay_is_converted_as_if_it_were_part_of_the_pixels(
     height: int, blurred: bool
 ) -> None:
     chance = np.random.default_rng(SEED)
@@ -67,7 +67,7 @@ def test_what_lies_over_the_pixels_is_drawn_as_if_it_were_among_them(
     assert planes(converter) == planes(whole)
 
 
-def test_where_nothing_changed_the_picture_stays() -> None:
+def test_regions_without_changes_stay() -> None:
     converter = ColorConverter()
     assert converter.picture is None
     first = converter.draw(noise(480))

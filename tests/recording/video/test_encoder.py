@@ -26,7 +26,7 @@ def shown(encoder: Encoder, frames: list[bytes]) -> list[Picture]:
     return pictures
 
 
-def test_every_picture_comes_out_at_once_and_keys_where_asked() -> None:
+def test_every_frame_comes_out_at_once_with_keyframes_on_request() -> None:
     with Encoder((320, 240), QUALITY_LEVELS[0], BITS) as encoder:
         encoded = [encoder.encode(marked(i), 10.0 + i, key=i in (0, 3)) for i in range(5)]
     assert [one.key for one in encoded] == [True, False, False, True, False]
@@ -54,7 +54,7 @@ def test_odd_sizes_are_padded_by_their_border() -> None:
     assert seen[241, 100, 0] > 200
 
 
-def test_a_picture_of_another_size_is_cut_to_the_coded_one() -> None:
+def test_a_frame_of_another_size_is_cut_to_the_coded_size() -> None:
     with Encoder((320, 240), QUALITY_LEVELS[0], BITS) as encoder:
         frames = [encoder.encode(plain(640, 100, grey=250), 0.0, key=True).data]
         (seen,) = shown(encoder, frames)
@@ -62,7 +62,7 @@ def test_a_picture_of_another_size_is_cut_to_the_coded_one() -> None:
     assert seen[239, 319, 0] > 220
 
 
-def test_a_view_of_a_larger_array_can_be_coded() -> None:
+def test_a_view_of_a_larger_array_can_be_encoded() -> None:
     large = plain(640, 480, grey=90)
     with Encoder((320, 240), QUALITY_LEVELS[0], BITS) as encoder:
         frames = [encoder.encode(large[10:250, 10:330], 0.0, key=True).data]
@@ -80,7 +80,7 @@ def test_colours_survive() -> None:
     assert np.abs(seen[120, 160].astype(int) - (230, 120, 40)).max() < 8
 
 
-def test_all_qualities_have_the_same_headers() -> None:
+def test_all_levels_have_the_same_parameter_sets() -> None:
     found = set()
     for level in QUALITY_LEVELS:
         with Encoder((320, 240), level, BITS) as encoder:
@@ -90,7 +90,7 @@ def test_all_qualities_have_the_same_headers() -> None:
     assert len(found.pop()) > 20
 
 
-def test_lower_rungs_make_smaller_frames() -> None:
+def test_lower_levels_make_smaller_frames() -> None:
     noise = np.random.default_rng(5).integers(0, 255, (240, 320, 4), dtype=np.uint8)
     sizes = []
     for level in QUALITY_LEVELS:
@@ -110,7 +110,7 @@ def test_a_size_without_pixels_is_refused() -> None:
         Encoder((0, 0), QUALITY_LEVELS[0], BITS).open()
 
 
-def test_a_closed_encoder_says_so(tmp_path: Path) -> None:
+def test_a_closed_encoder_raises(tmp_path: Path) -> None:
     encoder = Encoder((320, 240), QUALITY_LEVELS[0], BITS)
     encoder.open()
     encoder.close()

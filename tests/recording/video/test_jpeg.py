@@ -7,7 +7,7 @@ from deskhand.recording.video.jpeg import downscaled, jpeg
 from tests.recording.fakes import plain
 
 
-def test_a_still_is_small_and_has_the_right_colours() -> None:
+def test_a_thumbnail_is_small_and_has_the_right_colours() -> None:
     frame = plain(1920, 1080)
     frame[..., :3] = (200, 100, 20)
     with Image.open(BytesIO(jpeg(downscaled(frame)))) as picture:
@@ -18,9 +18,9 @@ def test_a_still_is_small_and_has_the_right_colours() -> None:
     assert abs(int(blue) - 200) < 6
 
 
-def test_a_still_does_not_change_with_the_frame() -> None:
+def test_a_thumbnail_does_not_change_with_the_frame() -> None:
     frame = plain(320, 240)
-    still = downscaled(frame)
-    before = jpeg(still)
+    thumbnail = downscaled(frame)
+    before = jpeg(thumbnail)
     frame[:] = 0
-    assert jpeg(still) == before
+    assert jpeg(thumbnail) == before

@@ -48,7 +48,7 @@ def test_at_every_cut_the_whole_boxes_before_it_are_found(
 
 
 @given(st.binary(max_size=80))
-def test_nonsense_ends_the_walk(data: bytes) -> None:
+def test_invalid_data_end_the_walk(data: bytes) -> None:
     assert all(box.start < box.body <= box.end <= len(data) for box in walk(data))
 
 
@@ -58,19 +58,19 @@ def test_a_long_length_has_eight_bytes_of_its_own() -> None:
     assert (data[long.body : long.end], free.kind) == (b"abcd", b"free")
 
 
-def test_an_index_moves_with_its_frames_and_keeps_its_length() -> None:
+def test_a_moov_box_moves_with_its_frames_and_keeps_its_length() -> None:
     before = index(table(b"stco", 4, 48, 4096), table(b"co64", 8, 1 << 33))
     after = shifted(before, 1000)
     assert after == index(table(b"stco", 4, 1048, 5096), table(b"co64", 8, (1 << 33) + 1000))
     assert shifted(after, -1000) == before
 
 
-def test_a_place_that_does_not_fit_is_refused() -> None:
+def test_an_offset_that_does_not_fit_is_refused() -> None:
     with pytest.raises(OverflowError):
         shifted(index(table(b"stco", 4, 0xFFFFFFFF)), 1)
 
 
-def test_chapters_join_what_the_file_says_of_itself() -> None:
+def test_chapters_join_an_existing_udta_box() -> None:
     chapters = [Chapter(0.0, "open"), Chapter(1.5, "näher")]
     user = boxed(b"udta", boxed(b"meta", b"tool"))
     listed = chapter_list(chapters)

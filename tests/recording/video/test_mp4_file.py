@@ -102,7 +102,7 @@ def test_a_file_for_which_there_is_no_room_is_not_called_unreadable(
 
 
 @pytest.mark.parametrize("content", [b"", b"no file at all", b"\0\0\0\x18ftypisom" + bytes(200)])
-def test_what_holds_no_picture_is_said_to_be_unreadable(tmp_path: Path, content: bytes) -> None:
+def test_a_file_without_a_frame_is_unreadable(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "1.mp4"
     path.write_bytes(content)
     with pytest.raises(UnreadableVideo):
@@ -120,7 +120,7 @@ def test_a_description_travels_in_the_file(tmp_path: Path, encoder: Encoder) -> 
     assert len(decoded(file.path)) == 10
 
 
-def test_boxes_of_nonsense_end_the_search(tmp_path: Path) -> None:
+def test_invalid_boxes_end_the_search(tmp_path: Path) -> None:
     path = tmp_path / "x.mp4"
     path.write_bytes(b"\0\0\0\x02free" + bytes(50))
     assert mp4_file.description(path) is None
