@@ -39,7 +39,7 @@ desktop/recordings: desktop/accessibility desktop/actions desktop/capture deskto
   desktop/screenshots recording recording/library recording/pipeline vncbridge/http
 desktop/remote.py: desktop/client desktop/screenshots
 desktop/remote_sync.py: desktop/client desktop/screenshots
-desktop/screenshots: desktop/capture
+desktop/screenshots: desktop/capture vncbridge/http
 desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11
 recording/library: recording/timing recording/video
@@ -67,6 +67,7 @@ tools/store/migrations: tools/store
 tools/store: desktop desktop/secrets tools/conversation
 vncbridge/auth: vncbridge/server
 vncbridge/rfb: vncbridge/auth vncbridge/websocket
+vncbridge/viewer: vncbridge/http
 vncbridge/websocket: vncbridge/server
 """
 
@@ -82,7 +83,7 @@ OWNER = {
     "alembic": {"tools/store", "tools/store/migrations", "tools/store/migrations/versions"},
     "anthropic": {"tools/agents/providers"},
     "av": {"desktop/screenshots", "recording/video"},
-    "fastapi": {"desktop/files", "tools/control_plane", "tools/control_plane/proxy", "tools/demo"},
+    "fastapi": {"tools/control_plane", "tools/control_plane/proxy", "tools/demo"},
     "isal": {"desktop/screenshots"},
     "jeepney": {"desktop/accessibility"},
     "mss": {"desktop/attach"},
@@ -92,7 +93,6 @@ OWNER = {
     "pyautogui": {"desktop/attach"},
     "sqlalchemy": {"tools/agents/chats", "tools/store", "tools/store/migrations/versions"},
     "starlette": {
-        "desktop/files",
         "tools/agents/scripted",
         "tools/control_plane",
         "tools/control_plane/proxy",

@@ -2,18 +2,16 @@
 
 import mimetypes
 import os
-from collections.abc import Iterator
 from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from fastapi import Response
-from fastapi.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
+from deskhand.vncbridge.http.file_response import SAFE, SpanResponse
+from deskhand.vncbridge.http.ranges import Span
 
-from .disk import CHUNK, absolute, chunks, entries, opened, told
+from .disk import absolute, chunks, entries, opened, told
 from .lines import Bounds, Excerpt, LineReader, is_binary
 from .preconditions import tag
 from .requests import LinesQuery
@@ -26,30 +24,9 @@ MOST_HASHED = 16 * 1024 * 1024
 
 OCTETS = "application/octet-stream"
 INLINE = ("image/png", "image/jpeg", "image/webp", "video/mp4", "text/vtt", "text/plain")
-GUARDED = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "sandbox; default-src 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
-"""For bytes that an agent may have written: a browser must not run them."""
 
 
-class RangeResponse(StreamingResponse):
-    """Bytes of an open file, which is closed even if the client left before the first of them."""
-
-    def __init__(
-        self, body: Iterator[bytes], file: ExitStack, media_type: str, headers: dict[str, str]
-    ) -> None:
-        super().__init__(body, media_type=media_type, headers=headers)
-        self._file = file
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them until the client leaves."""
-        with self._file:
-            await super().__call__(scope, receive, send)
-
-
-def file_bytes(path: Path, offset: int, limit: int, roots: Roots = EVERYWHERE) -> Response:
+def file_bytes(path: Path, offset: int, limit: int, roots: Roots = EVERYWHERE) -> SpanResponse:
     """Return a response that streams a range of a file; 0 as ``limit`` is to its end."""
     with ExitStack() as stack:
         file = stack.enter_context(opened(path, roots))
@@ -58,19 +35,12 @@ def file_bytes(path: Path, offset: int, limit: int, roots: Roots = EVERYWHERE) -
         if limit:
             length = min(length, limit)
         etag = _etag(file, size)
-        file.seek(min(offset, size))
         keep_open = stack.pop_all()
-
-    def body() -> Iterator[bytes]:
-        left = length
-        while left and (data := file.read(min(left, CHUNK))):
-            left -= len(data)
-            yield data
-
     kind = content_type(path.name)
     disposition = "inline" if kind in INLINE else "attachment"
-    headers = GUARDED | {"Content-Length": str(length), "Content-Disposition": disposition} | etag
-    return RangeResponse(body(), keep_open, kind, headers)
+    headers = SAFE | {"Content-Length": str(length), "Content-Disposition": disposition} | etag
+    start = min(offset, size)
+    return SpanResponse(file, Span(start, start + length), 200, headers, kind, keep_open, CHUNK)
 
 
 def content_type(name: str) -> str:

@@ -25,7 +25,13 @@ from deskhand.recording.errors import (
 from deskhand.recording.library.catalog import Catalog, checked
 from deskhand.recording.pipeline.recorder import Recorder, StoredRecording
 from deskhand.recording.step import Step
-from deskhand.vncbridge.http.file_response import SAFE, answer, answered, answers, said
+from deskhand.vncbridge.http.file_response import (
+    SAFE,
+    bytes_response,
+    file_response,
+    open_file_response,
+    openapi_responses,
+)
 from deskhand.vncbridge.http.multipart import Mixed, piece
 
 PREFIX = "/api/v0/desktop"
@@ -90,11 +96,15 @@ def router(
     api.add_api_route(f"{one}/steps", routes.note, methods=["POST"], status_code=204)
     # HEAD: players ask for the length and for byte ranges before they read.
     for part, serve, given in (
-        ("video", routes.video, answers("video/mp4")),
-        ("thumbnail", routes.thumbnail, answers("image/jpeg")),
-        ("clip", routes.clip, answers("video/mp4")),
-        ("steps/{index}/picture", routes.step_picture, answers("image/jpeg", in_ranges=False)),
-        ("steps.vtt", routes.steps_vtt, answers("text/vtt", in_ranges=False)),
+        ("video", routes.video, openapi_responses("video/mp4")),
+        ("thumbnail", routes.thumbnail, openapi_responses("image/jpeg")),
+        ("clip", routes.clip, openapi_responses("video/mp4")),
+        (
+            "steps/{index}/picture",
+            routes.step_picture,
+            openapi_responses("image/jpeg", in_ranges=False),
+        ),
+        ("steps.vtt", routes.steps_vtt, openapi_responses("text/vtt", in_ranges=False)),
     ):
         # One by one: an operation's id is made of its route's one method.
         for method in ("GET", "HEAD"):
@@ -189,20 +199,20 @@ class _Routes:
         async with self._cutting:
             clip = await _answer(failed, self._catalog.clip, recording_id, start, end)
         name = f"clip-{checked(recording_id)}.mp4"
-        return answered(request, clip.file, "video/mp4", name, clip.tag)
+        return open_file_response(request, clip.file, "video/mp4", name, clip.tag)
 
     async def step_picture(self, recording_id: str, index: int, request: Request) -> Response:
         """A small picture of the screen when a step had ended."""
         failed = "Failed to read step."
         async with self._cutting:
             data = await _answer(failed, self._catalog.step_picture, recording_id, index)
-        return said(request, data, "image/jpeg")
+        return bytes_response(request, data, "image/jpeg")
 
     async def steps_vtt(self, recording_id: str, request: Request) -> Response:
         """The steps as chapters of the video."""
         failed = "Failed to read steps."
         text = await _answer(failed, self._catalog.steps_vtt, recording_id)
-        return said(request, text.encode(), "text/vtt; charset=utf-8")
+        return bytes_response(request, text.encode(), "text/vtt; charset=utf-8")
 
     async def _asked(self, request: Request) -> tuple[str, str]:
         if self._closing():
@@ -268,7 +278,7 @@ def _files(stored: StoredRecording) -> Mixed:
 async def _media(failed: str, request: Request, path: Path, media_type: str, kind: str) -> Response:
     name = f"{kind}-{path.parent.name}-{path.name}"
     try:
-        return await answer(request, path, media_type, name)
+        return await file_response(request, path, media_type, name)
     except FileNotFoundError:
         _refuse(404, "Recording not found.", str(UnknownRecording(path.parent.name)))
     except OSError as error:

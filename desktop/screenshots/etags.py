@@ -1,14 +1,13 @@
-"""The pictures that a caller has already, as If-None-Match names them."""
+"""The pictures that a client has already, as ``If-None-Match`` names them."""
 
-import re
 from dataclasses import dataclass
 
-_TAG = re.compile(r'"([^"]*)"')
+from deskhand.vncbridge.http.etags import ANY, listed
 
 
 @dataclass(frozen=True)
 class Etags:
-    """A set of ETags, without their quotes; of all there are if ``every``."""
+    """A set of ETags, without their quotes; contains every ETag if ``every``."""
 
     named: frozenset[str] = frozenset()
     every: bool = False
@@ -18,7 +17,6 @@ class Etags:
 
 
 def etags(if_none_match: str) -> Etags:
-    """Read the header; one that nobody can read names nothing, so that a picture is sent."""
-    if if_none_match.strip() == "*":
-        return Etags(every=True)
-    return Etags(frozenset(_TAG.findall(if_none_match)))
+    """Read the header; a malformed one names nothing, so that a picture is sent."""
+    tags = listed(if_none_match)
+    return Etags(frozenset(tag[1:-1] for tag in tags - {ANY}), every=ANY in tags)

@@ -1,66 +1,53 @@
-"""Answers made of stored bytes, here or elsewhere, in the ranges that players ask for."""
+"""Responses with stored bytes, from this machine or a bucket, in the requested ranges."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 
 from fastapi import Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 
-from deskhand.vncbridge.http.ranges import Span, Unsatisfiable, still_valid, wanted
+from deskhand.vncbridge.http.file_response import unsatisfiable
+from deskhand.vncbridge.http.ranges import Unsatisfiable, if_range_matches, parse_range, select
 
 Read = Callable[[int, int], AsyncIterator[bytes]]
-"""Gives the bytes from the first position up to, and without, the second."""
+"""Yields the bytes from the first position up to, and without, the second."""
 
 
-def only_readable(request: Request, size: int, etag: str) -> Response | None:
-    """Take away a range that is none, as RFC 9110 section 14.2 wants it ignored.
+def drop_bad_range(request: Request, size: int, etag: str) -> Response | None:
+    """Remove a ``Range`` header that RFC 9110 section 14.2 requires to be ignored.
 
-    An answer to one of which there is nothing.
+    Return the response to a range of which no byte exists; None for all others, which
+    ``FileResponse`` answers as it should. It also answers several ranges at once.
     """
-    asked = request.headers.get("range")
-    if asked is None or "," in asked:
+    header = request.headers.get("range")
+    if header is None or "," in header:
         return None
     try:
-        if wanted(asked, size) is None:
+        if parse_range(header, size) is None:
             request.scope["headers"] = [h for h in request.scope["headers"] if h[0] != b"range"]
     except Unsatisfiable:
-        if still_valid(request.headers.get("if-range"), etag, etag):
-            return _beyond(size)
+        if if_range_matches(request.headers.get("if-range"), etag):
+            return unsatisfiable(size)
     return None
 
 
-async def answered(
+async def stored_response(
     request: Request, size: int, headers: Mapping[str, str], media_type: str, read: Read
 ) -> Response:
-    """Return the bytes, or those of them that the request wants.
+    """Return the response with all bytes, or the range that the request selects.
 
     Raises what ``read`` raises before its first bytes.
     """
-    etag = headers["ETag"]
-    valid = still_valid(request.headers.get("if-range"), etag, etag)
     try:
-        span = wanted(request.headers.get("range") if valid else None, size)
+        status, span, about = select(request.headers, size, headers["ETag"])
     except Unsatisfiable:
-        return _beyond(size)
-    shown = span or Span(0, size)
-    told = {
-        **headers,
-        "Accept-Ranges": "bytes",
-        "Content-Length": str(shown.end - shown.start),
-    }
-    if span is not None:
-        told["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{size}"
-    status = 200 if span is None else 206
-    if request.method == "HEAD" or shown.start == shown.end:
-        return Response(status_code=status, headers=told, media_type=media_type)
-    chunks = read(*shown)
-    # Whether there are any bytes must be known before a status is sent.
+        return unsatisfiable(size)
+    sent = {**headers, "Accept-Ranges": "bytes", **about}
+    if request.method == "HEAD" or span.start == span.end:
+        return Response(status_code=status, headers=sent, media_type=media_type)
+    chunks = read(*span)
+    # Bytes that are missing must be noticed before a status is sent.
     first = await anext(chunks)
-    return StreamingResponse(_all(first, chunks), status, told, media_type)
-
-
-def _beyond(size: int) -> Response:
-    beyond = {"Content-Range": f"bytes */{size}"}
-    return JSONResponse({"message": "Range not satisfiable."}, 416, beyond)
+    return StreamingResponse(_all(first, chunks), status, sent, media_type)
 
 
 async def _all(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

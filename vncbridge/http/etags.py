@@ -1,10 +1,22 @@
-"""Whether a client has the bytes already, RFC 9110 section 13.1.2."""
+"""``If-None-Match``, RFC 9110 section 13.1.2: the client has the bytes already."""
+
+import re
+
+ANY = "*"
+"""In the place of entity tags: matches every representation."""
+
+_TAG = re.compile(r'"[^"]*"|(?<![^\s,])\*(?![^\s,])')
+
+
+def listed(if_none_match: str | None) -> frozenset[str]:
+    """Return the entity tags of the header, in their quotes, and ``ANY`` if it is among them.
+
+    Weak and strong tags compare as equal here, so the ``W/`` of a weak one is left out: a proxy
+    that compresses makes a tag weak.
+    """
+    return frozenset(_TAG.findall(if_none_match or ""))
 
 
 def matches(if_none_match: str | None, etag: str) -> bool:
-    """Return whether the header names this entity tag; weak and strong count as equal."""
-    if if_none_match is None:
-        return False
-    if if_none_match.strip() == "*":
-        return True
-    return any(tag.strip().removeprefix("W/") == etag for tag in if_none_match.split(","))
+    """Return whether the header names this entity tag, or any."""
+    return not listed(if_none_match).isdisjoint((etag, ANY))

@@ -1,12 +1,13 @@
-"""Answers made of an open file: whole, in parts, or not at all if the caller has it.
+"""Responses with the bytes of a file: all of them, a range, or none if the client has them.
 
-The file is opened before anything is said of it, so its length and its tag are those of the very
-bytes that follow, whatever takes its name in the meantime.
+A file is opened before its headers are made, so its length and its tag are those of the bytes
+that follow, even if another file takes its name meanwhile.
 """
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,23 +17,24 @@ from fastapi import Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from .ranges import Span, Unsatisfiable, has_already, still_valid, wanted
+from .etags import matches
+from .ranges import Span, Unsatisfiable, select
 
 Json = dict[str, Any]
 
 CHUNK = 256 * 1024
-"""Bytes of one answer that are in memory at a time."""
+"""Bytes of one response that are in memory at a time."""
 
-# What a desktop shows may be anybody's: a browser must take these bytes for nothing but media.
 SAFE = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+"""For bytes that an agent, or a page it visited, may have made: a browser must not run them."""
 
 
-def answers(media_type: str, *, in_ranges: bool = True) -> dict[int | str, Json]:
-    """What a route that answers so says of its answers, for the OpenAPI document."""
+def openapi_responses(media_type: str, *, in_ranges: bool = True) -> dict[int | str, Json]:
+    """Return the responses of a route that sends bytes, for the OpenAPI document."""
     content = {media_type: {"schema": {"type": "string", "format": "binary"}}}
     found: dict[int | str, Json] = {
         200: {"description": "All of it.", "content": content},
@@ -44,32 +46,32 @@ def answers(media_type: str, *, in_ranges: bool = True) -> dict[int | str, Json]
     return found
 
 
-async def answer(request: Request, path: Path, media_type: str, name: str) -> Response:
-    """A file as an answer to a GET or a HEAD.
+async def file_response(request: Request, path: Path, media_type: str, name: str) -> Response:
+    """Return the response to a GET or a HEAD of a file.
 
     Raises:
-        FileNotFoundError: If it is gone.
+        FileNotFoundError: If the file does not exist any more.
     """
     file = await to_thread.run_sync(open, path, "rb")
-    return answered(request, file, media_type, name)
+    return open_file_response(request, file, media_type, name)
 
 
-def said(request: Request, content: bytes, media_type: str) -> Response:
-    """A short content as an answer to a GET or a HEAD."""
+def bytes_response(request: Request, content: bytes, media_type: str) -> Response:
+    """Return the response to a GET or a HEAD of a short content."""
     etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     headers = SAFE | {"ETag": etag, "Cache-Control": "private, no-cache"}
-    if has_already(request.headers.get("if-none-match"), etag):
+    if matches(request.headers.get("if-none-match"), etag):
         return Response(status_code=304, headers=headers)
     headers["Content-Length"] = str(len(content))
     return Response(b"" if request.method == "HEAD" else content, 200, headers, media_type)
 
 
-def answered(
+def open_file_response(
     request: Request, file: BinaryIO, media_type: str, name: str, tag: str = ""
 ) -> Response:
-    """An open file as an answer; it is closed when that is sent.
+    """Return the response with an open file, which is closed when that is sent.
 
-    ``tag`` stands for its content, by default what the file system tells of it.
+    ``tag`` identifies the content; by default inode, time and size do.
     """
     facts = os.fstat(file.fileno())
     etag = f'"{tag or f"{facts.st_ino:x}-{facts.st_mtime_ns:x}-{facts.st_size:x}"}"'
@@ -82,48 +84,55 @@ def answered(
     }
     if not tag:
         headers["Last-Modified"] = modified
-    if has_already(request.headers.get("if-none-match"), etag):
+    if matches(request.headers.get("if-none-match"), etag):
         file.close()
         return Response(status_code=304, headers=headers)
-    asked = request.headers.get("range")
-    if not still_valid(request.headers.get("if-range"), etag, modified):
-        asked = None
     try:
-        span = wanted(asked, facts.st_size)
+        status, span, about = select(request.headers, facts.st_size, etag, modified)
     except Unsatisfiable:
         file.close()
-        size = {"Content-Range": f"bytes */{facts.st_size}"}
-        return JSONResponse({"message": "Range not satisfiable."}, 416, SAFE | size)
-    shown = span or Span(0, facts.st_size)
-    headers["Content-Length"] = str(shown.end - shown.start)
-    if span is not None:
-        headers["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{facts.st_size}"
-    status = 200 if span is None else 206
+        return unsatisfiable(facts.st_size, SAFE)
+    headers |= about
     if request.method == "HEAD":
         file.close()
         return Response(status_code=status, headers=headers, media_type=media_type)
-    return _Sent(file, shown, status, headers, media_type)
+    return SpanResponse(file, span, status, headers, media_type)
 
 
-class _Sent(StreamingResponse):
-    """Some of an open file, which is closed also when the caller has gone away."""
+def unsatisfiable(size: int, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the response to a range of which no byte exists."""
+    beyond = {**(headers or {}), "Content-Range": f"bytes */{size}"}
+    return JSONResponse({"message": "Range not satisfiable."}, 416, beyond)
+
+
+class SpanResponse(StreamingResponse):
+    """Some bytes of an open file, which is closed even if the client disconnects before them.
+
+    ``resource`` is closed in the place of the file.
+    """
 
     def __init__(
-        self, file: BinaryIO, span: Span, status: int, headers: dict[str, str], media_type: str
+        self,
+        file: BinaryIO,
+        span: Span,
+        status: int,
+        headers: Mapping[str, str],
+        media_type: str,
+        resource: AbstractContextManager[object] | None = None,
+        chunk_size: int = CHUNK,
     ) -> None:
-        super().__init__(_bytes(file, span), status, headers, media_type)
-        self._file = file
+        super().__init__(_bytes(file, span, chunk_size), status, headers, media_type)
+        self._resource = resource or file
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
+        """Send the bytes until the client disconnects."""
+        with self._resource:
             await super().__call__(scope, receive, send)
-        finally:
-            self._file.close()
 
 
-def _bytes(file: BinaryIO, span: Span) -> Iterator[bytes]:
+def _bytes(file: BinaryIO, span: Span, chunk_size: int) -> Iterator[bytes]:
     file.seek(span.start)
     left = span.end - span.start
-    while left and (chunk := file.read(min(CHUNK, left))):
+    while left and (chunk := file.read(min(chunk_size, left))):
         left -= len(chunk)
         yield chunk

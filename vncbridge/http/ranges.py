@@ -1,37 +1,68 @@
-"""Which bytes of a file a request wants, RFC 9110 sections 13 and 14."""
+"""Range requests, RFC 9110 sections 13.1.5 and 14: the bytes of a representation to send."""
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
-_ONE = re.compile(r"\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*", re.ASCII | re.IGNORECASE)
+_ONE_RANGE = re.compile(r"\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*", re.ASCII | re.IGNORECASE)
 _MOST_DIGITS = 18
 
 
 class Span(NamedTuple):
-    """From ``start`` up to, and without, ``end``."""
+    """The bytes from ``start`` up to, and without, ``end``."""
 
     start: int
     end: int
 
 
+class SelectedRange(NamedTuple):
+    """The answer to a request: its status, the bytes of its body, and the headers about them."""
+
+    status: int
+    span: Span
+    headers: dict[str, str]
+
+
 class Unsatisfiable(Exception):
-    """The wanted bytes lie behind the end."""
+    """The range begins behind the end of the representation."""
 
 
-def wanted(header: str | None, size: int) -> Span | None:
-    """The part that a ``Range`` header names; None for the whole file.
+def select(
+    headers: Mapping[str, str], size: int, etag: str, modified: str | None = None
+) -> SelectedRange:
+    """Return what a request's ``Range`` and ``If-Range`` select of ``size`` bytes.
 
-    Whoever asks for several parts at once, or in other words, gets the whole, as the RFC allows.
+    ``modified`` is the header ``Last-Modified``, if the representation has one.
 
     Raises:
-        Unsatisfiable: If nothing of the part exists.
+        Unsatisfiable: If no byte of the range exists.
     """
-    found = _ONE.fullmatch(header) if header is not None else None
+    valid = if_range_matches(headers.get("if-range"), etag, modified)
+    span = parse_range(headers.get("range") if valid else None, size)
+    if span is None:
+        return SelectedRange(200, Span(0, size), {"Content-Length": str(size)})
+    about = {
+        "Content-Length": str(span.end - span.start),
+        "Content-Range": f"bytes {span.start}-{span.end - 1}/{size}",
+    }
+    return SelectedRange(206, span, about)
+
+
+def parse_range(header: str | None, size: int) -> Span | None:
+    """Return the bytes that a ``Range`` header names; None for all of them.
+
+    A header with several ranges, another unit or a mistake selects everything, which section 14.2
+    allows a server.
+
+    Raises:
+        Unsatisfiable: If no byte of the range exists.
+    """
+    found = _ONE_RANGE.fullmatch(header) if header is not None else None
     if found is None or max(map(len, found.groups())) > _MOST_DIGITS:
         return None
     first, last = found.groups()
     if not first:
-        return _last_bytes(last, size)
+        return _suffix(last, size)
     start = int(first)
     if last and int(last) < start:
         return None
@@ -40,19 +71,12 @@ def wanted(header: str | None, size: int) -> Span | None:
     return Span(start, min(int(last) + 1, size) if last else size)
 
 
-def has_already(if_none_match: str | None, etag: str) -> bool:
-    """Whether the caller holds the file of this entity tag."""
-    return if_none_match is not None and any(
-        tag.strip().removeprefix("W/") in ("*", etag) for tag in if_none_match.split(",")
-    )
-
-
-def still_valid(if_range: str | None, etag: str, modified: str) -> bool:
-    """Whether a part may be sent to a caller who holds other parts of the file."""
+def if_range_matches(if_range: str | None, etag: str, modified: str | None = None) -> bool:
+    """Return whether a range may be sent to a client that holds other ranges."""
     return if_range is None or if_range.strip() in (etag, modified)
 
 
-def _last_bytes(count: str, size: int) -> Span | None:
+def _suffix(count: str, size: int) -> Span | None:
     if not count:
         return None
     if int(count) == 0 or size == 0:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
+from deskhand.vncbridge.http.etags import matches
+
 FOLDER = Path(__file__).parent / "assets"
 MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -107,9 +109,6 @@ def _answer(asset: Asset, request: Request) -> Response:
         "Cache-Control": "no-cache",
         "X-Content-Type-Options": "nosniff",
     }
-    # A proxy that compresses makes a tag weak; for If-None-Match that is the same (RFC 9110).
-    named = request.headers.get("if-none-match", "").split(",")
-    known = {tag.strip().removeprefix("W/") for tag in named}
-    if known & {asset.etag, "*"}:
+    if matches(request.headers.get("if-none-match"), asset.etag):
         return Response(status_code=304, headers=headers)
     return Response(asset.data, media_type=asset.media_type, headers=headers)

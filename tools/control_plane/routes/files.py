@@ -11,11 +11,11 @@ from starlette.types import Receive, Scope, Send
 
 from deskhand.tools.control_plane.errors import BadBody
 from deskhand.tools.control_plane.ports import Chats, Files
-from deskhand.tools.control_plane.stored_bytes import answered, only_readable
+from deskhand.tools.control_plane.stored_bytes import drop_bad_range, stored_response
 from deskhand.tools.control_plane.untrusted_content import content_type, untrusted
 from deskhand.tools.conversation.views import FileView
 from deskhand.vncbridge.http.etags import matches
-from deskhand.vncbridge.http.file_response import answers
+from deskhand.vncbridge.http.file_response import openapi_responses
 
 # Private: the answer is for this person's browser. The bytes of an id never change.
 _CACHE = "private, max-age=31536000, immutable"
@@ -37,7 +37,7 @@ def router(chats: Chats, files: Files) -> APIRouter:
         return JSONResponse({"files": [file.to_json() for file in found]})
 
     @made.head("/{file_id}", include_in_schema=False)
-    @made.get("/{file_id}", response_class=Response, responses=answers("*/*"))
+    @made.get("/{file_id}", response_class=Response, responses=openapi_responses("*/*"))
     async def content(file_id: str, request: Request, download: Download = False) -> Response:
         """Send a file's bytes; answers ranges and ``If-None-Match``."""
         return await sent(files, await files.get(file_id), request, download=download)
@@ -76,8 +76,8 @@ async def sent(
     try:
         opened = await asyncio.to_thread(files.path(file.id).open, "rb")
     except FileNotFoundError:
-        return await answered(request, file.size, headers, media_type, read)
-    beyond = only_readable(request, os.fstat(opened.fileno()).st_size, headers["ETag"])
+        return await stored_response(request, file.size, headers, media_type, read)
+    beyond = drop_bad_range(request, os.fstat(opened.fileno()).st_size, headers["ETag"])
     if beyond is None:
         return _OpenedResponse(opened, headers, media_type)
     opened.close()

@@ -15,7 +15,11 @@ from deskhand.tools.control_plane.run_video.durations import duration
 from deskhand.tools.control_plane.run_video.playlist import RunVideo, VideoPart, run_video, tag
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.store.errors import UnknownRow
-from deskhand.vncbridge.http.file_response import answered, answers, said
+from deskhand.vncbridge.http.file_response import (
+    bytes_response,
+    open_file_response,
+    openapi_responses,
+)
 
 from .files import Download, sent
 
@@ -24,8 +28,8 @@ PREFIX = "/api/v0/recordings/{chat_id}"
 # Another turn may add to the film.
 CACHE = "private, no-cache"
 
-STILL = answers("image/jpeg", in_ranges=False)
-CHAPTERS = answers("text/vtt", in_ranges=False)
+STILL = openapi_responses("image/jpeg", in_ranges=False)
+CHAPTERS = openapi_responses("text/vtt", in_ranges=False)
 
 Part = Annotated[int | None, Query(description="Number of the file.")]
 
@@ -57,7 +61,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
         return Response(status_code=204)
 
     @made.head("/video", include_in_schema=False)
-    @made.get("/video", response_class=Response, responses=answers("video/mp4"))
+    @made.get("/video", response_class=Response, responses=openapi_responses("video/mp4"))
     async def video(
         chat_id: str, request: Request, part: Part = None, download: Download = False
     ) -> Response:
@@ -67,7 +71,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
         return await sent(files, file, request, download=download, cache=CACHE)
 
     @made.head("/thumbnail", include_in_schema=False)
-    @made.get("/thumbnail", response_class=Response, responses=answers("image/jpeg"))
+    @made.get("/thumbnail", response_class=Response, responses=openapi_responses("image/jpeg"))
     async def thumbnail(chat_id: str, request: Request, download: Download = False) -> Response:
         """Send a small picture of the most telling moment."""
         chat, _ = await _film(chats, files, chat_id)
@@ -84,7 +88,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     films = VideoCutter(files, editor)
 
     @made.head("/clip", include_in_schema=False)
-    @made.get("/clip", response_class=Response, responses=answers("video/mp4"))
+    @made.get("/clip", response_class=Response, responses=openapi_responses("video/mp4"))
     async def clip(
         chat_id: str,
         request: Request,
@@ -97,7 +101,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         pieces = found.pieces(start, end)
         cut = await films.clip(pieces)
         name = f"clip-{chat.id}.mp4"
-        response = answered(request, cut, "video/mp4", name, tag(pieces))
+        response = open_file_response(request, cut, "video/mp4", name, tag(pieces))
         if download:
             response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
         return response
@@ -111,7 +115,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         if not 0 <= index < len(steps):
             raise UnknownRow("step", f"{index}")
         still = await films.still(found.moment(steps[index]["video_end"]))
-        return said(request, still, "image/jpeg")
+        return bytes_response(request, still, "image/jpeg")
 
     @made.head("/steps.vtt", include_in_schema=False)
     @made.get("/steps.vtt", response_class=Response, responses=CHAPTERS)
@@ -120,7 +124,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         _, found = await _film(chats, files, chat_id)
         shown = found if part is None else _reel(found, part).alone()
         text = chapters_from_rows(shown.steps(), shown.seconds)
-        return said(request, text.encode(), "text/vtt; charset=utf-8")
+        return bytes_response(request, text.encode(), "text/vtt; charset=utf-8")
 
     return made
 
