@@ -45,7 +45,7 @@ app.add_typer(library, name="library")
 
 
 def _where(url: str | None, data_dir: Path | None, desktop_id: str | None) -> Any:
-    return _module("desktop_target").Where(url, data_dir, desktop_id)
+    return _module("desktop_target").DesktopSelector(url, data_dir, desktop_id)
 
 
 def _module(name: str) -> Any:

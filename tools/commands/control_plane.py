@@ -1,4 +1,4 @@
-"""Where a running control plane is, and the token it takes."""
+"""Address and token of the running control plane."""
 
 import json
 from collections.abc import Mapping
@@ -14,34 +14,37 @@ class NoControlPlane(Exception):
     """No control plane could be found."""
 
 
-def located(settings: Settings, url: str | None, environment: Mapping[str, str]) -> str | None:
-    """Return the address of the control plane that runs, if one is named or noted."""
+def find_address(settings: Settings, url: str | None, environment: Mapping[str, str]) -> str | None:
+    """Return the address of the running control plane, or ``None``.
+
+    The argument precedes ``DESKHAND_URL``, and that the file in the data directory.
+    """
     named = url or environment.get("DESKHAND_URL")
     if named:
         return named
-    noted = _noted(settings)
-    return str(noted["url"]) if noted else None
+    found = _running_plane(settings)
+    return str(found["url"]) if found else None
 
 
-def _noted(settings: Settings) -> Json:
-    """Return what the control plane of the data directory says of itself while it runs."""
+def _running_plane(settings: Settings) -> Json:
+    """Return the file that a control plane writes while it runs; empty if none runs."""
     file = settings.data_dir / "run" / "plane.json"
     try:
-        noted: Json = json.loads(file.read_text())
+        found: Json = json.loads(file.read_text())
     except (FileNotFoundError, ValueError):
         return {}
-    return noted if Path(f"/proc/{noted['pid']}").exists() else {}
+    return found if Path(f"/proc/{found['pid']}").exists() else {}
 
 
-def token_of(settings: Settings, environment: Mapping[str, str]) -> str:
-    """Return the token to show.
+def read_token(settings: Settings, environment: Mapping[str, str]) -> str:
+    """Return the access token.
 
     Raises:
-        NoPlane: If there is none, with where it is looked for.
+        NoControlPlane: If there is none; the text names where it is expected.
     """
     if environment.get("DESKHAND_TOKEN"):
         return environment["DESKHAND_TOKEN"]
-    file = Path(_noted(settings).get("token_file") or settings.data_dir / "token")
+    file = Path(_running_plane(settings).get("token_file") or settings.data_dir / "token")
     try:
         return file.read_text().strip()
     except OSError as error:

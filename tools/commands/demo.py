@@ -1,4 +1,4 @@
-"""`deskhand demo`: the main job end to end, on a page of our own."""
+"""`deskhand demo`: the main job end to end, on a page of its own."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.demo.site import Findings, demo_site
 
 from .run import FAILED, NOT_STARTED
-from .terminal import complain, default_data_dir, say, say_json
+from .terminal import default_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
 from .up import START_ERRORS, Running, running
 
@@ -21,7 +21,7 @@ SQUARES = 5
 AT_REST = ("waiting", "error", "requires_action")
 
 Json = dict[str, Any]
-Say = Callable[[str], None]
+Print = Callable[[str], None]
 
 TASK = (
     "Use an agent with a desktop of its own for this. Open {url} in the browser, full screen "
@@ -32,55 +32,56 @@ TASK = (
 
 
 def main(model: str | None, data_dir: Path | None, listen: str | None, as_json: bool) -> int:
-    """Show the job; return 0 when it was done right."""
+    """Run the demo; return 0 if every square was hit and the form was sent once."""
     try:
         settings = read_settings(
             {"data_dir": data_dir or default_data_dir() / "demo", "listen": listen}
         )
         return asyncio.run(_demo(settings, model, listen is None, as_json))
     except START_ERRORS as error:
-        complain(str(error))
+        print_error(str(error))
         return NOT_STARTED
 
 
 async def _demo(settings: Settings, model: str | None, any_port: bool, as_json: bool) -> int:
-    told: Say = (lambda _: None) if as_json else say
+    output: Print = (lambda _: None) if as_json else print_line
     started = time.monotonic()
     async with demo_site() as (page, findings), running(settings, None, any_port) as found:
-        told(f"Deskhand is at {found.link}")
-        told(f"  the link signs you in once; {time.monotonic() - started:.1f} s to start")
+        output(f"Deskhand is at {found.link}")
+        output(f"  the link signs you in once; {time.monotonic() - started:.1f} s to start")
         async with DesktopClient(found.address.url, found.control_plane.token) as client:
-            parent, child = await _job(client, model or PARENT, page, found, told)
+            parent, child = await _job(client, model or PARENT, page, found, output)
             result = await _result(client, parent, child, findings, found)
         if as_json:
-            say_json(result)
+            print_json(result)
         else:
-            _tell(result, told)
+            _print_result(result, output)
         if os.environ.get("DEMO_EXIT") != "1":
-            told("The demo stays up for your browser; Ctrl-C ends it.")
+            output("The demo stays up for your browser; Ctrl-C ends it.")
             await found.server.asked.wait()
     return 0 if result["ok"] else FAILED
 
 
 async def _job(
-    client: DesktopClient, model: str, page: str, found: Running, told: Say
+    client: DesktopClient, model: str, page: str, found: Running, output: Print
 ) -> tuple[Json, Json]:
     body = {"prompt": TASK.format(url=f"{page}/"), "title": "Demo", "model": model}
     parent_id = (await client.request("POST", "/api/v0/chats", json=body))["id"]
     child: Json = {}
     shown = 0
-    # One stream tells of parent and child; it is opened before their state is read.
+    # One event stream covers parent and child. It is opened before their state is read, so that no
+    # change is missed.
     async with client.lines("/api/v0/events") as lines:
         while True:
             parent = await client.request("GET", f"/api/v0/chats/{parent_id}")
             if parent["children"]:
                 fresh = await client.request("GET", f"/api/v0/chats/{parent['children'][0]}")
                 if fresh["desktop_id"] and not child.get("desktop_id"):
-                    told(f"Watch it live: {found.address.url}/desktops/{fresh['desktop_id']}")
+                    output(f"Watch it live: {found.address.url}/desktops/{fresh['desktop_id']}")
                 child = fresh
                 ended = [step for step in child["steps"] if step["ended_at"]]
                 for step in ended[shown:]:
-                    told(_line(step))
+                    output(_line(step))
                 shown = len(ended)
             if parent["state"] in AT_REST:
                 return parent, child
@@ -138,16 +139,16 @@ async def _result(
     }
 
 
-def _tell(result: Json, told: Say) -> None:
+def _print_result(result: Json, output: Print) -> None:
     if result["last_error"]:
-        told(f"Error: {result['last_error']}")
-    told(f"Squares: {result['hits']} hit, {result['misses']} missed")
-    told(f"Report: {result['report']}")
+        output(f"Error: {result['last_error']}")
+    output(f"Squares: {result['hits']} hit, {result['misses']} missed")
+    output(f"Report: {result['report']}")
     if result["recording"]:
-        film = result["recording"]
-        told(
-            f"Recording {result['recording_file_id']}: {film['video_s']:.1f} s of video for "
-            f"{film['duration_s']:.1f} s of work, {film['bytes'] / 1000:.0f} kB"
+        video = result["recording"]
+        output(
+            f"Recording {result['recording_file_id']}: {video['video_s']:.1f} s of video for "
+            f"{video['duration_s']:.1f} s of work, {video['bytes'] / 1000:.0f} kB"
         )
     if result["run_url"]:
-        told(f"Replay it: {result['run_url']}")
+        output(f"Replay it: {result['run_url']}")

@@ -6,5 +6,5 @@ from deskhand.desktop.client.command import service_command
 
 
 def command(arguments: Sequence[str]) -> list[str]:
-    """Return what to run in our place."""
+    """Return the command line that replaces this process."""
     return service_command(*arguments)

@@ -1,4 +1,4 @@
-"""Which desktop the commands for scripts work on."""
+"""Choice of the desktop that a command for scripts works on."""
 
 import asyncio
 import os
@@ -13,8 +13,8 @@ from deskhand.desktop.errors import DesktopError, DesktopRefused
 from deskhand.desktop.remote import Desktop
 from deskhand.tools.control_plane.settings import BadSetting
 
-from .control_plane import NoControlPlane, located, token_of
-from .terminal import complain
+from .control_plane import NoControlPlane, find_address, read_token
+from .terminal import print_error
 from .terminal import settings as read_settings
 
 DONE, FAILED, NOT_STARTED, INTERRUPTED = 0, 1, 4, 130
@@ -23,8 +23,8 @@ _NOT_FOUND = 404
 
 
 @dataclass(frozen=True)
-class Where:
-    """What the command line says about the desktop that is meant."""
+class DesktopSelector:
+    """The options of the command line that select a desktop."""
 
     url: str | None = None
     data_dir: Path | None = None
@@ -33,60 +33,60 @@ class Where:
 
 @dataclass(frozen=True)
 class TargetDesktop:
-    """A desktop, with the control plane that it belongs to."""
+    """A desktop and the control plane that it belongs to."""
 
     desktop: Desktop
     plane: DesktopClient | None
-    """None when the desktop is served without one."""
+    """``None`` if the desktop service runs without a control plane."""
 
 
 class NoSuchDesktop(Exception):
-    """There is no desktop of that id."""
+    """No desktop has the requested id."""
 
 
 @asynccontextmanager
-async def opened(where: Where) -> AsyncIterator[TargetDesktop]:
-    """Yield the desktop that is meant: by default the newest, or else a new one.
+async def open_desktop(where: DesktopSelector) -> AsyncIterator[TargetDesktop]:
+    """Yield the selected desktop: by default the newest, or a new one if there is none.
 
-    Without a control plane it is a desktop of our own, which ends with the block.
+    Without a control plane, launch a desktop that ends with the block.
 
     Raises:
-        NoSuchDesktop: If one is named that is not there.
+        NoSuchDesktop: If no desktop has the requested id.
     """
     settings = read_settings({"data_dir": where.data_dir})
-    address = located(settings, where.url, os.environ)
+    address = find_address(settings, where.url, os.environ)
     if address is None:
         if where.desktop_id:
             raise NoControlPlane("no control plane runs here; start one with `deskhand up`")
-        complain("no control plane runs here: a desktop of this command's own is used")
+        print_error("no control plane runs here: a desktop of this command's own is used")
         async with Desktop.launch() as own:
             yield TargetDesktop(own, None)
         return
-    token = token_of(settings, os.environ)
+    token = read_token(settings, os.environ)
     async with DesktopClient(address, token) as plane:
         desktop_id = await _chosen(plane, where.desktop_id)
         async with Desktop.connect(address, token, desktop_id=desktop_id) as desktop:
             yield TargetDesktop(desktop, plane if desktop_id else None)
 
 
-def carried_out(work: Callable[[], Coroutine[Any, Any, None]]) -> int:
-    """Do the work of one command and return its exit status."""
+def run_command(work: Callable[[], Coroutine[Any, Any, None]]) -> int:
+    """Run the body of a command and return its exit status."""
     try:
         asyncio.run(work())
     except KeyboardInterrupt:
-        complain("interrupted")
+        print_error("interrupted")
         return INTERRUPTED
     except DesktopRefused as error:
-        complain(str(error))
+        print_error(str(error))
         return FAILED
     except (DesktopError, NoControlPlane, NoSuchDesktop, BadSetting, OSError) as error:
-        complain(str(error))
+        print_error(str(error))
         return NOT_STARTED
     return DONE
 
 
 async def _chosen(plane: DesktopClient, wanted: str | None) -> str:
-    """Return the desktop's id; empty when the address is that of a desktop service itself."""
+    """Return the id of the desktop; empty if the address is that of a desktop service itself."""
     try:
         listed = (await plane.request("GET", "/api/v0/desktops"))["desktops"]
     except DesktopRefused as error:

@@ -1,4 +1,4 @@
-"""`deskhand doctor`: what this machine has and lacks."""
+"""`deskhand doctor`: checks what Deskhand needs on this machine."""
 
 import importlib.util
 import os
@@ -12,7 +12,7 @@ from typing import Literal
 
 from deskhand.tools.control_plane.settings import BadSetting, Settings
 
-from .terminal import BadDataDir, check_data_dir, complain, say, say_json
+from .terminal import BadDataDir, check_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
 
 PROGRAMS = {
@@ -32,7 +32,7 @@ LIBRARIES = ("av", "numpy", "PIL", "xcffib", "anthropic", "sqlalchemy", "websock
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was checked."""
+    """Result of one check; ``mend`` is the remedy."""
 
     name: str
     status: Literal["ok", "warn", "fail"]
@@ -41,24 +41,24 @@ class Finding:
 
 
 def main(as_json: bool, data_dir: Path | None) -> int:
-    """Print the findings; status 1 when something that is needed is missing."""
+    """Print the findings; return 1 if a requirement is missing."""
     try:
         settings = read_settings({"data_dir": data_dir})
     except BadSetting as error:
-        complain(str(error))
+        print_error(str(error))
         return 2
     findings = list(_examine(settings))
     healthy = all(finding.status != "fail" for finding in findings)
     if as_json:
-        say_json({"healthy": healthy, "findings": [asdict(finding) for finding in findings],
+        print_json({"healthy": healthy, "findings": [asdict(finding) for finding in findings],
                   "settings": {k: str(v) for k, v in asdict(settings).items()}})  # fmt: skip
     else:
         for finding in findings:
             mend = f"  -> {finding.mend}" if finding.mend else ""
-            say(f"{finding.status:>4}  {finding.name}: {finding.detail}{mend}")
-        say("Settings:")
+            print_line(f"{finding.status:>4}  {finding.name}: {finding.detail}{mend}")
+        print_line("Settings:")
         for name, value in asdict(settings).items():
-            say(f"      {name} = {value}")
+            print_line(f"      {name} = {value}")
     return 0 if healthy else 1
 
 

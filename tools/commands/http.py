@@ -1,4 +1,4 @@
-"""How client commands find a control plane to talk to."""
+"""Connection of client commands to a control plane."""
 
 import os
 from collections.abc import AsyncIterator, Callable
@@ -8,33 +8,33 @@ from dataclasses import dataclass
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.control_plane.settings import Settings
 
-from .control_plane import located, token_of
+from .control_plane import find_address, read_token
 from .up import running
 
 
 @dataclass(frozen=True)
-class Found:
-    """A control plane, and how to call it."""
+class PlaneConnection:
+    """A control plane and a client for it."""
 
     client: DesktopClient
-    """Speaks HTTP and JSON with any of our services."""
+    """Client for HTTP and JSON, for every Deskhand service."""
     url: str
     sign_in: str | None = None
-    """A link that signs a browser in; ``None`` when only the plane itself can make one."""
+    """A link that signs a browser in; ``None`` if the control plane is another process."""
     is_ending: Callable[[], bool] = lambda: False
-    """Whether a control plane of our own was asked to end, as by Ctrl-C."""
+    """Returns whether the own control plane was requested to end, as by Ctrl-C."""
 
 
 @asynccontextmanager
-async def connected(settings: Settings, url: str | None) -> AsyncIterator[Found]:
-    """Yield the control plane that runs, or one of our own that ends with the block."""
-    address = located(settings, url, os.environ)
+async def connected(settings: Settings, url: str | None) -> AsyncIterator[PlaneConnection]:
+    """Yield the running control plane, or start one that ends with the block."""
+    address = find_address(settings, url, os.environ)
     if address is not None:
-        async with DesktopClient(address, token_of(settings, os.environ)) as client:
-            yield Found(client, address)
+        async with DesktopClient(address, read_token(settings, os.environ)) as client:
+            yield PlaneConnection(client, address)
         return
     async with (
         running(settings, any_port=True) as own,
         DesktopClient(own.address.url, own.control_plane.token) as client,
     ):
-        yield Found(client, own.address.url, own.link, own.server.asked.is_set)
+        yield PlaneConnection(client, own.address.url, own.link, own.server.asked.is_set)

@@ -16,14 +16,14 @@ from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.maintenance import Rebuilt, StorageMaintenance
 from deskhand.tools.store.upload_queue import UploadQueue
 
-from .terminal import BadDataDir, check_data_dir, complain, say, say_json
+from .terminal import BadDataDir, check_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
 
 FAILED = 4
 
 
 def rebuild(flags: Mapping[str, Any], as_json: bool) -> int:
-    """Make the database say what lies on the disk; return the exit status."""
+    """Rebuild the table of files from the files on disk; return the exit status."""
     try:
         found_settings = read_settings(flags)
         data = found_settings.data_dir
@@ -31,12 +31,12 @@ def rebuild(flags: Mapping[str, Any], as_json: bool) -> int:
         with held(data):
             found = asyncio.run(_rebuilt(data, found_settings.store))
     except (AlreadyRunning, BadDataDir, BadSetting, StoreError, OSError) as error:
-        complain(str(error))
+        print_error(str(error))
         return FAILED
     if as_json:
-        say_json(found._asdict())
+        print_json(found._asdict())
     else:
-        say(f"{found.restored} files are known again, {found.forgotten} are forgotten")
+        print_line(f"{found.restored} files are known again, {found.forgotten} are forgotten")
     return 0
 
 

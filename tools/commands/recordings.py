@@ -1,4 +1,7 @@
-"""`deskhand record` and `deskhand recordings`: films from a shell."""
+"""`deskhand record` and `deskhand recordings`: recordings from a shell.
+
+Each function returns the exit status of its command.
+"""
 
 import asyncio
 import signal
@@ -8,8 +11,8 @@ from typing import Any
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.desktop.results import Recording
 
-from .desktop_target import TargetDesktop, Where, carried_out, opened
-from .terminal import complain, say, say_json
+from .desktop_target import DesktopSelector, TargetDesktop, open_desktop, run_command
+from .terminal import print_error, print_json, print_line
 
 Json = dict[str, Any]
 
@@ -19,76 +22,78 @@ _PAGE = "100"
 
 
 def record(
-    where: Where, file: Path | None, seconds: float | None, label: str, as_json: bool
+    where: DesktopSelector, file: Path | None, seconds: float | None, label: str, as_json: bool
 ) -> int:
-    """Record until Ctrl-C or so many seconds, and fetch the film; return the exit status."""
+    """Record until Ctrl-C or for ``seconds``, and download the video."""
 
     async def work() -> None:
-        async with opened(where) as desk:
+        async with open_desktop(where) as desk:
             recording = desk.desktop.recording
             name = await recording.start(label=label)
             if not as_json:
-                say(f"Recording {name}; " + (f"{seconds:g} s" if seconds else "Ctrl-C ends it"))
-            await _interrupted(seconds)
+                print_line(
+                    f"Recording {name}; " + (f"{seconds:g} s" if seconds else "Ctrl-C ends it")
+                )
+            await _wait_for_signal(seconds)
             stored = await recording.stop(name)
             to = file or Path(f"{name}.mp4")
             await recording.download(name, to)
             if as_json:
-                say_json(_row(stored) | {"file": str(to)})
+                print_json(_row(stored) | {"file": str(to)})
             else:
-                say(f"{to}: {stored.video_s:.1f} s of video, {stored.size} bytes")
+                print_line(f"{to}: {stored.video_s:.1f} s of video, {stored.size} bytes")
 
-    return carried_out(work)
+    return run_command(work)
 
 
-def listing(where: Where, as_json: bool) -> int:
+def listing(where: DesktopSelector, as_json: bool) -> int:
     """Print the recordings of the desktop and of the control plane's runs."""
 
     async def work() -> None:
-        async with opened(where) as desk:
+        async with open_desktop(where) as desk:
             rows = await _rows(desk)
         if as_json:
-            say_json({"recordings": rows})
+            print_json({"recordings": rows})
             return
         for row in rows:
             length = float(row["video_s"] or 0.0)
-            say(
+            print_line(
                 f"{row['id']}  {row['kind']:7}  {length:7.1f} s  {row['bytes']:>10}  {row['label']}"
             )
         if not rows:
-            complain("there are no recordings")
+            print_error("there are no recordings")
 
-    return carried_out(work)
+    return run_command(work)
 
 
-def get(where: Where, recording_id: str, file: Path | None, as_json: bool) -> int:
-    """Fetch one recording's video."""
+def get(where: DesktopSelector, recording_id: str, file: Path | None, as_json: bool) -> int:
+    """Download the video of one recording."""
     to = file or Path(f"{recording_id}.mp4")
 
     async def work() -> None:
-        async with opened(where) as desk:
+        async with open_desktop(where) as desk:
             if desk.plane is None or await _is_of_desktop(desk, recording_id):
                 size = await desk.desktop.recording.download(recording_id, to)
             else:
                 size = await desk.plane.download(f"{_FILES}/{recording_id}", to)
-        say_json({"file": str(to), "bytes": size}) if as_json else say(str(to))
+        print_json({"file": str(to), "bytes": size}) if as_json else print_line(str(to))
 
-    return carried_out(work)
+    return run_command(work)
 
 
-def remove(where: Where, recording_id: str, as_json: bool) -> int:
-    """Remove one recording."""
+def remove(where: DesktopSelector, recording_id: str, as_json: bool) -> int:
+    """Delete one recording."""
 
     async def work() -> None:
-        async with opened(where) as desk:
+        async with open_desktop(where) as desk:
             if desk.plane is None or await _is_of_desktop(desk, recording_id):
                 await desk.desktop.recording.delete(recording_id)
             else:
                 await desk.plane.request("DELETE", f"{_FILES}/{recording_id}")
         if as_json:
-            say_json({"removed": recording_id})
+            print_json({"removed": recording_id})
 
-    return carried_out(work)
+    return run_command(work)
 
 
 async def _rows(desk: TargetDesktop) -> list[Json]:
@@ -134,8 +139,8 @@ async def _is_of_desktop(desk: TargetDesktop, recording_id: str) -> bool:
     return True
 
 
-async def _interrupted(seconds: float | None) -> None:
-    """Wait for Ctrl-C or SIGTERM, at most so long."""
+async def _wait_for_signal(seconds: float | None) -> None:
+    """Wait for SIGINT or SIGTERM, at most ``seconds``."""
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     caught = (signal.SIGINT, signal.SIGTERM)

@@ -10,8 +10,8 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 
 from .control_plane import NoControlPlane
-from .http import Found, connected
-from .terminal import complain, say, say_json, typed_line
+from .http import PlaneConnection, connected
+from .terminal import print_error, print_json, print_line, typed_line
 from .terminal import settings as read_settings
 from .up import START_ERRORS
 
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 class Interrupted(Exception):
-    """The person at the terminal wants the end."""
+    """The user pressed Ctrl-C."""
 
 
 def main(
@@ -32,17 +32,17 @@ def main(
     timeout: float,
     as_json: bool,
 ) -> int:
-    """Run the task; return the exit code that tells its outcome."""
+    """Run the task; return the exit code for its outcome."""
     if not task.strip():
-        complain('the task is blank; say what to do, as in: deskhand run "open a terminal"')
+        print_error('the task is blank; say what to do, as in: deskhand run "open a terminal"')
         return USAGE
     try:
         return asyncio.run(_run(task, model, url, data_dir, timeout, as_json))
     except (KeyboardInterrupt, Interrupted):
-        complain("interrupted")
+        print_error("interrupted")
         return INTERRUPTED
     except (*START_ERRORS, NoControlPlane) as error:
-        complain(str(error))
+        print_error(str(error))
         return NOT_STARTED
 
 
@@ -58,24 +58,26 @@ async def _run(
         try:
             return await _work(plane, task, model, timeout, as_json)
         except (DesktopRefused, DesktopUnavailable):
-            # Ctrl-C ends a control plane of our own first; then nobody answers us.
+            # Ctrl-C also ends the control plane of this process, whose requests then fail first.
             if plane.is_ending():
                 raise Interrupted from None
             raise
 
 
-async def _work(plane: Found, task: str, model: str | None, timeout: float, as_json: bool) -> int:
-    quiet = (lambda _: None) if as_json else say
+async def _work(
+    plane: PlaneConnection, task: str, model: str | None, timeout: float, as_json: bool
+) -> int:
+    quiet = (lambda _: None) if as_json else print_line
     if model is None:
         status = await plane.client.request("GET", "/api/v0/status")
         quiet(_model_line(status))
     arguments = {"prompt": task} | ({"model": model} if model else {})
     spawned = await call(plane.client, "spawn_computer_use_agent", arguments)
     if "error" in spawned:
-        complain(spawned["error"])
+        print_error(spawned["error"])
         return NO_MODEL
     chat_id = spawned["result"]["chat_id"]
-    # A browser opens no unix socket: there the id has to do.
+    # A browser cannot open a unix socket, so only the id is printed.
     at = "" if plane.url.startswith("unix:") else f"{plane.url}/runs/"
     quiet(f"Run:  {at}{chat_id}")
     if plane.sign_in is not None:
@@ -91,7 +93,7 @@ async def _work(plane: Found, task: str, model: str | None, timeout: float, as_j
     finally:
         showing.cancel()
         await asyncio.gather(showing, return_exceptions=True)
-    _tell(result, plane, as_json)
+    _print_result(result, plane, as_json)
     return exit_code(result)
 
 
@@ -106,7 +108,7 @@ def _model_line(status: Json) -> str:
 
 
 async def call(client: DesktopClient, tool: str, arguments: Json, timeout: float = 60.0) -> Json:
-    """Use one tool of the control plane."""
+    """Call one tool of the control plane."""
     answer: Json = await client.request(
         "POST", f"/api/v0/tools/{tool}", json=arguments, timeout=timeout
     )
@@ -114,7 +116,7 @@ async def call(client: DesktopClient, tool: str, arguments: Json, timeout: float
 
 
 async def wait(client: DesktopClient, chat_id: str, timeout: float) -> Json:
-    """Wait for a child; return what ``wait_agent`` tells."""
+    """Wait for a subagent; return the result of ``wait_agent``."""
     arguments = {"chat_id": chat_id, "timeout_seconds": int(timeout)}
     answer = await call(client, "wait_agent", arguments, timeout + 120.0)
     result: Json = answer.get("result") or {"status": "error", "last_error": answer.get("error")}
@@ -124,10 +126,10 @@ async def wait(client: DesktopClient, chat_id: str, timeout: float) -> Json:
 async def _answered(
     client: DesktopClient, chat_id: str, question: str, timeout: float, quiet: Any
 ) -> bool:
-    """Let the question be answered here, or by anybody on the run's page; say whether it was."""
+    """Wait for an answer, from this terminal or from the run's page; return whether one came."""
     quiet(f"It asks: {question}")
     typing = asyncio.create_task(typed_line("Answer: "), name="typed answer")
-    elsewhere = asyncio.create_task(_goes_on(client, chat_id), name="answered elsewhere")
+    elsewhere = asyncio.create_task(_answered_elsewhere(client, chat_id), name="answered elsewhere")
     try:
         done, _ = await asyncio.wait(
             {typing, elsewhere}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
@@ -142,7 +144,7 @@ async def _answered(
         await asyncio.gather(typing, elsewhere, return_exceptions=True)
 
 
-async def _goes_on(client: DesktopClient, chat_id: str) -> None:
+async def _answered_elsewhere(client: DesktopClient, chat_id: str) -> None:
     async with aclosing(_events(client, chat_id)) as events:
         async for _ in events:
             chat = await client.request("GET", f"/api/v0/chats/{chat_id}")
@@ -161,7 +163,7 @@ async def _show(client: DesktopClient, chat_id: str, quiet: Any) -> None:
                     quiet(_step_line(step))
                 shown = len(ended)
     except (DesktopRefused, DesktopUnavailable) as error:
-        # The result does not depend on showing the way to it.
+        # The progress is only for display: the result does not depend on it.
         quiet(f"  (progress is not shown: {error})")
 
 
@@ -180,30 +182,32 @@ def _step_line(step: Json) -> str:
     return f"  {mark} {step['index'] + 1:>3}  {title}  ({took:.0f} ms)"
 
 
-def _tell(result: Json, plane: Found, as_json: bool) -> None:
+def _print_result(result: Json, plane: PlaneConnection, as_json: bool) -> None:
     if as_json:
-        say_json(result)
+        print_json(result)
         return
     if result.get("timed_out"):
         where = result.get("live_url") or f"{plane.url}/runs/{result.get('chat_id')}"
-        say(f"Still working after {result.get('elapsed_ms', 0) / 1000:.0f} s; watch: {where}")
+        print_line(
+            f"Still working after {result.get('elapsed_ms', 0) / 1000:.0f} s; watch: {where}"
+        )
         return
     if result.get("requires_action"):
-        say(f"Nobody answered: {result['requires_action']['question']}")
+        print_line(f"Nobody answered: {result['requires_action']['question']}")
         return
     if result.get("last_error"):
-        say(f"Error: {result['last_error']}")
+        print_line(f"Error: {result['last_error']}")
     if result.get("report"):
-        say(f"Report: {result['report']}")
+        print_line(f"Report: {result['report']}")
     outcome = result.get("outcome") or result.get("status")
-    say(f"Outcome: {outcome} after {result.get('steps', 0)} steps")
+    print_line(f"Outcome: {outcome} after {result.get('steps', 0)} steps")
     if result.get("recording_file_id"):
         kept = "; `deskhand up` shows it later" if plane.sign_in else ""
-        say(f"Recording: {result['recording_file_id']}{kept}")
+        print_line(f"Recording: {result['recording_file_id']}{kept}")
 
 
 def exit_code(result: Json) -> int:
-    """Return the code of ``web.md``: 0 done, 1 failed or blocked, 3 budget, 5 model or key."""
+    """Return the exit code: 0 done, 1 failed or blocked, 3 budget, 5 model or key."""
     kind = str(result.get("last_error_kind") or "")
     if kind.startswith("model") or kind == "no_model":
         return NO_MODEL

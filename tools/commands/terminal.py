@@ -1,4 +1,4 @@
-"""What the commands print, and how they end when something is wrong."""
+"""Output, input and settings of the commands."""
 
 import asyncio
 import json
@@ -28,27 +28,27 @@ class BadDataDir(Exception):
         return f"cannot use the data directory {self.path}: {self.reason}; give another --data-dir"
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Print one line for people, at once."""
     print(text, flush=True)  # noqa: T201 - this is the command line
 
 
-def say_json(value: Mapping[str, Any]) -> None:
+def print_json(value: Mapping[str, Any]) -> None:
     """Print one line for programs, at once."""
     print(json.dumps(value), flush=True)  # noqa: T201 - this is the command line
 
 
-def complain(text: str) -> None:
-    """Print one line about what went wrong."""
+def print_error(text: str) -> None:
+    """Print one line about an error to the standard error."""
     print(f"deskhand: {text}", file=sys.stderr, flush=True)  # noqa: T201 - this is the command line
 
 
 async def typed_line(prompt: str) -> str:
-    """Return the next line that is typed and not blank; never where nobody can type."""
+    """Return the next typed line that is not blank; wait forever if input is no terminal."""
     loop = asyncio.get_running_loop()
     if not sys.stdin.isatty():
         await asyncio.Event().wait()
-    # Not a thread: one that waits for a line would keep Ctrl-C from ending the program.
+    # A thread that waits for a line would keep Ctrl-C from ending the program.
     while True:
         print(prompt, end="", flush=True)  # noqa: T201 - this is the command line
         typed = asyncio.Event()
@@ -68,24 +68,24 @@ def settings(flags: Mapping[str, Any]) -> Settings:
     """Return the settings of this process.
 
     Raises:
-        BadSetting: With the place of the mistake.
+        BadSetting: If a setting is invalid; the text names its source.
     """
     text = CONFIG_FILE.read_text() if CONFIG_FILE.is_file() else ""
     return load(flags, os.environ, text, default_data_dir())
 
 
 def default_data_dir() -> Path:
-    """Return where this user's data is kept: the platform's place, or as root the system's."""
+    """Return this user's data directory; that of the system for root."""
     if os.geteuid() == 0:
         return Path("/var/lib/deskhand/data")
     return Path(platformdirs.user_data_dir("deskhand"))
 
 
 def check_data_dir(path: Path) -> None:
-    """Make sure that the data directory can be used.
+    """Create the data directory if necessary, and check that it is writable.
 
     Raises:
-        BadDataDir: Saying what is wrong with it.
+        BadDataDir: If it cannot be used.
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from deskhand.tools.store.private_file import write_private
 from deskhand.vncbridge.errors import CannotListen
 from deskhand.vncbridge.server.server import Address, Serving, listening, parse_address
 
-from .terminal import BadDataDir, check_data_dir, complain, say, say_json
+from .terminal import BadDataDir, check_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
 
 NOT_STARTED = 4
@@ -33,7 +33,7 @@ START_ERRORS = (
 
 @dataclass(frozen=True)
 class Running:
-    """A control plane that answers."""
+    """A control plane that accepts requests."""
 
     control_plane: ControlPlane
     address: Address
@@ -46,11 +46,11 @@ class Running:
 
 
 def main(flags: Mapping[str, Any], token_file: Path | None, as_json: bool) -> int:
-    """Serve until asked to end; return the exit status."""
+    """Serve until a signal or request to end; return the exit status."""
     try:
         asyncio.run(_serve(flags, token_file, as_json))
     except START_ERRORS as error:
-        complain(str(error))
+        print_error(str(error))
         return NOT_STARTED
     return 0
 
@@ -59,13 +59,15 @@ async def _serve(flags: Mapping[str, Any], token_file: Path | None, as_json: boo
     async with running(read_settings(flags), token_file, flags.get("listen") is None) as found:
         if as_json:
             token = found.control_plane.token
-            say_json({"url": found.address.url, "token": token, "pid": os.getpid(),
+            print_json({"url": found.address.url, "token": token, "pid": os.getpid(),
                       "version": version("deskhand")})  # fmt: skip
         elif found.address.path is not None:
-            say(f"Deskhand is at {found.address.url}, for programs; browsers need HOST:PORT")
+            print_line(f"Deskhand is at {found.address.url}, for programs; browsers need HOST:PORT")
         else:
-            say(f"Deskhand is at {found.link}")
-            say(f"  model: {found.control_plane.models.usual()}; Ctrl-C ends it and its desktops")
+            print_line(f"Deskhand is at {found.link}")
+            print_line(
+                f"  model: {found.control_plane.models.usual()}; Ctrl-C ends it and its desktops"
+            )
         await found.server.asked.wait()
 
 
@@ -73,9 +75,9 @@ async def _serve(flags: Mapping[str, Any], token_file: Path | None, as_json: boo
 async def running(
     settings: Settings, token_file: Path | None = None, any_port: bool = False
 ) -> AsyncIterator[Running]:
-    """Serve a control plane while the block runs; it is answering when the block begins.
+    """Serve a control plane while the block runs; it accepts requests when the block begins.
 
-    ``any_port``: when the port is taken, the next free one will do.
+    ``any_port``: if the port is taken, use the next free one.
 
     Raises:
         BadDataDir: If it cannot be written.
@@ -84,7 +86,7 @@ async def running(
     """
     check_data_dir(settings.data_dir)
     for part in ("files", "logs", "run"):
-        # The data directory may have been there before, open to all: what is in it is not.
+        # An existing data directory may be readable by others; its subfolders must not be.
         (settings.data_dir / part).mkdir(exist_ok=True)
         (settings.data_dir / part).chmod(0o700)
     with held(settings.data_dir), _bound(settings, any_port) as (bound, address):
@@ -93,7 +95,7 @@ async def running(
             server = Serving(opened.app, ready.set, opened.closing.set)
             serving = asyncio.create_task(server.run_until_asked(bound), name="serve")
             try:
-                await _either(ready.wait(), serving)
+                await _wait_ready(ready.wait(), serving)
                 with _announced(settings.data_dir, address, token_file):
                     yield Running(opened, address, server)
             finally:
@@ -101,7 +103,7 @@ async def running(
                 await serving
 
 
-async def _either(event: Any, serving: asyncio.Task[None]) -> None:
+async def _wait_ready(event: Any, serving: asyncio.Task[None]) -> None:
     waiting = asyncio.ensure_future(event)
     await asyncio.wait({waiting, serving}, return_when=asyncio.FIRST_COMPLETED)
     if not waiting.done():
@@ -127,7 +129,7 @@ def _bound(settings: Settings, any_port: bool) -> Any:
 
 @contextlib.contextmanager
 def _announced(data_dir: Path, address: Address, token_file: Path | None) -> Any:
-    """Tell client commands where we are, while we are there."""
+    """Publish the address for client commands in a file, while the block runs."""
     file = data_dir / "run" / "plane.json"
     note = {"url": address.url, "pid": os.getpid()}
     if token_file is not None:

@@ -1,4 +1,9 @@
-"""What was said in a chat, in a form that belongs to no provider."""
+"""Messages of a chat, in a form that is independent of the provider.
+
+A message is a sequence of blocks. The JSON form is stored in the database: `message_from_json` must
+read every form that any version of `message_to_json` has written. Blocks of a toolset and thinking
+blocks keep what their provider must receive back unchanged.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +14,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Text:
-    """Words."""
+    """A text."""
 
     text: str
 
@@ -26,7 +31,7 @@ class Image:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """The model asks for a tool."""
+    """A call of a tool, requested by the model."""
 
     id: str
     name: str
@@ -37,7 +42,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What the call of that id gave."""
+    """Result of the call with that id."""
 
     call_id: str
     content: tuple[Text | Image, ...]
@@ -47,20 +52,20 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class Thinking:
-    """What a model thought, in its provider's own form: it is sent back as it came."""
+    """A thinking block in its provider's own form; it is sent back unchanged."""
 
     data: Json
 
 
-Said = Text | ToolCall | Thinking
-"""What a reply consists of."""
+ReplyBlock = Text | ToolCall | Thinking
+"""A block of a model's reply."""
 
 Block = Text | Image | ToolCall | ToolResult | Thinking
 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of one side."""
+    """The blocks of one role between two messages of the other."""
 
     role: Literal["user", "assistant"]
     content: tuple[Block, ...]

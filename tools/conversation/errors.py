@@ -1,13 +1,13 @@
-"""What the chats may raise.
+"""Errors of the chats.
 
 ChatError
-├── UnknownTool       no such tool
-├── BadRequest        an argument is missing or wrong
-├── NoModel           no model can answer; the sentence says what to do
-├── NoDesktop         a desktop cannot be had; the sentence says why
-└── Conflict          not in this state
-    ├── IllegalMove   the table of states has no such move
-    └── QueueFull     too many messages wait already
+├── UnknownTool           no such tool
+├── BadChatRequest        an argument is missing or wrong
+├── NoModel               no model is available; the text advises what to do
+├── NoDesktop             no desktop is available; the text is the reason
+└── Conflict              not possible in this state
+    ├── IllegalMove       the table of states has no such transition
+    └── MessageQueueFull  the queue of messages is full
 
 An unknown chat or file is the store's ``UnknownRow``.
 """
@@ -30,23 +30,23 @@ class UnknownTool(ChatError):
 
 
 class BadChatRequest(ChatError):
-    """An argument is missing or wrong; the text says which."""
+    """An argument is missing or wrong; the text names it."""
 
 
 class NoModel(ChatError):
-    """No model can answer; the text says what to do."""
+    """No model is available; the text advises what to do."""
 
 
 class NoDesktop(ChatError):
-    """A desktop cannot be had; the text says why."""
+    """No desktop is available; the text is the reason."""
 
 
 class Conflict(ChatError):
-    """Not in the state that the chat is in."""
+    """The operation is not possible in the chat's state."""
 
 
 class IllegalMove(Conflict):
-    """The table of states has no such move."""
+    """The table of states has no such transition."""
 
     def __init__(self, event: str, state: str) -> None:
         super().__init__(event, state)
@@ -58,7 +58,7 @@ class IllegalMove(Conflict):
 
 
 class MessageQueueFull(Conflict):
-    """Too many messages wait already."""
+    """The queue of messages of the chat is full."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(limit)

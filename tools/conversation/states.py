@@ -1,4 +1,15 @@
-"""The states of a chat and the moves between them, as a table."""
+"""The states of a chat and the transitions between them, as a table.
+
+A chat is *waiting* until a message arrives. The message makes it *queued*; it is *running* once a
+desktop and a slot are assigned to its turn. A message for a busy chat goes into the queue of
+messages (the backlog), and the next turn begins with it. An interrupted chat is *interrupting*
+until its tools have stopped. A question to a person makes it *requires_action* until the answer.
+`ChatState.ERROR` keeps the chat usable: the next message starts a new turn.
+
+The table is the only place that decides. `move` is pure; the caller applies the transition to the
+database in one transaction. An archived chat accepts only `StateEvent.UNARCHIVE`. When the control
+plane ends, `StateEvent.PUT_BACK` makes unfinished turns *queued* again, for its next start.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,12 +18,12 @@ from .errors import IllegalMove
 
 
 class ChatState(StrEnum):
-    """What a chat is doing."""
+    """State of a chat, as stored and published."""
 
     QUEUED = "queued"
-    """Its turn has been asked for and waits for a desktop or a place."""
+    """A turn is requested and waits for a desktop or a slot."""
     WAITING = "waiting"
-    """At rest: for the next message."""
+    """No turn: the chat waits for the next message."""
     RUNNING = "running"
     INTERRUPTING = "interrupting"
     REQUIRES_ACTION = "requires_action"
@@ -20,11 +31,11 @@ class ChatState(StrEnum):
 
 
 BUSY = (ChatState.QUEUED, ChatState.RUNNING, ChatState.INTERRUPTING)
-"""A wait goes on while the chat is in one of these."""
+"""States of an unfinished turn: a caller that waits for the turn waits on."""
 
 
 class StateEvent(StrEnum):
-    """What happens to a chat."""
+    """An event that changes the state of a chat; the value completes the error message."""
 
     SEND = "send a message to"
     SEND_INTERRUPT = "interrupt with a message"
@@ -42,15 +53,15 @@ class StateEvent(StrEnum):
 
 
 class Delivery(StrEnum):
-    """Where the message of a move goes."""
+    """Destination of the message of a transition."""
 
     NONE = "none"
     APPEND = "append"
-    """To the end of the history."""
+    """Append the message to the history."""
     ENQUEUE = "enqueue"
-    """To the end of the queue."""
+    """Append the message to the queue."""
     PROMOTE = "promote"
-    """The head of the queue to the end of the history."""
+    """Move the head of the queue to the end of the history."""
     ENQUEUE_AND_PROMOTE = "enqueue and promote"
 
 
@@ -65,7 +76,7 @@ class Situation:
 
 @dataclass(frozen=True)
 class Transition:
-    """What a move leads to."""
+    """New state of a chat, and the destination of the message."""
 
     state: ChatState
     delivery: Delivery = Delivery.NONE
@@ -77,7 +88,8 @@ _INTERRUPTING, _ACTION, _ERROR = ChatState.INTERRUPTING, ChatState.REQUIRES_ACTI
 _NEW = Transition(_QUEUED, Delivery.APPEND)
 _NEW_LAST = Transition(_QUEUED, Delivery.ENQUEUE_AND_PROMOTE)
 
-# A row is (event, state, backlog); where the queue makes no difference both rows are alike.
+# The key of a row is (event, state, backlog). Where the backlog makes no difference, both rows are
+# generated from one entry below.
 TABLE: dict[tuple[StateEvent, ChatState, bool], Transition] = {
     (StateEvent.SEND, _WAITING, False): _NEW,
     (StateEvent.SEND, _WAITING, True): _NEW_LAST,
@@ -122,10 +134,10 @@ TABLE: dict[tuple[StateEvent, ChatState, bool], Transition] = {
 
 
 def move(situation: Situation, event: StateEvent) -> Transition:
-    """Return what ``event`` makes of a chat.
+    """Return the transition of a chat at ``event``.
 
     Raises:
-        IllegalMove: If the table has no such move; an archived chat can only be unarchived.
+        IllegalMove: If the table has no such transition; an archived chat can only be unarchived.
     """
     if event is StateEvent.UNARCHIVE and situation.archived:
         return Transition(situation.state)

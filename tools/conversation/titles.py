@@ -6,8 +6,8 @@ from typing import Any
 LONGEST = 80
 NEW = "New Chat"
 WORDS = 6
-# What a reader recognises a call by, in this order.
-_TELLING = (
+# Arguments that identify a call to a reader, in order of preference.
+_IDENTIFYING = (
     "title",
     "action",
     "command",
@@ -23,7 +23,7 @@ _TELLING = (
 
 
 def chat_title(title: str | None, prompt: str | None) -> str:
-    """Return the title asked for, or the first words of the prompt."""
+    """Return the requested title, or else the first words of the prompt."""
     wanted = (title or "").strip()
     if not wanted:
         words = (prompt or "").split()
@@ -32,7 +32,10 @@ def chat_title(title: str | None, prompt: str | None) -> str:
 
 
 def withheld(action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told of an action of the computer until it is known where its text went."""
+    """Return the arguments of a computer action without the text that it types.
+
+    They are published until the action reports whether the text went into a password field.
+    """
     text = arguments.get("text")
     if action != "type" or not isinstance(text, str):
         return dict(arguments)
@@ -41,8 +44,8 @@ def withheld(action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def step_title(tool: str, arguments: Mapping[str, Any]) -> str:
-    """Return a line for a list of steps."""
-    for name in _TELLING:
+    """Return the title of a step, one line."""
+    for name in _IDENTIFYING:
         value = arguments.get(name)
         if isinstance(value, str) and value.strip():
             return f"{tool}: {' '.join(value.split())}"[:LONGEST]

@@ -1,4 +1,4 @@
-"""What the rest of the program sees of chats, steps and files: values, and their JSON.
+"""Chats, steps, messages and files as the rest of the program reads them, and their JSON.
 
 Every ``…_at`` is a unix time in seconds; ``video_…`` are seconds of the recording's video.
 """
@@ -53,16 +53,16 @@ class ChatView:
     usage: UsageView = field(default_factory=UsageView)
     children: tuple[str, ...] = ()
     requires_action: Json | None = None
-    """What a person is asked: ``kind`` and ``question``."""
+    """The open question to a person: ``kind`` and ``question``."""
     version: int = 0
 
     @property
     def recording_file_id(self) -> str | None:
-        """The first part's file."""
+        """Id of the file with the first part of the recording."""
         return self.recording_file_ids[0] if self.recording_file_ids else None
 
     def to_json(self) -> Json:
-        """Return the chat as the HTTP API shows it, without steps and files."""
+        """Return the chat in the form of the HTTP API, without steps and files."""
         return {
             **asdict(self),
             "recording_file_id": self.recording_file_id,
@@ -73,13 +73,13 @@ class ChatView:
 
 @dataclass(frozen=True)
 class Page:
-    """Some chats, newest first, and where to go on."""
+    """A page of chats, newest first, and the cursor of the next page."""
 
     chats: tuple[ChatView, ...]
     next_cursor: str | None = None
 
     def to_json(self) -> Json:
-        """Return the page as the HTTP API shows it."""
+        """Return the page in the form of the HTTP API."""
         return {"chats": [c.to_json() for c in self.chats], "next_cursor": self.next_cursor}
 
 
@@ -110,7 +110,7 @@ class StepView:
     video_end: float | None
 
     def to_json(self) -> Json:
-        """Return the step as the HTTP API shows it."""
+        """Return the step in the form of the HTTP API."""
         return asdict(self)
 
 
@@ -126,7 +126,7 @@ class MessageView:
     created_at: float
 
     def to_json(self) -> Json:
-        """Return the message as the HTTP API shows it."""
+        """Return the message in the form of the HTTP API."""
         return {**asdict(self), "content": list(self.content), "queued": self.position is None}
 
 
@@ -147,9 +147,9 @@ class FileView:
 
     @property
     def pinned(self) -> bool:
-        """Whether it stays whatever its age and the room."""
+        """True if retention never removes it."""
         return bool(self.metadata.get("pinned"))
 
     def to_json(self) -> Json:
-        """Return the file as the HTTP API shows it."""
+        """Return the file in the form of the HTTP API."""
         return {**asdict(self), "pinned": self.pinned}

@@ -1,4 +1,4 @@
-"""The page that the demo's agent works on, served on loopback; it reports what was done to it."""
+"""The page that the demo's agent works on, served on loopback; it reports clicks and forms."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript
 
 
 class ReportedClick(BaseModel):
-    """One press of a mouse button, in native pixels, as the browser saw it."""
+    """One press of a mouse button, in native pixels, as received by the browser."""
 
     x: int
     y: int
@@ -25,7 +25,7 @@ class ReportedClick(BaseModel):
 
 
 class FormAnswer(BaseModel):
-    """What was sent with the form."""
+    """The values of the submitted form."""
 
     name: str
     comment: str
@@ -33,7 +33,7 @@ class FormAnswer(BaseModel):
 
 @dataclass
 class Findings:
-    """What the page has reported; ``changed`` is set at every report."""
+    """The reports of the page; ``changed`` is set at every report."""
 
     clicks: list[ReportedClick] = field(default_factory=list)
     answers: list[FormAnswer] = field(default_factory=list)
@@ -42,22 +42,22 @@ class Findings:
 
     @property
     def hits(self) -> int:
-        """How many squares were hit."""
+        """Number of squares that were hit."""
         return sum(click.hit for click in self.clicks)
 
     @property
     def misses(self) -> int:
-        """How many presses were meant for a square and hit none."""
+        """Number of presses that were aimed at a square and hit none."""
         return sum(not click.hit for click in self.clicks if click.target is not None)
 
-    def tell(self) -> None:
-        """Wake whoever waits for a report."""
+    def publish(self) -> None:
+        """Wake every task that waits for a report."""
         self.changed.set()
         self.changed = asyncio.Event()
 
 
 def create_site(findings: Findings) -> FastAPI:
-    """Return the application: the page, the probe, and where they report to."""
+    """Return the application: the page, the probe, and the routes for their reports."""
     app = FastAPI(openapi_url=None)
     files = {path.name: path.read_bytes() for path in ASSETS.iterdir()}
 
@@ -75,24 +75,24 @@ def create_site(findings: Findings) -> FastAPI:
     @app.post("/clicks", status_code=204)
     async def clicked(click: ReportedClick) -> None:
         findings.clicks.append(click)
-        findings.tell()
+        findings.publish()
 
     @app.post("/form", status_code=204)
     async def answered(answer: FormAnswer) -> None:
         findings.answers.append(answer)
-        findings.tell()
+        findings.publish()
 
     @app.post("/ready", status_code=204)
     async def opened() -> None:
         findings.opened += 1
-        findings.tell()
+        findings.publish()
 
     return app
 
 
 @contextlib.asynccontextmanager
 async def demo_site() -> AsyncIterator[tuple[str, Findings]]:
-    """Serve the page while the block runs; yield its address and what it reports."""
+    """Serve the page while the block runs; yield its address and its reports."""
     findings = Findings()
     server = Serving(create_site(findings))
     with listening(Address("127.0.0.1", 0)) as (bound, address):

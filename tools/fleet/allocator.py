@@ -1,4 +1,4 @@
-"""The fleet as the chats see it."""
+"""Allocation of the fleet's desktops to chats; errors of the fleet become those of chats."""
 
 import contextlib
 
@@ -11,16 +11,16 @@ from .fleet import Fleet
 
 
 class DesktopAllocator:
-    """Gives chats their desktops."""
+    """Starts, finds and ends the desktops of chats."""
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
 
     async def acquire(self, chat_id: str, *, name: str) -> str:
-        """Start a desktop for that chat and return its id once it is ready.
+        """Start a desktop for a chat and return its id once it is ready.
 
         Raises:
-            NoDesktop: With the reason.
+            NoDesktop: If the start failed; the text is the reason.
         """
         try:
             return (await self._fleet.start(name, chat_id)).id
@@ -31,7 +31,7 @@ class DesktopAllocator:
         """Return the desktop of chats that have none, started at its first use.
 
         Raises:
-            NoDesktop: With the reason.
+            NoDesktop: If the start failed; the text is the reason.
         """
         try:
             return await self._fleet.default()
@@ -39,16 +39,16 @@ class DesktopAllocator:
             raise NoDesktop(str(error)) from error
 
     def machine(self, desktop_id: str, chat_id: str, ancestors: tuple[str, ...]) -> DesktopMachine:
-        """Return a chat's way to a desktop; its address is looked up at each call."""
+        """Return a chat's connection to a desktop; the address is looked up at each request."""
         return DesktopMachine(lambda: self._fleet.client(desktop_id), chat_id, ancestors)
 
     async def release(self, desktop_id: str) -> None:
-        """End a desktop; one that is gone already is fine."""
+        """End a desktop; one that has ended already is no error."""
         with contextlib.suppress(UnknownDesktop):
             await self._fleet.stop(desktop_id)
 
     async def in_use(self, desktop_id: str) -> bool:
-        """Whether somebody watches a desktop or is in control of it."""
+        """Return whether a person views a desktop or is in control of it."""
         with contextlib.suppress(DesktopRefused, DesktopUnavailable, UnknownDesktop):
             status = await self._fleet.client(desktop_id).request("GET", "/api/v0/desktop")
             holder = (status.get("lease") or {}).get("holder") or {}
@@ -56,5 +56,5 @@ class DesktopAllocator:
         return False
 
     def known(self, desktop_id: str) -> bool:
-        """Whether a desktop of this id runs."""
+        """Return whether a desktop with this id runs."""
         return self._fleet.known(desktop_id)

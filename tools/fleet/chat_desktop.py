@@ -1,4 +1,10 @@
-"""One chat's way to its computer: the desktop service's HTTP API with the chat's headers."""
+"""A chat's connection to its desktop service: the HTTP API with the headers of the chat.
+
+A desktop service may be restarted within a call. Each service has an instance id, which it returns
+with the state of the screen. The first instance id that a call receives is sent with all its later
+requests (``Deskhand-Instance``), and a service with another id refuses them: their coordinates were
+meant for a screen that no longer exists.
+"""
 
 import json as jsonlib
 from collections.abc import Callable, Mapping
@@ -12,24 +18,26 @@ from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable, 
 from .errors import UnknownDesktop
 
 KEPT = 32
-"""Calls whose first sight of a service is remembered; a chat has few under way at a time."""
+"""Most calls whose instance is remembered; a chat runs few calls at a time."""
 
 
 class InstanceTracker:
-    """Which instance of the service each tool call saw first.
+    """The first instance of the service for each tool call.
 
-    The steps of a call have ids of their own, which begin with the call's and a dot.
+    The requests of a call have ids of their own: the id of the call, a dot and a suffix.
     """
 
     def __init__(self) -> None:
         self._first: dict[str, str] = {}
 
     def of(self, call_id: str) -> str | None:
-        """Return the instance that the call, or a step of it, saw first."""
-        return next((seen for known, seen in self._first.items() if _kin(known, call_id)), None)
+        """Return the first instance of the call, or ``None``."""
+        return next(
+            (seen for known, seen in self._first.items() if _same_call(known, call_id)), None
+        )
 
-    def note(self, call_id: str, instance: str) -> None:
-        """Remember it, unless the call has seen one before."""
+    def record(self, call_id: str, instance: str) -> None:
+        """Record the instance, unless the call has one already."""
         if self.of(call_id) is not None:
             return
         self._first[call_id] = instance
@@ -38,10 +46,9 @@ class InstanceTracker:
 
 
 class DesktopMachine:
-    """The computer of a chat; its address is looked up at each call, so that it may restart.
+    """The computer of a chat.
 
-    A call that has seen one instance of the service tells the next, which then refuses what
-    was meant for another screen.
+    ``client`` looks up the address for each request, so that the desktop service may restart.
     """
 
     def __init__(
@@ -50,18 +57,18 @@ class DesktopMachine:
         chat_id: str,
         ancestors: tuple[str, ...] = (),
         tool_call_id: str | None = None,
-        sightings: InstanceTracker | None = None,
+        instances: InstanceTracker | None = None,
     ) -> None:
         self._client = client
         self._chat_id = chat_id
         self._ancestors = ancestors
         self._tool_call_id = tool_call_id
-        self._sightings = sightings or InstanceTracker()
+        self._instances = instances or InstanceTracker()
 
     def for_call(self, tool_call_id: str) -> "DesktopMachine":
-        """Return the same computer, its requests marked with a tool call's id."""
+        """Return the same computer; its requests carry the id of a tool call."""
         return DesktopMachine(
-            self._client, self._chat_id, self._ancestors, tool_call_id, self._sightings
+            self._client, self._chat_id, self._ancestors, tool_call_id, self._instances
         )
 
     async def request(
@@ -77,8 +84,8 @@ class DesktopMachine:
         """Send one request and return its JSON body; ``bytes`` if it is not JSON.
 
         Raises:
-            MachineRefused: The service said no.
-            MachineUnavailable: It cannot be reached.
+            MachineRefused: If the service returned an error.
+            MachineUnavailable: If there was no response.
         """
         try:
             answer = await self._client().request(
@@ -97,7 +104,7 @@ class DesktopMachine:
         except DesktopUnavailable as error:
             raise MachineUnavailable(str(error)) from error
         if self._tool_call_id and isinstance(answer, dict) and "instance_id" in answer:
-            self._sightings.note(self._tool_call_id, str(answer["instance_id"]))
+            self._instances.record(self._tool_call_id, str(answer["instance_id"]))
         return answer
 
     async def download(self, path: str, to: Path) -> int:
@@ -117,11 +124,11 @@ class DesktopMachine:
             headers["Deskhand-Ancestor-Chat-Ids"] = jsonlib.dumps(list(self._ancestors))
         if self._tool_call_id:
             headers["Deskhand-Tool-Call-Id"] = self._tool_call_id
-            instance = self._sightings.of(self._tool_call_id)
+            instance = self._instances.of(self._tool_call_id)
             if instance is not None:
                 headers["Deskhand-Instance"] = instance
         return headers
 
 
-def _kin(one: str, other: str) -> bool:
+def _same_call(one: str, other: str) -> bool:
     return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")

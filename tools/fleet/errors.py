@@ -1,8 +1,8 @@
-"""Everything that keeping desktops raises on purpose.
+"""Errors of the fleet.
 
 FleetError
 ├── UnknownDesktop      no desktop has this id
-└── DesktopNotStarted   the service ended, or stayed silent, before it was ready
+└── DesktopNotStarted   the service exited or timed out before it was ready
 """
 
 
@@ -11,7 +11,7 @@ class FleetError(Exception):
 
 
 class UnknownDesktop(FleetError):
-    """No desktop has this id, or it has ended."""
+    """No running desktop has this id."""
 
     def __init__(self, desktop_id: str) -> None:
         super().__init__(desktop_id)

@@ -1,4 +1,16 @@
-"""Desktop services on this machine: start them, find them again, end them."""
+"""Desktop services on this machine: start them, find them again, end them.
+
+A desktop is a keeper process with a desktop service below it, in a session of its own. The fleet
+starts it, waits for its ready message on standard output, and records it on disk (`registry`) with
+pid, start time and boot id, which together identify a process. There are two kinds:
+
+- A *child* was started by this process. Its end is awaited with ``wait``.
+- An *adopted* desktop was started by an earlier control plane and found in the registry. Its end is
+  awaited through a pidfd (pidfd_open(2)).
+
+A service ends by itself after ``LINGER_SECONDS`` without a request, so that desktops end after a
+crash of the control plane. While the control plane runs, its heartbeat keeps idle services alive.
+"""
 
 import asyncio
 import contextlib
@@ -21,20 +33,20 @@ from .errors import DesktopNotStarted, UnknownDesktop
 from .registry import DesktopRegistry, RegisteredDesktop, boot_id, is_alive, start_time
 
 LINGER_SECONDS = 15 * 60
-"""How long a service waits for a control plane before it ends by itself (product.md)."""
+"""Seconds without a request after which a service ends by itself."""
 
 HEARTBEAT_SECONDS = 60.0
 START_SECONDS = 60.0
 END_SECONDS = LONGEST_SECONDS + 1.0
-"""How long a keeper that is not our child has to end; it kills its service before."""
+"""Timeout for the end of an adopted keeper, which kills its service earlier than this."""
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "XDG_RUNTIME_DIR")
-"""All that a service sees of our environment: provider keys never get there."""
+"""The variables that a service inherits: provider keys are not among them."""
 
 
 @dataclass(frozen=True)
 class DesktopInfo:
-    """A desktop as people and programs see it."""
+    """A desktop, as published by the API."""
 
     id: str
     name: str
@@ -49,9 +61,9 @@ class DesktopInfo:
 
 
 class Fleet:
-    """The desktops of one control plane. A context manager; closing ends them, or leaves them.
+    """The desktops of one control plane.
 
-    ``live_url`` turns a desktop's id into the address of its live view.
+    ``live_url`` returns the address of a desktop's live view for its id.
     """
 
     def __init__(
@@ -73,7 +85,7 @@ class Fleet:
         self._entries.prepare()
         self._logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         for entry in list(self._entries.all()):
-            if is_alive(entry) and await self._answers(entry):
+            if is_alive(entry) and await self._responds(entry):
                 self._known[entry.id] = entry
             else:
                 self._forget(entry)
@@ -85,7 +97,7 @@ class Fleet:
         """Start a desktop and return it once it is ready.
 
         Raises:
-            DesktopNotStarted: With the reason that the service gave.
+            DesktopNotStarted: With the last line of the service's log, or another reason.
         """
         desktop_id = secrets.token_hex(4)
         folder = self._root / desktop_id
@@ -94,7 +106,7 @@ class Fleet:
         try:
             child, ready = await self._launch(desktop_id, folder, token_file)
         except BaseException:
-            # Who gives the start up leaves no token behind either.
+            # A cancelled start must not leave its token on disk.
             self._entries.remove(desktop_id)
             raise
         entry = RegisteredDesktop(
@@ -140,7 +152,7 @@ class Fleet:
         except OSError as error:
             raise DesktopNotStarted(str(error)) from error
         try:
-            ready = await self._ready_line(child, log)
+            ready = await self._ready_message(child, log)
         except BaseException:
             with contextlib.suppress(ProcessLookupError):
                 child.terminate()
@@ -148,7 +160,7 @@ class Fleet:
             raise
         return child, ready
 
-    async def _ready_line(self, child: asyncio.subprocess.Process, log: Path) -> dict[str, Any]:
+    async def _ready_message(self, child: asyncio.subprocess.Process, log: Path) -> dict[str, Any]:
         if child.stdout is None:
             raise DesktopNotStarted("its output cannot be read")
         try:
@@ -173,10 +185,10 @@ class Fleet:
             return self._default
 
     def client(self, desktop_id: str) -> DesktopClient:
-        """Return the way to call a desktop.
+        """Return the client of a desktop.
 
         Raises:
-            UnknownDesktop: If there is none of this id.
+            UnknownDesktop: If no desktop has this id.
         """
         if desktop_id not in self._known:
             raise UnknownDesktop(desktop_id)
@@ -185,17 +197,17 @@ class Fleet:
         return self._clients[desktop_id]
 
     def known(self, desktop_id: str) -> bool:
-        """Return whether a desktop of this id runs."""
+        """Return whether a desktop with this id runs."""
         return desktop_id in self._known and is_alive(self._known[desktop_id])
 
     async def list(self) -> tuple[DesktopInfo, ...]:
-        """Return all desktops, newest first; those that died are named once more as lost."""
+        """Return all desktops, newest first; one that has died is returned once more, as lost."""
         found = tuple(
             self._info(e) for e in sorted(self._known.values(), key=lambda e: -e.created_at)
         )
         for info in found:
             entry = self._known.get(info.id)
-            # Whoever lists them at the same time may have dropped it first.
+            # A concurrent ``list`` may have dropped the entry during an await.
             if info.status == "lost" and entry is not None:
                 await self._drop(entry)
         return found
@@ -215,16 +227,16 @@ class Fleet:
         )
 
     async def stop(self, desktop_id: str) -> None:
-        """End a desktop, its recordings finished first.
+        """End a desktop, after it has finished its recordings.
 
         Raises:
-            UnknownDesktop: If there is none of this id.
+            UnknownDesktop: If no desktop has this id.
         """
         if desktop_id not in self._known:
             raise UnknownDesktop(desktop_id)
         entry = self._known[desktop_id]
         child = self._children.get(desktop_id)
-        # It may end by itself at any moment.
+        # The process may exit by itself at any moment.
         with contextlib.suppress(ProcessLookupError):
             if child is not None:
                 child.terminate()
@@ -248,7 +260,7 @@ class Fleet:
         with contextlib.suppress(OSError):
             Path(entry.folder).rmdir()
 
-    async def _answers(self, entry: RegisteredDesktop) -> bool:
+    async def _responds(self, entry: RegisteredDesktop) -> bool:
         try:
             async with _client_of(entry) as client:
                 await client.status()
@@ -264,7 +276,7 @@ class Fleet:
                     await self.client(desktop_id).status()
 
     async def close(self, *, keep: bool = False) -> None:
-        """End every desktop, or leave them to the next control plane."""
+        """End every desktop, or with ``keep`` leave them to the next control plane."""
         if self._heart is not None:
             self._heart.cancel()
             await asyncio.gather(self._heart, return_exceptions=True)
@@ -276,7 +288,7 @@ class Fleet:
 
 
 async def _end_adopted(pid: int) -> None:
-    """End what is not our child, so that there is nothing to wait for but its absence.
+    """End a process that is not our child, and wait for its exit through a pidfd.
 
     Raises:
         ProcessLookupError: If there is no such process.
@@ -301,5 +313,5 @@ def _client_of(entry: RegisteredDesktop) -> DesktopClient:
 
 
 def _last_line(log: Path) -> str:
-    told = log.read_text(errors="replace").strip().splitlines()
-    return told[-1] if told else ""
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else ""

@@ -1,4 +1,8 @@
-"""Running desktop services, noted on disk so that a later control plane finds them again."""
+"""Running desktop services, recorded on disk so that a later control plane finds them.
+
+An entry may be older than its process: after a reboot or a crash its pid may belong to another
+process. `is_alive` therefore compares boot id and start time as well.
+"""
 
 import json
 from collections.abc import Iterator
@@ -12,14 +16,14 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True)
 class RegisteredDesktop:
-    """One desktop service: which process it is, and how to call it."""
+    """One desktop service: the identity of its process, and its address."""
 
     id: str
     name: str
     chat_id: str | None
     pid: int
     start_time: int
-    """Clock ticks after boot, field 22 of proc(5)'s stat: with pid and boot it names a process."""
+    """Clock ticks after boot, field 22 of proc_pid_stat(5)."""
     boot_id: str
     address: str
     token_file: str
@@ -34,37 +38,37 @@ class RegisteredDesktop:
 
 
 class DesktopRegistry:
-    """The folder of entries; each is a file readable by its owner alone."""
+    """The folder of entries; each is a file that only its owner can read."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def prepare(self) -> None:
-        """Make the folder."""
+        """Create the folder."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def token_file(self, desktop_id: str) -> Path:
-        """Return where a desktop's token is kept."""
+        """Return the path of a desktop's token."""
         return self._folder / f"{desktop_id}.token"
 
     def write_token(self, desktop_id: str, token: str) -> Path:
-        """Keep a token where only its owner reads it, and return the path."""
+        """Write a token to a file that only its owner can read, and return the path."""
         path = self.token_file(desktop_id)
         write_private(path, token + "\n")
         return path
 
     def save(self, entry: RegisteredDesktop) -> None:
-        """Write an entry, whole or not at all."""
+        """Write an entry atomically."""
         text = json.dumps(asdict(entry), indent=2) + "\n"
         write_private(self._folder / f"{entry.id}.json", text)
 
     def remove(self, desktop_id: str) -> None:
-        """Forget an entry and its token; one that is gone is fine."""
+        """Remove an entry and its token; one that is missing is no error."""
         (self._folder / f"{desktop_id}.json").unlink(missing_ok=True)
         self.token_file(desktop_id).unlink(missing_ok=True)
 
     def all(self) -> Iterator[RegisteredDesktop]:
-        """Yield every readable entry; a broken file is removed, since nobody can use it."""
+        """Yield every readable entry; a file that cannot be read is removed."""
         for path in sorted(self._folder.glob("*.json")):
             try:
                 yield RegisteredDesktop(**json.loads(path.read_text()))
@@ -73,21 +77,21 @@ class DesktopRegistry:
 
 
 def boot_id() -> str:
-    """Return what tells this boot of the machine from any other."""
+    """Return the id of this boot of the machine."""
     return BOOT_ID.read_text().strip()
 
 
 def start_time(pid: int) -> int | None:
-    """Return when a process started, in clock ticks after boot; ``None`` when there is none."""
+    """Return the start of a process in clock ticks after boot; ``None`` if there is none."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The command's name stands in parentheses and may hold spaces and parentheses of its own.
+    # The name of the command is in parentheses, and may contain blanks and parentheses itself.
     state, *fields = stat.rpartition(")")[2].split()
     return None if state == "Z" else int(fields[18])
 
 
 def is_alive(entry: RegisteredDesktop) -> bool:
-    """Return whether the very process that the entry names still runs."""
+    """Return whether the process of the entry still runs."""
     return entry.boot_id == boot_id() and start_time(entry.pid) == entry.start_time

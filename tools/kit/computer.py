@@ -1,4 +1,19 @@
-"""The provider's computer tool, done on a desktop: each action is answered with what is seen."""
+"""The provider's computer toolset, executed on a desktop; each result shows the screen after it.
+
+Each call goes through these steps:
+
+1. `desktop_call` translates it into one request of the desktop service, or rejects it.
+2. If a person was in control since the last call, the tool compares the frame on the screen with
+   the frame that the model has seen. If they differ, an action is not sent: its coordinates were
+   meant for another screen. The result then shows both screens.
+3. If a person is in control now (409), the tool waits until control is released and starts again
+   with step 2.
+4. The result has a sentence, and a picture unless the model has seen this frame already. After
+   control in private mode the screen is not shown unless the model asks for a screenshot.
+
+``_seen`` is the id of the frame that the model has seen last. Requests name it as ``since``, so
+that the service does not encode the same frame again.
+"""
 
 import base64
 from collections.abc import Callable, Mapping
@@ -16,40 +31,40 @@ Json = dict[str, Any]
 ACTION = "/api/v0/desktop/action"
 SCREENSHOT = "/api/v0/desktop/screenshot"
 GLANCE = (640, 360)
-"""Size of the pictures of steps that show a model nothing."""
+"""Size of the pictures of steps that have no picture for the model."""
 GLANCE_SECONDS = 5.0
 OCCUPIED = 409
 NOT_DONE = "Not done:"
-"""How the result of a call begins that was not made because a person changed the screen."""
+"""Start of the result of a call that was not sent because a person changed the screen."""
 PATIENCE = 30.0
-"""Seconds that the service has beyond what the action and settling take."""
+"""Timeout of a request in seconds, beyond the duration of the action and of settling."""
 
 
 class PictureStore(Protocol):
-    """Where pictures that a model has seen are kept."""
+    """Storage of the pictures that a model has seen."""
 
     async def save(self, data: bytes, media_type: str, width: int, height: int) -> Image:
-        """Keep a picture of that size in pixels."""
+        """Store a picture of that size in pixels."""
 
 
 @dataclass(frozen=True)
 class ComputerOutcome:
-    """What a call gave: the model's result, and figures for the list of steps."""
+    """Outcome of a call: the result for the model, and figures for the list of steps."""
 
     result: ToolResult
     picture: Image | None = None
     point: tuple[int, int] | None = None
-    """Where it acted, in the pixels of the picture."""
+    """Position of the action, in pixels of the picture."""
     native_point: tuple[int, int] | None = None
     changed_fraction: float | None = None
     told_text: str | None = None
-    """What is told in the place of a text that went into a password field."""
+    """Replacement to publish for a text that was typed into a password field."""
     timings: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds by stage."""
 
     @property
     def error(self) -> str | None:
-        """What went wrong, in words."""
+        """Error message, ``None`` after a success."""
         if not self.result.is_error:
             return None
         return " ".join(b.text for b in self.result.content if isinstance(b, Text))
@@ -58,49 +73,49 @@ class ComputerOutcome:
 @dataclass(frozen=True)
 class _Done:
     reply: Json
-    handback: HumanControlWait | None = None
+    control: HumanControlWait | None = None
     missed: bool = False
-    """Whether it was not done, since a person left another screen than the model has seen."""
+    """True if the call was not sent: a person left another screen than the model has seen."""
 
     @property
     def hidden(self) -> bool:
-        """Whether the screen is not shown unasked: a person had it in private until now."""
-        return self.missed and self.handback is not None and self.handback.private
+        """True if the screen must not be shown unasked: a person just used it in private mode."""
+        return self.missed and self.control is not None and self.control.private
 
 
 class ComputerTool:
-    """Runs the toolset's calls of one chat, one at a time.
+    """Executes the toolset's calls of one chat, one at a time.
 
-    ``machine`` gives the chat's machine, its requests marked with a tool call's id.
+    ``machine`` returns the chat's machine for a tool call id; its requests carry that id.
     """
 
     def __init__(
         self,
         machine: Callable[[str], Machine],
         pictures: PictureStore,
-        handbacks: HumanControlWaits | None = None,
+        control_waits: HumanControlWaits | None = None,
     ) -> None:
         self._machine = machine
         self._pictures = pictures
-        self._handbacks = handbacks or HumanControlWaits()
-        self._seconds_before = self._handbacks.seconds
+        self._control_waits = control_waits or HumanControlWaits()
+        self._seconds_before = self._control_waits.seconds
         self._seen: str | None = None
-        """The frame that the newest picture of the whole screen showed."""
+        """Id of the frame in the newest picture of the whole screen."""
         self._screen: Image | None = None
         """That picture."""
         self._glanced: tuple[bytes, Image] | None = None
 
     @property
     def people_seconds(self) -> float:
-        """How long people were in control, as far as the model was told."""
-        return self._handbacks.seconds - self._seconds_before
+        """Seconds that people were in control, as far as reported to the model."""
+        return self._control_waits.seconds - self._seconds_before
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Do it and return what the model is told."""
+        """Execute a call and return the result for the model."""
         return (await self.act(call)).result
 
     async def act(self, call: ToolCall) -> ComputerOutcome:
-        """Do it; failures come back as a result that says so."""
+        """Execute a call; a failure is returned as an error result."""
         try:
             wanted = desktop_call(call.name, call.arguments)
             done = await self._done(wanted, call.id)
@@ -112,11 +127,11 @@ class ComputerTool:
             return _failed(call, f"The desktop cannot be reached: {error}")
         reply, before = done.reply, self._screen
         picture = None if done.hidden else await self._picture(wanted, reply)
-        words = [] if done.missed else _words(wanted, reply, picture)
-        content: list[Text | Image] = [Text(text) for text in words]
-        if done.handback is not None:
+        sentences = [] if done.missed else _sentences(wanted, reply, picture)
+        content: list[Text | Image] = [Text(text) for text in sentences]
+        if done.control is not None:
             changed = picture is not None and "region" not in wanted.payload
-            content[:0] = _told(done, before if changed else None)
+            content[:0] = _control_report(done, before if changed else None)
         if picture is not None:
             content.append(picture)
         return ComputerOutcome(
@@ -130,9 +145,9 @@ class ComputerTool:
         )
 
     async def glance(self) -> Image | None:
-        """Keep a small picture of the screen for people; None if it may not be seen now.
+        """Store a small picture of the screen for people; None if viewing is not permitted now.
 
-        For the model nothing changes by it.
+        The state for the model (the frame that it has seen) does not change.
         """
         width, height = map(str, GLANCE)
         wanted = {"scaled_width": width, "scaled_height": height, "format": "jpeg"}
@@ -148,35 +163,35 @@ class ComputerTool:
         return self._glanced[1]
 
     async def _done(self, wanted: DesktopCall, call_id: str) -> _Done:
-        """Do it when no person is in control, unless the screen is another one then."""
-        handback = await self._handbacks.missed(self._machine(call_id))
+        """Send the request once no person is in control, unless the screen has changed then."""
+        control = await self._control_waits.missed(self._machine(call_id))
         attempts = count(1)
         while True:
             try:
-                if handback is not None and wanted.kind == "action":
-                    look = self._with_since({"action": "screenshot"})
-                    seen = await self._post(look, f"{call_id}.look{next(attempts)}")
-                    if seen["frame_id"] != self._seen:
-                        return _Done(seen, handback, missed=True)
-                return _Done(await self._send(wanted, call_id), handback)
+                if control is not None and wanted.kind == "action":
+                    request = self._with_since({"action": "screenshot"})
+                    current = await self._post(request, f"{call_id}.look{next(attempts)}")
+                    if current["frame_id"] != self._seen:
+                        return _Done(current, control, missed=True)
+                return _Done(await self._send(wanted, call_id), control)
             except MachineRefused as error:
-                given = None
+                ended = None
                 if error.status == OCCUPIED:
-                    given = await self._handbacks.awaited(self._machine(call_id))
-                if given is None:
+                    ended = await self._control_waits.awaited(self._machine(call_id))
+                if ended is None:
                     raise
-                handback = given
+                control = ended
 
     async def _send(self, wanted: DesktopCall, call_id: str) -> Json:
         payload = wanted.payload
         if wanted.needs_pointer:
-            # Under an id of its own: the service answers a repeated id from its records.
+            # This request needs an id of its own: a repeated id returns the result of the first.
             position = await self._post({"action": "cursor_position"}, f"{call_id}.pointer")
             payload = {**payload, "coordinate": position["point"]}
         return await self._post(self._with_since(payload), call_id, wanted.seconds)
 
     def _with_since(self, payload: Json) -> Json:
-        """Name the frame the model has seen, so that the service sends no second picture of it."""
+        """Add the id of the frame that the model has seen, so that no second picture is sent."""
         if self._seen is None:
             return payload
         if payload["action"] == "screenshot":
@@ -202,35 +217,35 @@ class ComputerTool:
             reply["screenshot_width"],
             reply["screenshot_height"],
         )
-        # After a zoom "as in the last picture" would mean the wrong one.
+        # After a zoom, "as in the last picture" would refer to the zoomed picture.
         self._seen = None if zoomed else reply["frame_id"]
         self._screen = self._screen if zoomed else picture
         return picture
 
 
-def _words(wanted: DesktopCall, reply: Json, picture: Image | None) -> list[str]:
+def _sentences(wanted: DesktopCall, reply: Json, picture: Image | None) -> list[str]:
     if wanted.kind == "position":
         x, y = reply["point"]
         return [f"X={x},Y={y}"]
-    words = [wanted.said] if wanted.said else []
+    sentences = [wanted.text] if wanted.text else []
     if reply.get("clamped"):
         x, y = reply["point"]
-        words.append(f"The point was off the screen; ({x}, {y}) was used.")
+        sentences.append(f"The point was off the screen; ({x}, {y}) was used.")
     if reply.get("settled") == "ceiling":
-        words.append(f"After {SETTLE_MS / 1000:g} s the screen was still moving.")
+        sentences.append(f"After {SETTLE_MS / 1000:g} s the screen was still moving.")
     if picture is None:
-        words.append("The screen looks exactly as in the last picture.")
-    return [" ".join(words)] if words else []
+        sentences.append("The screen looks exactly as in the last picture.")
+    return [" ".join(sentences)] if sentences else []
 
 
-def _told(done: _Done, before: Image | None) -> list[Text | Image]:
-    """Tell of a person's turn; the screen as the model knew it goes before the one there is now."""
-    said = f"{NOT_DONE} {done.handback}" if done.missed else str(done.handback)
+def _control_report(done: _Done, before: Image | None) -> list[Text | Image]:
+    """Report a person's control session; the old screen, if given, precedes the current one."""
+    message = f"{NOT_DONE} {done.control}" if done.missed else str(done.control)
     if done.hidden:
-        return [Text(f"{said} The screen has changed: take a screenshot before you go on.")]
+        return [Text(f"{message} The screen has changed: take a screenshot before you go on.")]
     if before is not None:
-        return [Text(f"{said} The screen as you last saw it, then as it is now:"), before]
-    return [Text(f"{said} This is the screen now." if done.missed else said)]
+        return [Text(f"{message} The screen as you last saw it, then as it is now:"), before]
+    return [Text(f"{message} This is the screen now." if done.missed else message)]
 
 
 def _failed(call: ToolCall, text: str) -> ComputerOutcome:

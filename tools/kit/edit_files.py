@@ -46,26 +46,26 @@ _SPEC = ToolSpec(
 
 
 class _Unusable(Exception):
-    """Why the arguments are no edits."""
+    """The arguments cannot be read as edits; the text is the reason."""
 
 
 @dataclass(frozen=True)
 class _Grouped:
     files: list[Json]
     labels: dict[str, str]
-    """From the machine's name of an edit to the model's."""
+    """The model's name for an edit (``edits[3]``) by the machine's (``files[0].edits[1]``)."""
 
 
 class EditFilesTool:
-    """Groups a flat list of edits by file and has them made at once."""
+    """Groups a flat list of edits by file and sends them in one request."""
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Make the edits."""
+        """Apply the edits, all or none."""
         try:
             grouped = _grouped(_edits(arguments))
         except _Unusable as error:

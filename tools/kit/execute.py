@@ -1,4 +1,15 @@
-"""The tool that runs shell commands."""
+"""The tool that runs shell commands.
+
+The tool starts a process on the machine and waits for its exit, at most for the timeout of the
+call. After that the process goes on, and the result names its id. Every request may fail without
+a response, so the result must never claim more than is known:
+
+- The start got no response: the tool sends the same start again. The machine starts a call (by its
+  id) only once. If that fails too, the outcome is unknown.
+- The wait got no response: the tool reads the state once. If that fails too, the process was
+  started, and its result is unknown.
+- A person interrupts the call: the machine cancels it, whether it has started or not.
+"""
 
 import re
 import time
@@ -7,14 +18,14 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from deskhand.tools.kit.support.arguments import BadArguments, duration, flag, optional_text, text
-from deskhand.tools.kit.support.background_suffix import in_background
-from deskhand.tools.kit.support.duration import shown
+from deskhand.tools.kit.support.background_suffix import without_background_suffix
+from deskhand.tools.kit.support.duration import format_duration
 from deskhand.tools.kit.support.process_result import (
     SNAPSHOT_TIMEOUT,
     Unreachable,
-    snapshot,
-    told,
-    waited,
+    read_output,
+    result_fields,
+    wait_output,
 )
 from deskhand.tools.kit.support.spec import (
     Json,
@@ -38,13 +49,13 @@ ENVIRONMENT = {
     "PAGER": "cat",
     "GIT_PAGER": "cat",
 }
-"""Keeps programs from asking a person who is not there."""
+"""Variables that keep programs from prompting: no person can answer."""
 
 LONGEST_WAIT = 300.0
-"""Seconds that one request to the machine waits at most."""
+"""Most seconds that one request to the machine waits for the exit of a process."""
 
 INTERRUPT_TIMEOUT = 10.0
-"""Seconds for each answer while a person waits for an interrupted call to end."""
+"""Seconds for each response while a person waits for an interrupted call to end."""
 
 _FILE_DUMP = re.compile(r"cat\s|(?:rg|grep)\s.*--include-all|(?:rg|grep)\s+-l\s", re.DOTALL)
 
@@ -93,7 +104,7 @@ class _Run:
 
 
 class ExecuteTool:
-    """Starts a process, and waits for it unless it belongs into the background."""
+    """Starts a process, and waits for its exit unless it is a background process."""
 
     def __init__(
         self,
@@ -107,11 +118,11 @@ class ExecuteTool:
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Run the command. Cancelling leaves it running."""
+        """Run the command. Cancelling this call leaves the process running."""
         try:
             run = self._read(arguments)
         except BadArguments as error:
@@ -138,7 +149,7 @@ class ExecuteTool:
         return ToolOutcome(result)
 
     async def interrupted(self, arguments: Json, context: ToolContext) -> ToolOutcome | None:
-        """Keep the command from starting, or stop it; None if it is not for us to tell."""
+        """Prevent the start of the command or stop it; None if the machine cannot know the call."""
         if not context.tool_call_id:
             return None
         try:
@@ -151,14 +162,15 @@ class ExecuteTool:
         except (BadArguments, NoMachine):
             return None
         except MachineRefused as error:
-            # A machine without that route knows nothing of calls.
+            # A machine without that route has no record of calls.
             return None if error.status == 404 else ToolOutcome(self._unknown(error))
         except MachineUnavailable as error:
             return ToolOutcome(self._unknown(error))
 
     async def _stopped(self, run: _Run, context: ToolContext) -> Json:
         try:
-            # Finds what the call started; where that has not come yet, keeps it from coming.
+            # After the cancellation, this start returns the process that the call has started. If
+            # there is none, the machine refuses this start, and any that is still on its way.
             started = await _post(context, self._order(run, context), INTERRUPT_TIMEOUT)
         except MachineRefused as error:
             if error.code == "tool_call_canceled":
@@ -167,16 +179,16 @@ class ExecuteTool:
         process_id = str(started["id"])
         seconds = 0.0 if run.background else INTERRUPT_TIMEOUT
         try:
-            answer = await waited(context, process_id, seconds)
+            answer = await wait_output(context, process_id, seconds)
         except Unreachable as error:
             return self._unknown(error) | {"background_process_id": process_id}
         if answer.get("running") and run.background:
             return _backgrounded(process_id)
-        result = told(answer)
+        result = result_fields(answer)
         if answer.get("canceled"):
             took = int(answer.get("duration_ms") or 0)
             result |= {"success": False, "wall_duration_ms": took}
-            result["error"] = f"canceled by the user after {shown(took / 1000)}"
+            result["error"] = f"canceled by the user after {format_duration(took / 1000)}"
         return result
 
     def _read(self, arguments: Json) -> _Run:
@@ -184,13 +196,14 @@ class ExecuteTool:
         workdir = optional_text(arguments, "workdir")
         if flag(arguments, "run_in_background"):
             return _Run(command, workdir, True, 0.0, "")
-        plain = in_background(command)
+        plain = without_background_suffix(command)
         if plain is not None:
             return _Run(plain, workdir, True, 0.0, "The trailing & made it a background process.")
         timeout = duration(arguments, "timeout", "10s")
         if timeout > self._longest:
             raise BadArguments(
-                f"a timeout of {shown(timeout)} is over the maximum of {shown(self._longest)}: "
+                f"a timeout of {format_duration(timeout)} is over the maximum of "
+                f"{format_duration(self._longest)}: "
                 f"set run_in_background and look at it with {self._output_tool}"
             )
         return _Run(command, workdir, False, timeout, _dump_note(command))
@@ -212,8 +225,9 @@ class ExecuteTool:
         try:
             return await _post(context, body)
         except MachineUnavailable:
-            # With the call's id asking again is safe: the machine runs a call once, and by the
-            # age it knows whether one before it, that was restarted meanwhile, may have.
+            # With the call's id a second start is safe, since the machine starts a call once. After
+            # a restart the machine has no record of the call: by ``call_age_ms`` it recognises that
+            # the call is older than itself, and refuses.
             if not context.tool_call_id:
                 raise
             age = int((self._clock() - began) * 1000) + 1
@@ -227,23 +241,23 @@ class ExecuteTool:
         answer: Json | None = None
         while (left := deadline - self._clock()) > 0:
             try:
-                answer = await waited(context, process_id, min(left, LONGEST_WAIT))
+                answer = await wait_output(context, process_id, min(left, LONGEST_WAIT))
             except Unreachable as error:
                 lost = error
                 break
             if not answer.get("running"):
-                return told(answer)
+                return result_fields(answer)
         if lost or answer is None:
             try:
-                answer = await snapshot(context, process_id)
+                answer = await read_output(context, process_id)
             except Unreachable as error:
                 return self._lost(run, process_id, lost, error)
         if not answer.get("running"):
-            return told(answer)
+            return result_fields(answer)
         return self._unfinished(run, process_id, answer, lost)
 
     def _unfinished(self, run: _Run, process_id: str, answer: Json, lost: Exception | None) -> Json:
-        result = told(answer) | {
+        result = result_fields(answer) | {
             "success": False,
             "exit_code": -1,
             "background_process_id": process_id,
@@ -254,15 +268,15 @@ class ExecuteTool:
                 f"use {self._output_tool} with process_id {process_id}"
             )
             return result
-        # A state rather than a failure: nothing went wrong, it is just not over.
+        # The timeout is a state and not a failure, hence a note instead of an error.
         return result | {
             "timed_out": True,
-            "note": f"Still running after {shown(run.timeout)}; it goes on. Use "
+            "note": f"Still running after {format_duration(run.timeout)}; it goes on. Use "
             f"{self._output_tool} with process_id {process_id} to wait for it.",
         }
 
     def _lost(self, run: _Run, process_id: str, lost: Exception | None, error: Exception) -> Json:
-        why = lost or f"timed out after {shown(run.timeout)}, and then {error}"
+        why = lost or f"timed out after {format_duration(run.timeout)}, and then {error}"
         return _failed(
             f"{why}: the process was started, what became of it is not known; "
             f"use {self._output_tool} with process_id {process_id}"
@@ -299,13 +313,13 @@ def _backgrounded(process_id: str) -> Json:
 
 def _not_started(error: MachineRefused, run: _Run) -> Json:
     what = "start background process" if run.background else "start process"
-    said = f"{what}: {error}"
+    message = f"{what}: {error}"
     if '"sh"' in str(error) and "not found" in str(error):
-        said += (
+        message += (
             " Commands need a POSIX shell, as they are run by sh -c: install one, or put the "
             "directory that holds sh into PATH."
         )
-    return _failed(said)
+    return _failed(message)
 
 
 def _dump_note(command: str) -> str:

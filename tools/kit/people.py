@@ -1,4 +1,4 @@
-"""The tools by which an agent turns to people: a file for them, a question to them."""
+"""The tools that address people: attach a file for them, ask them a question."""
 
 from typing import Protocol
 
@@ -7,32 +7,32 @@ from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, Tool
 
 
 class Attachments(Protocol):
-    """Where handed over files go."""
+    """Destination of attached files."""
 
     async def attach(self, chat_id: str, path: str) -> Json:
-        """Take a file of the chat's machine; return its id, name and size."""
+        """Copy a file of the chat's machine into the store; return its id, name and size."""
 
 
 class Questions(Protocol):
-    """People who answer."""
+    """Questions to people."""
 
     async def ask(self, chat_id: str) -> str:
-        """Return what a person answers to the question of that chat."""
+        """Return a person's answer to the open question of that chat."""
 
 
 class AttachFileTool:
-    """Hands a file over."""
+    """Attaches a file of the machine to the chat."""
 
     def __init__(self, attachments: Attachments) -> None:
         self._attachments = attachments
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return ATTACH
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Take the file."""
+        """Attach the file."""
         try:
             path = text(arguments, "path").strip()
         except BadArguments as error:
@@ -41,18 +41,18 @@ class AttachFileTool:
 
 
 class RequestHumanTool:
-    """Asks a person; the step's arguments carry the question to the pages."""
+    """Asks a person. The web pages read the question from the arguments of the step."""
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return REQUEST_HUMAN
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Wait for the answer, however long it takes."""
+        """Wait for the answer, without a timeout."""
         try:
             text(arguments, "reason")
         except BadArguments as error:

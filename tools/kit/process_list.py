@@ -12,15 +12,15 @@ _SPEC = ToolSpec(
 
 
 class ProcessListTool:
-    """Passes on what the machine lists."""
+    """Returns the machine's list of processes unchanged."""
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """List them."""
+        """Request the list."""
         try:
             answer = await context.machine.request(
                 "GET", "/api/v0/processes/list", params={"limit": "50"}

@@ -1,7 +1,12 @@
-"""The tool that looks at a process started before."""
+"""The tool that reads the output and state of a process."""
 
 from deskhand.tools.kit.support.arguments import BadArguments, duration, text
-from deskhand.tools.kit.support.process_result import Unreachable, snapshot, told, waited
+from deskhand.tools.kit.support.process_result import (
+    Unreachable,
+    read_output,
+    result_fields,
+    wait_output,
+)
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 _SPEC = ToolSpec(
@@ -28,15 +33,15 @@ _SPEC = ToolSpec(
 
 
 class ProcessOutputTool:
-    """Waits for a process, not longer than it is told to."""
+    """Waits for the exit of a process up to a timeout, and returns its output."""
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Look at the process."""
+        """Wait for the process and read its output."""
         try:
             process_id = text(arguments, "process_id").strip()
             seconds = min(duration(arguments, "wait_timeout", "10s"), 300.0)
@@ -46,7 +51,7 @@ class ProcessOutputTool:
             answer = await self._answer(context, process_id, seconds)
         except Unreachable as error:
             return ToolOutcome({"success": False, "error": f"get process output: {error}"})
-        result = told(answer)
+        result = result_fields(answer)
         if answer.get("running"):
             result["note"] = "process is still running"
         return ToolOutcome(result)
@@ -54,8 +59,8 @@ class ProcessOutputTool:
     @staticmethod
     async def _answer(context: ToolContext, process_id: str, seconds: float) -> Json:
         if not seconds:
-            return await snapshot(context, process_id)
+            return await read_output(context, process_id)
         try:
-            return await waited(context, process_id, seconds)
+            return await wait_output(context, process_id, seconds)
         except Unreachable:
-            return await snapshot(context, process_id)
+            return await read_output(context, process_id)

@@ -33,11 +33,11 @@ class ProcessSignalTool:
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Send it; does not wait for the end."""
+        """Send the signal, without waiting for the exit."""
         try:
             process_id = text(arguments, "process_id").strip()
             name = optional_text(arguments, "signal").strip()

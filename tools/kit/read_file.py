@@ -1,7 +1,7 @@
 """The tool that reads text files and lists directories."""
 
 from deskhand.tools.kit.support.arguments import BadArguments, number, text
-from deskhand.tools.kit.support.process_result import Unreachable, object_of
+from deskhand.tools.kit.support.process_result import Unreachable, json_object
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 MOST_ENTRIES = 1_000
@@ -24,15 +24,15 @@ _SPEC = ToolSpec(
 
 
 class ReadFileTool:
-    """Reads ranges of lines."""
+    """Reads a range of lines of a file, or of the entries of a directory."""
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Read it."""
+        """Read the file; if the path is a directory, list it."""
         try:
             path = text(arguments, "path").strip()
             offset, limit = number(arguments, "offset"), number(arguments, "limit")
@@ -42,14 +42,14 @@ class ReadFileTool:
         params |= {"offset": str(offset)} if offset else {}
         params |= {"limit": str(limit)} if limit else {}
         try:
-            answer = object_of(
+            answer = json_object(
                 await context.machine.request("GET", "/api/v0/read-file-lines", params=params)
             )
             if answer.get("success"):
                 return ToolOutcome({k: v for k, v in answer.items() if k != "success"})
             error_text = str(answer.get("error") or "the file could not be read")
             if "not a file" in error_text:
-                listing = object_of(
+                listing = json_object(
                     await context.machine.request(
                         "POST", "/api/v0/list-directory", params={"path": path}, json={}
                     )

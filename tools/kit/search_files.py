@@ -7,7 +7,7 @@ from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, Tool
 USUAL_LIMIT = 50
 MOST = 200
 PATIENCE = 30.0
-"""Seconds: the machine answers a search after 10 with what it has."""
+"""Timeout in seconds. After 10 s the machine returns the matches that it has found so far."""
 
 _SPEC = ToolSpec(
     "search_files",
@@ -43,15 +43,15 @@ _SPEC = ToolSpec(
 
 
 class SearchFilesTool:
-    """Searches and shows a page of what was found, one find a line."""
+    """Searches files and returns one page of matches, one on each line."""
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Search."""
+        """Run the search."""
         try:
             body = _body(arguments)
         except BadArguments as error:
@@ -64,7 +64,7 @@ class SearchFilesTool:
             return ToolOutcome(error=str(error))
         if not isinstance(answer, dict):
             return ToolOutcome(error="the machine's answer is not JSON")
-        return ToolOutcome(_told(answer))
+        return ToolOutcome(_result(answer))
 
 
 def _body(arguments: Json) -> Json:
@@ -82,7 +82,7 @@ def _body(arguments: Json) -> Json:
     return body
 
 
-def _told(answer: Json) -> Json:
+def _result(answer: Json) -> Json:
     result: Json = {
         "content": "\n".join(_line(match) for match in answer.get("matches") or []),
         "count": answer.get("count", 0),

@@ -1,4 +1,4 @@
-"""The tools by which an agent has others work for it."""
+"""The tools that start and control subagents."""
 
 import uuid
 from abc import ABC, abstractmethod
@@ -16,47 +16,47 @@ _TEXT: Json = {"type": "string"}
 
 @dataclass(frozen=True)
 class SubagentRequest:
-    """What a new child is to do, and with what."""
+    """Task and resources of a new subagent."""
 
     prompt: str
     title: str = ""
     model: str | None = None
     kind: str = "computer_use"
-    """``computer_use``, ``general`` or ``explore``; only the first gets a desktop to see."""
+    """``computer_use``, ``general`` or ``explore``; only ``computer_use`` sees a desktop."""
     desktop: str = "own"
     """``own``, ``shared`` with the parent, or a desktop's id."""
     budget: Json = field(default_factory=dict)
 
 
 class Subagents(Protocol):
-    """The children of a chat."""
+    """The subagents of a chat, which are its child chats."""
 
     async def spawn(self, caller_id: str, order: SubagentRequest) -> Json:
-        """Start a child."""
+        """Start a subagent and return its chat id and addresses."""
 
     async def wait(self, caller_id: str, chat_id: str, seconds: float) -> Json:
-        """Wait for one child and return what came of its turn."""
+        """Wait for the end of one subagent's turn and return its result."""
 
     async def wait_for_all(
         self, caller_id: str, chat_ids: list[str], seconds: float, mode: Literal["all", "any"]
     ) -> Json:
-        """Wait for several children, or for the first of them."""
+        """Wait for all of several subagents, or for any one of them."""
 
     async def message(self, caller_id: str, chat_id: str, message: str, interrupt: bool) -> Json:
-        """Say something to a child."""
+        """Send a message to a subagent."""
 
     async def interrupt(self, caller_id: str, chat_id: str) -> Json:
-        """Stop a child's turn."""
+        """Stop a subagent's turn."""
 
     async def close(self, caller_id: str, chat_id: str) -> Json:
-        """End a child's work for good."""
+        """End a subagent permanently."""
 
     async def list(self, caller_id: str, limit: int, offset: int) -> Json:
-        """Return the children, newest first."""
+        """Return one page of the subagents, newest first."""
 
 
 class SubagentTool(ABC):
-    """A tool on the children of the chat that calls it."""
+    """A tool on the subagents of the calling chat."""
 
     def __init__(self, spec: ToolSpec, subagents: Subagents) -> None:
         self._spec = spec
@@ -64,11 +64,11 @@ class SubagentTool(ABC):
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return self._spec
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Read the arguments and do it."""
+        """Run the tool; bad arguments are an error result."""
         try:
             return ToolOutcome(await self.run(arguments, context.chat_id, self._subagents))
         except BadArguments as error:
@@ -76,22 +76,22 @@ class SubagentTool(ABC):
 
     @abstractmethod
     async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
-        """Do it; raises ``BadArguments``."""
+        """Read the arguments and perform the operation. Raises ``BadArguments``."""
 
 
 class SpawnTool(SubagentTool):
-    """Starts a child on a desktop."""
+    """Starts a subagent on a desktop."""
 
     async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
-        """Start it and return at once."""
+        """Start the subagent, without waiting for its result."""
         return await subagents.spawn(caller_id, _order(arguments, "computer_use"))
 
 
 class SpawnAnyTool(SubagentTool):
-    """Starts a child of a kind that the caller chooses."""
+    """Starts a subagent of the requested kind."""
 
     async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
-        """Start it and return at once."""
+        """Start the subagent, without waiting for its result."""
         kind = text(arguments, "type").strip()
         if kind not in KINDS:
             raise BadArguments(f"type must be one of {', '.join(KINDS)}")
@@ -99,10 +99,10 @@ class SpawnAnyTool(SubagentTool):
 
 
 class WaitTool(SubagentTool):
-    """Waits for children."""
+    """Waits for the results of subagents."""
 
     async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
-        """Return when they are at rest, or when the time is up."""
+        """Return when their turns have ended, or at the timeout."""
         seconds = _seconds(arguments.get("timeout_seconds"))
         several = arguments.get("chat_ids")
         if several is None:
@@ -119,42 +119,42 @@ class WaitTool(SubagentTool):
 
 
 class MessageTool(SubagentTool):
-    """Says something to a child."""
+    """Sends a message to a subagent."""
 
     async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
-        """Send it now, or at the end of the turn."""
+        """Send the message now, or queue it until the end of the turn."""
         chat_id = _chat_id(arguments)
         message = text(arguments, "message")
         return await subagents.message(caller_id, chat_id, message, flag(arguments, "interrupt"))
 
 
 class InterruptTool(SubagentTool):
-    """Stops a child's turn."""
+    """Stops a subagent's turn."""
 
     async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
-        """Stop it; it can be sent another message."""
+        """Stop the turn; the subagent still accepts messages."""
         return await subagents.interrupt(caller_id, _chat_id(arguments))
 
 
 class CloseTool(SubagentTool):
-    """Ends a child."""
+    """Ends a subagent permanently."""
 
     async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
-        """Stop it and give its desktop back."""
+        """Stop its turn and release its desktop."""
         return await subagents.close(caller_id, _chat_id(arguments))
 
 
 class ListTool(SubagentTool):
-    """Lists children."""
+    """Lists the subagents of the calling chat."""
 
     async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
-        """Return a page of them."""
+        """Return one page of the list."""
         limit = min(number(arguments, "limit") or 10, 50)
         return await subagents.list(caller_id, limit, number(arguments, "offset"))
 
 
 def subagent_tools(subagents: Subagents) -> tuple[Tool, ...]:
-    """Return the tools of a chat that may have children."""
+    """Return the tools of a chat that may start subagents."""
     return (
         SpawnTool(SPAWN, subagents),
         SpawnAnyTool(SPAWN_ANY, subagents),

@@ -1,4 +1,4 @@
-"""The tool that types what the model must not know."""
+"""The tool that types a secret without showing it to the model."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
@@ -16,24 +16,24 @@ from deskhand.tools.kit.support.spec import (
 ACTION = "/api/v0/desktop/action"
 SECRETS = "/api/v0/desktop/secrets"
 PATIENCE = 60.0
-"""Seconds that typing a long value may take."""
+"""Timeout in seconds for typing a long value."""
 
 
 class SecretValues(Protocol):
-    """What people entrusted to agents."""
+    """The secrets that people entrusted to agents."""
 
     def given(self, chats: Collection[str]) -> Sequence[str]:
-        """The names of those that a chat may type; ``chats`` are itself and those above it."""
+        """Return the names that a chat may type; ``chats`` are the chat and its ancestors."""
 
     def value(self, name: str, chats: Collection[str]) -> str:
-        """The value. Raises an error that says no more than the name."""
+        """Return the value. Raises an error that contains only the name."""
 
     def domains(self, name: str, chats: Collection[str]) -> Sequence[str]:
-        """On whose pages alone it may be typed; none: anywhere."""
+        """Return the domains whose pages may receive the value; empty for any."""
 
 
 class TypeSecretTool:
-    """Types a secret into what has the keyboard. ``above`` are the chats above the caller."""
+    """Types a secret into the focused field. ``above`` are the ancestors of the calling chat."""
 
     def __init__(self, secrets: SecretValues, above: Sequence[str] = ()) -> None:
         self._secrets = secrets
@@ -41,11 +41,11 @@ class TypeSecretTool:
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return TYPE_SECRET
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Type it; the desktop hides the value in its recordings first."""
+        """Type the secret, after the desktop has registered its value for redaction."""
         chats = (context.chat_id, *self._above)
         try:
             name = text(arguments, "name").strip()
@@ -53,12 +53,12 @@ class TypeSecretTool:
             return ToolOutcome(error=str(error))
         names = self._secrets.given(chats)
         if name not in names:
-            told = f"you have {', '.join(names)}" if names else "you have none"
-            return ToolOutcome(error=f"there is no secret of that name for you; {told}")
+            known = f"you have {', '.join(names)}" if names else "you have none"
+            return ToolOutcome(error=f"there is no secret of that name for you; {known}")
         value = self._secrets.value(name, chats)
         typing: Json = {"action": "type", "text": value, "observe": {"screenshot": False}}
         if domains := self._secrets.domains(name, chats):
-            # The desktop looks whose page has the keyboard, and refuses where it cannot tell.
+            # The desktop service checks the page with keyboard focus, and refuses an unknown one.
             typing["hosts"] = list(domains)
         try:
             await context.machine.request("POST", SECRETS, json={"values": [value]})

@@ -20,15 +20,15 @@ _SPEC = ToolSpec(
 
 
 class WriteFileTool:
-    """Replaces files as a whole."""
+    """Writes the whole content of a file."""
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Write it."""
+        """Write the file."""
         try:
             path = text(arguments, "path").strip()
             content = optional_text(arguments, "content").encode()

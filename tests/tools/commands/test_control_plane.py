@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.tools.commands.control_plane import NoControlPlane, located, token_of
+from deskhand.tools.commands.control_plane import NoControlPlane, find_address, read_token
 from deskhand.tools.control_plane.settings import Settings
 
 
@@ -17,26 +17,26 @@ def test_a_named_address_beats_the_noted_one(tmp_path: Path) -> None:
     found = settings(tmp_path)
     note = {"url": "http://127.0.0.1:7777", "pid": os.getpid()}
     (tmp_path / "run" / "plane.json").write_text(json.dumps(note))
-    assert located(found, "http://a", {"DESKHAND_URL": "http://b"}) == "http://a"
-    assert located(found, None, {"DESKHAND_URL": "http://b"}) == "http://b"
-    assert located(found, None, {}) == "http://127.0.0.1:7777"
+    assert find_address(found, "http://a", {"DESKHAND_URL": "http://b"}) == "http://a"
+    assert find_address(found, None, {"DESKHAND_URL": "http://b"}) == "http://b"
+    assert find_address(found, None, {}) == "http://127.0.0.1:7777"
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"url": "http://127.0.0.1:7777", "pid": 4194305}'])
 def test_a_note_of_nobody_is_not_followed(tmp_path: Path, text: str) -> None:
     found = settings(tmp_path)
-    assert located(found, None, {}) is None
+    assert find_address(found, None, {}) is None
     (tmp_path / "run" / "plane.json").write_text(text)
-    assert located(found, None, {}) is None
+    assert find_address(found, None, {}) is None
 
 
 def test_the_token_comes_from_the_environment_or_the_data_directory(tmp_path: Path) -> None:
     found = settings(tmp_path)
     with pytest.raises(NoControlPlane, match=r"DESKHAND_TOKEN.*token"):
-        token_of(found, {})
+        read_token(found, {})
     (tmp_path / "token").write_text("dh_file\n")
-    assert token_of(found, {}) == "dh_file"
-    assert token_of(found, {"DESKHAND_TOKEN": "dh_given"}) == "dh_given"
+    assert read_token(found, {}) == "dh_file"
+    assert read_token(found, {"DESKHAND_TOKEN": "dh_given"}) == "dh_given"
 
 
 def test_a_control_plane_with_a_token_file_of_its_own_says_where_it_is(tmp_path: Path) -> None:
@@ -45,4 +45,4 @@ def test_a_control_plane_with_a_token_file_of_its_own_says_where_it_is(tmp_path:
     (tmp_path / "mine").write_text("dh_mine\n")
     note = {"url": "unix:/a", "pid": os.getpid(), "token_file": str(tmp_path / "mine")}
     (tmp_path / "run" / "plane.json").write_text(json.dumps(note))
-    assert token_of(found, {}) == "dh_mine"
+    assert read_token(found, {}) == "dh_mine"

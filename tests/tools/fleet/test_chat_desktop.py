@@ -80,10 +80,10 @@ def test_requests_that_name_no_instance_teach_none(
 
 
 def test_the_first_sight_counts_and_old_calls_are_forgotten() -> None:
-    sightings = InstanceTracker()
+    instances = InstanceTracker()
     for number in range(KEPT + 1):
-        sightings.note(f"call{number}", "first")
-        sightings.note(f"call{number}.look", "second")
-    assert sightings.of("call0") is None
-    assert sightings.of("call1") == "first"
-    assert sightings.of(f"call{KEPT}.look") == "first"
+        instances.record(f"call{number}", "first")
+        instances.record(f"call{number}.look", "second")
+    assert instances.of("call0") is None
+    assert instances.of("call1") == "first"
+    assert instances.of(f"call{KEPT}.look") == "first"

@@ -12,7 +12,7 @@ from deskhand.tools.kit.process_list import ProcessListTool
 from deskhand.tools.kit.process_output import ProcessOutputTool
 from deskhand.tools.kit.process_signal import ProcessSignalTool
 from deskhand.tools.kit.read_file import ReadFileTool
-from deskhand.tools.kit.support.duration import seconds_of
+from deskhand.tools.kit.support.duration import parse_duration
 from deskhand.tools.kit.support.spec import (
     MachineRefused,
     MachineUnavailable,
@@ -113,7 +113,7 @@ def test_a_given_case_of_execute(name: str) -> None:
     setup, expect = CASES[name]["setup"], expected(name)
     clock = FakeClock()
     machine = machine_for(setup, clock)
-    longest = seconds_of(setup.get("max_timeout", "4h"))
+    longest = parse_duration(setup.get("max_timeout", "4h"))
     label = setup.get("names", {}).get("process_output", "process_output")
     outcome = call(ExecuteTool(longest, clock, label), CASES[name]["request"], machine)
     check(outcome, expect)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-from deskhand.tools.conversation.conversation import Json, Said, Text
+from deskhand.tools.conversation.conversation import Json, ReplyBlock, Text
 from deskhand.tools.kit.support.spec import ToolSpec
 
 Outcome = Literal["done", "partly", "blocked", "failed"]
@@ -74,12 +74,12 @@ def read_report(arguments: Json) -> Report:
     return Report(summary.strip(), cast(Outcome, outcome), "report", tuple(evidence))
 
 
-def assumed_report(content: tuple[Said, ...]) -> Report:
+def assumed_report(content: tuple[ReplyBlock, ...]) -> Report:
     """Take plain closing words for a report of success."""
     return Report(text_of(content), "done", "assumed")
 
 
-def text_of(content: tuple[Said, ...]) -> str:
+def text_of(content: tuple[ReplyBlock, ...]) -> str:
     """The words of a reply, without its calls."""
     texts = (b.text.strip() for b in content if isinstance(b, Text))
     return "\n\n".join(text for text in texts if text)

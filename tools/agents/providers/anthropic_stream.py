@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from deskhand.tools.conversation.conversation import Said
+from deskhand.tools.conversation.conversation import ReplyBlock
 
 from .anthropic_wire import reply_block
 from .port import ModelReply, Usage
@@ -78,7 +78,7 @@ class StreamedReply:
         for index, text in self._inputs.items():
             blocks[index]["input"] = self._input(text)
         read = (reply_block(block) for block in blocks.values())
-        content: tuple[Said, ...] = tuple(block for block in read if block is not None)
+        content: tuple[ReplyBlock, ...] = tuple(block for block in read if block is not None)
         usage = Usage(
             self._usage.get("input_tokens") or 0,
             self._usage.get("output_tokens") or 0,

@@ -8,7 +8,7 @@ from deskhand.tools.conversation.conversation import (
     Block,
     Image,
     Message,
-    Said,
+    ReplyBlock,
     Text,
     Thinking,
     ToolCall,
@@ -65,7 +65,7 @@ def picture_ids(messages: Iterable[Message]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def reply_block(block: Mapping[str, Any]) -> Said | None:
+def reply_block(block: Mapping[str, Any]) -> ReplyBlock | None:
     """Read one content block of a reply; ``None`` for a kind we have no use for."""
     if block["type"] == "text":
         return Text(block["text"]) if block["text"] else None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from deskhand.tools.conversation.conversation import Message, Said
+from deskhand.tools.conversation.conversation import Message, ReplyBlock
 from deskhand.tools.kit.support.spec import ToolSpec
 
 
@@ -56,7 +56,7 @@ class Prompt:
 class ModelReply:
     """What the model said and asked for."""
 
-    content: tuple[Said, ...]
+    content: tuple[ReplyBlock, ...]
     stop_reason: str
     """``end_turn``, ``tool_use``, ``max_tokens``, ``refusal``, ``pause_turn``, or another word
     of the provider's."""

@@ -1,17 +1,21 @@
-"""Read the arguments that a model gave a tool."""
+"""Readers for the arguments of a tool call.
+
+Models deviate from the schema now and then (``"true"``, ``"3"``, ``3.0``, ``null`` for a missing
+value). The readers accept such a value where its meaning is unambiguous.
+"""
 
 from typing import Any
 
-from .duration import seconds_of
+from .duration import parse_duration
 from .spec import Json
 
 
 class BadArguments(Exception):
-    """The arguments cannot be used; the text says why, for the model."""
+    """The arguments cannot be used; the text is the reason, for the model."""
 
 
 def text(arguments: Json, name: str) -> str:
-    """Return a text that must be there and not be blank."""
+    """Return a required text, which must not be blank."""
     value = optional_text(arguments, name)
     if not value.strip():
         raise BadArguments(f"{name} is required")
@@ -19,7 +23,7 @@ def text(arguments: Json, name: str) -> str:
 
 
 def optional_text(arguments: Json, name: str) -> str:
-    """Return a text, an empty one if it is not there."""
+    """Return a text, empty if it is missing."""
     value = arguments.get(name)
     if value is None:
         return ""
@@ -29,7 +33,7 @@ def optional_text(arguments: Json, name: str) -> str:
 
 
 def flag(arguments: Json, name: str) -> bool:
-    """Return a switch; models write the words now and then."""
+    """Return a boolean; ``"true"`` and ``"false"`` as texts are accepted."""
     value = arguments.get(name, False)
     if isinstance(value, str) and value.lower() in ("true", "false", ""):
         return value.lower() == "true"
@@ -39,7 +43,7 @@ def flag(arguments: Json, name: str) -> bool:
 
 
 def number(arguments: Json, name: str) -> int:
-    """Return a whole number from 0 on, 0 if it is not there."""
+    """Return a whole number >= 0, 0 if it is missing."""
     value: Any = arguments.get(name, 0)
     if isinstance(value, str) and value.isascii() and value.isdigit():
         value = int(value)
@@ -60,7 +64,7 @@ def duration(arguments: Json, name: str, default: str) -> float:
     try:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError(value)
-        return seconds_of(value)
+        return parse_duration(value)
     except ValueError as error:
         raise BadArguments(
             f'invalid {name} "{value}": write a duration as 30s, 5m or 1h30m'

@@ -1,4 +1,8 @@
-"""Tell whether a shell command ends in ``&``, which is a wish to run it in the background."""
+"""Detection of a trailing ``&`` in a shell command, which requests a background process.
+
+The scanner covers the part of the shell grammar that decides whether the last ``&`` is an operator:
+quoting, comments, here-documents and arithmetic expansion (POSIX.1-2017, XCU 2.2, 2.3, 2.6, 2.7).
+"""
 
 import re
 from typing import NamedTuple
@@ -11,16 +15,16 @@ _HEREDOC = re.compile(rf"<<(-?)[ \t]*({_WORD})")
 
 class _Heredoc(NamedTuple):
     end: str
-    """The line that ends it."""
+    """The delimiter line."""
     tabs: bool
-    """Whether tabs in front of a line do not count."""
+    """True for ``<<-``: leading tabs of each line are removed."""
 
 
-def in_background(command: str) -> str | None:
-    """Return the command without its last ``&``; None if it does not end in one.
+def without_background_suffix(command: str) -> str | None:
+    """Return the command without its trailing ``&``; None if it has none.
 
-    An ampersand that is quoted, escaped, part of a comment, of a here-document, of ``&&``, ``|&``
-    or of a redirection is none.
+    An ampersand does not count if it is quoted, escaped, or part of a comment, a here-document,
+    ``&&``, ``|&`` or a redirection.
     """
     command = _trimmed(command).lstrip(_BLANKS)
     if not command.endswith("&") or command.endswith(("&&", "|&", ">&", "<&")):
@@ -29,7 +33,7 @@ def in_background(command: str) -> str | None:
 
 
 def _trimmed(text: str) -> str:
-    """Drop blanks at the end, but for one that is escaped, and lines that are only continued."""
+    """Remove trailing blanks and line continuations, except an escaped blank."""
     body = text.rstrip(_BLANKS)
     escapes = len(body) - len(body.rstrip("\\"))
     if escapes % 2 == 0 or len(body) == len(text):
@@ -39,7 +43,7 @@ def _trimmed(text: str) -> str:
 
 
 def _is_plain(command: str, position: int) -> bool:
-    """Whether the character there is read by the shell as itself."""
+    """Return whether ``position`` is outside of quotes, comments and here-documents."""
     quote = ""
     heredocs: list[_Heredoc] = []
     at = 0
@@ -62,9 +66,9 @@ def _is_plain(command: str, position: int) -> bool:
 
 
 def _next(command: str, at: int, heredocs: list[_Heredoc]) -> int:
-    """Return where to go on after what begins there, which is no quote."""
+    """Return the position after the unquoted token that begins at ``at``."""
     if command.startswith("$((", at):
-        # Arithmetic: "<<" is a shift in it.
+        # In arithmetic expansion "<<" is a shift operator and no here-document.
         return max(command.find("))", at), at) + 2
     if command.startswith("<<<", at):
         return at + 3
@@ -78,7 +82,7 @@ def _next(command: str, at: int, heredocs: list[_Heredoc]) -> int:
 
 
 def _after(heredocs: list[_Heredoc], command: str, at: int) -> int:
-    """Return where the commands go on after the texts that belong to the line before."""
+    """Return the position after the bodies of the here-documents of the line before."""
     for heredoc in heredocs:
         line = ""
         while line != heredoc.end:

@@ -1,7 +1,9 @@
-"""From a call of the computer toolset to the request that does it.
+"""Translation of a call of the computer toolset into a request of the desktop service.
 
 The members and their inputs are those of Anthropic's ``computer_toolset_20260801``; the request
-is that of ``POST /api/v0/desktop/action``.
+is that of ``POST /api/v0/desktop/action``. ``MEMBERS`` has one row for each member: the fields that
+it needs and takes, and the function that builds the request. Values are checked here, before
+anything is sent, so that the error message uses the model's names of the fields.
 """
 
 import math
@@ -20,21 +22,22 @@ DIRECTIONS = ("up", "down", "left", "right")
 
 
 class BadCall(Exception):
-    """The input is not what the member takes; the text is for the model."""
+    """The input is not valid for the member; the text is for the model."""
 
 
 @dataclass(frozen=True)
 class DesktopCall:
-    """What to send, and how the answer is to be told."""
+    """The request for a call, and how to present its response to the model."""
 
     payload: Json
-    said: str
-    """What was done, in words."""
+    text: str
+    """Sentence about the action, for the model."""
     kind: Literal["action", "picture", "position"] = "action"
     needs_pointer: bool = False
-    """The model gave no ``coordinate`` and the service wants one: send the pointer's place."""
+    """True if the service needs a ``coordinate`` and the model gave none: the position of the
+    pointer must be sent."""
     seconds: float = 0.0
-    """How long the action itself takes."""
+    """Duration of the action itself."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class _Member:
 
 
 def desktop_call(member: str, arguments: Mapping[str, Any]) -> DesktopCall:
-    """Return what does the call of ``member``.
+    """Return the request for a call of ``member``.
 
     Raises:
         BadCall: If there is no such member, or its input is wrong.
@@ -114,32 +117,32 @@ def _observed(action: str, fields: Json) -> Json:
     return {"action": action, **fields, "observe": {"screenshot": True, "settle": settle}}
 
 
-def _simple(action: str, said: str) -> Callable[[Json], DesktopCall]:
-    return lambda given: DesktopCall(_observed(action, given), said)
+def _simple(action: str, text: str) -> Callable[[Json], DesktopCall]:
+    return lambda given: DesktopCall(_observed(action, given), text)
 
 
-def _pointed(action: str, said: str) -> Callable[[Json], DesktopCall]:
+def _pointed(action: str, text: str) -> Callable[[Json], DesktopCall]:
     return lambda given: DesktopCall(
-        _observed(action, given), said, needs_pointer="coordinate" not in given
+        _observed(action, given), text, needs_pointer="coordinate" not in given
     )
 
 
 def _key(given: Json) -> DesktopCall:
     times = int(given.get("repeat", 1))
-    # The service strikes chords one after the other when there are blanks between them.
-    text = " ".join([given["text"]] * times)
-    said = f"Pressed {given['text']}" + (f" {times} times." if times > 1 else ".")
-    return DesktopCall(_observed("key", {"text": text}), said)
+    # The service presses chords that are separated by blanks one after the other.
+    chords = " ".join([given["text"]] * times)
+    text = f"Pressed {given['text']}" + (f" {times} times." if times > 1 else ".")
+    return DesktopCall(_observed("key", {"text": chords}), text)
 
 
 def _hold(given: Json) -> DesktopCall:
-    said = f"Held {given['text']} for {given['duration']:g} s."
-    return DesktopCall(_observed("hold_key", given), said, seconds=given["duration"])
+    text = f"Held {given['text']} for {given['duration']:g} s."
+    return DesktopCall(_observed("hold_key", given), text, seconds=given["duration"])
 
 
 def _wait(given: Json) -> DesktopCall:
-    said = f"Waited {given['duration']:g} s."
-    return DesktopCall(_observed("wait", given), said, seconds=given["duration"])
+    text = f"Waited {given['duration']:g} s."
+    return DesktopCall(_observed("wait", given), text, seconds=given["duration"])
 
 
 def _scroll(given: Json) -> DesktopCall:

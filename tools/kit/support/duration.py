@@ -8,11 +8,11 @@ _PART = r"(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h)"
 _WHOLE = re.compile(rf"(?:{_PART})+")
 
 
-def seconds_of(text: str | float) -> float:
-    """Return a duration in seconds; a bare number is seconds already.
+def parse_duration(text: str | float) -> float:
+    """Return a duration in seconds; a bare number counts as seconds.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If it is no duration.
     """
     try:
         seconds = _read(text.strip()) if isinstance(text, str) else float(text)
@@ -31,8 +31,8 @@ def _read(text: str) -> float:
     return sum(float(count) * _UNITS[unit] for count, unit in re.findall(_PART, text))
 
 
-def shown(seconds: float) -> str:
-    """Write a duration as Go does: ``1.5s``, ``10m0s``, ``1h30m0s``."""
+def format_duration(seconds: float) -> str:
+    """Format a duration in Go's notation: ``1.5s``, ``10m0s``, ``1h30m0s``."""
     if seconds < 60:
         return f"{seconds:g}s"
     minutes, rest = divmod(round(seconds), 60)

@@ -1,4 +1,10 @@
-"""Waits while a person is in control of the desktop, and tells what became of it."""
+"""Waiting while a person is in control of the desktop, and the report on their session.
+
+The desktop service publishes its lease: the current holder, a revision, and the last session of a
+person that has ended. That session stays published until the next one has ended, so that the second
+of two calls finds a session between them. `HumanControlWaits` remembers the session that it has
+reported.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +15,13 @@ Json = dict[str, Any]
 
 LEASE = "/api/v0/desktop/lease"
 EACH_WAIT = 25.0
-"""Seconds that the service may take to tell of a change."""
+"""Seconds that one request waits for a change of the lease (long polling)."""
 PATIENCE = 30.0
 
 
 @dataclass(frozen=True)
 class HumanControlWait:
-    """What is told of a person's time in control: how much was done, never what."""
+    """Report on a person's session in control: the amount of input, never its content."""
 
     name: str
     seconds: float
@@ -23,33 +29,33 @@ class HumanControlWait:
     clicks: int
     private: bool
     windows: tuple[str, ...] = ()
-    """What was opened and closed, in words."""
+    """Sentences about the windows that were opened and closed."""
 
     def __str__(self) -> str:
-        hidden = ", in private" if self.private else ""
+        private = ", in private" if self.private else ""
         done = f"{_counted(self.keys, 'key')} and {_counted(self.clicks, 'click')}"
-        words = f"{self.name} was in control of this desktop for {self.seconds:.0f} s{hidden}"
-        return " ".join([f"{words} ({done}), and gave it back.", *self.windows])
+        text = f"{self.name} was in control of this desktop for {self.seconds:.0f} s{private}"
+        return " ".join([f"{text} ({done}), and gave it back.", *self.windows])
 
 
 class HumanControlWaits:
-    """Tells of each turn of a person once, though an agent's turns have a tool each."""
+    """Reports each control session once. It outlives the tools, of which each turn has its own."""
 
     def __init__(self) -> None:
-        self._told: HumanControlWait | None = None
+        self._reported: HumanControlWait | None = None
         self.seconds = 0.0
-        """How long the turns were that were told of."""
+        """Total duration of the reported sessions."""
 
     async def missed(self, machine: Machine) -> HumanControlWait | None:
-        """Return the newest turn that has ended since the last call, if there was one."""
+        """Return the newest session that has ended since the last report, if there is one."""
         try:
             return self._newest(await machine.request("GET", LEASE))
         except MachineRefused:
-            # A desktop of an earlier version, which nobody can take over.
+            # A desktop service of an earlier version has no lease: people cannot take control.
             return None
 
     async def awaited(self, machine: Machine) -> HumanControlWait | None:
-        """Return when no person is in control any more; ``None`` at once if none is."""
+        """Wait until no person is in control; return ``None`` at once if none is."""
         state: Json = await machine.request("GET", LEASE)
         if not _held(state):
             return None
@@ -70,10 +76,10 @@ class HumanControlWaits:
             last["private"],
             tuple(last.get("windows", ())),
         )
-        # Its length in milliseconds tells a turn from all others, on whichever desktop.
-        if found == self._told:
+        # The duration in milliseconds distinguishes a session from all others, on any desktop.
+        if found == self._reported:
             return None
-        self._told = found
+        self._reported = found
         self.seconds += found.seconds
         return found
 

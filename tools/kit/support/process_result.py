@@ -1,4 +1,4 @@
-"""Bring what a machine says about a process into the form that models read."""
+"""Conversion of the machine's process state into the result that models read."""
 
 from urllib.parse import quote
 
@@ -6,23 +6,23 @@ from .spec import Json, MachineRefused, MachineUnavailable, ToolContext
 
 MOST_BYTES = 32_768
 SNAPSHOT_TIMEOUT = 30.0
-"""Seconds for an answer that waits for nothing."""
+"""Timeout in seconds of a request that does not wait for the process."""
 
 Unreachable = (MachineRefused, MachineUnavailable)
 
 
-def newest(output: str) -> str:
-    """Return the end of the output that fits, from a whole character on."""
+def output_tail(output: str) -> str:
+    """Return the end of the output, at most ``MOST_BYTES``, cut between two characters."""
     data = output.encode("utf-8", "replace")
     return data[-MOST_BYTES:].decode("utf-8", "ignore") if len(data) > MOST_BYTES else output
 
 
-def told(answer: Json) -> Json:
-    """Return the fields of an output answer that are the same in every tool's result."""
+def result_fields(answer: Json) -> Json:
+    """Return the result fields that all process tools have in common."""
     running = bool(answer.get("running"))
     code = answer.get("exit_code") or 0
     result: Json = {"success": running or code == 0, "exit_code": code}
-    if output := newest(str(answer.get("output") or "")):
+    if output := output_tail(str(answer.get("output") or "")):
         result["output"] = output
     for name in ("signal", "truncated", "command", "canceled"):
         if answer.get(name):
@@ -32,10 +32,10 @@ def told(answer: Json) -> Json:
     return result
 
 
-async def waited(context: ToolContext, process_id: str, seconds: float) -> Json:
-    """Return the process's output when it has exited, at the latest after ``seconds``."""
+async def wait_output(context: ToolContext, process_id: str, seconds: float) -> Json:
+    """Wait for the exit of the process, at most ``seconds``, and return its output."""
     params = {"wait": "true", "timeout_ms": str(int(seconds * 1000))} if seconds > 0 else {}
-    return object_of(
+    return json_object(
         await context.machine.request(
             "GET",
             f"/api/v0/processes/{quote(process_id, safe='')}/output",
@@ -45,13 +45,13 @@ async def waited(context: ToolContext, process_id: str, seconds: float) -> Json:
     )
 
 
-async def snapshot(context: ToolContext, process_id: str) -> Json:
-    """Return the process's output as it is."""
-    return await waited(context, process_id, 0)
+async def read_output(context: ToolContext, process_id: str) -> Json:
+    """Return the output up to now, without waiting."""
+    return await wait_output(context, process_id, 0)
 
 
-def object_of(answer: object) -> Json:
-    """Return the machine's answer; MachineUnavailable if it is none of ours."""
+def json_object(answer: object) -> Json:
+    """Return the response if it is a JSON object; raise MachineUnavailable otherwise."""
     if not isinstance(answer, dict):
         raise MachineUnavailable("the machine's answer is not JSON")
     return answer

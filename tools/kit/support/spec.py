@@ -1,4 +1,10 @@
-"""What a tool is: its description for a model, and what a call of it gives back."""
+"""The contract between tools, their callers and machines.
+
+A tool has a `ToolSpec` for the model and a ``call`` that returns a `ToolOutcome`: a value, or the
+text of an error for the model. A tool reaches its computer only through `Machine`, which sends
+requests to the desktop service. `MachineRefused` is an error response of the service. After
+`MachineUnavailable` the outcome is unknown, except after `NoMachine`: no request was sent.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +15,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """A tool as a model is told of it."""
+    """Description of a tool for a model."""
 
     name: str
     description: str
@@ -19,22 +25,22 @@ class ToolSpec:
 
 @dataclass(frozen=True)
 class ToolOutcome:
-    """What a call gave: a JSON value for the model, or the text of an error."""
+    """Outcome of a call: a JSON value for the model, or the text of an error."""
 
     value: Json = field(default_factory=dict)
     error: str | None = None
 
     @property
     def is_error(self) -> bool:
-        """Whether the call failed."""
+        """True if the call failed."""
         return self.error is not None
 
 
 class Machine(Protocol):
-    """The computer that a chat's tools work on: its desktop service's HTTP API.
+    """The computer that a chat's tools work on: the HTTP API of its desktop service.
 
     ``path`` starts with ``/api/v0/``. Raises ``MachineRefused`` with status, message and detail
-    when the service says no, ``MachineUnavailable`` when it cannot be reached.
+    of an error response, ``MachineUnavailable`` if there is no response.
     """
 
     async def request(
@@ -51,7 +57,7 @@ class Machine(Protocol):
 
 
 class MachineRefused(Exception):
-    """The machine answered no."""
+    """The machine returned an error response."""
 
     def __init__(self, status: int, message: str, detail: str = "", code: str = "") -> None:
         super().__init__(status, message, detail, code)
@@ -66,16 +72,16 @@ class MachineRefused(Exception):
 
 
 class MachineUnavailable(Exception):
-    """The machine cannot be reached; what was asked of it may have been heard."""
+    """No response from the machine; it may have received the request."""
 
 
 class NoMachine(MachineUnavailable):
-    """There is none, so that nothing was asked of it."""
+    """The chat has no machine, so no request was sent."""
 
 
 @dataclass(frozen=True)
 class ToolContext:
-    """Who calls, and on which machine."""
+    """The calling chat, the id of the call, and the machine to work on."""
 
     chat_id: str
     tool_call_id: str
@@ -87,15 +93,15 @@ class Tool(Protocol):
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """Name, description and argument schema, as sent to a model."""
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Do it. Cancelling stops waiting, not what was started."""
+        """Execute the call. Cancelling stops the wait, but nothing that was started."""
 
 
 @runtime_checkable
 class Interruptible(Protocol):
-    """A tool whose calls leave something going when they are cut short."""
+    """A tool whose calls leave a process running when they are cancelled."""
 
     async def interrupted(self, arguments: Json, context: ToolContext) -> ToolOutcome | None:
-        """Stop what such a call started and tell what became of it; None if nobody knows."""
+        """Stop what a cancelled call has started and return the outcome; None if unknown."""

@@ -12,7 +12,7 @@ from deskhand.tools.agents.providers.anthropic_stream import (
     UnreadableReply,
 )
 from deskhand.tools.agents.providers.port import ModelReply, Usage
-from deskhand.tools.conversation.conversation import Said, Text, Thinking, ToolCall
+from deskhand.tools.conversation.conversation import ReplyBlock, Text, Thinking, ToolCall
 
 Json = dict[str, Any]
 START: Json = {"type": "message_start", "message": {"usage": {"input_tokens": 7}}}
@@ -64,7 +64,7 @@ def read_bytes(*pieces: bytes) -> ModelReply | None:
     return reply.reply()
 
 
-def content(*events: Json) -> tuple[Said, ...]:
+def content(*events: Json) -> tuple[ReplyBlock, ...]:
     reply = read(*events)
     assert reply is not None
     return reply.content

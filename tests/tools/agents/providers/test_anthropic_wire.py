@@ -15,7 +15,7 @@ from deskhand.tools.conversation.conversation import (
     Block,
     Image,
     Message,
-    Said,
+    ReplyBlock,
     Text,
     Thinking,
     ToolCall,
@@ -143,7 +143,7 @@ def test_thoughts_go_back_as_they_came_and_take_no_cache_mark() -> None:
         ({"type": "tool_use", "id": "a", "name": "f", "input": "x"}, ToolCall("a", "f", {})),
     ],
 )
-def test_blocks_of_a_reply_are_read(block: dict[str, Any], expected: Said | None) -> None:
+def test_blocks_of_a_reply_are_read(block: dict[str, Any], expected: ReplyBlock | None) -> None:
     assert wire.reply_block(block) == expected
 
 

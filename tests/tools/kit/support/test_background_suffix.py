@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.kit.support.background_suffix import in_background
+from deskhand.tools.kit.support.background_suffix import without_background_suffix
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ from deskhand.tools.kit.support.background_suffix import in_background
     ],
 )
 def test_a_last_ampersand_is_taken_off(command: str, plain: str) -> None:
-    assert in_background(command) == plain
+    assert without_background_suffix(command) == plain
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ def test_a_last_ampersand_is_taken_off(command: str, plain: str) -> None:
     ],
 )
 def test_other_ampersands_are_left_to_the_shell(command: str) -> None:
-    assert in_background(command) is None
+    assert without_background_suffix(command) is None
 
 
 @given(st.text(alphabet="ab &#'\"`\\\n|>", max_size=20))
 def test_what_is_taken_off_is_the_ampersand_only(command: str) -> None:
-    plain = in_background(command)
+    plain = without_background_suffix(command)
     if plain is not None:
         command = command.lstrip()
         left_out = command.removeprefix(plain)

@@ -51,7 +51,7 @@ def test_actions_are_observed_after_the_screen_has_settled(
     call = desktop_call(member, arguments)
     assert call.payload == {"action": member, **fields, "observe": OBSERVE}
     assert (call.kind, call.needs_pointer) == ("action", False)
-    assert call.said.endswith(".")
+    assert call.text.endswith(".")
 
 
 @pytest.mark.parametrize(("member", "arguments", "fields"), GOOD)
@@ -78,7 +78,7 @@ def test_without_a_point_the_pointer_has_to_be_asked_for(member: str) -> None:
 def test_waiting_and_holding_take_their_time() -> None:
     assert desktop_call("wait", {"duration": 30}).seconds == 30
     assert desktop_call("hold_key", {"text": "a", "duration": 2}).seconds == 2
-    assert "3 times" in desktop_call("key", {"text": "Down", "repeat": 3}).said
+    assert "3 times" in desktop_call("key", {"text": "Down", "repeat": 3}).text
 
 
 @pytest.mark.parametrize(

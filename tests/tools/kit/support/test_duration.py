@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.kit.support.duration import seconds_of, shown
+from deskhand.tools.kit.support.duration import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from deskhand.tools.kit.support.duration import seconds_of, shown
     ],
 )
 def test_durations_are_read(text: str | float, seconds: float) -> None:
-    assert seconds_of(text) == pytest.approx(seconds)
+    assert parse_duration(text) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
@@ -35,15 +35,15 @@ def test_durations_are_read(text: str | float, seconds: float) -> None:
 )
 def test_what_is_no_duration_is_refused(text: str | float) -> None:
     with pytest.raises(ValueError, match="not a duration"):
-        seconds_of(text)
+        parse_duration(text)
 
 
 def test_durations_are_shown_as_they_are_written() -> None:
-    assert [shown(s) for s in (0, 1.5, 59, 60, 90, 3600, 5400)] == [
+    assert [format_duration(s) for s in (0, 1.5, 59, 60, 90, 3600, 5400)] == [
         *("0s", "1.5s", "59s", "1m0s", "1m30s", "1h0m0s", "1h30m0s")
     ]
 
 
 @given(st.integers(0, 100_000))
 def test_what_is_shown_can_be_read(seconds: int) -> None:
-    assert seconds_of(shown(seconds)) == seconds
+    assert parse_duration(format_duration(seconds)) == seconds
