@@ -15,6 +15,7 @@ from deskhand.desktop.geometry import Point, Region
 from deskhand.desktop.input.keys import Chord, chord, chords, keysyms_of_text
 from deskhand.desktop.screenshots.options import PictureOptions
 
+# Button numbers of the X protocol; 4 to 7 are the wheel.
 LEFT, MIDDLE, RIGHT, BACK, FORWARD = 1, 2, 3, 8, 9
 # Chromium scrolls this far for one notch of the wheel.
 PIXELS_A_NOTCH = 53
@@ -200,11 +201,13 @@ def _click(button: int, count: int = 1) -> Callable[[Values], Action]:
 def _seconds(values: Values, otherwise: float) -> float:
     if "duration" in values and "duration_ms" in values:
         raise InvalidAction('Give "duration" or "duration_ms", not both.')
+    # Both readers return seconds.
     found = values.get("duration", values.get("duration_ms", otherwise))
     return float(found)
 
 
 def _modifiers(values: Values) -> tuple[int, ...]:
+    # Anthropic's toolset names modifiers of a click in "text", as 'ctrl+shift'.
     named = [*values.get("modifiers", ())]
     if values.get("text"):
         named.insert(0, values["text"])
@@ -213,6 +216,7 @@ def _modifiers(values: Values) -> tuple[int, ...]:
 
 def _type(values: Values) -> Action:
     keysyms, delay = keysyms_of_text(values["text"]), values.get("delay_ms", 0) / 1000
+    # The request would outlive every client's timeout, and hold up all actions behind it.
     if len(keysyms) * delay > 100:
         raise InvalidAction("Typing this with that delay would take more than 100 seconds.")
     return Type(keysyms, delay, values.get("hosts", ()))
@@ -235,7 +239,9 @@ def _scroll(values: Values) -> Action:
         if "scroll_amount" in values:
             raise InvalidAction('Give "scroll_amount" or "scroll_pixels", not both.')
         pixels = values["scroll_pixels"]
+        # Rounded to the nearest notch, but a positive number of pixels always turns the wheel.
         notches = max(min(pixels, 1), (2 * pixels + PIXELS_A_NOTCH) // (2 * PIXELS_A_NOTCH))
+    # The reference demands the direction; models that leave it out mean down.
     direction = values.get("scroll_direction", "down")
     return Scroll(values["coordinate"], direction, notches, _modifiers(values))
 

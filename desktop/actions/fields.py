@@ -39,10 +39,13 @@ def wrong(name: str, expected: str) -> InvalidAction:
 
 def whole_number(name: str, value: Any) -> int:
     """Read an integer; ``3.0`` is one, ``true`` and ``NaN`` are not."""
+    # JSON has one kind of number: some encoders write 3.0 for 3. Python's bool is an int, so that
+    # true would otherwise read as 1.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         raise wrong(name, "a whole number")
+    # A larger number is clamped instead of refused, as any point outside the screen is.
     return min(max(value, -_FURTHEST), _FURTHEST)
 
 
@@ -50,6 +53,7 @@ def number(name: str, value: Any) -> float:
     """Read a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise wrong(name, "a number")
+    # The decoder refuses NaN and Infinity, but 1e999 is valid JSON and becomes inf.
     if isinstance(value, float) and not math.isfinite(value):
         raise wrong(name, "a number")
     return float(min(max(value, -_FURTHEST), _FURTHEST))
@@ -146,6 +150,8 @@ def direction(name: str, value: Any) -> str:
 def seconds(name: str, value: Any) -> float:
     """Read a duration in seconds."""
     result = number(name, value)
+    # A duration above five minutes is almost always one in milliseconds, so the error names the
+    # field for those.
     if result > 300:
         raise InvalidAction(
             f'"{name}" is in seconds, at most {LONGEST_DURATION:.0f}.',
@@ -169,6 +175,8 @@ def _short_enough(name: str, value: float, most: str) -> float:
 _POINT: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
 _REGION: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 4, "maxItems": 4}
 
+# The error messages of the readers are part of the contract: the cases of the reference check them
+# word by word.
 FIELDS: dict[str, Field] = {
     "text": Field({"type": "string", "maxLength": LONGEST_TEXT}, text),
     "coordinate": Field({**_POINT, "description": "Where, as [x, y]."}, point),

@@ -44,6 +44,7 @@ from .catalog import (
 _STEPS_A_SECOND = 60
 # Toolkits recognise a drag by intermediate motion: its end alone is a click.
 _FEWEST_STEPS = 8
+# The X protocol reports a notch of the wheel as a click of one of these buttons.
 _WHEEL = {"up": 4, "down": 5, "left": 6, "right": 7}
 
 
@@ -70,6 +71,8 @@ def _keyboard(action: Key | Type | KeyDown | KeyUp | HoldKey) -> Iterator[InputE
         case KeyDown(chord):
             yield from map(KeyPress, chord.keysyms)
         case KeyUp(chord):
+            # Released in the reverse order, as a hand does: no key is released under a changed
+            # modifier.
             yield from map(KeyRelease, reversed(chord.keysyms))
         case _:
             yield from _held(action.chord.keysyms, [Pause(action.seconds)])
@@ -84,6 +87,8 @@ def _mouse(
             yield from _moves((position, to), seconds, fewest=1)
         case Click(at, button, count, modifiers):
             yield PointerMotion(at)
+            # The pointer moves before the modifiers are pressed: some applications
+            # react to a modifier that is pressed over another widget.
             yield from _held(modifiers, [ButtonPress(button), ButtonRelease(button)] * count)
         case ButtonDown(button):
             yield ButtonPress(button)
@@ -124,6 +129,7 @@ def batches(events: Iterable[InputEvent], most: int = _BATCH) -> Iterator[list[I
 
 
 def _strike(chord: Chord) -> Iterator[InputEvent]:
+    # Tap finds the key and the modifiers of a character itself.
     if SHIFTS.isdisjoint(chord.held):
         yield from _held(chord.held, [Tap(chord.struck)])
     else:
@@ -156,7 +162,9 @@ def _drag(
 
 def _moves(path: Iterable[Point], seconds: float, fewest: int) -> Iterator[InputEvent]:
     legs = [(start, end, math.dist(start, end)) for start, end in pairwise(path)]
+    # The steps are divided among the legs by length, so that the speed is constant along the path.
     steps = max(fewest, round(seconds * _STEPS_A_SECOND))
+    # A path of equal points has no length.
     length = sum(distance for _, _, distance in legs) or 1.0
     for start, end, distance in legs:
         share = max(1, round(steps * distance / length))
@@ -168,6 +176,7 @@ def _moves(path: Iterable[Point], seconds: float, fewest: int) -> Iterator[Input
 
 
 def _between(start: Point, end: Point, step: int, steps: int) -> Point:
+    # Integer rounding to the nearest pixel, so that the last step is exactly the end.
     x = start.x + (2 * (end.x - start.x) * step + steps) // (2 * steps)
     y = start.y + (2 * (end.y - start.y) * step + steps) // (2 * steps)
     return Point(x, y)

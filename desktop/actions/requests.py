@@ -75,6 +75,7 @@ def decode(body: bytes) -> Json:
     """
     try:
         # json.loads detects UTF-16 in bytes and accepts surrogates; RFC 8259 demands UTF-8.
+        # A byte order mark is no part of JSON, but PowerShell and old editors write one.
         value = json.loads(body.decode().removeprefix("\ufeff"), parse_constant=_no_constant)
         if b"\\u" in body:
             # JSON accepts a lone surrogate, but no reply could encode it as UTF-8.
@@ -120,6 +121,7 @@ def _member(item: Any, native: Size, common: Space) -> ActionRequest:
         raise wrong("actions", "a list of objects")
     if item.get("observe") is not None:
         raise InvalidAction('"observe" belongs to the batch, not to one of its actions.')
+    # An action with a space of its own ignores the batch's, in all three fields.
     own = any(item.get(name) is not None for name in SPACE_FIELDS)
     return _action(item, native, space_of(item, native) if own else common, None)
 
@@ -131,11 +133,14 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
         raise InvalidAction(f"Unknown action: {name}")
     known(data, ("action", "observe", *SPACE_FIELDS, *FIELDS))
     values = _values(data, (*kind.needs, *kind.takes))
+    # A field that this action does not use is ignored if it is well formed: models send superfluous
+    # fields, and refusing them would cost a step.
     _check_unused(data)
     for needed in kind.needs:
         # An empty text can be typed; an empty name of a key is a mistake.
         if needed not in values or (name != "type" and values[needed] == ""):
             raise InvalidAction(f'Missing "{needed}" for {name} action.')
+    # Built in the request's space first: the table knows nothing of spaces.
     action = kind.build(values)
     points = points_of(action)
     return ActionRequest(
@@ -151,6 +156,7 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
 
 def picture_of(request: ActionRequest, native: Size) -> View:
     """Return the view of a request: its own, or that of its observation."""
+    # A screenshot action has its options itself; every other action has those of its observation.
     if isinstance(request.action, Screenshot):
         return view(request.action.options, request.space, native, request.action.region)
     options = request.observe.options if request.observe else PictureOptions()
@@ -160,6 +166,7 @@ def picture_of(request: ActionRequest, native: Size) -> View:
 def space_of(data: Json, native: Size) -> Space:
     """Read the space of a request, which all its points, regions and screenshots share."""
     name, width, height = (data.get(field) for field in SPACE_FIELDS)
+    # Without any of the three fields the space is what the model sees.
     if width is None and height is None:
         if name is not None and name not in SPACES:
             raise InvalidAction(f'"coordinate_space" must be one of {", ".join(SPACES)}.')

@@ -105,6 +105,8 @@ def _kinds() -> list[tuple[str, ActionKind]]:
 def _variant(name: str, kind: ActionKind, extra: Json) -> Json:
     fields = {field: FIELDS[field].schema for field in (*kind.needs, *kind.takes)}
     needs = ["action", *kind.needs]
+    # A ref of the accessibility tree may stand in the place of a coordinate: the routes replace it
+    # before the parser reads the body.
     either: Json = {}
     if "coordinate" in fields:
         fields["ref"] = _REF

@@ -36,6 +36,7 @@ def _check(name: str, wanted: Json) -> None:
         close = difflib.get_close_matches(name, PARAMETERS, n=1)
         hint = f'Did you mean "{close[0]}"?' if close else ""
         raise InvalidAction(f'Unknown parameter "{name}".', hint)
+    # HTTP allows repeated parameters, and frameworks disagree on which one counts.
     if name in wanted:
         raise InvalidAction(f'The parameter "{name}" is there twice.')
 

@@ -94,6 +94,8 @@ async def _done_once(
     request: Request, body: Json, reply: ActionResponder, once: OncePerCall, ending: asyncio.Event
 ) -> Response:
     call = call_of(request.headers, request.url.path, body)
+    # A request that arrives during shutdown is refused before its call is recorded, so that a
+    # repeat elsewhere is safe.
     if ending.is_set():
         raise refusal(503, *_ENDING)
 

@@ -123,6 +123,7 @@ class Computer:
         self._clock, self._sleep = clock, sleep
         self._order = asyncio.Lock()
         self._waiting = 0
+        # One thread, so that events of two actions never interleave.
         self._thread = ThreadPoolExecutor(1, "input")
         self.last_activity: float | None = None
         """When the last action ended, in seconds on the monotonic clock."""
@@ -154,10 +155,12 @@ class Computer:
 
     async def release_all(self) -> None:
         """Release every key and button, after the events that are being sent now."""
+        # A cancelled caller must not leave keys pressed.
         await asyncio.shield(self._do(self._device.release_all))
 
     def release_soon(self) -> None:
         """Release every key and button before any event that is sent after this call."""
+        # The executor refuses work once it is shut down; close has released everything by then.
         with suppress(RuntimeError):
             self._thread.submit(self._device.release_all)
 
@@ -177,6 +180,8 @@ class Computer:
         stages = Stages(self._clock)
 
         async def act() -> Outcome:
+            # Recorded before the first event leaves: after a crash a repeat of the call is answered
+            # "unknown" instead of being performed a second time.
             journal.began()
             outcome = await self._perform(request, caller, stages)
             journal.ended(outcome)
@@ -192,6 +197,7 @@ class Computer:
                 outcome, seen = await self._observer.watched(
                     act, request.observe, picture, stages, clicks=_clicks(request)
                 )
+                # A person may have taken control in privacy mode while the screen settled.
                 self._access.check_view()
                 note.changed_fraction = seen.changes.fraction
                 note.frames = (seen.frame_before, seen.frame_id)
@@ -253,6 +259,8 @@ class Computer:
     ) -> AsyncIterator[None]:
         if self._waiting >= self._queue:
             raise QueueFull(self._queue)
+        # Counted before waiting and until the turn comes: an action that runs does not count as
+        # waiting.
         self._waiting += 1
         try:
             await self._order.acquire()
@@ -260,6 +268,8 @@ class Computer:
             self._waiting -= 1
         try:
             self._access.check_view()
+            # A request that changes nothing needs no right to act, but it waits for its place in
+            # the order, so that it sees the effect of the actions before it.
             if is_read_only(request):
                 yield
                 return
@@ -282,6 +292,7 @@ class Computer:
             note.error = "cancelled"
             raise
         finally:
+            # Failures and cancellations are recorded too: the recording must show every step.
             self.last_activity = self._clock()
             at = request.point
             self._record(
@@ -306,6 +317,7 @@ class Computer:
     ) -> list[Outcome | ActionFailed]:
         results: list[Outcome | ActionFailed] = []
         for request in batch.actions:
+            # Each action has its own timings; the batch's own stage "act" is their sum.
             own = Stages(self._clock)
             try:
                 with self._recorded(request, caller, own) as note:
@@ -315,6 +327,8 @@ class Computer:
                         self._typing_policy.with_redacted_text(request, outcome, note.started)
                     )
             except ActionFailed as error:
+                # The rest is skipped, and the reply counts it: an action that depends on a failed
+                # one does harm.
                 results.append(error)
                 break
             finally:
@@ -323,12 +337,14 @@ class Computer:
 
     async def _perform(self, request: ActionRequest, caller: Caller, stages: Stages) -> Outcome:
         with stages.stage("act"):
+            # Outside of the try: a text for another host was not typed, so nothing has failed.
             await self._typing_policy.check(request.action)
             try:
                 await self._send_events(request, caller)
                 point = await self._point(request)
             except (UntypableText, ActionFailed) as error:
                 raise ActionFailed(ACTIONS[request.name].failed, str(error)) from error
+        # Damage that follows at once belongs to this action, though no observation watched it.
         if not isinstance(request.action, Wait | CursorPosition | Screenshot):
             self._observer.note_action()
         shot = None
@@ -340,6 +356,7 @@ class Computer:
 
     async def _send_events(self, request: ActionRequest, caller: Caller) -> None:
         action = request.action
+        # Only a smooth motion starts where the pointer is; reading its position costs a round trip.
         position = Point(0, 0)
         if isinstance(action, MouseMove) and action.seconds:
             position = await self._do(self._device.position)

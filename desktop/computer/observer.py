@@ -132,6 +132,7 @@ class Observer:
         self._moves = 0
         self._effect_until = -math.inf
         self._moving: tuple[float, tuple[Region, ...]] = (-math.inf, ())
+        # One thread: the renderer reuses its buffers and bands from one screenshot to the next.
         self._thread = ThreadPoolExecutor(1, "observer")
 
     @property
@@ -172,15 +173,20 @@ class Observer:
         """
         async with self._watching() as watch:
             before, named, window, margins = await self._run(self._state_before)
+            # Damage before that moment is the effect of an earlier action, not an animation that
+            # the settle rule may ignore.
             recent = [damage for damage in watch.recent() if damage.time >= self._effect_until]
             result = await act()
             with stages.stage("settle"):
+                # Without settling the verdict is immediate, and the damage until now still gives
+                # the changed regions.
                 rule = observe.settle or SettleRule(grace=0.0, longest=0.0)
                 clicked = (await self._run(self._screen.pointer)).position if clicks else None
                 settle = Settle(rule, self._clock(), recent, self._animated(), margins, clicked)
                 verdict = await self._settled(settle, watch)
         self._effect_until = now = self._clock()
         self._moving = (now, settle.moving_at(now))
+        # The changed regions are computed even where the caller wants no screenshot.
         picture = wanted if observe.screenshot else None
         seen = await self._run(lambda: self._compare(before, settle.regions, picture, stages))
         return result, replace(
@@ -202,6 +208,7 @@ class Observer:
         try:
             yield watch
         finally:
+            # A subscription that stays open keeps collecting damage.
             await asyncio.shield(self._run(watch.close))
 
     def _state_before(self) -> tuple[Frame, str, Focused | None, tuple[Region, ...]]:
@@ -239,6 +246,7 @@ class Observer:
     ) -> Observation:
         with stages.stage("capture"):
             frame = self._screen.frame()
+            # Only painted regions are compared: damage is a superset of what changed.
             changed = changes(before, frame, painted)
         result = self._screenshot(wanted, stages, frame=frame) if wanted else None
         shown = result.frame_id if result else self._name(frame, self._screen.pointer())
@@ -255,9 +263,11 @@ class Observer:
             frame = frame or self._screen.frame()
             pointer = self._screen.pointer()
         shown = self._name(frame, pointer)
+        # The pointer is part of the ETag only where it is drawn.
         drawn = pointer if wanted.options.cursor else None
         tag = etag(shown, wanted, drawn)
         data = None
+        # Encoding is the expensive stage: it is skipped when the caller has these bytes.
         if tag not in known and wanted.options.since != shown:
             with stages.stage("encode"):
                 data = self._renderer.render(
@@ -273,6 +283,7 @@ class Observer:
         )
 
     def _name(self, frame: Frame, pointer: Pointer) -> str:
+        # The serial changes with the pointer's shape.
         pointed = (pointer.position, pointer.serial)
         if pointed != self._pointed:
             self._moves += self._pointed is not None

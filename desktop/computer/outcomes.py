@@ -96,6 +96,7 @@ def frame_id(boot: str, frame: Frame, moves: int) -> str:
 
 def etag(frame: str, view: View, pointer: Pointer | None) -> str:
     """Return the name of a screenshot's bytes: of frame, view, and the pointer drawn on it."""
+    # The format and quality are part of the name: If-None-Match must not match other bytes.
     drawn = None if pointer is None else (pointer.position, pointer.serial)
     described = repr((view.size, view.region, view.options.format, view.options.quality, drawn))
     return f"{frame}-{hashlib.blake2s(described.encode(), digest_size=8).hexdigest()}"
@@ -177,10 +178,12 @@ def _observation_json(seen: Observation | None, space: Space, native: Size) -> J
     body: Json = {"frame_id": seen.frame_id}
     if seen.settled is not None:
         body["settled"] = seen.settled
+    # Regions are reported in the space of the request, like every other point in the reply.
     body["changed_fraction"] = seen.changes.fraction
     body["changed_regions"] = [
         list(convert_region(Region(*region), native, space.size)) for region in seen.changes.regions
     ]
+    # Present even when null: a client distinguishes "no window" from "not observed".
     for name in ("focused_before", "focused_after"):
         window: Focused | None = getattr(seen, name)
         body[name] = None if window is None else {"id": window.id, "title": window.title}

@@ -32,6 +32,8 @@ class ActionResponder:
         Raises:
             CallRefused: If the call may have been performed already, or its id has other input.
         """
+        # The client names the instance that it sent the call to first. Another instance cannot know
+        # whether the call ran there.
         if instance and instance != self._computer.instance_id and not once.knows(call):
             raise CallRefused.unknown("It was sent to another instance of this desktop before.")
         (status, body), fresh = await once.run(call, self._act)
@@ -48,6 +50,7 @@ class ActionResponder:
         except ActionFailed as error:
             fields = {"message": error.message, "detail": error.detail, "code": error.code}
             answer = (error.status, {name: text for name, text in fields.items() if text})
+            # A failure is an answer too: a repeat of the call must not perform the action again.
             progress.ended(answer)
             return answer
         journaled.ended(outcome)
@@ -55,6 +58,7 @@ class ActionResponder:
 
     async def _replayed(self, body: Json) -> Json:
         """Return the recorded body, with screenshots of what the screen shows now."""
+        # Screenshots are not journaled, so that the journal stays small.
         again = {**body, "replayed": True}
         if "results" in again and isinstance(self._request, BatchRequest):
             again["results"] = [

@@ -52,6 +52,7 @@ class TypingPolicy:
             ForeignHost: If its text belongs to hosts that do not have the keyboard.
         """
         if isinstance(action, Type) and action.hosts:
+            # Asks applications over D-Bus, which may take seconds.
             await asyncio.to_thread(self.fields.check_host, action.hosts)
 
     def with_redacted_text(self, request: ActionRequest, outcome: Outcome, since: float) -> Outcome:
