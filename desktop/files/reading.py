@@ -11,7 +11,7 @@ from urllib.parse import quote
 from deskhand.vncbridge.http.file_response import SAFE, SpanResponse
 from deskhand.vncbridge.http.ranges import Span
 
-from .disk import absolute, chunks, entries, opened, told
+from .disk import CHUNK, absolute, chunks, entries, opened, told
 from .lines import Bounds, Excerpt, LineReader, is_binary
 from .preconditions import tag
 from .requests import LinesQuery
