@@ -33,6 +33,7 @@ def _running_plane(settings: Settings) -> Json:
         found: Json = json.loads(file.read_text())
     except (FileNotFoundError, ValueError):
         return {}
+    # After a crash the file is still there, but its process is not.
     return found if Path(f"/proc/{found['pid']}").exists() else {}
 
 

@@ -58,6 +58,7 @@ async def _demo(settings: Settings, model: str | None, any_port: bool, as_json: 
             _print_result(result, output)
         if os.environ.get("DEMO_EXIT") != "1":
             output("The demo stays up for your browser; Ctrl-C ends it.")
+            # Scripts and tests set ``DEMO_EXIT=1``: no browser needs the control plane afterwards.
             await found.server.asked.wait()
     return 0 if result["ok"] else FAILED
 

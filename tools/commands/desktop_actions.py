@@ -24,9 +24,9 @@ def screenshot(where: DesktopSelector, file: Path, as_json: bool) -> int:
         return USAGE
 
     async def work() -> None:
-        async with open_desktop(where) as desk:
+        async with open_desktop(where) as target:
             to = None if str(file) == "-" else file
-            taken = await desk.desktop.screenshot(format=kind, path=to)
+            taken = await target.desktop.screenshot(format=kind, path=to)
         if to is None:
             sys.stdout.buffer.write(taken.data)
         elif as_json:
@@ -46,8 +46,10 @@ def click(where: DesktopSelector, x: int, y: int, button: Any, count: int, as_js
         return USAGE
 
     async def work() -> None:
-        async with open_desktop(where) as desk:
-            _print_result(await desk.desktop.mouse.click(x, y, button=button, count=count), as_json)
+        async with open_desktop(where) as target:
+            _print_result(
+                await target.desktop.mouse.click(x, y, button=button, count=count), as_json
+            )
 
     return run_command(work)
 
@@ -57,8 +59,8 @@ def type_text(where: DesktopSelector, text: str, as_json: bool) -> int:
     typed = sys.stdin.read() if text == "-" else text
 
     async def work() -> None:
-        async with open_desktop(where) as desk:
-            _print_result(await desk.desktop.keyboard.type(typed), as_json)
+        async with open_desktop(where) as target:
+            _print_result(await target.desktop.keyboard.type(typed), as_json)
 
     return run_command(work) if typed else DONE
 
@@ -67,8 +69,8 @@ def key(where: DesktopSelector, chords: list[str], as_json: bool) -> int:
     """Press keys and chords in order."""
 
     async def work() -> None:
-        async with open_desktop(where) as desk:
-            _print_result(await desk.desktop.keyboard.press(" ".join(chords)), as_json)
+        async with open_desktop(where) as target:
+            _print_result(await target.desktop.keyboard.press(" ".join(chords)), as_json)
 
     return run_command(work)
 

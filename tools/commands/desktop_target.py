@@ -90,6 +90,7 @@ async def _chosen(plane: DesktopClient, wanted: str | None) -> str:
     try:
         listed = (await plane.request("GET", "/api/v0/desktops"))["desktops"]
     except DesktopRefused as error:
+        # A desktop service has no route for the list of desktops.
         if error.status == _NOT_FOUND and not wanted:
             return ""
         raise
@@ -98,6 +99,7 @@ async def _chosen(plane: DesktopClient, wanted: str | None) -> str:
         if wanted not in ids:
             raise NoSuchDesktop(f"there is no desktop {wanted}; {_known(ids)}")
         return wanted
+    # The control plane lists the newest desktop first.
     if ids:
         return ids[0]
     started = await plane.request("POST", "/api/v0/desktops", json={}, timeout=90.0)

@@ -132,6 +132,7 @@ def _port(settings: Settings) -> Finding:
     if settings.listen.startswith("unix:") or not port.isdigit():
         return Finding("address", "ok", settings.listen)
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        # As the server does: a port in TIME_WAIT counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host.strip("[]"), int(port)))

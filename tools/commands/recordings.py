@@ -27,8 +27,8 @@ def record(
     """Record until Ctrl-C or for ``seconds``, and download the video."""
 
     async def work() -> None:
-        async with open_desktop(where) as desk:
-            recording = desk.desktop.recording
+        async with open_desktop(where) as target:
+            recording = target.desktop.recording
             name = await recording.start(label=label)
             if not as_json:
                 print_line(
@@ -50,8 +50,8 @@ def listing(where: DesktopSelector, as_json: bool) -> int:
     """Print the recordings of the desktop and of the control plane's runs."""
 
     async def work() -> None:
-        async with open_desktop(where) as desk:
-            rows = await _rows(desk)
+        async with open_desktop(where) as target:
+            rows = await _rows(target)
         if as_json:
             print_json({"recordings": rows})
             return
@@ -71,11 +71,11 @@ def get(where: DesktopSelector, recording_id: str, file: Path | None, as_json: b
     to = file or Path(f"{recording_id}.mp4")
 
     async def work() -> None:
-        async with open_desktop(where) as desk:
-            if desk.plane is None or await _is_of_desktop(desk, recording_id):
-                size = await desk.desktop.recording.download(recording_id, to)
+        async with open_desktop(where) as target:
+            if target.plane is None or await _is_of_desktop(target, recording_id):
+                size = await target.desktop.recording.download(recording_id, to)
             else:
-                size = await desk.plane.download(f"{_FILES}/{recording_id}", to)
+                size = await target.plane.download(f"{_FILES}/{recording_id}", to)
         print_json({"file": str(to), "bytes": size}) if as_json else print_line(str(to))
 
     return run_command(work)
@@ -85,22 +85,22 @@ def remove(where: DesktopSelector, recording_id: str, as_json: bool) -> int:
     """Delete one recording."""
 
     async def work() -> None:
-        async with open_desktop(where) as desk:
-            if desk.plane is None or await _is_of_desktop(desk, recording_id):
-                await desk.desktop.recording.delete(recording_id)
+        async with open_desktop(where) as target:
+            if target.plane is None or await _is_of_desktop(target, recording_id):
+                await target.desktop.recording.delete(recording_id)
             else:
-                await desk.plane.request("DELETE", f"{_FILES}/{recording_id}")
+                await target.plane.request("DELETE", f"{_FILES}/{recording_id}")
         if as_json:
             print_json({"removed": recording_id})
 
     return run_command(work)
 
 
-async def _rows(desk: TargetDesktop) -> list[Json]:
-    rows = [_row(one) for one in await desk.desktop.recording.list()]
-    if desk.plane is not None:
+async def _rows(target: TargetDesktop) -> list[Json]:
+    rows = [_row(one) for one in await target.desktop.recording.list()]
+    if target.plane is not None:
         params = {"limit": _PAGE}
-        found = await desk.plane.request("GET", "/api/v0/recordings", params=params)
+        found = await target.plane.request("GET", "/api/v0/recordings", params=params)
         rows += [_run_row(one) for one in found["recordings"]]
     return rows
 
@@ -129,10 +129,11 @@ def _run_row(one: Json) -> Json:
     }
 
 
-async def _is_of_desktop(desk: TargetDesktop, recording_id: str) -> bool:
+async def _is_of_desktop(target: TargetDesktop, recording_id: str) -> bool:
     try:
-        await desk.desktop.recording.get(recording_id)
+        await target.desktop.recording.get(recording_id)
     except DesktopRefused as error:
+        # The desktop service may refuse the id of a stored file as malformed (400).
         if error.status in (400, _NOT_FOUND):
             return False
         raise
@@ -144,6 +145,7 @@ async def _wait_for_signal(seconds: float | None) -> None:
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     caught = (signal.SIGINT, signal.SIGTERM)
+    # The handlers replace KeyboardInterrupt: the recording must be stopped and downloaded.
     for number in caught:
         loop.add_signal_handler(number, asked.set)
     try:

@@ -85,6 +85,7 @@ async def _work(
     showing = asyncio.create_task(_show(plane.client, chat_id, quiet), name="progress")
     try:
         result = await wait(plane.client, chat_id, timeout)
+        # Each question ends one wait. The turn goes on with the answer, so wait again.
         while result.get("requires_action"):
             question = result["requires_action"]["question"]
             if not await _answered(plane.client, chat_id, question, timeout, quiet):
@@ -92,6 +93,7 @@ async def _work(
             result = await wait(plane.client, chat_id, timeout)
     finally:
         showing.cancel()
+        # Awaiting the cancelled task keeps its last line from following the result.
         await asyncio.gather(showing, return_exceptions=True)
     _print_result(result, plane, as_json)
     return exit_code(result)
@@ -109,17 +111,20 @@ def _model_line(status: Json) -> str:
 
 async def call(client: DesktopClient, tool: str, arguments: Json, timeout: float = 60.0) -> Json:
     """Call one tool of the control plane."""
-    answer: Json = await client.request(
+    response: Json = await client.request(
         "POST", f"/api/v0/tools/{tool}", json=arguments, timeout=timeout
     )
-    return answer
+    return response
 
 
 async def wait(client: DesktopClient, chat_id: str, timeout: float) -> Json:
     """Wait for a subagent; return the result of ``wait_agent``."""
     arguments = {"chat_id": chat_id, "timeout_seconds": int(timeout)}
-    answer = await call(client, "wait_agent", arguments, timeout + 120.0)
-    result: Json = answer.get("result") or {"status": "error", "last_error": answer.get("error")}
+    response = await call(client, "wait_agent", arguments, timeout + 120.0)
+    result: Json = response.get("result") or {
+        "status": "error",
+        "last_error": response.get("error"),
+    }
     return result
 
 

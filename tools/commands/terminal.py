@@ -60,6 +60,7 @@ async def typed_line(prompt: str) -> str:
         line = sys.stdin.readline()
         if line.strip():
             return line.strip()
+        # End of file: nothing more can be typed, but the page may still answer.
         if not line:
             await asyncio.Event().wait()
 

@@ -96,6 +96,7 @@ async def running(
             serving = asyncio.create_task(server.run_until_asked(bound), name="serve")
             try:
                 await _wait_ready(ready.wait(), serving)
+                # Clients find the address only after the server accepts requests.
                 with _announced(settings.data_dir, address, token_file):
                     yield Running(opened, address, server)
             finally:
@@ -106,6 +107,7 @@ async def running(
 async def _wait_ready(event: Any, serving: asyncio.Task[None]) -> None:
     waiting = asyncio.ensure_future(event)
     await asyncio.wait({waiting, serving}, return_when=asyncio.FIRST_COMPLETED)
+    # The server has ended before it was ready: ``result`` raises its error.
     if not waiting.done():
         waiting.cancel()
         serving.result()

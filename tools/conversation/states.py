@@ -85,6 +85,8 @@ class Transition:
 
 _QUEUED, _WAITING, _RUNNING = ChatState.QUEUED, ChatState.WAITING, ChatState.RUNNING
 _INTERRUPTING, _ACTION, _ERROR = ChatState.INTERRUPTING, ChatState.REQUIRES_ACTION, ChatState.ERROR
+# A message for an idle chat starts a turn. With a backlog, the message goes to the end of the
+# queue, and the head of the queue starts the turn.
 _NEW = Transition(_QUEUED, Delivery.APPEND)
 _NEW_LAST = Transition(_QUEUED, Delivery.ENQUEUE_AND_PROMOTE)
 

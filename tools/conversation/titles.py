@@ -36,6 +36,7 @@ def withheld(action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
     They are published until the action reports whether the text went into a password field.
     """
+    # Only ``type`` enters text: in other actions, ``text`` names keys.
     text = arguments.get("text")
     if action != "type" or not isinstance(text, str):
         return dict(arguments)

@@ -42,6 +42,7 @@ class InstanceTracker:
             return
         self._first[call_id] = instance
         if len(self._first) > KEPT:
+            # Dicts keep the order of insertion, so the first key is the oldest call.
             del self._first[next(iter(self._first))]
 
 
@@ -88,7 +89,7 @@ class DesktopMachine:
             MachineUnavailable: If there was no response.
         """
         try:
-            answer = await self._client().request(
+            response = await self._client().request(
                 method,
                 path,
                 json=json,
@@ -103,9 +104,9 @@ class DesktopMachine:
             raise NoMachine(str(error)) from error
         except DesktopUnavailable as error:
             raise MachineUnavailable(str(error)) from error
-        if self._tool_call_id and isinstance(answer, dict) and "instance_id" in answer:
-            self._instances.record(self._tool_call_id, str(answer["instance_id"]))
-        return answer
+        if self._tool_call_id and isinstance(response, dict) and "instance_id" in response:
+            self._instances.record(self._tool_call_id, str(response["instance_id"]))
+        return response
 
     async def download(self, path: str, to: Path) -> int:
         """Stream a response's body into a file and return its length in bytes."""
@@ -131,4 +132,5 @@ class DesktopMachine:
 
 
 def _same_call(one: str, other: str) -> bool:
+    # Both directions: a request may come before or after the one that carries the plain id.
     return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")

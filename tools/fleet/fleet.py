@@ -89,6 +89,7 @@ class Fleet:
                 self._known[entry.id] = entry
             else:
                 self._forget(entry)
+        # Only the default desktop belongs to no chat.
         self._default = next((e.id for e in self._known.values() if e.chat_id is None), None)
         self._heart = asyncio.create_task(self._beat(), name="fleet heartbeat")
         return tuple(self._known)
@@ -99,6 +100,7 @@ class Fleet:
         Raises:
             DesktopNotStarted: With the last line of the service's log, or another reason.
         """
+        # The service reads its token from a file: arguments are visible to every user (ps(1)).
         desktop_id = secrets.token_hex(4)
         folder = self._root / desktop_id
         token = secrets.token_urlsafe(32)
@@ -145,8 +147,10 @@ class Fleet:
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.PIPE,
                     stderr=errors,
+                    # The current directory must not stay in use after the control plane has ended.
                     cwd="/",
                     env={k: v for k, v in os.environ.items() if k in PASSED_ON},
+                    # Ctrl-C in our terminal must not reach the keepers: the fleet ends them.
                     start_new_session=True,
                 )
         except OSError as error:
@@ -168,6 +172,7 @@ class Fleet:
                 line = await child.stdout.readline()
         except TimeoutError:
             raise DesktopNotStarted(f"it was not ready after {START_SECONDS:.0f} s") from None
+        # An empty read is end of file: the service has exited, and its log has the reason.
         if not line:
             await child.wait()
             raise DesktopNotStarted(_last_line(log) or f"exit status {child.returncode}")
@@ -179,6 +184,7 @@ class Fleet:
 
     async def default(self) -> str:
         """Return the desktop of chats that have none, started at its first use."""
+        # The lock keeps two chats from starting two default desktops.
         async with self._starting_default:
             if self._default is None or not self.known(self._default):
                 self._default = (await self.start("default")).id
@@ -257,6 +263,7 @@ class Fleet:
 
     def _forget(self, entry: RegisteredDesktop) -> None:
         self._entries.remove(entry.id)
+        # ``rmdir`` fails on a folder with files in it, such as recordings, which are kept.
         with contextlib.suppress(OSError):
             Path(entry.folder).rmdir()
 
@@ -295,6 +302,7 @@ async def _end_adopted(pid: int) -> None:
     """
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
+    # A pidfd becomes readable when the process exits, and never refers to a reused pid.
     descriptor = os.pidfd_open(pid)
     loop.add_reader(descriptor, ended.set)
     try:

@@ -89,6 +89,7 @@ def start_time(pid: int) -> int | None:
         return None
     # The name of the command is in parentheses, and may contain blanks and parentheses itself.
     state, *fields = stat.rpartition(")")[2].split()
+    # A zombie has exited: only its parent has not waited for it yet.
     return None if state == "Z" else int(fields[18])
 
 

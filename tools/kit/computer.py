@@ -72,7 +72,7 @@ class ComputerOutcome:
 
 @dataclass(frozen=True)
 class _Done:
-    reply: Json
+    response: Json
     control: HumanControlWait | None = None
     missed: bool = False
     """True if the call was not sent: a person left another screen than the model has seen."""
@@ -125,9 +125,9 @@ class ComputerTool:
             return _failed(call, str(error))
         except MachineUnavailable as error:
             return _failed(call, f"The desktop cannot be reached: {error}")
-        reply, before = done.reply, self._screen
-        picture = None if done.hidden else await self._picture(wanted, reply)
-        sentences = [] if done.missed else _sentences(wanted, reply, picture)
+        response, before = done.response, self._screen
+        picture = None if done.hidden else await self._picture(wanted, response)
+        sentences = [] if done.missed else _sentences(wanted, response, picture)
         content: list[Text | Image] = [Text(text) for text in sentences]
         if done.control is not None:
             changed = picture is not None and "region" not in wanted.payload
@@ -137,11 +137,11 @@ class ComputerTool:
         return ComputerOutcome(
             ToolResult(call.id, tuple(content), is_error=done.missed, toolset=call.toolset),
             picture,
-            _point(reply.get("point")),
-            _point(reply.get("native_point")),
-            reply.get("changed_fraction"),
-            reply.get("told_text"),
-            reply.get("timings", {}),
+            _point(response.get("point")),
+            _point(response.get("native_point")),
+            response.get("changed_fraction"),
+            response.get("told_text"),
+            response.get("timings", {}),
         )
 
     async def glance(self) -> Image | None:
@@ -149,6 +149,7 @@ class ComputerTool:
 
         The state for the model (the frame that it has seen) does not change.
         """
+        # An empty id: this request belongs to no tool call, so it may be repeated.
         width, height = map(str, GLANCE)
         wanted = {"scaled_width": width, "scaled_height": height, "format": "jpeg"}
         machine = self._machine("")
@@ -158,6 +159,7 @@ class ComputerTool:
             return None
         if not isinstance(data, bytes):
             return None
+        # Equal bytes are stored once: most steps without a picture leave the screen unchanged.
         if self._glanced is None or self._glanced[0] != data:
             self._glanced = data, await self._pictures.save(data, "image/jpeg", *GLANCE)
         return self._glanced[1]
@@ -169,6 +171,7 @@ class ComputerTool:
         while True:
             try:
                 if control is not None and wanted.kind == "action":
+                    # Each attempt needs a new id, since a repeated id returns the first result.
                     request = self._with_since({"action": "screenshot"})
                     current = await self._post(request, f"{call_id}.look{next(attempts)}")
                     if current["frame_id"] != self._seen:
@@ -178,6 +181,7 @@ class ComputerTool:
                 ended = None
                 if error.status == OCCUPIED:
                     ended = await self._control_waits.awaited(self._machine(call_id))
+                # No person was in control, so the refusal has another reason: report it.
                 if ended is None:
                     raise
                 control = ended
@@ -203,35 +207,37 @@ class ComputerTool:
     async def _post(self, payload: Json, call_id: str, seconds: float = 0.0) -> Json:
         timeout = PATIENCE + SETTLE_MS / 1000 + seconds
         machine = self._machine(call_id)
-        reply: Json = await machine.request("POST", ACTION, json=payload, timeout=timeout)
-        return reply
+        response: Json = await machine.request("POST", ACTION, json=payload, timeout=timeout)
+        return response
 
-    async def _picture(self, wanted: DesktopCall, reply: Json) -> Image | None:
-        data = reply.get("screenshot_data")
+    async def _picture(self, wanted: DesktopCall, response: Json) -> Image | None:
+        # The service may send a frame again although ``since`` names it. A zoom is always new
+        # to the model, even if its frame is not.
+        data = response.get("screenshot_data")
         zoomed = "region" in wanted.payload
-        if not data or (reply["frame_id"] == self._seen and not zoomed):
+        if not data or (response["frame_id"] == self._seen and not zoomed):
             return None
         picture = await self._pictures.save(
             base64.b64decode(data),
-            reply["screenshot_media_type"],
-            reply["screenshot_width"],
-            reply["screenshot_height"],
+            response["screenshot_media_type"],
+            response["screenshot_width"],
+            response["screenshot_height"],
         )
         # After a zoom, "as in the last picture" would refer to the zoomed picture.
-        self._seen = None if zoomed else reply["frame_id"]
+        self._seen = None if zoomed else response["frame_id"]
         self._screen = self._screen if zoomed else picture
         return picture
 
 
-def _sentences(wanted: DesktopCall, reply: Json, picture: Image | None) -> list[str]:
+def _sentences(wanted: DesktopCall, response: Json, picture: Image | None) -> list[str]:
     if wanted.kind == "position":
-        x, y = reply["point"]
+        x, y = response["point"]
         return [f"X={x},Y={y}"]
     sentences = [wanted.text] if wanted.text else []
-    if reply.get("clamped"):
-        x, y = reply["point"]
+    if response.get("clamped"):
+        x, y = response["point"]
         sentences.append(f"The point was off the screen; ({x}, {y}) was used.")
-    if reply.get("settled") == "ceiling":
+    if response.get("settled") == "ceiling":
         sentences.append(f"After {SETTLE_MS / 1000:g} s the screen was still moving.")
     if picture is None:
         sentences.append("The screen looks exactly as in the last picture.")

@@ -72,10 +72,10 @@ class EditFilesTool:
             return ToolOutcome(error=f"{error} {NOTHING}")
         body = {"files": grouped.files, "include_diff": True}
         try:
-            answer = await context.machine.request("POST", "/api/v0/edit-files", json=body)
+            response = await context.machine.request("POST", "/api/v0/edit-files", json=body)
         except Unreachable as error:
             return ToolOutcome(error=f"{_renamed(str(error), grouped.labels)} {NOTHING}")
-        files = answer.get("files") if isinstance(answer, dict) else None
+        files = response.get("files") if isinstance(response, dict) else None
         return ToolOutcome({"ok": True} | ({"files": files} if files is not None else {}))
 
 
@@ -83,6 +83,7 @@ def _edits(arguments: Any) -> list[Any]:
     if not isinstance(arguments, dict):
         raise _Unusable("The input must be an object with edits, not a JSON array or a value.")
     edits = arguments.get("edits")
+    # Some models send nested JSON as a text.
     if isinstance(edits, str):
         try:
             edits = json.loads(edits)
@@ -109,11 +110,14 @@ def _grouped(edits: list[Any]) -> _Grouped:
         raise _Unusable(f"path is required: it is missing in {', '.join(nowhere)}.")
     files: dict[str, list[Json]] = {}
     places: dict[str, tuple[str, int]] = {}
+    # The service receives the edits grouped by file, and names an edit by file and index in its
+    # error messages. ``labels`` translates these to the positions in the model's flat list.
     for number, edit in enumerate(edits):
         path = _path(edit)
         entries = files.setdefault(path, [])
         places[f"edits[{number}]"] = (path, len(entries))
         old, new = edit.get("old_text"), edit.get("new_text")
+        # The names of these fields in an earlier version, which models may still use.
         if old is None and new is None:
             old, new = edit.get("search"), edit.get("replace")
         entries.append(

@@ -57,6 +57,7 @@ LONGEST_WAIT = 300.0
 INTERRUPT_TIMEOUT = 10.0
 """Seconds for each response while a person waits for an interrupted call to end."""
 
+# Commands that print whole files, for which `read_file` is the better tool.
 _FILE_DUMP = re.compile(r"cat\s|(?:rg|grep)\s.*--include-all|(?:rg|grep)\s+-l\s", re.DOTALL)
 
 _SPEC = ToolSpec(
@@ -140,6 +141,7 @@ class ExecuteTool:
         if run.background:
             result = _backgrounded(process_id)
         else:
+            # A repeated call finds its process already running: the timeout counts from its start.
             began -= max(float(started.get("age_ms") or 0), 0.0) / 1000
             result = await self._watched(run, context, process_id, began)
             if took := int((self._clock() - began) * 1000):
@@ -179,14 +181,14 @@ class ExecuteTool:
         process_id = str(started["id"])
         seconds = 0.0 if run.background else INTERRUPT_TIMEOUT
         try:
-            answer = await wait_output(context, process_id, seconds)
+            response = await wait_output(context, process_id, seconds)
         except Unreachable as error:
             return self._unknown(error) | {"background_process_id": process_id}
-        if answer.get("running") and run.background:
+        if response.get("running") and run.background:
             return _backgrounded(process_id)
-        result = result_fields(answer)
-        if answer.get("canceled"):
-            took = int(answer.get("duration_ms") or 0)
+        result = result_fields(response)
+        if response.get("canceled"):
+            took = int(response.get("duration_ms") or 0)
             result |= {"success": False, "wall_duration_ms": took}
             result["error"] = f"canceled by the user after {format_duration(took / 1000)}"
         return result
@@ -230,6 +232,7 @@ class ExecuteTool:
             # the call is older than itself, and refuses.
             if not context.tool_call_id:
                 raise
+            # The age must not be 0, which is a first attempt.
             age = int((self._clock() - began) * 1000) + 1
             return await _post(context, body | {"call_age_ms": age})
 
@@ -238,26 +241,31 @@ class ExecuteTool:
     ) -> Json:
         deadline = began + run.timeout
         lost: Exception | None = None
-        answer: Json | None = None
+        response: Json | None = None
+        # Long waits are split, so that no single request stays open for hours.
         while (left := deadline - self._clock()) > 0:
             try:
-                answer = await wait_output(context, process_id, min(left, LONGEST_WAIT))
+                response = await wait_output(context, process_id, min(left, LONGEST_WAIT))
             except Unreachable as error:
                 lost = error
                 break
-            if not answer.get("running"):
-                return result_fields(answer)
-        if lost or answer is None:
+            if not response.get("running"):
+                return result_fields(response)
+        # A lost wait tells nothing about the process. Reading the state once decides between
+        # finished, still running and unknown.
+        if lost or response is None:
             try:
-                answer = await read_output(context, process_id)
+                response = await read_output(context, process_id)
             except Unreachable as error:
                 return self._lost(run, process_id, lost, error)
-        if not answer.get("running"):
-            return result_fields(answer)
-        return self._unfinished(run, process_id, answer, lost)
+        if not response.get("running"):
+            return result_fields(response)
+        return self._unfinished(run, process_id, response, lost)
 
-    def _unfinished(self, run: _Run, process_id: str, answer: Json, lost: Exception | None) -> Json:
-        result = result_fields(answer) | {
+    def _unfinished(
+        self, run: _Run, process_id: str, response: Json, lost: Exception | None
+    ) -> Json:
+        result = result_fields(response) | {
             "success": False,
             "exit_code": -1,
             "background_process_id": process_id,
@@ -290,12 +298,12 @@ class ExecuteTool:
 
 
 async def _post(context: ToolContext, body: Json, timeout: float = SNAPSHOT_TIMEOUT) -> Json:
-    answer = await context.machine.request(
+    response = await context.machine.request(
         "POST", "/api/v0/processes/start", json=body, timeout=timeout
     )
-    if not isinstance(answer, dict) or "id" not in answer:
+    if not isinstance(response, dict) or "id" not in response:
         raise MachineUnavailable("the machine's answer to the start cannot be read")
-    return answer
+    return response
 
 
 def _failed(error: str) -> Json:

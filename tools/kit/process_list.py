@@ -22,9 +22,9 @@ class ProcessListTool:
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
         """Request the list."""
         try:
-            answer = await context.machine.request(
+            response = await context.machine.request(
                 "GET", "/api/v0/processes/list", params={"limit": "50"}
             )
         except Unreachable as error:
             return ToolOutcome(error=f"list processes: {error}")
-        return ToolOutcome(answer)
+        return ToolOutcome(response)

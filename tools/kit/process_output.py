@@ -48,19 +48,20 @@ class ProcessOutputTool:
         except BadArguments as error:
             return ToolOutcome(error=str(error))
         try:
-            answer = await self._answer(context, process_id, seconds)
+            response = await self._response(context, process_id, seconds)
         except Unreachable as error:
             return ToolOutcome({"success": False, "error": f"get process output: {error}"})
-        result = result_fields(answer)
-        if answer.get("running"):
+        result = result_fields(response)
+        if response.get("running"):
             result["note"] = "process is still running"
         return ToolOutcome(result)
 
     @staticmethod
-    async def _answer(context: ToolContext, process_id: str, seconds: float) -> Json:
+    async def _response(context: ToolContext, process_id: str, seconds: float) -> Json:
         if not seconds:
             return await read_output(context, process_id)
         try:
             return await wait_output(context, process_id, seconds)
         except Unreachable:
+            # A long wait may break where a short request still succeeds.
             return await read_output(context, process_id)

@@ -49,10 +49,10 @@ class ProcessSignalTool:
         except BadArguments as error:
             return ToolOutcome(error=str(error))
         try:
-            answer = await context.machine.request(
+            response = await context.machine.request(
                 "POST", f"/api/v0/processes/{quote(process_id, safe='')}/signal", json=body
             )
         except Unreachable as error:
             return ToolOutcome({"success": False, "error": f"signal process: {error}"})
-        message = answer.get("message", "") if isinstance(answer, dict) else ""
+        message = response.get("message", "") if isinstance(response, dict) else ""
         return ToolOutcome({"success": True, "message": message})

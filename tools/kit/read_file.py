@@ -42,12 +42,13 @@ class ReadFileTool:
         params |= {"offset": str(offset)} if offset else {}
         params |= {"limit": str(limit)} if limit else {}
         try:
-            answer = json_object(
+            response = json_object(
                 await context.machine.request("GET", "/api/v0/read-file-lines", params=params)
             )
-            if answer.get("success"):
-                return ToolOutcome({k: v for k, v in answer.items() if k != "success"})
-            error_text = str(answer.get("error") or "the file could not be read")
+            if response.get("success"):
+                return ToolOutcome({k: v for k, v in response.items() if k != "success"})
+            error_text = str(response.get("error") or "the file could not be read")
+            # The service reports a directory only in the text of the error.
             if "not a file" in error_text:
                 listing = json_object(
                     await context.machine.request(

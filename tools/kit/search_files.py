@@ -57,14 +57,14 @@ class SearchFilesTool:
         except BadArguments as error:
             return ToolOutcome(error=str(error))
         try:
-            answer = await context.machine.request(
+            response = await context.machine.request(
                 "POST", "/api/v0/search", json=body, timeout=PATIENCE
             )
         except Unreachable as error:
             return ToolOutcome(error=str(error))
-        if not isinstance(answer, dict):
+        if not isinstance(response, dict):
             return ToolOutcome(error="the machine's answer is not JSON")
-        return ToolOutcome(_result(answer))
+        return ToolOutcome(_result(response))
 
 
 def _body(arguments: Json) -> Json:
@@ -82,15 +82,15 @@ def _body(arguments: Json) -> Json:
     return body
 
 
-def _result(answer: Json) -> Json:
+def _result(response: Json) -> Json:
     result: Json = {
-        "content": "\n".join(_line(match) for match in answer.get("matches") or []),
-        "count": answer.get("count", 0),
+        "content": "\n".join(_line(match) for match in response.get("matches") or []),
+        "count": response.get("count", 0),
     }
     notes = []
-    if answer.get("has_more"):
-        notes.append(f"There is more: continue with offset={answer.get('next_offset')}.")
-    if answer.get("timed_out"):
+    if response.get("has_more"):
+        notes.append(f"There is more: continue with offset={response.get('next_offset')}.")
+    if response.get("timed_out"):
         notes.append("The search took too long and was ended: narrow path, glob or pattern.")
     if notes:
         result["note"] = " ".join(notes)

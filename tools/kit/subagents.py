@@ -109,6 +109,7 @@ class WaitTool(SubagentTool):
             return await subagents.wait(caller_id, _chat_id(arguments), seconds)
         if not isinstance(several, list) or not several:
             raise BadArguments("chat_ids must be a list of at least one id")
+        # Duplicates are dropped, the order is kept: results come in the order of the ids.
         ids = list(dict.fromkeys(_uuid(chat_id) for chat_id in several))
         match arguments.get("mode") or "all":
             case "all":
@@ -192,6 +193,7 @@ def _seconds(value: Any) -> float:
     if value is None:
         return 0.0
     try:
+        # ``value != value`` holds for NaN only, which JSON parsers in Python accept.
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
             raise ValueError(value)
         return float(value)
@@ -208,6 +210,7 @@ def _budget(value: Any) -> Json:
         whole = name == "minutes" or isinstance(amount, int)
         if isinstance(amount, bool) or not isinstance(amount, int | float) or not whole:
             raise BadArguments(f"budget.{name} must be a number")
+        # Not ``amount <= 0``, which is false for NaN.
         if not amount > 0:
             raise BadArguments(f"budget.{name} must be more than 0")
     return dict(value)

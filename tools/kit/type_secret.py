@@ -55,12 +55,14 @@ class TypeSecretTool:
         if name not in names:
             known = f"you have {', '.join(names)}" if names else "you have none"
             return ToolOutcome(error=f"there is no secret of that name for you; {known}")
+        # From here on the value must not reach the model: no error message may contain it.
         value = self._secrets.value(name, chats)
         typing: Json = {"action": "type", "text": value, "observe": {"screenshot": False}}
         if domains := self._secrets.domains(name, chats):
             # The desktop service checks the page with keyboard focus, and refuses an unknown one.
             typing["hosts"] = list(domains)
         try:
+            # The desktop redacts the value from its logs and recordings from this request on.
             await context.machine.request("POST", SECRETS, json={"values": [value]})
             await context.machine.request("POST", ACTION, json=typing, timeout=PATIENCE)
         except (MachineRefused, MachineUnavailable) as error:

@@ -45,6 +45,7 @@ def flag(arguments: Json, name: str) -> bool:
 def number(arguments: Json, name: str) -> int:
     """Return a whole number >= 0, 0 if it is missing."""
     value: Any = arguments.get(name, 0)
+    # ``isdigit`` alone accepts digits of other scripts, and superscripts that ``int`` rejects.
     if isinstance(value, str) and value.isascii() and value.isdigit():
         value = int(value)
     if isinstance(value, float) and value.is_integer():

@@ -27,6 +27,7 @@ def without_background_suffix(command: str) -> str | None:
     ``&&``, ``|&`` or a redirection.
     """
     command = _trimmed(command).lstrip(_BLANKS)
+    # Operators that end in an ampersand: AND list, pipe of both outputs, duplicated descriptors.
     if not command.endswith("&") or command.endswith(("&&", "|&", ">&", "<&")):
         return None
     return _trimmed(command[:-1]) if _is_plain(command, len(command) - 1) else None
@@ -49,6 +50,7 @@ def _is_plain(command: str, position: int) -> bool:
     at = 0
     while at < position:
         char = command[at]
+        # A backslash escapes the next character, except within single quotes.
         if char == "\\" and quote != "'":
             at += 2
         elif quote:
@@ -57,6 +59,7 @@ def _is_plain(command: str, position: int) -> bool:
         elif char in _QUOTES:
             quote = char
             at += 1
+        # The bodies of here-documents begin after the line that contains their operators.
         elif char == "\n":
             at = _after(heredocs, command, at + 1)
             heredocs = []
@@ -70,11 +73,14 @@ def _next(command: str, at: int, heredocs: list[_Heredoc]) -> int:
     if command.startswith("$((", at):
         # In arithmetic expansion "<<" is a shift operator and no here-document.
         return max(command.find("))", at), at) + 2
+    # A here-string (bash) has no body.
     if command.startswith("<<<", at):
         return at + 3
     if found := _HEREDOC.match(command, at):
+        # The delimiter line is compared without the quotes of the operator's word.
         heredocs.append(_Heredoc(re.sub(r"[\\'\"]", "", found[2]), bool(found[1])))
         return found.end()
+    # A number sign begins a comment only at the start of a word.
     if command[at] == "#" and _begins_word(command, at):
         end = command.find("\n", at)
         return end if end >= 0 else len(command)

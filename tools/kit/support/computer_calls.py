@@ -56,6 +56,7 @@ def desktop_call(member: str, arguments: Mapping[str, Any]) -> DesktopCall:
     row = MEMBERS.get(member)
     if row is None:
         raise BadCall(f"There is no computer action {member!r}; there are {', '.join(MEMBERS)}.")
+    # Models may send ``null`` for a field that they leave out.
     given = {key: value for key, value in arguments.items() if value is not None}
     for key in given:
         if key not in (*row.needs, *row.takes):
@@ -76,6 +77,7 @@ def _numbers(count: int, shape: str) -> Callable[[str, object], list[int]]:
     def read(key: str, value: object) -> list[int]:
         if not isinstance(value, list) or len(value) != count or not all(map(_is_number, value)):
             raise BadCall(f"{key} must be {shape}, in pixels of the screenshot.")
+        # Models may send fractions of a pixel.
         return [int(number) for number in value]
 
     return read
@@ -154,6 +156,7 @@ def _picture(action: str) -> Callable[[Json], DesktopCall]:
     return lambda given: DesktopCall({"action": action, **given}, "", kind="picture")
 
 
+# In a click, ``text`` names the modifier keys to hold.
 _AT = ("coordinate",)
 _CLICK = ("coordinate", "text")
 

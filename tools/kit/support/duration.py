@@ -16,6 +16,7 @@ def parse_duration(text: str | float) -> float:
     """
     try:
         seconds = _read(text.strip()) if isinstance(text, str) else float(text)
+    # ``float`` raises OverflowError for an int beyond its range.
     except OverflowError:
         seconds = math.inf
     if not 0 <= seconds < math.inf:
@@ -26,6 +27,7 @@ def parse_duration(text: str | float) -> float:
 def _read(text: str) -> float:
     if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
         return float(text)
+    # ``\d`` matches digits of every script, hence the check for ASCII.
     if not _WHOLE.fullmatch(text) or not text.isascii():
         raise ValueError(f"not a duration: {text!r}")
     return sum(float(count) * _UNITS[unit] for count, unit in re.findall(_PART, text))

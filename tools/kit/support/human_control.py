@@ -59,6 +59,7 @@ class HumanControlWaits:
         state: Json = await machine.request("GET", LEASE)
         if not _held(state):
             return None
+        # Each request waits in the service for a newer revision. Cancelling the call ends the loop.
         while _held(state):
             query = {"revision": str(state["revision"]), "wait": f"{EACH_WAIT:g}"}
             state = await machine.request("GET", LEASE, params=query, timeout=EACH_WAIT + PATIENCE)

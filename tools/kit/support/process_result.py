@@ -13,20 +13,22 @@ Unreachable = (MachineRefused, MachineUnavailable)
 
 def output_tail(output: str) -> str:
     """Return the end of the output, at most ``MOST_BYTES``, cut between two characters."""
+    # Errors are ignored on decoding: the cut may fall inside of a character.
     data = output.encode("utf-8", "replace")
     return data[-MOST_BYTES:].decode("utf-8", "ignore") if len(data) > MOST_BYTES else output
 
 
-def result_fields(answer: Json) -> Json:
+def result_fields(response: Json) -> Json:
     """Return the result fields that all process tools have in common."""
-    running = bool(answer.get("running"))
-    code = answer.get("exit_code") or 0
+    running = bool(response.get("running"))
+    # A running process has no exit code yet, and counts as successful so far.
+    code = response.get("exit_code") or 0
     result: Json = {"success": running or code == 0, "exit_code": code}
-    if output := output_tail(str(answer.get("output") or "")):
+    if output := output_tail(str(response.get("output") or "")):
         result["output"] = output
     for name in ("signal", "truncated", "command", "canceled"):
-        if answer.get(name):
-            result[name] = answer[name]
+        if response.get(name):
+            result[name] = response[name]
     if running:
         result["running"] = True
     return result
@@ -38,6 +40,7 @@ async def wait_output(context: ToolContext, process_id: str, seconds: float) -> 
     return json_object(
         await context.machine.request(
             "GET",
+            # The id comes from a model: quoted, it cannot leave its part of the path.
             f"/api/v0/processes/{quote(process_id, safe='')}/output",
             params=params,
             timeout=seconds + SNAPSHOT_TIMEOUT,
@@ -50,8 +53,8 @@ async def read_output(context: ToolContext, process_id: str) -> Json:
     return await wait_output(context, process_id, 0)
 
 
-def json_object(answer: object) -> Json:
+def json_object(response: object) -> Json:
     """Return the response if it is a JSON object; raise MachineUnavailable otherwise."""
-    if not isinstance(answer, dict):
+    if not isinstance(response, dict):
         raise MachineUnavailable("the machine's answer is not JSON")
-    return answer
+    return response
