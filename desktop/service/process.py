@@ -17,18 +17,20 @@ from deskhand.desktop.isolation.user_processes import kill_user_processes
 from deskhand.desktop.keeper import KEEPER
 from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.x11.connection import connect
+from deskhand.vncbridge.auth.credentials import new_token
 from deskhand.vncbridge.errors import CannotListen
 from deskhand.vncbridge.server.server import listening, parse_address
 
-from . import own_display as service
 from .leftovers import alive, clean_leftovers
+from .own_display import DesktopService, preload
+from .parts import ServiceContext
 
 NOT_STARTED = 4
 
 
 def run(settings: DesktopSettings) -> int:
-    """Run the service until it is asked to end; return the exit status."""
-    _speak(settings)
+    """Run the service until SIGTERM; return the exit status."""
+    _set_language(settings)
     try:
         if settings.attach is not None:
             return _attach(settings, settings.attach, os.getppid())
@@ -50,27 +52,26 @@ def _serve(settings: DesktopSettings, parent: int) -> int:
         folder.make(account)
         stack.callback(folder.clear)
         if account.numbered:
-            # Nobody else works as this user: what runs as it was left by a desktop, as a spy.
+            # The user is this desktop's alone: a process of it is left from an earlier desktop,
+            # and could read this one's memory.
             kill_user_processes(account.uid)
             stack.callback(kill_user_processes, account.uid)
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))
         token = _token(settings.token_file)
-        # From here on nothing of ours may have to be read from disk: the checkout may lie where
-        # the desktop's user cannot look.
-        loaded = service.preload()
+        # The desktop's user may be unable to read the checkout, so that after `become` no file of
+        # the package can be read.
+        preloaded = preload()
         become(account)
         end_with_parent(parent)
         os.chdir(folder.path)
         os.umask(0o077)
-        kept = os.environ.get(KEEPER) == str(parent)
-        process = parent if kept else os.getpid()
-        desk = service.DesktopService(settings, folder, account, instance, token, process, loaded)
-        asyncio.run(desk.run(bound, address))
+        context = ServiceContext(settings, folder, account, instance, token, _signalled(parent))
+        asyncio.run(DesktopService(context, preloaded).run(bound, address))
     return 0
 
 
 def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
-    """Serve a screen that exists already, with the rights and the session of who asked for it."""
+    """Serve a screen that exists already, with the rights and the session of the caller."""
     instance = secrets.token_hex(8)
     root = run_root(os.geteuid(), os.environ)
     folder = DesktopDirectory(settings.folder or root / instance[:8])
@@ -87,30 +88,36 @@ def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
         end_with_parent(parent)
         if display:
             os.environ["DISPLAY"] = display
-        # Without such a file PyAutoGUI cannot be imported, even where no cookie is needed.
+        # PyAutoGUI cannot be imported without this file, even where no cookie is needed.
         authority = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
         if not authority.exists():
             authority = folder.path / "Xauthority"
             authority.touch(0o600)
         os.environ["XAUTHORITY"] = str(authority)
         connect(os.environ.get("DISPLAY", ""), authority).disconnect()
-        # It looks for its display while it is loaded, and speaks on our standard output.
+        # PyAutoGUI connects to its display while it is imported, and prints to standard output,
+        # which is for the ready line alone.
         with redirect_stdout(sys.stderr):
-            attachment = importlib.import_module("deskhand.desktop.service.attached_screen")
-        desk = attachment.AttachedScreen(settings, folder, account, instance, token)
-        asyncio.run(desk.run(bound, address))
+            module = importlib.import_module("deskhand.desktop.service.attached_screen")
+        context = ServiceContext(settings, folder, account, instance, token, _signalled(parent))
+        asyncio.run(module.AttachedScreen(context).run(bound, address))
     return 0
 
 
-def _speak(settings: DesktopSettings) -> None:
-    """Put time zone and language into the environment, of which children inherit them."""
+def _signalled(parent: int) -> int:
+    """Return the process to signal for the end of the service: its keeper, or itself."""
+    return parent if os.environ.get(KEEPER) == str(parent) else os.getpid()
+
+
+def _set_language(settings: DesktopSettings) -> None:
+    """Set time zone and language in the environment, from which children inherit them."""
     if settings.timezone:
         os.environ["TZ"] = settings.timezone
     if settings.locale:
         os.environ.pop("LC_ALL", None)
         os.environ["LANG"] = settings.locale
-        # A language that is not installed is still that of programs with words of their own, as
-        # browsers are; the C library would fall back to ASCII.
+        # Programs with their own translations, such as browsers, use a language that is not
+        # installed. The C library would fall back to ASCII, so it gets a locale that exists.
         os.environ["LC_CTYPE"] = settings.locale if _installed(settings.locale) else "C.UTF-8"
 
 
@@ -126,7 +133,7 @@ def _installed(name: str) -> bool:
 
 def _token(file: Path | None) -> str:
     if file is None:
-        return service.new_token()
+        return new_token()
     token = file.read_text().strip()
     if not token:
         raise OSError(f"{file} holds no token")

@@ -1,4 +1,4 @@
-"""The word of a desktop service that can be called now."""
+"""The message by which a desktop service reports that it accepts requests."""
 
 import json
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from deskhand.desktop.geometry import Size
 
 @dataclass(frozen=True)
 class ReadyMessage:
-    """What whoever started a desktop service needs to use it."""
+    """The facts that the parent process needs to use the service."""
 
     url: str
     token: str
@@ -18,11 +18,11 @@ class ReadyMessage:
     level: str
     version: str
     mode: str | None = None
-    """``attach`` for a screen that exists already."""
+    """``attach`` for a screen that existed before its service."""
 
     def line(self) -> str:
-        """One line of JSON, for programs."""
-        found = {
+        """Return the message as one line of JSON."""
+        message = {
             "url": self.url,
             "token": self.token,
             "pid": self.pid,
@@ -31,4 +31,4 @@ class ReadyMessage:
             "level": self.level,
             "version": self.version,
         }
-        return json.dumps(found if self.mode is None else {**found, "mode": self.mode})
+        return json.dumps(message if self.mode is None else {**message, "mode": self.mode})

@@ -1,0 +1,293 @@
+"""What any screen is served with: credentials, lease, recorder, process registry, step log.
+
+`CommonParts` are created before there is a screen, and start nothing. Its ``open_*`` methods need
+the open screen. Each opens one part on the caller's exit stack, so that the composition root alone
+decides the order of opening, and parts close in the reverse order. Nothing here is global: one
+process may compose several services, and a forked process composes its own.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, AsyncExitStack
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from socket import socket
+
+from fastapi import FastAPI
+
+from deskhand.desktop.accessibility.focus_tracker import FocusTracker
+from deskhand.desktop.actions.catalog import ActionRecord
+from deskhand.desktop.computer.computer import Computer, InputDevice
+from deskhand.desktop.computer.observer import FocusSource, Screen
+from deskhand.desktop.computer.typing_policy import TypingPolicy
+from deskhand.desktop.errors import InvalidSecret
+from deskhand.desktop.events.bus import EventBus
+from deskhand.desktop.files.watch_api import MOST_WATCHES
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.git.askpass import Askpass
+from deskhand.desktop.git.attribution import Attribution
+from deskhand.desktop.git.credentials import GitCredentials
+from deskhand.desktop.git.errors import InvalidCredential
+from deskhand.desktop.git.touched_paths import PathStore
+from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.data_dir import DesktopDirectory
+from deskhand.desktop.isolation.environment import built
+from deskhand.desktop.lease.handover import LeaseEffects
+from deskhand.desktop.lease.lease import ControlSession
+from deskhand.desktop.lease.privacy import PrivacyMode
+from deskhand.desktop.lease.runtime import LeaseRuntime
+from deskhand.desktop.metrics.exposition import Tally
+from deskhand.desktop.processes.cgroup_choice import Choice
+from deskhand.desktop.processes.cgroups import opened as opened_cgroup
+from deskhand.desktop.processes.registry import CommandEnvironment, Registry
+from deskhand.desktop.recordings.frame_source import FrameSource, SubscribableScreen
+from deskhand.desktop.recordings.step_log import StepLog
+from deskhand.desktop.screenshots.renderer import ScreenshotRenderer
+from deskhand.desktop.secrets.redaction import SecretRedactor
+from deskhand.desktop.settings import DesktopSettings
+from deskhand.desktop.tool_calls.once import OncePerCall
+from deskhand.recording.library.catalog import Catalog
+from deskhand.recording.pipeline.recorder import Recorder
+from deskhand.vncbridge.auth.credentials import Credentials
+from deskhand.vncbridge.auth.policy import Principal
+from deskhand.vncbridge.http.sse import EventStreams
+from deskhand.vncbridge.server.access_log import AccessLog
+from deskhand.vncbridge.server.idle_timeout import IdleTimeout
+from deskhand.vncbridge.server.json_logs import logged
+from deskhand.vncbridge.server.server import Serving
+
+from .process_settings import process_settings
+from .ready_message import ReadyMessage
+from .status import StatusFacts
+
+VERSION = version("deskhand")
+
+
+@dataclass(frozen=True)
+class ServiceContext:
+    """The settings and the identity with which one desktop service is started."""
+
+    settings: DesktopSettings
+    directory: DesktopDirectory
+    account: Account
+    instance: str
+    token: str
+    pid: int
+    """Process to signal for the end of the service: its keeper, or itself without one."""
+
+
+@dataclass(frozen=True)
+class RecordingParts:
+    """The recorder of a screen, and what belongs to it."""
+
+    recorder: Recorder
+    catalog: Catalog
+    focus_tracker: FocusTracker
+    step_log: StepLog
+
+
+@dataclass(frozen=True)
+class OpenParts:
+    """The parts that are open while any screen is served."""
+
+    computer: Computer
+    recording: RecordingParts
+    registry: Registry
+    cgroup: Choice
+
+
+class CommonParts:
+    """The parts of any screen's service; see the module for the order of use."""
+
+    def __init__(self, context: ServiceContext, inherit: Iterable[str] = ()) -> None:
+        settings, path = context.settings, context.directory.path
+        self.context = context
+        self.events = EventBus(context.instance)
+        self.lease = LeaseRuntime()
+        self.privacy = PrivacyMode()
+        self.redactor = SecretRedactor()
+        self.tally = Tally()
+        self.once = OncePerCall(path / "calls.jsonl")
+        self.closing = asyncio.Event()
+        self.streams = EventStreams(self.closing)
+        self.watches = EventStreams(self.closing, MOST_WATCHES)
+        self.credentials = Credentials(context.instance, time.time)
+        self.credentials.accept_token(context.token, Principal("owner"))
+        self.environment = built(
+            path,
+            context.account.name,
+            context.instance,
+            inherited=os.environ,
+            inherit=(*inherit, *settings.inherit_env),
+            given=settings.environment,
+        )
+        self._started = time.monotonic()
+        self._last_action: float | None = None
+
+    @property
+    def workdir(self) -> Path:
+        """The directory in which commands run that name none."""
+        return self.context.settings.workdir or self.context.directory.work
+
+    def logged(self) -> AbstractContextManager[None]:
+        """Return a context in which the log is written to the desktop's directory."""
+        return logged(self.context.directory.path / "logs", self.redactor)
+
+    def open_cgroup(self, stack: AsyncExitStack) -> Choice:
+        """Open the cgroup of commands, outside of which the service itself stays."""
+        own = {os.getpid(), self.context.pid}
+        return stack.enter_context(opened_cgroup(self.context.settings.command_cgroup, own))
+
+    async def open_recording(
+        self,
+        stack: AsyncExitStack,
+        screen: SubscribableScreen,
+        environment: Callable[[], dict[str, str]],
+    ) -> RecordingParts:
+        """Open the recorder of ``screen``; ``environment`` names the bus of its widgets."""
+        folder = self.context.directory.recordings
+        catalog = Catalog(folder)
+        await asyncio.to_thread(catalog.recover)
+        source = FrameSource(screen, self.privacy)
+        recorder = stack.enter_context(Recorder(source, folder, mask=self.redactor))
+        tracker = stack.enter_context(FocusTracker(environment))
+        step_log = await stack.enter_async_context(
+            StepLog(recorder.add_step, tracker, self.redactor)
+        )
+        return RecordingParts(recorder, catalog, tracker, step_log)
+
+    async def open_registry(
+        self,
+        stack: AsyncExitStack,
+        environment: CommandEnvironment,
+        cgroup: Choice,
+        git: "GitParts | None" = None,
+    ) -> Registry:
+        """Open the registry of commands; with ``git`` it notes the paths that they touch."""
+        settings = process_settings(self.context.settings, self.context.directory.path, cgroup)
+        registry = (
+            Registry(environment, settings)
+            if git is None
+            else Registry(environment, settings, touched=git.paths.note)
+        )
+        return await stack.enter_async_context(registry)
+
+    async def open_computer(
+        self,
+        stack: AsyncExitStack,
+        kind: type[Computer],
+        devices: tuple[Screen, InputDevice],
+        focus: FocusSource,
+        recording: RecordingParts,
+    ) -> Computer:
+        """Open the computer, whose actions become steps of the recordings."""
+        computer = kind(
+            *devices,
+            ScreenshotRenderer(),
+            record=lambda record: self._record(record, recording.step_log),
+            instance_id=self.context.instance,
+            access=self.lease,
+            windows=focus,
+            typing_policy=TypingPolicy(recording.focus_tracker),
+        )
+        return await stack.enter_async_context(computer)
+
+    def open_lease(
+        self,
+        stack: AsyncExitStack,
+        computer: Computer,
+        recorder: Recorder,
+        update_viewers: Callable[[], None],
+        record: Callable[[ControlSession], None],
+    ) -> None:
+        """Give effect to changes of the lease."""
+        effects = LeaseEffects(
+            privacy=self.privacy,
+            release_input=computer.release_soon,
+            update_viewers=update_viewers,
+            publish=self.events.publish,
+            record=record,
+            note_activity=lambda: recorder.note_activity("human"),
+        )
+        stack.enter_context(self.lease.running(effects))
+
+    async def serve(self, app: FastAPI, bound: socket, ready: Callable[[], None]) -> None:
+        """Serve until SIGTERM or the idle timeout; call ``ready`` when requests are accepted."""
+        idle_timeout = IdleTimeout(AccessLog(app), time.monotonic)
+        server = Serving(idle_timeout, ready, self._close)
+        async with idle_timeout.ending(self.context.settings.linger, server.ask_to_end):
+            await server.run_until_asked(bound)
+
+    def status_facts(self, parts: OpenParts, display: str, size: Size, viewers: int) -> StatusFacts:
+        """Return the present facts for the status."""
+        now = time.monotonic()
+        settings, account = self.context.settings, self.context.account
+        return StatusFacts(
+            instance=self.context.instance,
+            display=display,
+            size=size,
+            uptime=now - self._started,
+            viewers=viewers,
+            lease=self.lease.state(),
+            recording_ids=parts.recording.recorder.active(),
+            since_last_action=None if self._last_action is None else now - self._last_action,
+            command_limits=parts.cgroup.to_json(
+                settings.command_memory_bytes, settings.command_cpus
+            ),
+            level=account.level,
+            user=account.name,
+            version=VERSION,
+        )
+
+    def ready_message(
+        self, url: str, pid: int, display: str, size: Size, mode: str | None = None
+    ) -> ReadyMessage:
+        """Return the message for a program that started the service."""
+        context = self.context
+        return ReadyMessage(
+            *(url, context.token, pid, display, size, context.account.level, VERSION), mode
+        )
+
+    def _record(self, record: ActionRecord, step_log: StepLog) -> None:
+        self._last_action = record.ended
+        self.tally.add(record)
+        step_log.write(record)
+
+    def _close(self) -> None:
+        self.closing.set()
+        self.events.close()
+
+
+class GitParts:
+    """What git is served with: credentials, attribution of commits, paths that chats touched."""
+
+    def __init__(self, common: CommonParts) -> None:
+        path = common.context.directory.path
+        self.paths = PathStore()
+        self.credentials = GitCredentials()
+        self.attribution = Attribution(
+            self.paths, self.credentials, common.events.publish, time.time
+        )
+        self.askpass = Askpass(
+            path / "bin" / "deskhand-askpass", path / "run" / "askpass", self.attribution.answer
+        )
+        self._redactor = common.redactor
+
+    def redact(self, password: str) -> None:
+        """Redact a password from now on.
+
+        Raises:
+            InvalidCredential: If it cannot be redacted.
+        """
+        try:
+            self._redactor.add([password])
+        except InvalidSecret as error:
+            raise InvalidCredential(str(error)) from error
+
+
+def announce(line: str) -> None:
+    """Write one line for the parent process, which waits for it."""
+    print(line, flush=True)  # noqa: T201 - standard output is the parent's interface

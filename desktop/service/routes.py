@@ -1,0 +1,171 @@
+"""The application of a desktop service: the one list of its routers, and access control."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
+
+from deskhand.desktop.accessibility.api import AccessibilityService
+from deskhand.desktop.accessibility.api import router as accessibility_router
+from deskhand.desktop.applications.api import router as applications_router
+from deskhand.desktop.applications.applications import InstalledApplications
+from deskhand.desktop.applications.launcher import ProcessLauncher
+from deskhand.desktop.clipboard.api import ClipboardService
+from deskhand.desktop.clipboard.api import router as clipboard_router
+from deskhand.desktop.computer.api import router as computer_router
+from deskhand.desktop.events.api import router as events_router
+from deskhand.desktop.files.api import router as files_router
+from deskhand.desktop.files.roots import Roots
+from deskhand.desktop.geometry import Size
+from deskhand.desktop.git.api import router as git_router
+from deskhand.desktop.git.attribution_api import router as attribution_router
+from deskhand.desktop.git.repositories import Git
+from deskhand.desktop.git.watcher import Watcher
+from deskhand.desktop.lease.api import may_force
+from deskhand.desktop.lease.api import router as lease_router
+from deskhand.desktop.metrics.api import router as metrics_router
+from deskhand.desktop.processes.api import once, touched
+from deskhand.desktop.processes.api import router as processes_router
+from deskhand.desktop.recordings.api import router as recordings_router
+from deskhand.desktop.secrets.api import router as secrets_router
+from deskhand.desktop.windows.api import WindowService
+from deskhand.desktop.windows.api import router as windows_router
+from deskhand.vncbridge.auth.api import tickets_router, tokens_router
+from deskhand.vncbridge.auth.middleware import install_auth
+from deskhand.vncbridge.auth.policy import AccessPolicy
+from deskhand.vncbridge.rfb.no_live_view import router as no_live_view_router
+from deskhand.vncbridge.rfb.proxy import Upstream
+from deskhand.vncbridge.rfb.proxy import router as live_view_router
+from deskhand.vncbridge.rfb.viewers import Viewers
+from deskhand.vncbridge.server.docs_page import router as docs_router
+
+from .parts import VERSION, CommonParts, GitParts, OpenParts
+
+TICKETS = "/api/v0/desktop/tickets"
+
+
+@dataclass(frozen=True)
+class LiveView:
+    """The viewers of a screen, and the RFB server that they watch."""
+
+    viewers: Viewers
+    upstream: Upstream | None
+    """None where the X server is no RFB server."""
+
+
+@dataclass(frozen=True)
+class ScreenAccess:
+    """What the routes use of one screen. The functions may wait for a display."""
+
+    size: Size
+    environment: Callable[[], dict[str, str]]
+    status: Callable[[], dict[str, Any]]
+    readiness: Callable[[], str]
+    """Returns ``running`` when the screen can be used, and else what it does instead."""
+    windows: Callable[[], WindowService]
+    clipboard: Callable[[], ClipboardService]
+    home: Callable[[], Path]
+    pages: APIRouter
+    no_live_view: str
+    """The sentence that refuses viewers where there is no upstream."""
+    live_view: LiveView | None = None
+    wait_ready: Callable[[Request], Awaitable[None]] | None = None
+    """Waits for the display before a request to the computer."""
+
+
+def application(
+    common: CommonParts, parts: OpenParts, screen: ScreenAccess, git: GitParts | None = None
+) -> FastAPI:
+    """Return the application that serves one screen; without ``git`` it has no git routes."""
+    app = FastAPI(title="Deskhand desktop", version=VERSION, docs_url=None,
+                  redoc_url=None, redirect_slashes=False)  # fmt: skip
+    context, recording = common.context, parts.recording
+    widgets = AccessibilityService(screen.environment, screen.size, context.directory.path / "run")
+    computer = computer_router(
+        *(parts.computer, screen.status, common.once, widgets.pointed), closing=common.closing
+    )
+    waiting = [] if screen.wait_ready is None else [Depends(screen.wait_ready)]
+    app.include_router(computer, dependencies=waiting)
+    launcher = ProcessLauncher(parts.registry)
+    for router in (
+        events_router(common.events),
+        windows_router(screen.windows, screen.size, common.lease),
+        applications_router(InstalledApplications(screen.environment), launcher, common.lease),
+        clipboard_router(screen.clipboard, common.lease),
+        accessibility_router(widgets, common.lease),
+        *_live_view(common, screen),
+        tokens_router(common.credentials),
+        lease_router(common.lease, lambda: _viewer_count(screen.live_view), may_force),
+        secrets_router(common.redactor),
+        recordings_router(
+            *(recording.recorder, recording.catalog, common.closing.is_set),
+            recording.step_log.written,
+        ),
+        processes_router(parts.registry, common.streams),
+        _files(common, parts, screen, git),
+        *_git(common, git),
+        docs_router(),
+        metrics_router(screen.status, common.tally),
+        screen.pages,
+        _health(screen.readiness),
+    ):
+        app.include_router(router)
+    policy = AccessPolicy(frozenset(context.settings.allowed_hosts), desktop=context.instance)
+    install_auth(app, policy, common.credentials)
+    return app
+
+
+def _viewer_count(live_view: LiveView | None) -> int:
+    """Return the number of people who watch the screen."""
+    return 0 if live_view is None else live_view.viewers.count
+
+
+def _live_view(common: CommonParts, screen: ScreenAccess) -> tuple[APIRouter, ...]:
+    if screen.live_view is None:
+        return (no_live_view_router(screen.no_live_view),)
+    instance, upstream = common.context.instance, screen.live_view.upstream
+    tickets = tickets_router(common.credentials, TICKETS, lambda _: instance)
+    if upstream is None:
+        return (tickets, no_live_view_router(screen.no_live_view))
+    viewers = screen.live_view.viewers
+    return (tickets, live_view_router(upstream, common.closing.is_set, viewers, desktop=instance))
+
+
+def _files(
+    common: CommonParts, parts: OpenParts, screen: ScreenAccess, git: GitParts | None
+) -> APIRouter:
+    noted = {} if git is None else {"touched": touched(git.paths.note)}
+    return files_router(
+        screen.home,
+        once=once(parts.registry),
+        roots=Roots.of(common.context.settings.file_roots),
+        watches=common.watches,
+        **noted,
+    )
+
+
+def _git(common: CommonParts, git: GitParts | None) -> tuple[APIRouter, ...]:
+    if git is None:
+        return ()
+    return (
+        git_router(Watcher(git.paths, Git(common.environment))),
+        attribution_router(git.credentials, git.attribution, git.redact),
+    )
+
+
+def _health(readiness: Callable[[], str]) -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get("/healthz")
+    async def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @routes.get("/readyz")
+    async def readyz(response: Response) -> dict[str, str]:
+        state = readiness()
+        response.status_code = 200 if state == "running" else 503
+        return {"status": "ready" if state == "running" else state}
+
+    return routes

@@ -1,0 +1,96 @@
+"""The JSON of a desktop's status. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from deskhand.desktop.geometry import Size, model_size
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class StatusFacts:
+    """The facts that the status of any screen is made of; times in seconds."""
+
+    instance: str
+    display: str
+    size: Size
+    uptime: float
+    viewers: int
+    lease: Json
+    recording_ids: Sequence[str]
+    since_last_action: float | None
+    """None before the first action."""
+    command_limits: Json
+    level: str
+    user: str
+    version: str
+
+
+@dataclass(frozen=True)
+class XServerFacts:
+    """The facts about the X server of a desktop that has its own."""
+
+    pid: int | None
+    """None while it does not run."""
+    live_view: bool
+    supervision: Json
+    """State of the supervisor: restarts, the last failure, the next restart."""
+    session: Json
+    shared_memory: bool
+
+
+def own_display_status(facts: StatusFacts, xserver: XServerFacts) -> Json:
+    """Return the status of a desktop on an X server of its own."""
+    return {
+        **_identity(facts),
+        "xserver": {
+            "running": xserver.pid is not None,
+            "pid": xserver.pid,
+            "live_view": xserver.live_view,
+            **xserver.supervision,
+        },
+        "session": xserver.session,
+        "capture": "mit-shm" if xserver.shared_memory else "core",
+        **_activity(facts),
+    }
+
+
+def attached_status(facts: StatusFacts) -> Json:
+    """Return the status of a screen that existed before its service."""
+    return {
+        "mode": "attach",
+        **_identity(facts),
+        "capture": "mss and comparison",
+        "input": "PyAutoGUI",
+        **_activity(facts),
+    }
+
+
+def _identity(facts: StatusFacts) -> Json:
+    return {
+        "instance_id": facts.instance,
+        "display": facts.display,
+        "size": _size(facts.size),
+        "model_size": _size(model_size(facts.size)),
+        "uptime_s": round(facts.uptime, 3),
+    }
+
+
+def _activity(facts: StatusFacts) -> Json:
+    idle = facts.since_last_action
+    return {
+        "watchers": facts.viewers,
+        "lease": facts.lease,
+        "recording_ids": list(facts.recording_ids),
+        "last_activity_s": None if idle is None else round(idle, 3),
+        "command_limits": facts.command_limits,
+        "level": facts.level,
+        "user": facts.user,
+        "version": facts.version,
+    }
+
+
+def _size(size: Size) -> Json:
+    return {"width": size.width, "height": size.height}
