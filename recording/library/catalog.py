@@ -208,7 +208,7 @@ class Catalog:
         if not found:
             raise NoSuchMoment(f"step {index} is not shown yet", time_map.end[1])
         video = self.paths(recording_id, found[0].part.index).video
-        return jpeg.jpeg(jpeg.downscaled(clips.picture(video, found[0].start)))
+        return clips.still(video, found[0].start)
 
     def steps_vtt(self, recording_id: str) -> str:
         """Return the steps of the newest session as WebVTT.

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from deskhand.recording.errors import RecordingFailed, UnreadableVideo
 
 from .encoder import TIME_BASE, parameter_sets
+from .jpeg import downscaled, jpeg
 
 
 class Stretch(NamedTuple):
@@ -53,7 +54,7 @@ def tag(stretches: Sequence[Stretch]) -> str:
     return known.hexdigest()[:32]
 
 
-def cut(stretches: Sequence[Stretch], target: Path) -> None:
+def cut(stretches: Sequence[tuple[Path, float, float]], target: Path) -> None:
     """Copy stretches one after the other into a new file, without encoding anything again.
 
     A stretch that begins between two keyframes includes the frames since the previous keyframe,
@@ -64,9 +65,9 @@ def cut(stretches: Sequence[Stretch], target: Path) -> None:
         UnreadableVideo: If a file contains no video.
     """
     try:
-        _write(stretches, target)
+        _write([Stretch(*stretch) for stretch in stretches], target)
     except (av.FFmpegError, IndexError) as error:
-        raise UnreadableVideo(stretches[0].video.name, str(error)) from error
+        raise UnreadableVideo(stretches[0][0].name, str(error)) from error
 
 
 def _write(stretches: Sequence[Stretch], target: Path) -> None:
@@ -143,6 +144,15 @@ def picture(video: Path, at: float) -> NDArray[np.uint8]:
             return cast("NDArray[np.uint8]", last.to_ndarray(format="bgra"))
     except (av.FFmpegError, IndexError) as error:
         raise UnreadableVideo(video.name, str(error)) from error
+
+
+def still(video: Path, at: float) -> bytes:
+    """Return a small JPEG of a moment.
+
+    Raises:
+        UnreadableVideo: If the file contains no frame.
+    """
+    return jpeg(downscaled(picture(video, at)))
 
 
 def _from(

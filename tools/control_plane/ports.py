@@ -190,7 +190,7 @@ class Files(Protocol):
 
 
 class Editor(Protocol):
-    """Works on videos; ``deskhand.recording.video.editor.Editor`` outside of tests.
+    """Cuts videos; the module ``deskhand.recording.video.clips`` outside of tests.
 
     All calls block, and raise ``RecordingError`` where a video cannot be read.
     """

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .credentials import SESSION_SECONDS, Credentials
+from .openapi import complete_openapi
 from .policy import (
     AccessPolicy,
     Denial,
@@ -28,7 +29,6 @@ from .policy import (
     largest_body,
 )
 from .revocation import REFUSED
-from .route_list import tell_all
 from .scopes import ADMIN, chats_of
 
 CHAT_HEADERS = ("deskhand-chat-id", "coder-chat-id")
@@ -290,7 +290,7 @@ def install_auth(
     From then on the application's description names all of its routes.
     """
     app.include_router(login_router(credentials, secure))
-    tell_all(app)
+    complete_openapi(app)
     app.add_exception_handler(StarletteHTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_middleware(AuthMiddleware, gate=gate, credentials=credentials, kin=kin)

@@ -1,26 +1,37 @@
-"""What is true of every operation of a service, told in its OpenAPI document.
+"""The OpenAPI document of a service: what holds for every operation, and the list of all routes.
 
-Routes describe what they are for. Before each of them stands the border, which wants a credential
-and refuses in one form; it also checks what the framework would have answered otherwise.
+Routes describe their own responses. The middleware before them requires a credential and refuses
+in one form, and invalid requests are refused in that form too, with status 400. FastAPI omits
+pages and WebSockets from the document; the member ``x-routes`` lists them as well.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+from starlette.routing import BaseRoute, WebSocketRoute
 
 from .policy import is_open
 
 Json = dict[str, Any]
 
+MEMBER = "x-routes"
+"""Member of the document that lists all routes; OpenAPI 3.1 reserves ``x-`` for extensions."""
+WEBSOCKET = "WEBSOCKET"
+ANY_METHOD = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+
 REFUSAL = "Refusal"
-_WORDS: Json = {"type": "string"}
-_FORM: Json = {
+_TEXT: Json = {"type": "string"}
+_BODY: Json = {
     "type": "object",
     "required": ["message"],
     "properties": {
-        "message": {**_WORDS, "description": "One sentence; for each cause the same."},
-        "detail": {**_WORDS, "description": "What exactly, and what may help."},
+        "message": {**_TEXT, "description": "One sentence; for each cause the same."},
+        "detail": {**_TEXT, "description": "What exactly, and what may help."},
         "code": {
-            **_WORDS,
+            **_TEXT,
             "description": "For programs, where a status has several causes.",
         },
         "validations": {
@@ -28,7 +39,7 @@ _FORM: Json = {
             "items": {
                 "type": "object",
                 "required": ["field", "detail"],
-                "properties": {"field": _WORDS, "detail": _WORDS},
+                "properties": {"field": _TEXT, "detail": _TEXT},
             },
         },
     },
@@ -47,17 +58,46 @@ _OF_BODIES = {
     "413": "The body is too large.",
     "415": "The body is of a type that is not taken.",
 }
-# Their form is ours, and so is the status.
+# FastAPI documents these for its 422; the services answer 400 in the form above instead.
 _OF_THE_FRAMEWORK = ("HTTPValidationError", "ValidationError")
 
 
+def complete_openapi(app: FastAPI) -> None:
+    """Make the OpenAPI document of an application complete: refusals, and all of its routes."""
+    described = app.openapi
+
+    def openapi() -> Json:
+        document = described()
+        if MEMBER not in document:
+            complete(document)
+            document[MEMBER] = [
+                {"method": method, "path": path} for method, path in sorted(served(app.routes))
+            ]
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def served(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str]]:
+    """Yield method and path of each route; the method of a WebSocket is ``WEBSOCKET``."""
+    for found in iter_route_contexts(routes):
+        if isinstance(found.original_route, WebSocketRoute):
+            methods: Sequence[str] = (WEBSOCKET,)
+        else:
+            methods = sorted(found.methods or ANY_METHOD)
+        # OpenAPI writes a parameter without the type that Starlette converts it to.
+        path = re.sub(r"{(\w+):\w+}", r"{\1}", found.path or "/")
+        for method in methods:
+            yield method, path
+
+
 def complete(document: Json) -> None:
-    """Add to a document what its routes cannot know, and take out what is not so."""
+    """Add the responses and credentials of every operation; remove FastAPI's own refusals."""
     components = document.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     for name in _OF_THE_FRAMEWORK:
         schemas.pop(name, None)
-    schemas[REFUSAL] = _FORM
+    schemas[REFUSAL] = _BODY
     components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     document["security"] = [{"token": []}]
     for path, operations in document["paths"].items():
@@ -71,7 +111,7 @@ def _complete(path: str, operation: Json) -> None:
     known = {one["name"] for one in parameters if one["in"] == "path"}
     for name in named:
         if name not in known:
-            parameters.append({"name": name, "in": "path", "required": True, "schema": _WORDS})
+            parameters.append({"name": name, "in": "path", "required": True, "schema": _TEXT})
     refusals = dict(_OF_ALL)
     if is_open(path):
         operation["security"] = []

@@ -90,3 +90,13 @@ def test_a_file_that_is_no_video_is_unreadable(tmp_path: Path) -> None:
 def test_a_frame_is_decoded_at_each_moment(video: Path, at: float, number: int) -> None:
     shown = clips.picture(video, at).astype(int)
     assert np.abs(shown - marked(number).astype(int))[..., :3].mean() < 4
+
+
+def test_a_kept_video_gives_clips_and_pictures(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "kept", range(30))
+    clip = tmp_path / "clip"
+    clips.cut([(video, 0.5, 1.0)], clip)
+    assert [number for _, number in decoded(clip)] == list(range(5, 10))
+    assert clips.still(video, 1.0).startswith(b"\xff\xd8")
+    with pytest.raises(UnreadableVideo):
+        clips.still(tmp_path / "no", 1.0)

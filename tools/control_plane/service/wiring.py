@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import cast
 
 from fastapi import FastAPI, Request
 
@@ -216,8 +217,7 @@ def _provider() -> type[ProviderAccount]:
 @cache
 def _editor() -> Editor:
     # It brings a video library, which most control planes do without for hours.
-    found: Editor = importlib.import_module("deskhand.recording.video.editor").Editor()
-    return found
+    return cast(Editor, importlib.import_module("deskhand.recording.video.clips"))
 
 
 def _model(files: StoredFiles, api_key: str, base_url: str | None) -> ProviderAccount:
