@@ -61,7 +61,7 @@ def measure(count: int) -> dict[str, Any]:
         for child in children:
             stack.callback(child.close)
         began = time.perf_counter()
-        places = list(pool.map(lambda child: child.open(), children))
+        targets = list(pool.map(lambda child: child.open(), children))
         ready = time.perf_counter() - began
         clients = [
             stack.enter_context(
@@ -69,7 +69,7 @@ def measure(count: int) -> dict[str, Any]:
                     base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=60
                 )
             )
-            for url, token in places
+            for url, token in targets
         ]
 
         def shot(client: httpx2.Client) -> float:

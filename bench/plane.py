@@ -22,21 +22,21 @@ WAITS = 100
 PAUSE_SECONDS = 0.02
 
 
-def listed(plane: Service) -> int:
+def listed(control_plane: Service) -> int:
     """Follow the cursors, and return how many chats all pages hold."""
-    page = plane.get("/api/v0/chats?limit=100")
+    page = control_plane.get("/api/v0/chats?limit=100")
     seen = len(page["chats"])
     while page["next_cursor"] is not None:
-        page = plane.get(f"/api/v0/chats?limit=100&cursor={page['next_cursor']}")
+        page = control_plane.get(f"/api/v0/chats?limit=100&cursor={page['next_cursor']}")
         seen += len(page["chats"])
     return seen
 
 
-async def waited(plane: Service, chat_id: str) -> dict[str, float]:
+async def waited(control_plane: Service, chat_id: str) -> dict[str, float]:
     """Wait for one agent a hundred times at once."""
     async with httpx2.AsyncClient(
-        base_url=plane.url,
-        headers={"Authorization": f"Bearer {plane.token}"},
+        base_url=control_plane.url,
+        headers={"Authorization": f"Bearer {control_plane.token}"},
         timeout=300,
         limits=httpx2.Limits(max_connections=WAITS + 1),
     ) as client:
@@ -66,18 +66,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         where = ("--data-dir", str(folder / "data"), "--listen", "127.0.0.1:0")
-        with service(folder / "errors.log", "up", *where) as plane:
+        with service(folder / "errors.log", "up", *where) as control_plane:
             for number in range(CHATS):
-                plane.post("/api/v0/chats", {"title": f"Chat {number}"})
-            assert listed(plane) == CHATS
+                control_plane.post("/api/v0/chats", {"title": f"Chat {number}"})
+            assert listed(control_plane) == CHATS
             results = {
                 "chats": CHATS,
-                "page_of_50_ms": round(milliseconds(lambda: plane.get("/api/v0/chats"), 20), 1),
-                "all_pages_ms": round(milliseconds(lambda: listed(plane), 3), 1),
+                "page_of_50_ms": round(
+                    milliseconds(lambda: control_plane.get("/api/v0/chats"), 20), 1
+                ),
+                "all_pages_ms": round(milliseconds(lambda: listed(control_plane), 3), 1),
                 "waits": WAITS,
             }
-            spawned = plane.tool("spawn_computer_use_agent", prompt="show the date")
-            results |= asyncio.run(waited(plane, spawned["chat_id"]))
+            spawned = control_plane.tool("spawn_computer_use_agent", prompt="show the date")
+            results |= asyncio.run(waited(control_plane, spawned["chat_id"]))
     for what, value in results.items():
         print(f"  {what:24} {value:10}")
     save("plane", results)

@@ -67,8 +67,8 @@ def grey(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def last_picture(video: Path) -> NDArray[np.uint8]:
-    with av.open(str(video)) as film:
-        for picture in film.decode(video=0):
+    with av.open(str(video)) as video_file:
+        for picture in video_file.decode(video=0):
             last = picture
         return last.to_ndarray(format="gray").astype(np.uint8)
 
@@ -121,10 +121,10 @@ def main() -> None:
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
         ChildProcessSpawner() as spawner,
         XServer(Path(place), Size(1920, 1080), environment, spawner) as server,
-        XTestInput(server.display, server.xauthority) as hands,
+        XTestInput(server.display, server.xauthority) as input_device,
     ):
-        hands.perform([PointerMotion(Point(400, 400))])
-        results = scenes(Stage(Path(place), server, hands, spawner), options)
+        input_device.perform([PointerMotion(Point(400, 400))])
+        results = scenes(Stage(Path(place), server, input_device, spawner), options)
     keep(results, {"idle": options.idle_seconds}, options.seconds)
 
 

@@ -50,11 +50,11 @@ class Stage:
     """A display with a terminal on it, and hands."""
 
     def __init__(
-        self, folder: Path, server: XServer, hands: XTestInput, spawner: ChildProcessSpawner
+        self, folder: Path, server: XServer, input_device: XTestInput, spawner: ChildProcessSpawner
     ) -> None:
         self.folder = folder
         self.server = server
-        self.hands = hands
+        self.input_device = input_device
         self._spawner = spawner
         self.environment = {
             "PATH": os.environ["PATH"],
@@ -97,13 +97,17 @@ class Stage:
         return float(times.user + times.system)
 
     def _type(self, turn: int) -> None:
-        self.hands.perform([Tap(ord("a") + turn % 26)])
+        self.input_device.perform([Tap(ord("a") + turn % 26)])
 
     def _enter(self, line: str) -> None:
-        self.hands.perform([Tap(RETURN), *(Tap(ord(letter)) for letter in line), Tap(RETURN)])
+        self.input_device.perform(
+            [Tap(RETURN), *(Tap(ord(letter)) for letter in line), Tap(RETURN)]
+        )
 
     def _wander(self, turn: int) -> None:
-        self.hands.perform([PointerMotion(Point(200 + 13 * turn % 1500, 200 + 7 * turn % 700))])
+        self.input_device.perform(
+            [PointerMotion(Point(200 + 13 * turn % 1500, 200 + 7 * turn % 700))]
+        )
 
     def _during(
         self, name: str, pause: float, seconds: float, work: Callable[[int], None]

@@ -165,10 +165,10 @@ def sped_up(video: Path, end: float) -> tuple[Path, TimeMap]:
     command = ["ffmpeg", "-v", "error", "-y", "-i", str(video), "-filter_complex", graph]
     command += ["-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", str(target)]
     subprocess.run(command, check=True)
-    knots = [(0.0, 0.0)]
+    points = [(0.0, 0.0)]
     for start, stop, factor in cuts:
-        knots.append((stop, knots[-1][1] + (stop - start) / factor))
-    return target, TimeMap(tuple(knots))
+        points.append((stop, points[-1][1] + (stop - start) / factor))
+    return target, TimeMap(tuple(points))
 
 
 def length(video: Path) -> float:

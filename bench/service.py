@@ -93,7 +93,7 @@ def screenshots(live: Live) -> dict[str, dict[str, float]]:
     return found
 
 
-def clicks(live: Live, hands: XTestInput, pyautogui: Any) -> dict[str, float]:
+def clicks(live: Live, input_device: XTestInput, pyautogui: Any) -> dict[str, float]:
     """A click where nothing is."""
     strokes = (PointerMotion(Point(900, 500)), ButtonPress(1), ButtonRelease(1))
 
@@ -106,7 +106,7 @@ def clicks(live: Live, hands: XTestInput, pyautogui: Any) -> dict[str, float]:
 
     return in_turns(
         {
-            "ours, in process": lambda: hands.perform(strokes),
+            "ours, in process": lambda: input_device.perform(strokes),
             "ours, over HTTP": lambda: live.act(action="left_click", coordinate=[600, 333]),
             "PyAutoGUI, PAUSE 0": by_pyautogui(0.0),
             "PyAutoGUI, its default": by_pyautogui(0.1),
@@ -116,13 +116,13 @@ def clicks(live: Live, hands: XTestInput, pyautogui: Any) -> dict[str, float]:
     )
 
 
-def typing(live: Live, hands: XTestInput, pyautogui: Any) -> dict[str, float]:
+def typing(live: Live, input_device: XTestInput, pyautogui: Any) -> dict[str, float]:
     """200 ASCII characters into a terminal."""
     taps = [Tap(ord(character)) for character in TEXT]
     pyautogui.PAUSE = 0
     return in_turns(
         {
-            "ours, in process": lambda: hands.perform(taps),
+            "ours, in process": lambda: input_device.perform(taps),
             "ours, over HTTP": lambda: live.act(action="type", text=TEXT),
             "PyAutoGUI, interval 0": lambda: pyautogui.write(TEXT),
             "xdotool, its default delay": lambda: live.run("xdotool", "type", TEXT),
@@ -168,11 +168,11 @@ def main() -> None:
             results["screenshot_ms"] = screenshots(live)
             for name, times in results["screenshot_ms"].items():
                 show(f"screenshot, {name}", times, "over HTTP, all painted")
-            with XTestInput(live.environment["DISPLAY"], where) as hands:
-                results["click_ms"] = clicks(live, hands, pyautogui)
+            with XTestInput(live.environment["DISPLAY"], where) as input_device:
+                results["click_ms"] = clicks(live, input_device, pyautogui)
                 show("click", results["click_ms"], "ours, in process")
                 live.terminal()
-                results["typing_200_ms"] = typing(live, hands, pyautogui)
+                results["typing_200_ms"] = typing(live, input_device, pyautogui)
                 show("typing 200 characters", results["typing_200_ms"], "ours, in process")
             results["action_to_picture_ms"] = observed(live)
             show("action to settled picture", results["action_to_picture_ms"],

@@ -66,11 +66,11 @@ class Scene(NamedTuple):
 
 
 def key(text: str) -> Callable[[Desktop], Done]:
-    return lambda desk: desk.keyboard.press(text, observe=True)
+    return lambda desktop: desktop.keyboard.press(text, observe=True)
 
 
-def click(desk: Desktop) -> Done:
-    return desk.act("left_click", observe=True, coordinate=[80, 144])
+def click(desktop: Desktop) -> Done:
+    return desktop.act("left_click", observe=True, coordinate=[80, 144])
 
 
 SCENES = (
@@ -79,12 +79,12 @@ SCENES = (
     Scene(
         "terminal: seq 50",
         None,
-        lambda desk: desk.keyboard.type("seq 50; date +%N\n", observe=True),
+        lambda desktop: desktop.keyboard.type("seq 50; date +%N\n", observe=True),
     ),
     Scene(
         "browser: wheel",
         "long",
-        lambda desk: desk.act("scroll", observe=True, coordinate=[600, 400], scroll_amount=3),
+        lambda desktop: desktop.act("scroll", observe=True, coordinate=[600, 400], scroll_amount=3),
     ),
     Scene("browser: Page Down", "long", key("Next")),
     Scene("browser: End", "long", key("End"), ("Home",)),
@@ -93,7 +93,7 @@ SCENES = (
     Scene(
         "browser: menu",
         "long",
-        lambda desk: desk.act("right_click", observe=True, coordinate=[600, 400]),
+        lambda desktop: desktop.act("right_click", observe=True, coordinate=[600, 400]),
         ("Escape",),
     ),
     Scene("browser: textarea", "form", key("a")),
@@ -104,25 +104,25 @@ SCENES = (
 
 
 @contextmanager
-def shown(desk: Desktop, page: str | None) -> Iterator[None]:
+def shown(desktop: Desktop, page: str | None) -> Iterator[None]:
     """Show a page, or a terminal, until the block ends."""
-    folder = desk.run("cd && pwd").output.strip()
+    folder = desktop.run("cd && pwd").output.strip()
     command = "xterm -geometry 120x40+0+0"
     if page is not None:
-        desk.write_file(
+        desktop.write_file(
             f"{folder}/page.html",
             f"<title>{page}</title>{STYLE}{PAGES[page]}<output id=said></output>",
         )
         command = f"browser file://{folder}/page.html"
     script = f"echo $$ > {folder}/pid; exec {command} >/dev/null 2>&1"
-    desk.run(f"setsid -f sh -c {shlex.quote(script)}")
-    desk.wait(2.0)
-    desk.act("wait", duration=0, observe={"settle": {"quiet_ms": 700, "max_ms": 5000}})
+    desktop.run(f"setsid -f sh -c {shlex.quote(script)}")
+    desktop.wait(2.0)
+    desktop.act("wait", duration=0, observe={"settle": {"quiet_ms": 700, "max_ms": 5000}})
     try:
         yield
     finally:
-        desk.run(f"kill $(cat {folder}/pid)")
-        desk.wait(1.0)
+        desktop.run(f"kill $(cat {folder}/pid)")
+        desktop.wait(1.0)
 
 
 Pixels: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]"
@@ -140,22 +140,22 @@ def differing(one: Pixels, other: Pixels) -> int:
     return int(np.count_nonzero((one != other).any(axis=2)))
 
 
-def measured(desk: Desktop, scene: Scene, repeats: int) -> dict[str, object]:
+def measured(desktop: Desktop, scene: Scene, repeats: int) -> dict[str, object]:
     same, milliseconds, verdicts = 0, [], []
     for _ in range(repeats):
-        before = still(desk.screenshot().data, scene)
+        before = still(desktop.screenshot().data, scene)
         began = time.perf_counter()
-        done = scene.act(desk)
+        done = scene.act(desktop)
         milliseconds.append(1000 * (time.perf_counter() - began))
         assert done.picture is not None
-        desk.wait(LATER_SECONDS)
-        later = still(desk.screenshot().data, scene)
+        desktop.wait(LATER_SECONDS)
+        later = still(desktop.screenshot().data, scene)
         # A scene in which nothing happens would always be right.
         assert not scene.seen or differing(before, later), f"{scene.name}: nothing happened"
         same += differing(still(done.picture.data, scene), later) <= CARET_PIXELS
         verdicts.append(done.settled)
         for chord in scene.after:
-            desk.keyboard.press(chord, observe=True)
+            desktop.keyboard.press(chord, observe=True)
     return {
         "scene": scene.name,
         "same": f"{same} of {repeats}",
@@ -169,10 +169,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=4)
     asked = parser.parse_args()
     rows = []
-    with Desktop.launch() as desk:
+    with Desktop.launch() as desktop:
         for scene in SCENES:
-            with shown(desk, scene.page):
-                row = measured(desk, scene, asked.repeats)
+            with shown(desktop, scene.page):
+                row = measured(desktop, scene, asked.repeats)
             rows.append(row)
             print(*row.values(), sep=" | ")
     save("settle", {"scenes": rows})

@@ -70,14 +70,14 @@ def carry(folder: Path, size: int) -> Facts:
     path = folder / "large.mp4"
     with Encoder((SIZE[1], SIZE[0]), QUALITY_LEVELS[0], 8_000_000) as encoder:
         encoded = [encoder.encode(noise(n), n / 10, key=n == 0) for n in range(8)]
-        film = Mp4File(path, encoder.stream)
+        video_file = Mp4File(path, encoder.stream)
         for at in count():
             one = encoded[at % len(encoded)]
-            film.write(one.data, key=one.key, at=at * 66)
-            if film.size > size:
+            video_file.write(one.data, key=one.key, at=at * 66)
+            if video_file.size > size:
                 break
         before = time.monotonic()
-        film.close()
+        video_file.close()
         closed = time.monotonic()
     assert move_index(path, spare=0)
     facts = {

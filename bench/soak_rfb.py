@@ -51,7 +51,7 @@ def message(chance: random.Random) -> bytes:
             return bytes([kind]) + chance.randbytes(SHAPES[kind].length(b"") - 1)
 
 
-def heard(pieces: list[bytes]) -> tuple[list[tuple[str, bytes]], str]:
+def parsed(pieces: list[bytes]) -> tuple[list[tuple[str, bytes]], str]:
     """Return what was understood, and why it ended."""
     stream, held = ClientParser(), Held()
     found = []
@@ -80,7 +80,7 @@ def main(seconds: float) -> int:
     print(f"seed {seed}")
     while time.monotonic() < end:
         data = session(chance)
-        whole, pieces = heard([data]), heard(cut(data, chance))
+        whole, pieces = parsed([data]), parsed(cut(data, chance))
         # The bytes before a refusal may have been passed on or not; what was, must be the same.
         shorter = min(len(whole[0]), len(pieces[0]))
         if whole[1] != pieces[1] or whole[0][:shorter] != pieces[0][:shorter]:

@@ -25,7 +25,7 @@ STRINGS: list[str] = json.loads(
 
 
 @contextmanager
-def places(folder: Path, layout: str) -> Iterator[dict[str, Place]]:
+def targets(folder: Path, layout: str) -> Iterator[dict[str, Place]]:
     """A terminal, a browser and a text view, each on a desktop of its own."""
     with ExitStack() as stack:
         desktops = [
@@ -74,7 +74,7 @@ def main() -> int:
     for layout in asked.layouts.split(","):
         with (
             tempfile.TemporaryDirectory() as folder,
-            places(Path(folder), layout) as found,
+            targets(Path(folder), layout) as found,
             ThreadPoolExecutor() as threads,
         ):
             for loops in map(int, asked.busy.split(",")):

@@ -17,12 +17,12 @@ from bench.tables import save
 from tests.system.services import Service, service
 
 
-async def waits(plane: Service, where: str, seconds: int, count: int) -> float:
+async def waits(control_plane: Service, where: str, seconds: int, count: int) -> float:
     """Have all wait for one command each; returns the seconds by which the last was late."""
     limits = httpx2.Limits(max_connections=count)
     async with httpx2.AsyncClient(
-        base_url=plane.url,
-        headers={"Authorization": f"Bearer {plane.token}"},
+        base_url=control_plane.url,
+        headers={"Authorization": f"Bearer {control_plane.token}"},
         timeout=seconds + 60,
         limits=limits,
     ) as http:
@@ -49,10 +49,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="waits-") as place:
         folder = Path(place)
         flags = ("--data-dir", str(folder / "data"), "--listen", "127.0.0.1:0")
-        with service(folder / "errors.log", "up", *flags) as plane:
-            desktop = plane.post("/api/v0/desktops", {})["id"]
+        with service(folder / "errors.log", "up", *flags) as control_plane:
+            desktop = control_plane.post("/api/v0/desktops", {})["id"]
             below = f"/api/v0/desktops/{desktop}"
-            late["control plane"] = asyncio.run(waits(plane, below, options.seconds, options.waits))
+            late["control plane"] = asyncio.run(
+                waits(control_plane, below, options.seconds, options.waits)
+            )
         with service(folder / "errors.log", "desktop") as alone:
             late["desktop"] = asyncio.run(waits(alone, "/api/v0", options.seconds, options.waits))
     for where, most in late.items():

@@ -21,10 +21,10 @@ from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
 from tests.tools.control_plane.fakes import (
     LIMIT,
     TOKEN,
+    ControlPlaneFixture,
     FakeDesktop,
-    Plane,
+    control_plane,
     local_socket,
-    plane,
     serving,
 )
 from tests.vncbridge.fakes import Service, short_folder
@@ -39,7 +39,7 @@ MARKUP = "<b>Look</b> <img src=x onerror=alert(1)>"
 
 
 @asynccontextmanager
-async def browsing(shown: Plane, path: str) -> AsyncIterator[Page]:
+async def browsing(shown: ControlPlaneFixture, path: str) -> AsyncIterator[Page]:
     """Sign in with the token, as a person does who has no link, and arrive at the page."""
     bound, address = local_socket()
     async with (
@@ -91,7 +91,7 @@ def video(folder: Path, seconds: int) -> bytes:
 
 def test_signing_in_leads_to_the_page_that_was_asked_for(tmp_path: Path) -> None:
     async def scenario() -> None:
-        shown = plane(tmp_path, pages=[pages.router()])
+        shown = control_plane(tmp_path, pages=[pages.router()])
         chat = shown.chats.add(title=MARKUP, mode="computer_use", report=MARKUP, outcome="done")
         async with browsing(shown, f"/runs/{chat.id}") as page:
             await expect(page.get_by_role("heading", level=1)).to_have_text(MARKUP)
@@ -102,7 +102,7 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(tmp_path: Path) -> None
 
 def test_a_wrong_code_is_said(tmp_path: Path) -> None:
     async def scenario() -> None:
-        shown = plane(tmp_path, pages=[pages.router()])
+        shown = control_plane(tmp_path, pages=[pages.router()])
         bound, address = local_socket()
         async with (
             asyncio.timeout(6 * LIMIT),
@@ -119,7 +119,7 @@ def test_a_wrong_code_is_said(tmp_path: Path) -> None:
 
 def test_the_wall_shows_desktops_and_runs_as_they_come(tmp_path: Path) -> None:
     async def scenario() -> None:
-        shown = plane(tmp_path, pages=[pages.router()])
+        shown = control_plane(tmp_path, pages=[pages.router()])
         async with browsing(shown, "/") as page:
             await expect(page.get_by_text("Nothing was run yet.")).to_be_visible()
             await expect(page.locator("#model")).to_have_text("Model: scripted:demo")
@@ -137,7 +137,7 @@ def test_the_wall_shows_desktops_and_runs_as_they_come(tmp_path: Path) -> None:
 
 def test_a_person_answers_a_question_and_stops_everything(tmp_path: Path) -> None:
     async def scenario() -> None:
-        shown = plane(tmp_path, pages=[pages.router()])
+        shown = control_plane(tmp_path, pages=[pages.router()])
         question = {"kind": "human", "question": MARKUP}
         state = "requires_action"
         chat = shown.chats.add(mode="computer_use", state=state, requires_action=question)
@@ -158,7 +158,7 @@ def test_a_person_answers_a_question_and_stops_everything(tmp_path: Path) -> Non
 
 def test_a_task_that_cannot_start_says_why(tmp_path: Path) -> None:
     async def scenario() -> None:
-        shown = plane(tmp_path, pages=[pages.router()])
+        shown = control_plane(tmp_path, pages=[pages.router()])
         async with browsing(shown, "/") as page:
             await page.get_by_label("Task").fill("Look around")
             await page.get_by_role("button", name="Start the task").click()
@@ -170,7 +170,7 @@ def test_a_task_that_cannot_start_says_why(tmp_path: Path) -> None:
 
 def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
     async def scenario() -> None:
-        shown = plane(tmp_path, pages=[pages.router()])
+        shown = control_plane(tmp_path, pages=[pages.router()])
         file = shown.files.add(
             video(tmp_path, 6),
             kind="recording",
@@ -218,7 +218,7 @@ def test_the_live_page_shows_the_screen_through_the_pass_through(tmp_path: Path)
     async def scenario() -> None:
         with short_folder() as folder, terminal(folder) as server:
             stream = relay.router(relay.UnixUpstream(server.rfb_socket), lambda: False, Viewers())
-            shown = plane(tmp_path, pages=[pages.router()])
+            shown = control_plane(tmp_path, pages=[pages.router()])
             chat = shown.chats.add(title="Look around", mode="computer_use", state="running")
             shown.desktops.known["d1"] = FakeDesktop(chat_id=chat.id)
             async with (

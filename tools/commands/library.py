@@ -42,6 +42,8 @@ def rebuild(flags: Mapping[str, Any], as_json: bool) -> int:
 
 async def _rebuilt(data: Path, bucket: str) -> Rebuilt:
     folder = data / "files"
-    outbox = UploadQueue(FileStore(folder), Bucket(bucket, os.environ)) if bucket else None
+    upload_queue = UploadQueue(FileStore(folder), Bucket(bucket, os.environ)) if bucket else None
     async with await Store.open(data / "deskhand.db") as store:
-        return await StorageMaintenance(store, folder, time.time, outbox=outbox).rebuild()
+        return await StorageMaintenance(
+            store, folder, time.time, upload_queue=upload_queue
+        ).rebuild()

@@ -140,7 +140,7 @@ class Chats(Protocol):
     async def answer(self, chat_id: str, answer: str) -> Any:
         """Answer what it asks a person."""
 
-    async def vacate(self, desktop_id: str) -> None:
+    async def release_desktop(self, desktop_id: str) -> None:
         """Stop the chats that work on a desktop; their recordings are stored."""
 
     async def stop_all(self) -> int:

@@ -1,4 +1,4 @@
-"""A bucket of an S3-compatible service, where stored files may be kept."""
+"""Adapter of an S3-compatible service: one bucket, in which stored files may be kept."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import timedelta
@@ -12,10 +12,14 @@ from obstore.store import S3Store
 from .errors import BucketUnavailable, BytesMissing
 
 PIECE = 8 << 20
-"""Bytes of a part of an upload; S3 allows ten thousand parts of at least five million."""
+"""Bytes of a part of an upload. S3 allows 10,000 parts, each but the last of at least 5 MiB:
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html"""
 
 PIECES_AT_ONCE = 2
+"""Parts in memory at a time; more would not be faster on the usual uplink."""
+
 CHUNK = 256 * 1024
+"""Least bytes of a chunk that a read yields."""
 
 SETTINGS = {
     "AWS_ACCESS_KEY_ID": "access_key_id",
@@ -25,13 +29,13 @@ SETTINGS = {
     "AWS_REGION": "region",
     "AWS_DEFAULT_REGION": "region",
 }
-"""What is read of the environment: the names every S3 client knows."""
+"""Options by environment variable, with the names that all S3 clients read."""
 
 
 class Bucket:
-    """Bytes under names below one prefix; uploads and reads go in pieces.
+    """Objects below one prefix of a bucket; uploads and reads are in pieces.
 
-    Every method raises ``BucketUnavailable`` where the service refuses or does not answer.
+    Every method raises ``BucketUnavailable`` if the service refuses or does not answer.
     """
 
     def __init__(self, url: str, environment: Mapping[str, str]) -> None:
@@ -45,17 +49,17 @@ class Bucket:
                 prefix=urlsplit(url).path.strip("/") or None,
                 config=config,  # type: ignore[arg-type]  # a dict of its known keys
                 client_options={"allow_http": plain, "connect_timeout": timedelta(seconds=5)},
-                # Whoever calls tries again himself, and knows what may wait.
+                # The upload queue retries by itself; a person's request must not wait for long.
                 retry_config={"max_retries": 1, "retry_timeout": timedelta(seconds=10)},
             )
         except (BaseError, ValueError) as error:
             raise BucketUnavailable(url, str(error)) from error
 
     async def put(self, name: str, source: Path) -> None:
-        """Store a file under that name, in place of what is there.
+        """Upload a file under a name, replacing the object of that name.
 
         Raises:
-            FileNotFoundError: If the file is gone.
+            FileNotFoundError: If the file does not exist any more.
         """
         with source.open("rb") as file:
             try:
@@ -63,14 +67,14 @@ class Bucket:
                     self._store, name, file, chunk_size=PIECE, max_concurrency=PIECES_AT_ONCE
                 )
             except (BaseError, FileNotFoundError) as error:
-                # Found is the file; it is the bucket that is not.
-                raise self._trouble(error) from error
+                # The file is open: this FileNotFoundError says that the bucket does not exist.
+                raise self._unavailable(error) from error
 
     async def read(self, name: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """Give the bytes from ``start`` up to, and without, ``end``.
+        """Yield the bytes from ``start`` up to, and without, ``end``.
 
         Raises:
-            BytesMissing: If nothing has that name.
+            BytesMissing: If no object has that name.
         """
         try:
             found = await obstore.get_async(
@@ -83,26 +87,26 @@ class Bucket:
         except FileNotFoundError as error:
             raise BytesMissing(name) from error
         except BaseError as error:
-            raise self._trouble(error) from error
+            raise self._unavailable(error) from error
 
     async def delete(self, names: Sequence[str]) -> None:
-        """Remove what has these names; nothing there is fine."""
+        """Remove the objects of these names; names without an object are fine."""
         try:
             await obstore.delete_async(self._store, list(names))
         except FileNotFoundError:
             return
         except BaseError as error:
-            raise self._trouble(error) from error
+            raise self._unavailable(error) from error
 
     async def names(self) -> list[str]:
-        """All names that there are."""
+        """Return the names of all objects."""
         found: list[str] = []
         try:
             async for page in obstore.list(self._store, chunk_size=1000):
                 found += [str(entry["path"]) for entry in page]
         except (BaseError, FileNotFoundError) as error:
-            raise self._trouble(error) from error
+            raise self._unavailable(error) from error
         return found
 
-    def _trouble(self, error: Exception) -> BucketUnavailable:
+    def _unavailable(self, error: Exception) -> BucketUnavailable:
         return BucketUnavailable(self._url, f"{error}".partition("\n")[0])

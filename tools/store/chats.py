@@ -1,4 +1,4 @@
-"""Rows of chats, and chats as they are shown."""
+"""Queries on the rows of chats, and the views of them that clients receive."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,10 +14,10 @@ from .schema import ChatRow, FileRow, MessageRow, StepRow, TurnRow
 
 
 async def get(session: AsyncSession, chat_id: str) -> ChatRow:
-    """Return the row.
+    """Return the row of a chat.
 
     Raises:
-        UnknownRow: If there is none.
+        UnknownRow: If the chat does not exist.
     """
     chat = await session.get(ChatRow, chat_id)
     if chat is None:
@@ -26,7 +26,7 @@ async def get(session: AsyncSession, chat_id: str) -> ChatRow:
 
 
 async def is_descendant(session: AsyncSession, chat_id: str, ancestor_id: str) -> bool:
-    """Whether ``ancestor_id`` is above ``chat_id``; an unknown chat is below nobody."""
+    """Return whether ``ancestor_id`` is an ancestor of ``chat_id``; never of an unknown chat."""
     seen = {chat_id}
     above = await session.scalar(select(ChatRow.parent_id).where(ChatRow.id == chat_id))
     while above is not None and above not in seen:
@@ -38,7 +38,7 @@ async def is_descendant(session: AsyncSession, chat_id: str, ancestor_id: str) -
 
 
 async def ancestors(session: AsyncSession, chat_id: str) -> tuple[str, ...]:
-    """Return the ids above a chat, the parent first."""
+    """Return the ids of a chat's ancestors, the parent first."""
     found: list[str] = []
     above = await session.scalar(select(ChatRow.parent_id).where(ChatRow.id == chat_id))
     while above is not None and above not in found:
@@ -71,17 +71,18 @@ async def with_desktop(session: AsyncSession) -> list[ChatRow]:
 
 
 async def with_descendants(session: AsyncSession, chat_id: str) -> list[ChatRow]:
-    """Return a chat and all below it, parents before their children."""
+    """Return a chat and all its descendants, parents before their children."""
     found = [await get(session, chat_id)]
+    # The list grows while it is iterated: each level appends the next one.
     for chat in found:
         found += await session.scalars(select(ChatRow).where(ChatRow.parent_id == chat.id))
     return found
 
 
-async def put_away_before(session: AsyncSession, moment: float) -> list[str]:
-    """Return the ids of archived chats that nobody touched since; none with a pinned file.
+async def archived_before(session: AsyncSession, moment: float) -> list[str]:
+    """Return the ids of archived chats without a change since then, except those with pinned files.
 
-    A chat below one that is returned goes with it and is left out.
+    Descendants of a returned chat are left out, as they are deleted with it.
     """
     old = (
         select(ChatRow)
@@ -102,12 +103,13 @@ async def put_away_before(session: AsyncSession, moment: float) -> list[str]:
 
 
 async def delete_tree(session: AsyncSession, chat_id: str) -> list[str]:
-    """Delete a chat with all below it; return the ids of their files, which are gone too."""
+    """Delete a chat with its descendants and their files; return the ids of the files."""
     chats = await with_descendants(session, chat_id)
     ids = [chat.id for chat in chats]
     files = list(await session.scalars(select(FileRow).where(FileRow.chat_id.in_(ids))))
     for file in files:
         await session.delete(file)
+    # The files first: deleting the chats sets their ``chat_id`` to null. The rest cascades.
     await session.flush()
     await session.delete(chats[0])
     return [file.id for file in files]
@@ -121,10 +123,10 @@ async def page(
     limit: int,
     cursor: str | None,
 ) -> Page:
-    """Return chats, newest first.
+    """Return a page of chats, newest first.
 
-    ``parent`` "" means those without a parent; the state ``archived`` shows what is otherwise
-    left out. ``cursor`` is the id of the last chat seen.
+    ``parent`` "" selects those without a parent, the state ``archived`` the archived ones, which
+    are otherwise left out. ``cursor`` is the id of the last chat of the page before.
     """
     query = select(ChatRow).where(ChatRow.archived == (state == "archived"))
     if parent is not None:
@@ -132,9 +134,11 @@ async def page(
     if state not in (None, "archived"):
         query = query.where(ChatRow.state == state)
     if cursor is not None:
+        # A key and not an offset, so that new chats do not shift the pages. Times may be equal.
         last = await get(session, cursor)
         older = and_(ChatRow.created_at == last.created_at, ChatRow.id < last.id)
         query = query.where(or_(ChatRow.created_at < last.created_at, older))
+    # One row more than asked for shows whether there is another page.
     query = query.order_by(ChatRow.created_at.desc(), ChatRow.id.desc()).limit(limit + 1)
     rows = list(await session.scalars(query))
     more = rows[limit - 1].id if len(rows) > limit else None
@@ -142,12 +146,12 @@ async def page(
 
 
 async def view(session: AsyncSession, chat_id: str) -> ChatView:
-    """Return one chat as it is shown."""
+    """Return the view of one chat."""
     return (await views(session, [await get(session, chat_id)]))[0]
 
 
 async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatView, ...]:
-    """Return chats as they are shown, in a fixed number of queries."""
+    """Return the views of chats, in a fixed number of queries."""
     ids = [row.id for row in rows]
     turns = await _turns(session, ids)
     steps = await _counts(session, StepRow.chat_id, ids)

@@ -1,4 +1,15 @@
-"""The SQLite database of one data directory, brought up to date when it is opened."""
+"""The SQLite database of one data directory: connections, transactions, migrations.
+
+- SQLite in WAL mode (https://www.sqlite.org/wal.html): readers see a snapshot and never wait for a
+  writer, and a writer never waits for readers.
+- Writers take turns within this process. The lock of the data directory (``data_dir_lock``) keeps
+  other control planes out, so that SQLite's own lock is contended only by foreign tools.
+- ``synchronous=NORMAL``: a power failure may lose the newest transactions, but never corrupts the
+  database. The files that rows name are written before their rows.
+- A transaction that has begun runs to its end, even if its caller is cancelled. Cancelling a call
+  into the driver would leave its connection in an unknown state.
+- Alembic applies missing migrations when the database is opened. One of a newer version is refused.
+"""
 
 import asyncio
 import sqlite3
@@ -29,8 +40,8 @@ PRAGMAS = (
 class Store:
     """Transactions on the database: many readers, one writer at a time.
 
-    Cancelling the caller never cuts a transaction in half: it is ended first. Both ways raise
-    ``StoreUnavailable`` where the disk is full or another process holds the database.
+    Cancelling a caller takes effect after its transaction has ended. ``read`` and ``write`` raise
+    ``StoreUnavailable`` if the disk is full or another process has locked the database.
     """
 
     def __init__(self, engine: AsyncEngine, path: Path) -> None:
@@ -40,10 +51,10 @@ class Store:
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """Open the database file, create it if needed and migrate it.
+        """Open the database file; create it if needed, and migrate it.
 
         Raises:
-            StoreUnavailable: If it cannot be opened, or is from a newer version.
+            StoreUnavailable: If it cannot be opened, or is of a newer version.
         """
         engine = create_async_engine(f"sqlite+aiosqlite:///{path}")
         event.listen(engine.sync_engine, "connect", _set_pragmas)
@@ -68,16 +79,16 @@ class Store:
         await self.close()
 
     async def read(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
-        """Run ``work`` in a transaction of its own that changes nothing."""
-        return await self._told(self._read(work))
+        """Run ``work`` in a transaction of its own that is never committed."""
+        return await self._translating(self._read(work))
 
     async def write(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         """Run ``work`` in a transaction that is committed when it returns."""
-        return await self._told(self._write(work))
+        return await self._translating(self._write(work))
 
-    async def _told(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _translating(self, work: Coroutine[Any, Any, T]) -> T:
         try:
-            return await _to_the_end(work)
+            return await _uncancelled(work)
         except (OperationalError, PoolTimeout) as error:
             raise _unavailable(self._path, error) from error
 
@@ -97,8 +108,9 @@ class Store:
 
 
 def migrate(connection: Connection) -> None:
-    """Bring the schema behind ``connection`` up to the newest revision."""
+    """Migrate the schema of the database to the newest revision."""
     config = Config()
+    # A percent sign would begin an interpolation of ConfigParser.
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
@@ -108,7 +120,7 @@ def _unavailable(path: Path, error: Exception) -> StoreUnavailable:
     return StoreUnavailable(path, str(getattr(error, "orig", None) or error))
 
 
-async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
+async def _uncancelled(work: Coroutine[Any, Any, T]) -> T:
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
@@ -122,7 +134,7 @@ async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
 
 def _make_private(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # SQLite gives its journal the same mode.
+    # SQLite creates its journal and WAL with the mode of the database file.
     path.touch()
     path.chmod(0o600)
 

@@ -1,10 +1,10 @@
-"""What the store may raise.
+"""Errors of the store.
 
 StoreError
-├── StoreUnavailable   the database cannot be opened, brought up to date, read or written
+├── StoreUnavailable   the database cannot be opened, migrated, read or written
 ├── BucketUnavailable  the bucket refuses or does not answer
-├── BytesMissing       the bytes of a file are nowhere
-├── BadSecret          a secret cannot be kept under that name, or cannot be hidden
+├── BytesMissing       the bytes of a file are neither on the disk nor in the bucket
+├── BadSecret          a secret cannot be stored under that name, or cannot be redacted
 └── UnknownRow         no such chat, step or file
 """
 
@@ -16,7 +16,7 @@ class StoreError(Exception):
 
 
 class StoreUnavailable(StoreError):
-    """The database cannot be opened, brought up to date, read or written."""
+    """The database cannot be opened, migrated, read or written."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(path, reason)
@@ -44,7 +44,7 @@ class BucketUnavailable(StoreError):
 
 
 class BytesMissing(StoreError):
-    """The bytes of a file are nowhere."""
+    """The bytes of a file are neither on the disk nor in the bucket."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -55,7 +55,7 @@ class BytesMissing(StoreError):
 
 
 class BadSecret(StoreError):
-    """A secret cannot be kept; the text says why, without the value."""
+    """A secret cannot be stored; the message gives the reason without the value."""
 
 
 class UnknownRow(StoreError):

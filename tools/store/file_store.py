@@ -1,4 +1,16 @@
-"""The bytes of stored files, one file each, found by id."""
+"""Stored files on this disk: one file for the bytes of each, found by id.
+
+Layout below the root:
+
+    <2 characters>/<id>        the bytes
+    <2 characters>/<id>.json   the description: the row of the database as JSON, for ``rebuild``
+    <2 characters>/.<id>.part  being written; renamed when complete
+    incoming/<uuid>            being downloaded, to be adopted by renaming
+    condemned/<id>             empty: to be removed from the bucket
+
+All writes end with :meth:`pathlib.Path.replace`, which is atomic within a file system: a reader
+finds the whole file or none.
+"""
 
 import hashlib
 import uuid
@@ -8,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Stamps = tuple[int | None, int | None]
-"""When a file and its words were written, in nanoseconds; ``None`` for what is not there."""
+"""Times at which a file and its description were written, in nanoseconds; ``None`` if missing."""
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """What was put away."""
+    """Id, size and digest of the bytes that were stored."""
 
     id: str
     size: int
@@ -23,14 +35,20 @@ class StoredFile:
 class FileStore:
     """Files under ``<root>/<first two of the id>/<id>``.
 
-    A file appears under its name only when it is whole. All calls block: use a thread.
+    A file appears under its name only when it is complete. All methods block: call them in a
+    thread.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
+    @property
+    def root(self) -> Path:
+        """The folder of all stored files."""
+        return self._root
+
     def path(self, file_id: str) -> Path:
-        """Where the bytes of that file are, or would be."""
+        """Return the path of a file's bytes, whether they are there or not."""
         return self._root / file_id[:2] / file_id
 
     def save(self, data: bytes) -> StoredFile:
@@ -46,7 +64,7 @@ class FileStore:
         return StoredFile(file_id, len(data), hashlib.sha256(data).hexdigest())
 
     def adopt(self, source: Path) -> StoredFile:
-        """Take over a file of the same file system by renaming it."""
+        """Move a file of the same file system into the store by renaming it."""
         with source.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.seek(0, 2)
@@ -61,7 +79,7 @@ class FileStore:
         return folder / str(uuid.uuid4())
 
     def sweep(self) -> None:
-        """Remove what was never adopted; only for the time before anything is fetched."""
+        """Remove incoming files that were never adopted; call it before anything is downloaded."""
         for unfinished in (self._root / "incoming").glob("*"):
             unfinished.unlink(missing_ok=True)
 
@@ -70,59 +88,59 @@ class FileStore:
         return self.path(file_id).read_bytes()
 
     def describe(self, file_id: str, text: str) -> None:
-        """Keep beside a file what it is, for a day on which nobody else knows."""
-        target = self.words(file_id)
+        """Write the description of a file, from which a lost database can be rebuilt."""
+        target = self.description_path(file_id)
         target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_name(f".{file_id}.part")
         unfinished.write_text(text, encoding="utf-8")
         unfinished.replace(target)
 
     def descriptions(self) -> Iterator[tuple[str, str]]:
-        """Ids and words of all described files whose bytes are there."""
-        for words in sorted(self._root.glob("??/*.json")):
-            if self.path(words.stem).exists():
-                yield words.stem, words.read_text(encoding="utf-8")
+        """Yield ids and descriptions of all files whose bytes are here."""
+        for path_of_description in sorted(self._root.glob("??/*.json")):
+            if self.path(path_of_description.stem).exists():
+                yield path_of_description.stem, path_of_description.read_text(encoding="utf-8")
 
     def stamps(self) -> Iterator[tuple[str, Stamps]]:
-        """Which files are here, whole or only in words, and when they were written."""
+        """Yield the ids of all files with bytes or a description here, and their times."""
         names = {path.name.removesuffix(".json") for path in self._root.glob("??/[!.]*")}
         for file_id in sorted(names):
             yield file_id, self._stamps(file_id)
 
     def drop(self, file_id: str, stamps: Stamps) -> bool:
-        """Remove a file that is kept elsewhere, unless it was written since; whether it went."""
+        """Remove an uploaded file, unless it changed since; return whether it was removed."""
         if self._stamps(file_id) != stamps:
             return False
         self.delete(file_id)
         return True
 
-    def condemn(self, file_ids: Iterable[str]) -> None:
-        """Note that files which are kept elsewhere must be removed there."""
+    def queue_removal(self, file_ids: Iterable[str]) -> None:
+        """Record that files must be removed from the bucket; the record survives a restart."""
         for file_id in file_ids:
             note = self._root / "condemned" / file_id
             note.parent.mkdir(parents=True, exist_ok=True)
             note.touch()
 
-    def condemned(self) -> list[str]:
-        """What was condemned and is not acquitted."""
+    def queued_removals(self) -> list[str]:
+        """Return the ids of the files that must still be removed from the bucket."""
         return sorted(note.name for note in (self._root / "condemned").glob("*"))
 
-    def acquit(self, file_ids: Iterable[str]) -> None:
-        """Note that these were removed."""
+    def finish_removal(self, file_ids: Iterable[str]) -> None:
+        """Record that files were removed from the bucket."""
         for file_id in file_ids:
             (self._root / "condemned" / file_id).unlink(missing_ok=True)
 
     def delete(self, file_id: str) -> None:
-        """Remove a file; one that is gone already is fine."""
-        self.words(file_id).unlink(missing_ok=True)
+        """Remove a file; removing it twice is fine."""
+        self.description_path(file_id).unlink(missing_ok=True)
         self.path(file_id).unlink(missing_ok=True)
 
-    def words(self, file_id: str) -> Path:
-        """Where it is described."""
+    def description_path(self, file_id: str) -> Path:
+        """Return the path of a file's description."""
         return self.path(file_id).with_name(f"{file_id}.json")
 
     def _stamps(self, file_id: str) -> Stamps:
-        return _written(self.path(file_id)), _written(self.words(file_id))
+        return _written(self.path(file_id)), _written(self.description_path(file_id))
 
     def _make_room(self, file_id: str) -> Path:
         path = self.path(file_id)

@@ -1,4 +1,4 @@
-"""Rows of files, and which chat lists them."""
+"""Queries on the rows of files, and on the chats that list them."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What a file is, apart from its bytes."""
+    """Properties of a file other than its bytes."""
 
     chat_id: str | None
     """The chat that made it."""
@@ -28,58 +28,58 @@ class FileFacts:
     media_type: str
     details: Json = field(default_factory=dict)
     listed_with: str | None = None
-    """The chat that shows it among its own."""
+    """The chat in whose list the file appears: of a child's file, the parent."""
 
 
 async def insert(
-    session: AsyncSession, stored: StoredFile, about: FileFacts, now: float
+    session: AsyncSession, stored: StoredFile, facts: FileFacts, now: float
 ) -> FileRow:
-    """Write down a file whose bytes are stored already."""
+    """Insert the row of a file whose bytes are stored already."""
     file = FileRow(
         id=stored.id,
-        chat_id=about.chat_id,
-        kind=about.kind,
-        name=about.name,
-        media_type=about.media_type,
+        chat_id=facts.chat_id,
+        kind=facts.kind,
+        name=facts.name,
+        media_type=facts.media_type,
         size=stored.size,
         sha256=stored.sha256,
         created_at=now,
-        details=about.details,
+        details=facts.details,
     )
     session.add(file)
     await session.flush()
-    if about.listed_with is not None:
-        session.add(ChatFileRow(chat_id=about.listed_with, file_id=file.id, created_at=now))
+    if facts.listed_with is not None:
+        session.add(ChatFileRow(chat_id=facts.listed_with, file_id=file.id, created_at=now))
         await session.flush()
     return file
 
 
-def described(stored: StoredFile, about: FileFacts, now: float) -> str:
-    """A file's row as words that are kept beside its bytes."""
+def described(stored: StoredFile, facts: FileFacts, now: float) -> str:
+    """Return the description of a file, from which :func:`restore` can insert the row again."""
     return json.dumps(
-        asdict(about) | {"size": stored.size, "sha256": stored.sha256, "created_at": now}
+        asdict(facts) | {"size": stored.size, "sha256": stored.sha256, "created_at": now}
     )
 
 
 async def restore(session: AsyncSession, file_id: str, text: str) -> bool:
-    """Insert the row that ``described`` told of; whether it was missing.
+    """Insert the row for a description of :func:`described`; return whether it was missing.
 
-    Chats that are no more are left out.
+    References to chats that do not exist any more are left out.
     """
     if await session.get(FileRow, file_id) is not None:
         return False
-    words = json.loads(text)
-    stored = StoredFile(file_id, words.pop("size"), words.pop("sha256"))
-    created_at = words.pop("created_at")
+    fields = json.loads(text)
+    stored = StoredFile(file_id, fields.pop("size"), fields.pop("sha256"))
+    created_at = fields.pop("created_at")
     for name in ("chat_id", "listed_with"):
-        if words[name] is not None and await session.get(ChatRow, words[name]) is None:
-            words[name] = None
-    await insert(session, stored, FileFacts(**words), created_at)
+        if fields[name] is not None and await session.get(ChatRow, fields[name]) is None:
+            fields[name] = None
+    await insert(session, stored, FileFacts(**fields), created_at)
     return True
 
 
 async def kept(session: AsyncSession) -> list[Kept]:
-    """All files as retention sees them."""
+    """Return all files with the properties that retention depends on."""
     listed = select(ChatFileRow.file_id, ChatFileRow.chat_id)
     chats = {row.file_id: row.chat_id for row in await session.execute(listed)}
     query = select(
@@ -92,10 +92,10 @@ async def kept(session: AsyncSession) -> list[Kept]:
 
 
 async def get(session: AsyncSession, file_id: str) -> FileView:
-    """Return one file as it is shown.
+    """Return the view of one file.
 
     Raises:
-        UnknownRow: If there is none.
+        UnknownRow: If the file does not exist.
     """
     file = await session.get(FileRow, file_id)
     if file is None:
@@ -104,7 +104,7 @@ async def get(session: AsyncSession, file_id: str) -> FileView:
 
 
 async def of_chat(session: AsyncSession, chat_id: str) -> tuple[FileView, ...]:
-    """Return the files listed with a chat and those it made, but for its steps' pictures."""
+    """Return the files listed with a chat and those it made, without its steps' pictures."""
     listed = select(ChatFileRow.file_id).where(ChatFileRow.chat_id == chat_id)
     query = select(FileRow).where(
         (FileRow.id.in_(listed)) | ((FileRow.chat_id == chat_id) & (FileRow.kind != "step"))
@@ -114,20 +114,20 @@ async def of_chat(session: AsyncSession, chat_id: str) -> tuple[FileView, ...]:
 
 
 async def pin(session: AsyncSession, file_id: str, pinned: bool) -> tuple[FileView, str]:
-    """Keep a file whatever its age, or no more; the file, and its words as ``described``.
+    """Exempt a file from retention, or not any more; return its view and its new description.
 
     Raises:
-        UnknownRow: If there is none.
+        UnknownRow: If the file does not exist.
     """
     file = await session.get(FileRow, file_id)
     if file is None:
         raise UnknownRow("file", file_id)
-    # A new object: JSON is written only when another is put in its place.
+    # A new dictionary: SQLAlchemy does not notice changes within a JSON value.
     file.details = {k: v for k, v in file.details.items() if k != "pinned"} | (
         {"pinned": True} if pinned else {}
     )
     listed = select(ChatFileRow.chat_id).where(ChatFileRow.file_id == file_id)
-    about = FileFacts(
+    facts = FileFacts(
         chat_id=file.chat_id,
         kind=file.kind,
         name=file.name,
@@ -136,14 +136,14 @@ async def pin(session: AsyncSession, file_id: str, pinned: bool) -> tuple[FileVi
         listed_with=await session.scalar(listed),
     )
     stored = StoredFile(file.id, file.size, file.sha256)
-    return view(file), described(stored, about, file.created_at)
+    return view(file), described(stored, facts, file.created_at)
 
 
 async def delete(session: AsyncSession, file_id: str) -> None:
-    """Forget a file.
+    """Delete the row of a file.
 
     Raises:
-        UnknownRow: If there is none.
+        UnknownRow: If the file does not exist.
     """
     file = await session.get(FileRow, file_id)
     if file is None:
@@ -152,7 +152,7 @@ async def delete(session: AsyncSession, file_id: str) -> None:
 
 
 def view(file: FileRow) -> FileView:
-    """Return one file as it is shown."""
+    """Return the view of a row."""
     return FileView(
         id=file.id,
         chat_id=file.chat_id,

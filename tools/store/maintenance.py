@@ -1,4 +1,4 @@
-"""The stored files as a whole: what is too much goes, what the database lost comes back."""
+"""Maintenance of the stored files as a whole: retention, and rebuilding of a lost database."""
 
 import asyncio
 import shutil
@@ -18,16 +18,16 @@ from .upload_queue import UploadQueue
 
 
 class Rebuilt(NamedTuple):
-    """What a rebuilding changed."""
+    """Changes that a rebuilding has made."""
 
     restored: int
-    """Files that the database did not know any more."""
+    """Files whose rows were missing in the database."""
     forgotten: int
-    """Rows whose files are gone."""
+    """Rows whose files do not exist any more."""
 
 
 class StorageMaintenance:
-    """Keeps stored files within their limits."""
+    """Enforces the limits on stored files, and repairs the database from the files."""
 
     def __init__(
         self,
@@ -36,19 +36,19 @@ class StorageMaintenance:
         now: Callable[[], float],
         limits: RetentionLimits | None = None,
         room: Callable[[Path], Room] | None = None,
-        outbox: UploadQueue | None = None,
+        upload_queue: UploadQueue | None = None,
     ) -> None:
         self._store = store
         self._disk = FileStore(folder)
         self._folder = folder
         self._now = now
         self._limits = limits or RetentionLimits()
-        # What is in a bucket takes no room here, and removing it would free none.
-        self._room = room or (room_of if outbox is None else lambda _: Room(1, 1))
-        self._outbox = outbox
+        # Files in a bucket take no room on this disk, and removing them would free none.
+        self._room = room or (room_of if upload_queue is None else lambda _: Room(1, 1))
+        self._upload_queue = upload_queue
 
-    async def tidy(self) -> list[Kept]:
-        """Remove what is too old or too much; what went."""
+    async def enforce_limits(self) -> list[Kept]:
+        """Remove the files that exceed the limits; return them."""
         room = await asyncio.to_thread(self._room, self._folder)
         known = await self._store.read(files.kept)
         gone = expired(known, self._now(), room, self._limits)
@@ -56,11 +56,11 @@ class StorageMaintenance:
         return gone
 
     async def rebuild(self) -> Rebuilt:
-        """Make the database say what lies on the disk and in the bucket."""
-        described = dict(await self._outbox.descriptions()) if self._outbox else {}
-        # Of two descriptions the one that still waits here is newer.
+        """Insert rows for described files without one, and delete rows without a file."""
+        described = dict(await self._upload_queue.descriptions()) if self._upload_queue else {}
+        # Of two descriptions the one on this disk is newer: it was not uploaded yet.
         described |= await asyncio.to_thread(lambda: dict(self._disk.descriptions()))
-        elsewhere = await self._outbox.ids() if self._outbox else set()
+        elsewhere = await self._upload_queue.ids() if self._upload_queue else set()
 
         async def restore(session: AsyncSession) -> int:
             made = [await files.restore(session, name, text) for name, text in described.items()]
@@ -84,10 +84,10 @@ class StorageMaintenance:
 
         if gone:
             await self._store.write(forget)
-            # Who reads one of them just now reads it to its end.
+            # A request that has opened one of them can still read it to its end.
             await asyncio.to_thread(self._unlink, gone)
-            if self._outbox is not None:
-                await self._outbox.forget([kept.id for kept in gone])
+            if self._upload_queue is not None:
+                await self._upload_queue.forget([kept.id for kept in gone])
 
     def _unlink(self, gone: list[Kept]) -> None:
         for kept in gone:
@@ -95,7 +95,7 @@ class StorageMaintenance:
 
 
 def room_of(folder: Path) -> Room:
-    """What the disk of a folder has."""
+    """Return the free and the total space of the disk that holds a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     usage = shutil.disk_usage(folder)
     return Room(usage.free, usage.total)

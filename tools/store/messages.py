@@ -1,4 +1,8 @@
-"""Rows of messages: the history of a chat and the queue behind it."""
+"""Queries on the rows of messages: the history of a chat, and the queue behind it.
+
+A message with a position is part of the history. One without waits in the queue, ordered by its id,
+and gets a position when a turn takes it.
+"""
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -10,7 +14,7 @@ from . import schema
 
 
 async def history(session: AsyncSession, chat_id: str) -> tuple[Message, ...]:
-    """Return what was said so far, without the queue."""
+    """Return the messages of the history, without the queue."""
     query = select(schema.MessageRow).where(
         schema.MessageRow.chat_id == chat_id, schema.MessageRow.position.is_not(None)
     )
@@ -41,7 +45,7 @@ async def queue_length(session: AsyncSession, chat_id: str) -> int:
 
 
 async def promote(session: AsyncSession, chat_id: str) -> bool:
-    """Move the head of the queue to the end of the history; say whether there was one."""
+    """Move the head of the queue to the end of the history; return whether there was one."""
     query = select(schema.MessageRow).where(
         schema.MessageRow.chat_id == chat_id, schema.MessageRow.position.is_(None)
     )
@@ -54,7 +58,7 @@ async def promote(session: AsyncSession, chat_id: str) -> bool:
 
 
 async def views(session: AsyncSession, chat_id: str) -> tuple[MessageView, ...]:
-    """Return the history, then the queue, as they are shown."""
+    """Return the views of the history, then of the queue."""
     query = select(schema.MessageRow).where(schema.MessageRow.chat_id == chat_id)
     order = (schema.MessageRow.position.is_(None), schema.MessageRow.position, schema.MessageRow.id)
     return tuple(

@@ -1,4 +1,4 @@
-"""Which chats something belongs to: what a credential's rights depend on."""
+"""Ownership of chats and files, on which the rights of a credential for one chat depend."""
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -9,15 +9,15 @@ from .schema import ChatFileRow, FileRow
 
 
 class ChatOwnership:
-    """Looks it up in the store."""
+    """Looks up the owners in the store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def __call__(self, kind: str, name: str) -> frozenset[str]:
-        """Return the chats that a ``chat`` or a ``file`` belongs to, and those above them.
+        """Return the chats that own a ``chat`` or a ``file``, with their ancestors.
 
-        A chat belongs to itself; what there is not belongs to nobody above.
+        A chat owns itself; an unknown one has no ancestors.
         """
 
         async def read(session: AsyncSession) -> frozenset[str]:

@@ -1,4 +1,14 @@
-"""Which stored files go, and when. Times are seconds since 1970, sizes bytes."""
+"""Retention of stored files: selects the files to remove. Pure.
+
+Times are seconds since 1970, sizes bytes. Three rules, none of which removes a pinned file:
+
+- Recordings and thumbnails: those older than a limit, then the oldest until the rest fits both a
+  total size and a share of the disk that must stay free. A recording is kept for a day in any case,
+  as no person may have seen it yet.
+- Attachments: the oldest of a chat that lists too many.
+- Pictures of steps: every second one of a chat that has too many, and again, until they fit. A run
+  then still shows its whole course, with fewer pictures.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,46 +19,46 @@ DAY = 86_400.0
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionLimits:
-    """How much is kept."""
+    """Limits on the age, the size and the number of stored files."""
 
     archived_days: float = 30.0
-    """A chat that was put away, with its files."""
+    """Age at which an archived chat is deleted with its files."""
     recording_days: float = 90.0
     recording_bytes: int = 20_000_000_000
-    """All recordings together."""
+    """Total size of all recordings."""
     free_share: float = 0.1
-    """Of the disk that recordings leave free."""
+    """Share of the disk that recordings must leave free."""
     untouched_days: float = 1.0
-    """So long a recording stays even where room is short: nobody has seen it yet."""
+    """Age up to which a recording stays even if the disk is full."""
     attachments: int = 20
-    """Listed with one chat."""
+    """Number of attachments listed with one chat."""
     step_bytes: int = 300_000_000
-    """Pictures of the steps of one chat."""
+    """Total size of the pictures of one chat's steps."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A stored file, as far as it matters here."""
+    """A stored file with the properties that retention depends on."""
 
     id: str
     kind: str
     size: int
     created_at: float
     chat_id: str | None
-    """The chat that lists it, or whose step it shows."""
+    """The chat that lists the file, or whose step it shows."""
     pinned: bool = False
 
 
 @dataclass(frozen=True)
 class Room:
-    """What a disk has."""
+    """Free and total bytes of a disk."""
 
     free: int
     whole: int
 
 
 def expired(files: Iterable[Kept], now: float, room: Room, limits: RetentionLimits) -> list[Kept]:
-    """The files to remove, oldest first; a pinned one stays whatever happens."""
+    """Return the files to remove, oldest first; never a pinned one."""
     ordered = sorted(files, key=lambda kept: (kept.created_at, kept.id))
     by_kind = {
         kinds: [kept for kept in ordered if kept.kind in kinds]
@@ -63,7 +73,10 @@ def expired(files: Iterable[Kept], now: float, room: Room, limits: RetentionLimi
 
 
 def crowded_out(attachments: Sequence[Kept], most: int) -> list[Kept]:
-    """The oldest attachments of each chat that has more than ``most``; given oldest first."""
+    """Return the oldest attachments of each chat that has more than ``most``.
+
+    ``attachments`` must be sorted, the oldest first.
+    """
     counts = Counter(kept.chat_id for kept in attachments)
     gone = []
     for kept in attachments:
@@ -87,7 +100,7 @@ def _recordings(files: list[Kept], now: float, room: Room, limits: RetentionLimi
 
 
 def _steps(pictures: list[Kept], most: int) -> list[Kept]:
-    """Every second picture of a chat that has too many, and again, until they fit."""
+    """Return the pictures to remove so that those of each chat fit into ``most`` bytes."""
     gone: list[Kept] = []
     for chat_id in {kept.chat_id for kept in pictures}:
         left = [kept for kept in pictures if kept.chat_id == chat_id and not kept.pinned]

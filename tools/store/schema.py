@@ -1,4 +1,4 @@
-"""The tables. A change here needs a migration; a test compares the two."""
+"""The tables of the database. A change here needs a migration; a test compares the two."""
 
 from typing import Any
 
@@ -39,8 +39,8 @@ class ChatRow(Base):
     model: Mapped[str | None]
     state: Mapped[str] = mapped_column(index=True)
     archived: Mapped[bool] = mapped_column(default=False)
-    desktop_wish: Mapped[str | None]
-    """``own``, ``shared`` or a desktop's id: what was asked for."""
+    requested_desktop: Mapped[str | None] = mapped_column("desktop_wish")
+    """``own``, ``shared`` or a desktop's id; the column has its name from the first version."""
     desktop_id: Mapped[str | None]
     token_name: Mapped[str | None] = mapped_column(unique=True)
     """The token whose default chat this is."""
@@ -52,7 +52,7 @@ class ChatRow(Base):
 
 
 class TurnRow(Base):
-    """From a message to the rest that follows it; a wait's answer belongs to one turn."""
+    """The work on one message, up to the next rest of the chat; a wait returns its result."""
 
     __tablename__ = "turns"
     __table_args__ = (UniqueConstraint("chat_id", "number"),)
@@ -77,7 +77,7 @@ class TurnRow(Base):
 
 
 class MessageRow(Base):
-    """One message; a queued one gets its position when its turn comes."""
+    """One message; a queued one has no position until a turn takes it."""
 
     __tablename__ = "messages"
     __table_args__ = (UniqueConstraint("chat_id", "position"),)
@@ -91,7 +91,7 @@ class MessageRow(Base):
 
 
 class FileRow(Base):
-    """What is known of a stored file; the bytes are in the file store under the same id."""
+    """Properties of a stored file; the bytes are in the file store under the same id."""
 
     __tablename__ = "files"
 
@@ -109,7 +109,7 @@ class FileRow(Base):
 
 
 class ChatFileRow(Base):
-    """A file listed with a chat; a recording is listed with the parent of the chat it shows."""
+    """A file in the list of a chat; a recording is listed with the parent of the chat it shows."""
 
     __tablename__ = "chat_files"
 
@@ -123,7 +123,7 @@ class ChatFileRow(Base):
 
 
 class StepRow(Base):
-    """One tool call of a chat, with what came of it."""
+    """One tool call of a chat, with its result."""
 
     __tablename__ = "steps"
     __table_args__ = (
@@ -143,13 +143,13 @@ class StepRow(Base):
     status: Mapped[str]
     error: Mapped[str | None]
     result: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    """The blocks the model was given, so that a call is answered again and never run twice."""
+    """The blocks that the model received, so that a repeated call gets the same result."""
     started_at: Mapped[float]
     ended_at: Mapped[float | None]
     timings: Mapped[Json] = mapped_column(default=dict)
     """Milliseconds by stage."""
     details: Mapped[Json] = mapped_column(default=dict)
-    """Where a computer action acted, and how much of the screen it changed."""
+    """Of a computer action: the point, and the fraction of the screen that changed."""
     screenshot_file_id: Mapped[str | None] = mapped_column(
         ForeignKey("files.id", ondelete="SET NULL")
     )

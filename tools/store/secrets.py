@@ -1,4 +1,10 @@
-"""Values that agents may type and nobody may read: a file of mode 0600, and a mask for texts."""
+"""Secrets that agents may type but not read, in a file of mode 0600, and their redaction in texts.
+
+Redaction covers the values of the present: a removed secret is not redacted any more, while texts
+that were stored redacted stay so. A change is written to the disk before it takes effect. A value
+that could not be stored must not become usable, or it would be unknown, and shown, after the next
+start.
+"""
 
 import json
 import re
@@ -13,14 +19,16 @@ from deskhand.desktop.secrets.redaction import SecretRedactor
 from .errors import BadSecret, UnknownRow
 from .private_file import write_private
 
+# Names stand in paths of the API and in arguments of tools.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 @dataclass(frozen=True)
 class Secret:
-    """One value. ``chats`` may type it, and those below them; None: all chats.
+    """One secret value.
 
-    With ``domains`` it may be typed into pages of these alone, and of hosts within them.
+    ``chats`` and their descendants may type it; ``None`` permits all chats. With ``domains`` it may
+    be typed only into pages of these domains and their subdomains.
     """
 
     name: str
@@ -30,30 +38,30 @@ class Secret:
 
 
 class SecretStore:
-    """The secrets of one data directory. Without a path it is empty, and stays in memory.
+    """The secrets of one data directory; without a path, an empty store in memory.
 
-    Any thread may call; the values are replaced as a whole.
+    The methods may be called from any thread, as values and redactor are replaced as a whole.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._secrets: dict[str, Secret] = {}
-        self._disguise = SecretRedactor()
+        self._redactor = SecretRedactor()
         if path is not None and path.exists():
             known = _read(path)
-            self._take(known, _hiding(known))
+            self._take(known, _redactor_for(known))
 
     @property
     def values(self) -> Sequence[str]:
-        """What must be hidden."""
+        """The values to redact."""
         return [secret.value for secret in self._secrets.values()]
 
     def listed(self) -> Sequence[Secret]:
-        """All of them, by name; who tells of them leaves the values out."""
+        """Return all secrets by name; a caller that publishes them must leave out the values."""
         return [self._secrets[name] for name in sorted(self._secrets)]
 
     def put(self, secret: Secret) -> None:
-        """Keep a secret from now on, in place of one of that name.
+        """Store a secret, replacing one of the same name.
 
         Raises:
             BadSecret: If its name or value cannot be used.
@@ -67,34 +75,40 @@ class SecretStore:
         self._keep([*(one for one in self.listed() if one.name != secret.name), secret])
 
     def remove(self, name: str) -> None:
-        """Forget a secret; what was written stays masked.
+        """Remove a secret; texts that were written before stay redacted.
 
         Raises:
-            UnknownRow: If there is none of that name.
+            UnknownRow: If no secret has that name.
         """
         if name not in self._secrets:
             raise UnknownRow("secret", name)
         self._keep([one for one in self.listed() if one.name != name])
 
     def given(self, chats: Collection[str]) -> Sequence[str]:
-        """The names of those that a chat may type; ``chats`` are itself and those above it."""
+        """Return the names of the secrets that a chat may type.
+
+        ``chats`` are the id of the chat and those of its ancestors.
+        """
         return [one.name for one in self.listed() if _allows(one, chats)]
 
     def value(self, name: str, chats: Collection[str]) -> str:
-        """The value, for such a chat.
+        """Return a value to a chat that may type it; ``chats`` as in :meth:`given`.
 
         Raises:
-            UnknownRow: If it has none of that name, whether or not others have.
+            UnknownRow: If the chat may not type it, whether or not the secret exists.
         """
         return self._found(name, chats).value
 
     def domains(self, name: str, chats: Collection[str]) -> Sequence[str]:
-        """On whose pages alone such a chat may type it; none: anywhere. Raises as ``value``."""
+        """Return the domains to which a secret is limited; none of them permits all.
+
+        Raises the same as :meth:`value`.
+        """
         return self._found(name, chats).domains or ()
 
     def hide(self, text: str) -> str:
-        """The text with every known value masked."""
-        return self._disguise(text)
+        """Return a text with every known value redacted."""
+        return self._redactor(text)
 
     def _found(self, name: str, chats: Collection[str]) -> Secret:
         found = self._secrets.get(name)
@@ -103,25 +117,25 @@ class SecretStore:
         return found
 
     def _keep(self, secrets: Sequence[Secret]) -> None:
-        """Write them, then know them: what cannot be written changes nothing."""
-        disguise = _hiding(secrets)
+        """Write the secrets to the disk, then use them; a failure changes nothing."""
+        redactor = _redactor_for(secrets)
         if self._path is not None:
             rows = [asdict(secret) for secret in sorted(secrets, key=lambda one: one.name)]
             write_private(self._path, json.dumps(rows, ensure_ascii=False))
-        self._take(secrets, disguise)
+        self._take(secrets, redactor)
 
-    def _take(self, secrets: Sequence[Secret], disguise: SecretRedactor) -> None:
+    def _take(self, secrets: Sequence[Secret], redactor: SecretRedactor) -> None:
         self._secrets = {secret.name: secret for secret in secrets}
-        self._disguise = disguise
+        self._redactor = redactor
 
 
-def _hiding(secrets: Sequence[Secret]) -> SecretRedactor:
-    disguise = SecretRedactor()
+def _redactor_for(secrets: Sequence[Secret]) -> SecretRedactor:
+    redactor = SecretRedactor()
     try:
-        disguise.add([secret.value for secret in secrets])
+        redactor.add([secret.value for secret in secrets])
     except InvalidSecret as error:
         raise BadSecret(str(error)) from error
-    return disguise
+    return redactor
 
 
 def _allows(secret: Secret, chats: Collection[str]) -> bool:
@@ -135,7 +149,7 @@ def _read(path: Path) -> list[Secret]:
             for row in json.loads(path.read_text(encoding="utf-8"))
         ]
     except (ValueError, TypeError, KeyError) as error:
-        # Never begun anew: what nobody masks any more would be shown.
+        # Not replaced by an empty file: values that are not redacted any more would be shown.
         raise BadSecret(f"{path} cannot be read; mend it, or move it away") from error
 
 

@@ -1,4 +1,4 @@
-"""Rows of steps: the tool calls of a chat."""
+"""Queries on the rows of steps: the tool calls of a chat."""
 
 import uuid
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class StepEnd:
-    """What came of a step."""
+    """Result of a step."""
 
     status: str
     result: Json
@@ -29,7 +29,7 @@ class StepEnd:
     screenshot_file_id: str | None = None
     title: str | None = None
     arguments: Json | None = None
-    """Both only where more may be told than at the beginning, or less."""
+    """Title and arguments replace those of the beginning, where they may show more or less."""
 
 
 async def begin(
@@ -43,7 +43,7 @@ async def begin(
     arguments: Json,
     now: float,
 ) -> StepRow:
-    """Write down that a call starts, before anything is done for it."""
+    """Insert a running step; call it before anything is done for the call."""
     last = await session.scalar(select(func.max(StepRow.index)).where(StepRow.chat_id == chat.id))
     step = StepRow(
         id=str(uuid.uuid4()),
@@ -72,10 +72,10 @@ async def begin(
 
 
 async def illustrate(session: AsyncSession, step_id: str, file_id: str) -> StepRow:
-    """Give a step a picture.
+    """Set the picture of a step.
 
     Raises:
-        UnknownRow: If the step is gone with its chat.
+        UnknownRow: If the step was deleted with its chat.
     """
     step = await _get(session, step_id)
     step.screenshot_file_id = file_id
@@ -84,10 +84,10 @@ async def illustrate(session: AsyncSession, step_id: str, file_id: str) -> StepR
 
 
 async def end(session: AsyncSession, step_id: str, ended: StepEnd) -> StepRow:
-    """Write down what came of a step.
+    """Store the result of a step.
 
     Raises:
-        UnknownRow: If the step is gone with its chat.
+        UnknownRow: If the step was deleted with its chat.
     """
     step = await _get(session, step_id)
     step.status = ended.status
@@ -111,7 +111,7 @@ async def _get(session: AsyncSession, step_id: str) -> StepRow:
 
 
 async def of_call(session: AsyncSession, chat: ChatRow, tool_call_id: str) -> StepRow | None:
-    """Return the step of a call of this turn, the newest if the id was used twice."""
+    """Return the step of a call in the current turn, the newest if the id was used twice."""
     query = select(StepRow).where(
         StepRow.chat_id == chat.id, StepRow.turn == chat.turn, StepRow.tool_call_id == tool_call_id
     )
@@ -119,13 +119,13 @@ async def of_call(session: AsyncSession, chat: ChatRow, tool_call_id: str) -> St
 
 
 async def running(session: AsyncSession, chat_id: str) -> list[StepRow]:
-    """Return the steps that have no end yet."""
+    """Return the steps of a chat that are running."""
     query = select(StepRow).where(StepRow.chat_id == chat_id, StepRow.status == "running")
     return list(await session.scalars(query.order_by(StepRow.index)))
 
 
 async def chats_with_running(session: AsyncSession) -> list[str]:
-    """Return the ids of the chats that have a step without an end."""
+    """Return the ids of the chats that have a running step."""
     query = select(StepRow.chat_id).where(StepRow.status == "running").distinct()
     return list(await session.scalars(query))
 
@@ -139,20 +139,20 @@ async def of_turn(session: AsyncSession, chat_id: str, turn: int) -> list[StepRo
 async def place_in_video(
     session: AsyncSession, chat_id: str, turn: int, times: Mapping[str, tuple[float, float]]
 ) -> None:
-    """Note where in the turn's video its calls are shown; ``times`` goes by tool-call id."""
+    """Set the position in the turn's video of each step; ``times`` is by tool-call id."""
     for step in await of_turn(session, chat_id, turn):
         if step.tool_call_id in times:
             step.video_start, step.video_end = times[step.tool_call_id]
 
 
 async def views(session: AsyncSession, chat_id: str) -> tuple[StepView, ...]:
-    """Return all steps of a chat as they are shown."""
+    """Return the views of all steps of a chat."""
     query = select(StepRow).where(StepRow.chat_id == chat_id).order_by(StepRow.index)
     return tuple(view(step) for step in await session.scalars(query))
 
 
 def view(step: StepRow) -> StepView:
-    """Return one step as it is shown."""
+    """Return the view of one step."""
     return StepView(
         id=step.id,
         chat_id=step.chat_id,

@@ -1,4 +1,8 @@
-"""Stored files: their bytes on disk and what the database knows of them, kept together."""
+"""Stored files: bytes on the disk or in the bucket, and their rows in the database.
+
+The bytes and the description are written before the row, and the row is deleted before the bytes. A
+crash in between leaves bytes without a row, which cost room, but never a row without bytes.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -18,9 +22,10 @@ from .upload_queue import UploadQueue
 
 
 class StoredFiles:
-    """Writes the bytes first, so that a row never names a file that is not there.
+    """Stores, reads and removes files.
 
-    With an ``outbox`` files do not stay on this disk; who reads them need not know.
+    With an ``upload_queue`` files move to a bucket after some time; readers find them in both
+    places.
     """
 
     def __init__(
@@ -28,70 +33,70 @@ class StoredFiles:
         store: Store,
         disk: FileStore,
         now: Callable[[], float],
-        outbox: UploadQueue | None = None,
+        upload_queue: UploadQueue | None = None,
     ) -> None:
         self._store = store
         self._disk = disk
         self._now = now
-        self._outbox = outbox
+        self._upload_queue = upload_queue
 
     async def get(self, file_id: str) -> FileView:
-        """Return what is known of a file.
+        """Return the view of a file.
 
         Raises:
-            UnknownRow: If there is none.
+            UnknownRow: If the file does not exist.
         """
         return await self._store.read(lambda session: files.get(session, file_id))
 
     def path(self, file_id: str) -> Path:
-        """Return where its bytes are if they are on this disk."""
+        """Return the path of a file's bytes on this disk; they may be in the bucket instead."""
         return self._disk.path(file_id)
 
     async def stream(self, file_id: str, start: int, end: int) -> AsyncIterator[bytes]:
-        """Give bytes of a file that is not on this disk.
+        """Yield bytes of a file that is not on this disk.
 
         Raises:
-            BytesMissing: If they are nowhere.
-            BucketUnavailable: If they cannot be had now.
+            BytesMissing: If they are not in the bucket either.
+            BucketUnavailable: If the bucket does not answer.
         """
-        if self._outbox is None:
+        if self._upload_queue is None:
             raise BytesMissing(file_id)
-        async for chunk in self._outbox.read(file_id, start, end):
+        async for chunk in self._upload_queue.read(file_id, start, end):
             yield chunk
 
     def incoming(self) -> Path:
-        """Return a new name for a file that :meth:`adopt` may take."""
+        """Return a new path for a file that :meth:`adopt` will take over."""
         return self._disk.incoming()
 
     async def sweep(self) -> None:
-        """Remove what a killed program left half fetched."""
+        """Remove files that a killed program left half downloaded."""
         await asyncio.to_thread(self._disk.sweep)
 
     async def load(self, file_id: str) -> bytes:
-        """Return its bytes."""
+        """Return the bytes of a file."""
         try:
             return await asyncio.to_thread(self._disk.load, file_id)
         except FileNotFoundError:
-            if self._outbox is None:
+            if self._upload_queue is None:
                 raise
-            return await self._outbox.load(file_id)
+            return await self._upload_queue.load(file_id)
 
-    async def save(self, data: bytes, about: FileFacts) -> FileView:
-        """Store bytes."""
-        return await self._know(await asyncio.to_thread(self._disk.save, data), about)
+    async def save(self, data: bytes, facts: FileFacts) -> FileView:
+        """Store bytes as a new file."""
+        return await self._insert(await asyncio.to_thread(self._disk.save, data), facts)
 
-    async def adopt(self, source: Path, about: FileFacts) -> FileView:
-        """Take over a file of the same file system."""
-        return await self._know(await asyncio.to_thread(self._disk.adopt, source), about)
+    async def adopt(self, source: Path, facts: FileFacts) -> FileView:
+        """Store a file of the same file system by moving it."""
+        return await self._insert(await asyncio.to_thread(self._disk.adopt, source), facts)
 
     async def pin(self, file_id: str, pinned: bool) -> FileView:
-        """Keep a file whatever its age and the room, or no more.
+        """Exempt a file from retention, or not any more.
 
         Raises:
-            UnknownRow: If there is none.
+            UnknownRow: If the file does not exist.
         """
-        found, words = await self._store.write(lambda s: files.pin(s, file_id, pinned))
-        await asyncio.to_thread(self._disk.describe, file_id, words)
+        found, description = await self._store.write(lambda s: files.pin(s, file_id, pinned))
+        await asyncio.to_thread(self._disk.describe, file_id, description)
         self._wake()
         return found
 
@@ -99,13 +104,13 @@ class StoredFiles:
         """Remove a file.
 
         Raises:
-            UnknownRow: If there is none.
+            UnknownRow: If the file does not exist.
         """
         await self._store.write(lambda session: files.delete(session, file_id))
         await self.discard([file_id])
 
     async def make_room(self, chat_id: str, most: int = RetentionLimits.attachments) -> list[str]:
-        """Remove the oldest attachments of a chat that lists more than ``most``; their ids."""
+        """Remove the oldest of a chat's attachments beyond ``most``; return their ids."""
         known = await self._store.read(files.kept)
         listed = [kept for kept in known if kept.kind == "attachment" and kept.chat_id == chat_id]
         listed.sort(key=lambda kept: (kept.created_at, kept.id))
@@ -115,36 +120,36 @@ class StoredFiles:
         return gone
 
     async def discard(self, file_ids: Iterable[str]) -> None:
-        """Remove the bytes of files that the database has forgotten."""
+        """Remove the bytes of files whose rows were deleted."""
         gone = list(file_ids)
         await asyncio.to_thread(self._discard, gone)
-        if self._outbox is not None and gone:
-            await self._outbox.forget(gone)
+        if self._upload_queue is not None and gone:
+            await self._upload_queue.forget(gone)
 
     def _discard(self, file_ids: list[str]) -> None:
         for file_id in file_ids:
             self._disk.delete(file_id)
 
-    async def _know(self, stored: StoredFile, about: FileFacts) -> FileView:
+    async def _insert(self, stored: StoredFile, facts: FileFacts) -> FileView:
         now = self._now()
 
         async def insert(session: AsyncSession) -> FileView:
-            return files.view(await files.insert(session, stored, about, now))
+            return files.view(await files.insert(session, stored, facts, now))
 
         try:
-            if about.kind != "step":
-                # Steps are many, and without the database nobody would miss their pictures.
+            if facts.kind != "step":
+                # Pictures of steps are many, and useless without the steps in the database.
                 await asyncio.to_thread(
-                    self._disk.describe, stored.id, files.described(stored, about, now)
+                    self._disk.describe, stored.id, files.described(stored, facts, now)
                 )
             made = await self._store.write(insert)
         except Exception:
-            # Not when we are cancelled: the row may have been written all the same.
+            # Not on CancelledError: the transaction ends nevertheless, so that the row may exist.
             await self.discard([stored.id])
             raise
         self._wake()
         return made
 
     def _wake(self) -> None:
-        if self._outbox is not None:
-            self._outbox.wake()
+        if self._upload_queue is not None:
+            self._upload_queue.wake()

@@ -1,4 +1,4 @@
-"""Rows of turns: from a message to the rest that follows it."""
+"""Queries on the rows of turns: the work on one message, up to the next rest of the chat."""
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -27,13 +27,13 @@ async def begin(session: AsyncSession, chat: ChatRow, now: float) -> TurnRow:
 
 
 async def current(session: AsyncSession, chat: ChatRow) -> TurnRow | None:
-    """Return the newest turn; a chat that was never sent anything has none."""
+    """Return the newest turn; a chat without messages has none."""
     query = select(TurnRow).where(TurnRow.chat_id == chat.id, TurnRow.number == chat.turn)
     return await session.scalar(query)
 
 
 async def running(session: AsyncSession, chat: ChatRow) -> TurnRow:
-    """Return the turn that is going on.
+    """Return the running turn.
 
     Raises:
         UnknownRow: If the chat is at rest.

@@ -1,8 +1,13 @@
-"""Stored files on their way into a bucket, and what is there already.
+"""Queue of uploads: moves stored files from this disk into an object store in the background.
 
-A file is whole on this disk before anybody hears of it; later it moves into the bucket. While the
-bucket cannot be reached files stay here and are served from here: nobody waits for the bucket but
-who asks for a file that is nowhere else.
+- A file is stored on this disk first, and served from here until it is removed. Only a request for
+  a file that is in the object store alone depends on that service.
+- The queue is the disk itself: every file found there is uploaded, unless this process has uploaded
+  the version with these times already. A restart uploads again what is left, which is harmless.
+- The description is uploaded after the bytes: where it exists, the bytes do too.
+- A copy on this disk stays for a while after its upload, as it may be being read.
+- Removals are recorded in files before they are carried out, so that a removal while the service is
+  away, or before a restart, is not lost.
 """
 
 import asyncio
@@ -17,73 +22,73 @@ from .file_store import FileStore, Stamps
 log = logging.getLogger(__name__)
 
 LINGER_SECONDS = 60.0
-"""So long a file stays on this disk when it is in the bucket: it may be read just now."""
+"""Time for which an uploaded file stays on this disk."""
 
-PATIENCE_SECONDS = 30.0
-"""Between two looks, and so also until the next try when the bucket could not be reached."""
+INTERVAL_SECONDS = 30.0
+"""Time between two scans of the disk, and so until the next attempt after a failure."""
 
 
 class ObjectStore(Protocol):
-    """Where files go; ``deskhand.tools.store.bucket.Bucket`` outside of tests."""
+    """Port to the service that stores the files; ``Bucket`` implements it."""
 
     async def put(self, name: str, source: Path) -> None:
-        """Store a file under that name, in place of what is there."""
+        """Upload a file under a name, replacing the object of that name."""
 
     def read(self, name: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """Give some of the bytes."""
+        """Yield the bytes from ``start`` up to, and without, ``end``."""
 
     async def delete(self, names: Sequence[str]) -> None:
-        """Remove what has these names."""
+        """Remove the objects of these names."""
 
     async def names(self) -> list[str]:
-        """All names that there are."""
+        """Return the names of all objects."""
 
 
 class _Sent(NamedTuple):
     stamps: Stamps
     until: float
-    """When its copy on this disk may go, on the loop's clock."""
+    """Time from which the copy on this disk may be removed, on the loop's clock."""
 
 
 class UploadQueue:
-    """Moves files into a depot; ``run`` is a task that somebody owns."""
+    """Moves files into an object store; the owner runs ``run`` as a task."""
 
     def __init__(
         self,
         disk: FileStore,
-        depot: ObjectStore,
+        object_store: ObjectStore,
         *,
         linger: float = LINGER_SECONDS,
-        patience: float = PATIENCE_SECONDS,
+        interval: float = INTERVAL_SECONDS,
     ) -> None:
         self._disk = disk
-        self._depot = depot
+        self._object_store = object_store
         self._linger = linger
-        self._patience = patience
+        self._interval = interval
         self._sent: dict[str, _Sent] = {}
-        self._news = asyncio.Event()
+        self._wake_event = asyncio.Event()
 
     async def run(self) -> None:
-        """Move what is there and what comes, until cancelled."""
+        """Upload files as they come, until cancelled."""
         while True:
-            self._news.clear()
+            self._wake_event.clear()
             try:
                 await self.move()
             except (StoreError, OSError) as error:
                 log.warning("stored files wait on this disk: %s", error)
             try:
-                async with asyncio.timeout(self._patience):
-                    await self._news.wait()
+                async with asyncio.timeout(self._interval):
+                    await self._wake_event.wait()
             except TimeoutError:
                 continue
 
     async def move(self) -> None:
-        """Send once what has not been sent, and drop what has been here long enough.
+        """Scan the disk once: upload what is new, and remove copies after their time.
 
         Raises:
-            BucketUnavailable: At the first file that the depot does not take.
+            BucketUnavailable: At the first file that the object store does not accept.
         """
-        await self._carry_out_removals()
+        await self._remove_queued()
         now = asyncio.get_running_loop().time()
         for file_id, stamps in await asyncio.to_thread(lambda: list(self._disk.stamps())):
             sent = self._sent.get(file_id)
@@ -94,61 +99,63 @@ class UploadQueue:
                 del self._sent[file_id]
 
     def wake(self) -> None:
-        """Say that there is something to move."""
-        self._news.set()
+        """Start the next scan at once."""
+        self._wake_event.set()
 
     async def forget(self, file_ids: Iterable[str]) -> None:
-        """Remove files from the depot too, as soon as it can be reached."""
-        await asyncio.to_thread(self._disk.condemn, list(file_ids))
+        """Remove files from the object store, as soon as it can be reached."""
+        await asyncio.to_thread(self._disk.queue_removal, list(file_ids))
         self.wake()
 
     def read(self, file_id: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """Give bytes of a file that is in the depot.
+        """Yield bytes of a file in the object store.
 
         Raises:
-            BytesMissing: If it is not there.
-            BucketUnavailable: If the depot cannot be reached.
+            BytesMissing: If the file is not there.
+            BucketUnavailable: If the object store cannot be reached.
         """
-        return self._depot.read(_name(file_id), start, end)
+        return self._object_store.read(_name(file_id), start, end)
 
     async def load(self, file_id: str) -> bytes:
-        """Return all bytes of a file; raises as :meth:`read` does."""
+        """Return all bytes of a file; raise the same as :meth:`read`."""
         return b"".join([chunk async for chunk in self.read(file_id)])
 
     async def ids(self) -> set[str]:
-        """Which files are in the depot."""
-        condemned = set(await asyncio.to_thread(self._disk.condemned))
-        names = {name.rpartition("/")[2] for name in await self._depot.names()}
-        return {name for name in names if not name.endswith(".json")} - condemned
+        """Return the ids of the files in the object store."""
+        queued_removals = set(await asyncio.to_thread(self._disk.queued_removals))
+        names = {name.rpartition("/")[2] for name in await self._object_store.names()}
+        return {name for name in names if not name.endswith(".json")} - queued_removals
 
     async def descriptions(self) -> list[tuple[str, str]]:
-        """Ids and words of all described files in the depot."""
+        """Return ids and descriptions of all described files in the object store."""
         found = []
-        names = {name.rpartition("/")[2] for name in await self._depot.names()}
+        names = {name.rpartition("/")[2] for name in await self._object_store.names()}
         for file_id in sorted(await self.ids()):
             if f"{file_id}.json" in names:
-                words = [part async for part in self._depot.read(f"{_name(file_id)}.json")]
-                found.append((file_id, b"".join(words).decode()))
+                description = [
+                    part async for part in self._object_store.read(f"{_name(file_id)}.json")
+                ]
+                found.append((file_id, b"".join(description).decode()))
         return found
 
     async def _send(self, file_id: str, stamps: Stamps, sent: Stamps) -> None:
-        # The words last: where they are, the bytes are too.
-        paths = (self._disk.path(file_id), self._disk.words(file_id))
+        # The bytes first: where a description exists, the bytes must exist too.
+        paths = (self._disk.path(file_id), self._disk.description_path(file_id))
         for path, stamp, before in zip(paths, stamps, sent, strict=True):
             if stamp not in (None, before):
                 try:
                     suffix = path.name.removeprefix(file_id)
-                    await self._depot.put(_name(file_id) + suffix, path)
+                    await self._object_store.put(_name(file_id) + suffix, path)
                 except FileNotFoundError:
                     log.debug("%s was removed before it was moved", path)
 
-    async def _carry_out_removals(self) -> None:
-        condemned = await asyncio.to_thread(self._disk.condemned)
-        if condemned:
-            both = [name for one in condemned for name in (_name(one), f"{_name(one)}.json")]
-            await self._depot.delete(both)
-            await asyncio.to_thread(self._disk.acquit, condemned)
-            for file_id in condemned:
+    async def _remove_queued(self) -> None:
+        queued_removals = await asyncio.to_thread(self._disk.queued_removals)
+        if queued_removals:
+            both = [name for one in queued_removals for name in (_name(one), f"{_name(one)}.json")]
+            await self._object_store.delete(both)
+            await asyncio.to_thread(self._disk.finish_removal, queued_removals)
+            for file_id in queued_removals:
                 self._sent.pop(file_id, None)
 
 

@@ -122,7 +122,7 @@ class FakeChats:
     async def answer(self, chat_id: str, answer: str) -> None:
         await self._act("answer", chat_id, answer)
 
-    async def vacate(self, desktop_id: str) -> None:
+    async def release_desktop(self, desktop_id: str) -> None:
         self.asked.append(("vacate", desktop_id))
 
     async def stop_all(self) -> int:
@@ -282,7 +282,7 @@ class FakeDesktops:
 
 
 @dataclass
-class Plane:
+class ControlPlaneFixture:
     """The control plane's application with its stand-ins."""
 
     app: FastAPI
@@ -353,7 +353,7 @@ async def exchange(app: FastAPI, scope: dict[str, Any]) -> tuple[int, Json]:
     return status, json.loads(body or b"null")
 
 
-def plane(tmp_path: Path, **changes: Any) -> Plane:
+def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
     """Return an application behind its real border."""
     chats, desktops, files = FakeChats(), FakeDesktops(), FakeFiles(tmp_path)
     editor = FakeEditor()
@@ -371,7 +371,7 @@ def plane(tmp_path: Path, **changes: Any) -> Plane:
     credentials = Credentials("0123456789ab", time.time)
     credentials.accept_token(TOKEN, Principal("admin"))
     install_auth(app, AccessPolicy(), credentials)
-    return Plane(app, chats, desktops, files, editor, closing)
+    return ControlPlaneFixture(app, chats, desktops, files, editor, closing)
 
 
 @contextlib.asynccontextmanager

@@ -13,7 +13,7 @@ def chat_row(name: str, *, parent: str | None = None, created: float = 1.0) -> C
         model=None,
         state="waiting",
         archived=False,
-        desktop_wish=None,
+        requested_desktop=None,
         desktop_id=None,
         token_name=None,
         budget={},

@@ -71,27 +71,29 @@ def test_files_live_in_the_bucket_and_outlive_this_machine(
     async def scenario() -> None:
         bucket = Bucket("s3://films/library", environment)
         disk = FileStore(tmp_path / "files")
-        outbox = UploadQueue(disk, bucket, linger=0)
+        upload_queue = UploadQueue(disk, bucket, linger=0)
         async with await Store.open(tmp_path / "deskhand.db") as store:
-            files = StoredFiles(store, disk, lambda: 5.0, outbox)
+            files = StoredFiles(store, disk, lambda: 5.0, upload_queue)
             film = await files.save(b"moving", FILM)
-            await outbox.move()
+            await upload_queue.move()
             assert not disk.path(film.id).exists()
             assert await files.load(film.id) == b"moving"
             await files.pin(film.id, True)
-            await outbox.move()
+            await upload_queue.move()
         other = FileStore(tmp_path / "other")
-        outbox = UploadQueue(other, bucket, linger=0)
+        upload_queue = UploadQueue(other, bucket, linger=0)
         async with await Store.open(tmp_path / "other.db") as store:
-            library = StorageMaintenance(store, tmp_path / "other", lambda: 5.0, outbox=outbox)
+            library = StorageMaintenance(
+                store, tmp_path / "other", lambda: 5.0, upload_queue=upload_queue
+            )
             assert await library.rebuild() == Rebuilt(restored=1, forgotten=0)
             assert await library.rebuild() == Rebuilt(restored=0, forgotten=0)
-            files = StoredFiles(store, other, lambda: 5.0, outbox)
+            files = StoredFiles(store, other, lambda: 5.0, upload_queue)
             assert (await files.get(film.id)).pinned
             assert [c async for c in files.stream(film.id, 2, 4)] == [b"vi"]
             await files.delete(film.id)
-            assert await outbox.ids() == set()
-            await outbox.move()
+            assert await upload_queue.ids() == set()
+            await upload_queue.move()
         assert await bucket.names() == []
 
     asyncio.run(asyncio.wait_for(scenario(), 20))

@@ -95,8 +95,8 @@ def test_a_file_is_dropped_only_as_it_was_when_it_was_stamped(tmp_path: Path) ->
 
 def test_what_must_be_removed_elsewhere_is_noted_until_it_is(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
-    assert store.condemned() == []
-    store.condemn(["b", "a", "a"])
-    assert FileStore(tmp_path).condemned() == ["a", "b"]
-    store.acquit(["a", "never condemned"])
-    assert store.condemned() == ["b"]
+    assert store.queued_removals() == []
+    store.queue_removal(["b", "a", "a"])
+    assert FileStore(tmp_path).queued_removals() == ["a", "b"]
+    store.finish_removal(["a", "never condemned"])
+    assert store.queued_removals() == ["b"]

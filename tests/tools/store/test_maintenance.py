@@ -60,11 +60,11 @@ def test_old_recordings_go_with_their_bytes(tmp_path: Path) -> None:
             s.now += 91 * DAY
             new = await s.put("recording")
             with s.files.path(old).open("rb") as reader:
-                assert [kept.id for kept in await s.library.tidy()] == [old]
+                assert [kept.id for kept in await s.library.enforce_limits()] == [old]
                 assert reader.read() == b"12345"
             assert await s.names() == {pinned, new}
             assert not s.files.path(old).exists()
-            assert await s.library.tidy() == []
+            assert await s.library.enforce_limits() == []
 
     asyncio.run(scenario())
 
@@ -75,7 +75,7 @@ def test_a_full_disk_costs_the_oldest_recordings(tmp_path: Path) -> None:
             first, second = await s.put("recording"), await s.put("recording")
             s.now += 2 * DAY
             s.room = Room(free=97, whole=1000)
-            assert [kept.id for kept in await s.library.tidy()] == [first]
+            assert [kept.id for kept in await s.library.enforce_limits()] == [first]
             assert await s.names() == {second}
 
     asyncio.run(scenario())
@@ -140,12 +140,12 @@ def test_a_pinned_file_outlives_its_time_and_a_lost_database(tmp_path: Path) -> 
             kept, other = await s.put("recording"), await s.put("recording")
             assert (await s.files.pin(kept, True)).pinned
             s.now += 91 * DAY
-            assert [gone.id for gone in await s.library.tidy()] == [other]
+            assert [gone.id for gone in await s.library.enforce_limits()] == [other]
             await s.store.write(lambda session: session.execute(delete(FileRow)))
             assert await s.library.rebuild() == Rebuilt(1, 0)
             assert (await s.files.get(kept)).pinned
             assert not (await s.files.pin(kept, False)).pinned
-            assert [gone.id for gone in await s.library.tidy()] == [kept]
+            assert [gone.id for gone in await s.library.enforce_limits()] == [kept]
 
     asyncio.run(scenario())
 
@@ -178,7 +178,7 @@ def test_a_chat_put_away_long_ago_is_found_unless_something_of_it_is_wanted(
             await s.store.write(add)
             film = await s.files.save(b"x", FileFacts("wanted", "recording", "x", "video/mp4"))
             await s.files.pin(film.id, True)
-            found = await s.store.read(lambda session: chats.put_away_before(session, 50.0))
+            found = await s.store.read(lambda session: chats.archived_before(session, 50.0))
             assert found == ["old"]
 
     asyncio.run(scenario())

@@ -50,66 +50,66 @@ class FakeDepot:
 
 def test_a_file_and_its_words_move_and_leave_this_disk(tmp_path: Path) -> None:
     async def scenario() -> None:
-        disk, depot = FileStore(tmp_path), FakeDepot()
-        outbox = UploadQueue(disk, depot, linger=0)
+        disk, object_store = FileStore(tmp_path), FakeDepot()
+        upload_queue = UploadQueue(disk, object_store, linger=0)
         made = disk.save(b"film")
         disk.describe(made.id, "words")
-        await outbox.move()
+        await upload_queue.move()
         name = f"{made.id[:2]}/{made.id}"
-        assert depot.held == {name: b"film", f"{name}.json": b"words"}
-        assert depot.puts == [name, f"{name}.json"]
+        assert object_store.held == {name: b"film", f"{name}.json": b"words"}
+        assert object_store.puts == [name, f"{name}.json"]
         assert list(disk.stamps()) == []
-        assert await outbox.load(made.id) == b"film"
-        assert await outbox.descriptions() == [(made.id, "words")]
+        assert await upload_queue.load(made.id) == b"film"
+        assert await upload_queue.descriptions() == [(made.id, "words")]
 
     asyncio.run(scenario())
 
 
 def test_new_words_are_sent_without_the_bytes(tmp_path: Path) -> None:
     async def scenario() -> None:
-        disk, depot = FileStore(tmp_path), FakeDepot()
-        outbox = UploadQueue(disk, depot, linger=1000)
+        disk, object_store = FileStore(tmp_path), FakeDepot()
+        upload_queue = UploadQueue(disk, object_store, linger=1000)
         made = disk.save(b"film")
-        await outbox.move()
+        await upload_queue.move()
         assert disk.path(made.id).exists()
         disk.describe(made.id, "words")
-        await outbox.move()
-        await outbox.move()
+        await upload_queue.move()
+        await upload_queue.move()
         name = f"{made.id[:2]}/{made.id}"
-        assert depot.puts == [name, f"{name}.json"]
+        assert object_store.puts == [name, f"{name}.json"]
 
     asyncio.run(scenario())
 
 
 def test_a_depot_that_fails_costs_nothing_and_is_tried_again(tmp_path: Path) -> None:
     async def scenario() -> None:
-        disk, depot = FileStore(tmp_path), FakeDepot()
-        outbox = UploadQueue(disk, depot, linger=0, patience=1000)
-        depot.broken = True
+        disk, object_store = FileStore(tmp_path), FakeDepot()
+        upload_queue = UploadQueue(disk, object_store, linger=0, interval=1000)
+        object_store.broken = True
         made = disk.save(b"film")
-        running = asyncio.create_task(outbox.run())
+        running = asyncio.create_task(upload_queue.run())
         async with asyncio.timeout(20):
-            await depot.changed.wait()
+            await object_store.changed.wait()
             assert disk.load(made.id) == b"film"
-            depot.broken = False
-            depot.changed.clear()
-            outbox.wake()
-            await depot.changed.wait()
+            object_store.broken = False
+            object_store.changed.clear()
+            upload_queue.wake()
+            await object_store.changed.wait()
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
-        assert list(depot.held.values()) == [b"film"]
+        assert list(object_store.held.values()) == [b"film"]
 
     asyncio.run(scenario())
 
 
 def test_it_looks_again_by_itself(tmp_path: Path) -> None:
     async def scenario() -> None:
-        disk, depot = FileStore(tmp_path), FakeDepot()
-        running = asyncio.create_task(UploadQueue(disk, depot, patience=0.01).run())
+        disk, object_store = FileStore(tmp_path), FakeDepot()
+        running = asyncio.create_task(UploadQueue(disk, object_store, interval=0.01).run())
         disk.save(b"film")
         async with asyncio.timeout(20):
-            await depot.changed.wait()
+            await object_store.changed.wait()
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
@@ -119,20 +119,20 @@ def test_it_looks_again_by_itself(tmp_path: Path) -> None:
 
 def test_what_is_removed_while_the_depot_is_away_goes_when_it_is_back(tmp_path: Path) -> None:
     async def scenario() -> None:
-        disk, depot = FileStore(tmp_path), FakeDepot()
-        outbox = UploadQueue(disk, depot, linger=0)
+        disk, object_store = FileStore(tmp_path), FakeDepot()
+        upload_queue = UploadQueue(disk, object_store, linger=0)
         made = disk.save(b"film")
-        await outbox.move()
-        depot.broken = True
-        await outbox.forget([made.id])
+        await upload_queue.move()
+        object_store.broken = True
+        await upload_queue.forget([made.id])
         with pytest.raises(BucketUnavailable):
-            await outbox.move()
-        depot.broken = False
-        assert await outbox.ids() == set()
+            await upload_queue.move()
+        object_store.broken = False
+        assert await upload_queue.ids() == set()
         # Another process, the next day.
-        await UploadQueue(disk, depot).move()
-        assert depot.held == {}
-        assert disk.condemned() == []
+        await UploadQueue(disk, object_store).move()
+        assert object_store.held == {}
+        assert disk.queued_removals() == []
 
     asyncio.run(scenario())
 

@@ -1,4 +1,4 @@
-"""Files that an agent hands over: fetched from its machine, listed with its parent."""
+"""Attachments: files that an agent delivers, copied from its machine and listed with its parent."""
 
 import asyncio
 import mimetypes
@@ -16,18 +16,19 @@ from .repository import ChatRepository
 
 Json = dict[str, Any]
 LONGEST_NAME = 200
+"""Characters of a file's name; most file systems take 255 bytes."""
 
 
 class Attachments:
-    """Takes files from the machines of chats into the store."""
+    """Copies files from the machines of chats into the store."""
 
     def __init__(
         self,
-        book: ChatRepository,
+        repository: ChatRepository,
         files: StoredFiles,
         machine: Callable[[str], Awaitable[DesktopMachine]],
     ) -> None:
-        self._book = book
+        self._repository = repository
         self._files = files
         self._machine = machine
 
@@ -35,15 +36,15 @@ class Attachments:
         """Copy a file of the chat's machine and list it with the parent, if there is one.
 
         Raises:
-            BadRequest: If the path is not absolute.
-            MachineRefused: If there is no such file, or it cannot be read.
+            BadChatRequest: If the path is not absolute.
+            MachineRefused: If the file does not exist or cannot be read.
         """
         if not path.startswith("/"):
             raise BadChatRequest(f"path must be absolute, as /home/…, not {path[:80]!r}")
-        lists = (await self._book.view(chat_id)).parent_id or chat_id
+        lists = (await self._repository.view(chat_id)).parent_id or chat_id
         machine = await self._machine(chat_id)
         name = PurePosixPath(path).name[:LONGEST_NAME] or "file"
-        about = FileFacts(
+        facts = FileFacts(
             chat_id=chat_id,
             kind="attachment",
             name=name,
@@ -54,11 +55,12 @@ class Attachments:
         unfinished = await asyncio.to_thread(self._files.incoming)
         try:
             await machine.download(f"/api/v0/read-file?path={quote(path, safe='')}", unfinished)
-            file = await self._files.adopt(unfinished, about)
+            file = await self._files.adopt(unfinished, facts)
         finally:
+            # ``adopt`` has renamed it where all went well.
             await asyncio.to_thread(unfinished.unlink, missing_ok=True)
         evicted = await self._files.make_room(lists)
         for shown in {chat_id, lists}:
-            self._book.hub.publish("files", shown, {"file_id": file.id})
-        told: Json = {"file_id": file.id, "name": name, "size": file.size}
-        return told | ({"evicted_file_ids": evicted} if evicted else {})
+            self._repository.hub.publish("files", shown, {"file_id": file.id})
+        result: Json = {"file_id": file.id, "name": name, "size": file.size}
+        return result | ({"evicted_file_ids": evicted} if evicted else {})

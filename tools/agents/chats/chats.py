@@ -1,4 +1,24 @@
-"""All chats: what the HTTP routes, the command line and the tools ask of them."""
+"""Chats as a service: the interface of the HTTP routes, the command line and the tools.
+
+A chat is a row in the database. While it is at work it also has a task here, which takes its turns:
+
+- :mod:`.repository` changes rows and publishes each change as an event,
+- :mod:`.turn_tasks` owns the tasks, :mod:`.turn_runner` runs one turn,
+- :mod:`.toolbox` executes tool calls and records each as a step,
+- :mod:`.desktop_assignment` gives chats their desktops, :mod:`.recordings` stores their videos,
+- :mod:`.subagents` starts children, waits for them, and ends them.
+
+The states and the transitions between them are in :mod:`deskhand.tools.conversation.states`.
+
+Invariants:
+
+- The database is the truth. A turn that the program's end cuts off is requeued, or found in a busy
+  state by :meth:`Chats.resume`, and runs again from the stored messages.
+- A tool call is written as a running step before anything is done for it, and never executed
+  twice: a repeated id gets the stored result, and a call that a crash cut off gets an error as its
+  result, because its effect is unknown.
+- A chat at rest has no task. Its desktop may be taken for another chat; its files stay.
+"""
 
 import contextlib
 import time
@@ -49,8 +69,8 @@ from .turn_tasks import Turns
 
 Json = dict[str, Any]
 MODES = ("general", "computer_use", "explore")
-CHANGING = ("write_file", "edit_files", "process_signal")
-"""Tools that a chat which only explores does without."""
+WRITING_TOOLS = ("write_file", "edit_files", "process_signal")
+"""Tools that a chat of the mode ``explore`` is not offered."""
 UNFINISHED = (
     ChatState.QUEUED,
     ChatState.RUNNING,
@@ -62,7 +82,7 @@ UNFINISHED = (
 class Chats:
     """The chats of one data directory; a context manager.
 
-    ``tools`` are those that work on a chat's machine; the tools on children are added here.
+    ``tools`` are those that work on a chat's machine; the tools for children are added here.
     """
 
     def __init__(
@@ -74,40 +94,41 @@ class Chats:
         tools: Sequence[Tool],
         settings: ChatSettings | None = None,
         *,
-        vault: SecretStore | None = None,
+        secret_store: SecretStore | None = None,
         now: Now = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         settings = settings or ChatSettings()
-        self._vault = vault or SecretStore()
+        self._secret_store = secret_store or SecretStore()
         self._files = stored_files
         self._models = models
         self._now = now
-        # Ids that rise over restarts too, so that a listener that comes back is not confused.
+        # Event ids start at the time in milliseconds: a client that reconnects after a restart
+        # sends an id of the previous process, which must be lower than all new ones.
         self._hub = EventHub(first_id=int(now() * 1000))
-        self._book = ChatRepository(store, self._hub, settings, now, self._vault.hide)
-        self._workplaces = DesktopAssignment(self._book, machines, clock)
+        self._repository = ChatRepository(store, self._hub, settings, now, self._secret_store.hide)
+        self._assignment = DesktopAssignment(self._repository, machines, clock)
         self._recordings = ChatRecordings(
-            stored_files, self._recording_begun, lambda: self._vault.values
+            stored_files, self._recording_started, lambda: self._secret_store.values
         )
-        self._handbacks: defaultdict[str, HumanControlWaits] = defaultdict(HumanControlWaits)
-        """What each chat was told of people's turns."""
+        self._human_waits: defaultdict[str, HumanControlWaits] = defaultdict(HumanControlWaits)
+        """Human control that each chat's computer tools have reported already, by chat id."""
         self._called: set[tuple[str, str]] = set()
-        """Chat and id of the calls from outside that are under way."""
-        self._work = TurnRunner(
-            self._book, models, self._workplaces, self._recordings, self._computer, clock
+        """Chat id and tool-call id of the calls from outside that are running."""
+        self._runner = TurnRunner(
+            self._repository, models, self._assignment, self._recordings, self._computer, clock
         )
-        self._turns: Turns[TurnEnd | Failure | None] = Turns(self._work)
+        self._turns: Turns[TurnEnd | Failure | None] = Turns(self._runner)
         self._children = ChildChats(
-            self._book, self._turns, models, machines, self._workplaces, self._recordings
+            self._repository, self._turns, models, machines, self._assignment, self._recordings
         )
-        self._questions = Questions(self._book)
-        attachments = Attachments(self._book, stored_files, self._workplaces.machine)
+        self._questions = Questions(self._repository)
+        attachments = Attachments(self._repository, stored_files, self._assignment.machine)
         machine_tools = (*tools, AttachFileTool(attachments))
         self._machine_tools = {tool.spec.name: tool for tool in machine_tools}
         self._human_tools: dict[str, Tool] = {REQUEST_HUMAN.name: RequestHumanTool(self._questions)}
         self._child_tools = {tool.spec.name: tool for tool in subagent_tools(self._children)}
-        self._work.tools = self._tools_of
+        self._runner.tools = self._tools_of
 
     async def __aenter__(self) -> Self:
         await self.resume()
@@ -125,10 +146,10 @@ class Chats:
         model: str | None = None,
         parent_id: str | None = None,
     ) -> ChatView:
-        """Make a chat and start its first turn if there is a prompt.
+        """Create a chat and start its first turn if there is a prompt.
 
         Raises:
-            BadRequest: If the prompt is blank, the mode unknown or the parent itself a child.
+            BadChatRequest: If the prompt is blank, the mode unknown or the parent itself a child.
             NoModel: If there is a prompt and no model for it.
         """
         if prompt is not None and not prompt.strip():
@@ -138,16 +159,17 @@ class Chats:
         if parent_id is not None and (await self.get(parent_id)).parent_id is not None:
             raise BadChatRequest("delegated chats cannot create child subagents")
         if prompt is not None:
+            # Resolved before the row is written: a chat that no model can serve is refused.
             model, _ = self._models.resolve(model, role=role_of(mode, parent_id))
-        wanted = NewChat(
+        new_chat = NewChat(
             prompt=prompt.strip() if prompt else None,
             title=title,
             mode=mode,
             model=model,
             parent_id=parent_id,
-            desktop_wish=OWN if mode == "computer_use" else None,
+            requested_desktop=OWN if mode == "computer_use" else None,
         )
-        view = await self._book.create(wanted)
+        view = await self._repository.create(new_chat)
         if prompt is not None:
             self._turns.start(view.id)
         return view
@@ -155,162 +177,172 @@ class Chats:
     async def list(
         self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
     ) -> Page:
-        """Return some chats, newest first; ``parent`` "" means those without one."""
-        return await self._book.store.read(
+        """Return a page of chats, newest first; ``parent`` "" selects those without a parent."""
+        return await self._repository.store.read(
             lambda s: chats.page(s, parent=parent, state=state, limit=limit, cursor=cursor)
         )
 
     async def get(self, chat_id: str) -> ChatView:
-        """Return one chat. Raises ``UnknownRow`` when there is none, as all that take an id."""
-        return await self._book.view(chat_id)
+        """Return one chat; raise ``UnknownRow`` if it does not exist, as all methods with an id."""
+        return await self._repository.view(chat_id)
 
     async def messages(self, chat_id: str) -> Sequence[MessageView]:
-        """Return what was said, oldest first, then what is queued."""
-        return await self._book.store.read(lambda s: messages.views(s, chat_id))
+        """Return the messages of a chat, oldest first, then the queued ones."""
+        return await self._repository.store.read(lambda s: messages.views(s, chat_id))
 
     async def steps(self, chat_id: str) -> Sequence[StepView]:
-        """Return its tool calls, oldest first."""
-        return await self._book.store.read(lambda s: steps.views(s, chat_id))
+        """Return the tool calls of a chat, oldest first."""
+        return await self._repository.store.read(lambda s: steps.views(s, chat_id))
 
     async def files(self, chat_id: str) -> Sequence[FileView]:
-        """Return the files that are listed with it."""
-        return await self._book.store.read(lambda s: files.of_chat(s, chat_id))
+        """Return the files that are listed with a chat."""
+        return await self._repository.store.read(lambda s: files.of_chat(s, chat_id))
 
     async def send(self, chat_id: str, message: str, interrupt: bool = False) -> bool:
-        """Say something; return whether that interrupted a turn."""
+        """Send a message to a chat; return whether that interrupted a turn."""
         return await self._children.send(chat_id, message, interrupt=interrupt)
 
     async def interrupt(self, chat_id: str) -> bool:
-        """Stop its turn; return whether there was one. The end of it comes as an event."""
+        """Interrupt the turn of a chat; return whether there was one.
+
+        The turn ends later: an event reports it.
+        """
         return await self._children.stop(chat_id)
 
     async def answer(self, chat_id: str, answer: str) -> None:
         """Answer the question of a chat that waits for a person.
 
         Raises:
-            BadRequest: If the answer is blank.
-            Conflict: If it asks nothing.
+            BadChatRequest: If the answer is blank.
+            Conflict: If the chat has no open question.
         """
         await self._questions.answer(chat_id, answer)
 
     async def stop_all(self) -> int:
         """Stop the turns of all chats; return how many there were.
 
-        Those that started others come first, so that nobody starts one more.
+        The oldest chats come first: a parent is older than its children, and a parent that is
+        stopped starts no further ones.
         """
         stopped = 0
-        for row in await self._book.store.read(lambda s: chats.in_states(s, UNFINISHED)):
+        for row in await self._repository.store.read(lambda s: chats.in_states(s, UNFINISHED)):
+            # A chat may end by itself, or be deleted, between the query and here.
             with contextlib.suppress(Conflict, UnknownRow):
                 stopped += await self._children.stop(row.id)
         return stopped
 
-    async def vacate(self, desktop_id: str) -> None:
+    async def release_desktop(self, desktop_id: str) -> None:
         """Stop the chats that work on a desktop, and return when their recordings are stored."""
-        for row in await self._book.store.read(chats.with_desktop):
+        for row in await self._repository.store.read(chats.with_desktop):
             if row.desktop_id == desktop_id:
                 with contextlib.suppress(Conflict, UnknownRow):
                     await self._children.end(row.id)
 
-    async def take_back_desktops(self) -> None:
-        """End own desktops of chats that have been at rest for long and that nobody uses."""
-        await self._workplaces.take_back(self._book.settings.desktop_rest_seconds)
+    async def release_idle_desktops(self) -> None:
+        """End the own desktops of chats that have been idle for long and that no person uses."""
+        await self._assignment.release_idle(self._repository.settings.desktop_rest_seconds)
 
     async def archive(self, chat_id: str) -> None:
-        """Put a chat at rest away, with its children; their desktops end.
+        """Archive a chat at rest with its children; their desktops end.
 
         Raises:
-            Conflict: If it is at work.
+            Conflict: If the chat is at work.
         """
-        await self._book.move(chat_id, StateEvent.ARCHIVE)
-        for row in await self._book.store.read(lambda s: chats.with_descendants(s, chat_id)):
+        await self._repository.move(chat_id, StateEvent.ARCHIVE)
+        for row in await self._repository.store.read(lambda s: chats.with_descendants(s, chat_id)):
             await self._children.end(row.id)
             if row.id != chat_id and not row.archived:
-                await self._book.move(row.id, StateEvent.ARCHIVE)
+                await self._repository.move(row.id, StateEvent.ARCHIVE)
 
     async def delete(self, chat_id: str) -> None:
-        """Remove a chat with its children, files and recordings, whatever it does."""
-        rows = await self._book.store.read(lambda s: chats.with_descendants(s, chat_id))
+        """Delete a chat with its children, files and recordings, in any state."""
+        rows = await self._repository.store.read(lambda s: chats.with_descendants(s, chat_id))
+        # Children first; the rows are deleted together when all tasks have ended.
         for row in reversed(rows):
             await self._children.end(row.id)
-        gone = await self._book.store.write(lambda s: chats.delete_tree(s, chat_id))
-        await self._files.discard(gone)
+        removed = await self._repository.store.write(lambda s: chats.delete_tree(s, chat_id))
+        await self._files.discard(removed)
         for row in rows:
-            self._handbacks.pop(row.id, None)
+            self._human_waits.pop(row.id, None)
             self._hub.publish("deleted", row.id)
 
     async def remove_archived(self, days: float = RetentionLimits.archived_days) -> tuple[str, ...]:
-        """Delete the chats that were put away so long ago, but for pinned ones; their ids."""
+        """Delete the chats that were archived so long ago, except pinned ones; return their ids."""
         before = self._now() - days * DAY
-        gone = await self._book.store.read(lambda s: chats.put_away_before(s, before))
-        for chat_id in gone:
+        removed = await self._repository.store.read(lambda s: chats.archived_before(s, before))
+        for chat_id in removed:
             await self.delete(chat_id)
-        return tuple(gone)
+        return tuple(removed)
 
     async def default_chat(self, token_name: str) -> ChatView:
-        """Return the chat of callers that name none: one for each token."""
-        return await self._book.default_chat(token_name)
+        """Return the chat for callers that name none: one for each token."""
+        return await self._repository.default_chat(token_name)
 
     def tool_specs(self) -> tuple[ToolSpec, ...]:
-        """Return the tools that any program may use."""
+        """Return the tools that any program may call."""
         return tuple(tool.spec for tool in self._all_tools().values())
 
     async def call_tool(
         self, name: str, arguments: Json, caller_chat_id: str, tool_call_id: str
     ) -> ToolOutcome:
-        """Use a tool for a chat. The same call id is never run twice: it is answered again.
+        """Call a tool for a chat; a call id that was used before gets the stored result.
 
-        Cancelling stops waiting, not what was started. Raises ``UnknownTool``.
+        Cancelling stops the wait, not what was started. Raises ``UnknownTool``.
         """
         tools = self._all_tools()
         if name not in tools:
             raise UnknownTool(name, tuple(tools))
+        # Two requests with one id at the same time: the step of the first may not be written yet.
         called = (caller_chat_id, tool_call_id)
         if called in self._called:
-            return _at_work(tool_call_id)
+            return _still_running(tool_call_id)
         self._called.add(called)
         try:
-            earlier = await self._book.store.read(lambda s: _call(s, caller_chat_id, tool_call_id))
+            earlier = await self._repository.store.read(
+                lambda s: _step_of_call(s, caller_chat_id, tool_call_id)
+            )
             if earlier is not None:
-                return _answered(earlier)
+                return _stored_outcome(earlier)
             toolbox = ChatToolbox(
-                self._book,
+                self._repository,
                 caller_chat_id,
                 tools,
-                lambda: self._workplaces.machine(caller_chat_id),
+                lambda: self._assignment.machine(caller_chat_id),
             )
             return await toolbox.outcome(ToolCall(tool_call_id, name, arguments))
         finally:
             self._called.discard(called)
 
     def events(self, chat_id: str | None, after: int | None = None) -> ChatSubscription:
-        """Listen from this moment on, to one chat or to all; close it with ``aclose``."""
+        """Subscribe to one chat or to all, from now on; close the subscription with ``aclose``."""
         return self._hub.subscribe(chat_id, after)
 
     async def resume(self) -> None:
-        """Let the chats go on that were at work when the program ended."""
+        """Resume the chats that were at work when the program ended."""
         await self._files.sweep()
-        for chat_id in await self._book.store.read(steps.chats_with_running):
-            await StoredTranscript(self._book, chat_id).answer_open_calls()
-        for row in await self._book.store.read(chats.with_desktop):
-            self._workplaces.adopt(row)
-        for row in await self._book.store.read(lambda s: chats.in_states(s, UNFINISHED)):
+        for chat_id in await self._repository.store.read(steps.chats_with_running):
+            await StoredTranscript(self._repository, chat_id).answer_open_calls()
+        for row in await self._repository.store.read(chats.with_desktop):
+            self._assignment.adopt(row)
+        for row in await self._repository.store.read(lambda s: chats.in_states(s, UNFINISHED)):
             if row.state == ChatState.REQUIRES_ACTION:
-                await self._book.move(row.id, StateEvent.ANSWER)
+                # The future that its tool call awaited is gone: the model has to ask again.
+                await self._repository.move(row.id, StateEvent.ANSWER)
             self._turns.start(row.id)
 
     async def close(self, *, keep_recordings: bool = False) -> None:
-        """Put back the turns that go on and await their tasks.
+        """Requeue the running turns and await their tasks.
 
-        ``keep_recordings`` lets the recorders go on, for desktops that stay.
+        With ``keep_recordings`` the recorders continue, for desktops that outlive this process.
         """
-        self._work.keep_recordings = keep_recordings
-        self._recordings.hurry(self._book.settings.closing_seconds)
+        self._runner.keep_recordings = keep_recordings
+        self._recordings.shorten_timeout(self._repository.settings.closing_seconds)
         await self._turns.close()
         self._hub.close()
 
     def _computer(self, chat_id: str, machine: DesktopMachine) -> Computer:
         pictures = ChatPictures(self._files, chat_id, self._now)
-        return ComputerTool(machine.for_call, pictures, self._handbacks[chat_id])
+        return ComputerTool(machine.for_call, pictures, self._human_waits[chat_id])
 
     def _all_tools(self) -> dict[str, Tool]:
         return {**self._child_tools, **self._machine_tools, **self._secret_tools()}
@@ -318,29 +350,29 @@ class Chats:
     def _tools_of(self, view: ChatView) -> dict[str, Tool]:
         own = self._machine_tools if view.parent_id else self._all_tools()
         if view.mode == "explore":
-            own = {name: tool for name, tool in own.items() if name not in CHANGING}
-        above = filter(None, (view.parent_id,))
-        return {**own, **self._human_tools, **self._secret_tools(above)}
+            own = {name: tool for name, tool in own.items() if name not in WRITING_TOOLS}
+        ancestors = filter(None, (view.parent_id,))
+        return {**own, **self._human_tools, **self._secret_tools(ancestors)}
 
-    def _secret_tools(self, above: Iterable[str] = ()) -> dict[str, Tool]:
-        # Whoever was given none is not told that there could be any.
-        if not self._vault.values:
+    def _secret_tools(self, ancestors: Iterable[str] = ()) -> dict[str, Tool]:
+        # Without secrets the tool is not listed: a model would only call it in vain.
+        if not self._secret_store.values:
             return {}
-        return {TYPE_SECRET.name: TypeSecretTool(self._vault, tuple(above))}
+        return {TYPE_SECRET.name: TypeSecretTool(self._secret_store, tuple(ancestors))}
 
-    async def _recording_begun(self, chat_id: str) -> None:
-        await self._book.note_recording(chat_id, "recording")
+    async def _recording_started(self, chat_id: str) -> None:
+        await self._repository.set_recording_status(chat_id, "recording")
 
 
-async def _call(session: AsyncSession, chat_id: str, tool_call_id: str) -> StepRow | None:
+async def _step_of_call(session: AsyncSession, chat_id: str, tool_call_id: str) -> StepRow | None:
     return await steps.of_call(session, await chats.get(session, chat_id), tool_call_id)
 
 
-def _answered(step: StepRow) -> ToolOutcome:
+def _stored_outcome(step: StepRow) -> ToolOutcome:
     if step.result is None:
-        return _at_work(step.tool_call_id)
+        return _still_running(step.tool_call_id)
     return read_outcome(result_from_json(step.result))
 
 
-def _at_work(tool_call_id: str) -> ToolOutcome:
+def _still_running(tool_call_id: str) -> ToolOutcome:
     return ToolOutcome(error=f"the call {tool_call_id} is still at work")

@@ -1,8 +1,13 @@
-"""What happens to chats, told to whoever listens.
+"""Event hub of the chats: publishes changes to subscribers without waiting for any of them.
 
-A listener subscribes first and reads the state second: what happened in between arrives
-twice (and is recognised by the chat's version), never not at all. Only the newest events are
-kept, for listeners that come back; the database is the truth.
+A client subscribes first and reads the state second. An event of the time in between then arrives
+in addition to the state that already contains it, and the client recognises it by the chat's
+version; in the other order the event would be lost.
+
+The hub keeps the newest events for clients that reconnect with ``Last-Event-ID``
+(https://html.spec.whatwg.org/multipage/server-sent-events.html#last-event-id). The database is the
+truth: a client that is too slow, or comes back too late, gets the event ``lost`` and reads the
+state again.
 """
 
 import asyncio
@@ -21,13 +26,13 @@ class ChatEvent:
     id: int
     kind: str
     """``created``, ``status``, ``message``, ``text``, ``step``, ``queue``, ``files``,
-    ``deleted``; ``lost`` tells a listener that it must read everything again."""
+    ``deleted``; at ``lost`` the client must read the state again."""
     chat_id: str
     data: Json = field(default_factory=dict)
 
 
 class ChatSubscription(AsyncIterator[ChatEvent]):
-    """The events of one chat, or of all; it ends when it or the hub is closed."""
+    """The events of one chat or of all; the iteration ends when it or the hub is closed."""
 
     def __init__(self, hub: "EventHub", chat_id: str | None) -> None:
         self._hub = hub
@@ -38,7 +43,7 @@ class ChatSubscription(AsyncIterator[ChatEvent]):
 
     @property
     def waiting(self) -> int:
-        """How many events can be had without waiting."""
+        """Number of events that can be read without waiting."""
         return len(self._queue)
 
     async def __anext__(self) -> ChatEvent:
@@ -56,24 +61,25 @@ class ChatSubscription(AsyncIterator[ChatEvent]):
         self.close()
 
     async def aclose(self) -> None:
-        """Stop listening, as an asynchronous generator does."""
+        """Unsubscribe; the method has the name that asynchronous generators use."""
         self.close()
 
     def close(self) -> None:
-        """Stop listening; closing twice is fine."""
+        """Unsubscribe; closing twice is fine."""
         self._closed = True
         self._woken.set()
         self._hub.forget(self)
 
     def offer(self, event: ChatEvent) -> None:
-        """Take an event if it is about what this subscription listens to."""
+        """Queue an event if this subscription is for its chat."""
         if self._chat_id not in (None, event.chat_id):
             return
         newest = self._queue[-1] if self._queue else None
         if newest and newest.kind == event.kind == "text" and newest.chat_id == event.chat_id:
-            # A text event carries the whole text so far.
+            # A text event carries the whole text so far, so that the newest replaces the others.
             self._queue.pop()
         if len(self._queue) >= self._hub.limit:
+            # A subscriber that does not read must not use memory without bound.
             self._queue.clear()
             event = ChatEvent(event.id, "lost", self._chat_id or "")
         self._queue.append(event)
@@ -81,20 +87,21 @@ class ChatSubscription(AsyncIterator[ChatEvent]):
 
 
 class EventHub:
-    """Hands events to the subscriptions without ever waiting for one."""
+    """Queues each event in the subscriptions; a slow subscriber does not delay the others."""
 
     def __init__(self, first_id: int = 1, limit: int = 1000) -> None:
         self.limit = limit
-        """Most events that wait for one listener, and that are kept for those who come back."""
+        """Most events that wait for one subscriber, and that are kept for reconnecting clients."""
         self._next_id = first_id
         self._recent: deque[ChatEvent] = deque(maxlen=limit)
         self._subscriptions: set[ChatSubscription] = set()
         self._closed = False
 
     def publish(self, kind: str, chat_id: str, data: Json | None = None) -> ChatEvent:
-        """Tell all who listen."""
+        """Send an event to all subscriptions for its chat."""
         event = ChatEvent(self._next_id, kind, chat_id, data or {})
         self._next_id += 1
+        # A text grows with every token of a reply: kept events would push out all others.
         if kind != "text":
             self._recent.append(event)
         for subscription in tuple(self._subscriptions):
@@ -102,7 +109,7 @@ class EventHub:
         return event
 
     def subscribe(self, chat_id: str | None = None, after: int | None = None) -> ChatSubscription:
-        """Listen from now on, or to all that came after the event of that id."""
+        """Subscribe from now on, or from the event after the given id."""
         subscription = ChatSubscription(self, chat_id)
         if self._closed:
             subscription.close()
@@ -113,7 +120,7 @@ class EventHub:
         return subscription
 
     def forget(self, subscription: ChatSubscription) -> None:
-        """Offer it nothing any more."""
+        """Remove a subscription."""
         self._subscriptions.discard(subscription)
 
     def close(self) -> None:
@@ -125,6 +132,7 @@ class EventHub:
     def _catch_up(self, subscription: ChatSubscription, chat_id: str | None, after: int) -> None:
         last = self._next_id - 1
         oldest = self._recent[0].id if self._recent else self._next_id
+        # An id above the last one is of another data directory, or the clock was set back.
         if not oldest - 1 <= after <= last:
             subscription.offer(ChatEvent(last, "lost", chat_id or ""))
             return

@@ -1,4 +1,4 @@
-"""The pictures that models see, among the stored files."""
+"""Screenshots that models receive, kept as stored files."""
 
 import time
 
@@ -9,7 +9,7 @@ from deskhand.tools.store.stored_files import StoredFiles
 
 
 class ChatPictures:
-    """Keeps the pictures of one chat's steps."""
+    """Stores the screenshots of one chat's steps."""
 
     def __init__(self, files: StoredFiles, chat_id: str, now: Now) -> None:
         self._files = files
@@ -17,14 +17,14 @@ class ChatPictures:
         self._now = now
 
     async def save(self, data: bytes, media_type: str, width: int, height: int) -> Image:
-        """Keep a picture of that size in pixels."""
+        """Store a picture of the given size in pixels and return the block that refers to it."""
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime(self._now()))
-        about = FileFacts(
+        facts = FileFacts(
             chat_id=self._chat_id,
             kind="step",
             name=f"screenshot-{stamp}.{media_type.rpartition('/')[2]}",
             media_type=media_type,
             details={"width": width, "height": height},
         )
-        view = await self._files.save(data, about)
+        view = await self._files.save(data, facts)
         return Image(view.id, media_type, width, height)

@@ -1,6 +1,15 @@
-"""Recordings of chats at work: begun with the first action, stored when the turn ends.
+"""Recordings of chats at work: started with the first tool call, stored when the turn ends.
 
-A recorder that fails never fails the work: what went wrong is said in the result.
+The recorder runs in the desktop service. This module starts and stops it, and copies its files:
+
+- ``ensure`` starts the recorder before the first tool call of a turn. A turn without calls has no
+  recording.
+- ``finish`` stops it, downloads the videos and the thumbnail, and lists them with the parent.
+- ``clear`` removes the desktop service's copy, and only after the turn's row names the stored
+  files. Until then a crash loses nothing: the copy is still there.
+- ``leave`` keeps the recorder running when the control plane ends and its desktops stay.
+
+A failure of the recorder never fails the turn: it becomes the ``warning`` of the result.
 """
 
 import asyncio
@@ -20,16 +29,17 @@ from deskhand.tools.store.stored_files import StoredFiles
 Json = dict[str, Any]
 API = "/api/v0/desktop"
 DOWNLOADS = 4
-"""Videos that are fetched at the same time."""
+"""Videos that are downloaded at the same time; more would only share the same disk."""
 
 CLEARING_SECONDS = 5.0
+"""Timeout of removing the desktop's copy. What stays is removed with the desktop."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What became of the recording of one turn."""
+    """Result of recording one turn."""
 
     status: str = "none"
     end_reason: str | None = None
@@ -39,10 +49,10 @@ class Recorded:
     parts: tuple[Json, ...] = ()
     warning: str | None = None
     video_times: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Where in the video a tool call is shown, by its id."""
+    """Start and end of each tool call in the video, in seconds, by the call's id."""
 
     def to_json(self) -> Json:
-        """Return what a turn keeps of it."""
+        """Return the form that the row of the turn stores."""
         return {
             "status": self.status,
             "end_reason": self.end_reason,
@@ -55,7 +65,7 @@ class Recorded:
 
 
 class TurnRecording:
-    """The recording of one turn; its id is the chat's."""
+    """The recording of one turn; the recorder knows it by the id of the chat."""
 
     def __init__(
         self,
@@ -65,47 +75,47 @@ class TurnRecording:
         *,
         listed_with: str,
         downloads: asyncio.Semaphore,
-        begun: Callable[[], Awaitable[None]],
+        on_start: Callable[[], Awaitable[None]],
         started: bool,
         secrets: Callable[[], Sequence[str]],
     ) -> None:
-        self._patience: asyncio.Timeout | None = None
+        self._timeout: asyncio.Timeout | None = None
         self._chat_id = chat_id
         self._machine = machine
         self._files = files
         self._listed_with = listed_with
         self._downloads = downloads
         self._lock = asyncio.Lock()
-        self._begun = begun
+        self._on_start = on_start
         self._started = started
         self._secrets = secrets
         self._closed = False
         self._warning: str | None = None
-        self._kept: int | None = None
+        self._stored_take: int | None = None
 
     @property
     def started(self) -> bool:
-        """Whether the recorder said that it records."""
+        """Whether the recorder has confirmed that it records."""
         return self._started
 
     async def ensure(self) -> None:
-        """Begin unless it has begun; after the end of the turn this does nothing."""
+        """Start the recorder unless it runs; after the end of the turn, do nothing."""
         async with self._lock:
             if self._started or self._closed:
                 return
             try:
                 if values := self._secrets():
-                    # The desktop writes down what is typed there, and must know what to mask.
+                    # The recorder's steps contain what is typed: it must know what to redact.
                     await self._post("secrets", {"values": list(values)})
                 await self._post("recording/start", {"recording_id": self._chat_id})
             except (MachineRefused, MachineUnavailable) as error:
                 self._warning = f"not recorded: {error}"
             else:
                 self._started, self._warning = True, None
-                await self._begun()
+                await self._on_start()
 
-    async def note(self, step: Json) -> None:
-        """Tell the recorder of a step that it cannot see by itself."""
+    async def add_step(self, step: Json) -> None:
+        """Send the recorder a step that it cannot observe, such as a command or a file edit."""
         if not self._started or self._closed:
             return
         try:
@@ -113,90 +123,93 @@ class TurnRecording:
         except (MachineRefused, MachineUnavailable) as error:
             self._warning = f"a step is missing in the recording: {error}"
 
-    async def finish(self, end_reason: str, patience: float) -> Recorded:
-        """End the recording and store it; never raises but when cancelled.
+    async def finish(self, end_reason: str, timeout: float) -> Recorded:
+        """Stop the recorder and store its files; raise nothing except on cancellation.
 
-        ``patience`` bounds the whole in seconds. What is not stored by then is still whole on
-        the desktop service.
+        ``timeout`` bounds the whole, in seconds. Files that are not stored by then stay on the
+        desktop service.
         """
         async with self._lock:
             self._closed = True
             if not self._started:
                 return Recorded(warning=self._warning)
             try:
-                async with asyncio.timeout(patience) as self._patience, self._downloads:
+                async with asyncio.timeout(timeout) as self._timeout, self._downloads:
                     return await self._store(end_reason)
             except (MachineRefused, MachineUnavailable, StoreError, OSError) as error:
-                reason = str(error) or f"it took longer than {patience:.0f} s"
+                reason = str(error) or f"it took longer than {timeout:.0f} s"
                 if isinstance(error, MachineUnavailable):
                     reason = "its desktop is gone"
                 return Recorded(end_reason="failed", warning=f"recording not stored: {reason}")
 
     async def clear(self) -> None:
-        """Remove from the desktop service what was stored here, byte for byte."""
-        if self._kept is None:
+        """Remove the desktop service's copy, if its files were stored here byte for byte."""
+        if self._stored_take is None:
             return
-        path, take = f"{API}/recordings/{self._chat_id}", {"take": str(self._kept)}
-        self._kept = None
+        path, take = f"{API}/recordings/{self._chat_id}", {"take": str(self._stored_take)}
+        self._stored_take = None
         try:
             await self._machine.request("DELETE", path, params=take, timeout=CLEARING_SECONDS)
         except (MachineRefused, MachineUnavailable) as error:
-            # It goes with the desktop then.
+            # A copy that stays is removed with the desktop.
             log.info("a stored recording stays on its desktop: %s", error)
 
-    def hurry(self, patience: float) -> None:
-        """Shorten the patience of a finish that goes on."""
-        if self._patience is not None and not self._patience.expired():
-            soon = asyncio.get_running_loop().time() + patience
-            self._patience.reschedule(min(soon, self._patience.when() or soon))
+    def shorten_timeout(self, timeout: float) -> None:
+        """Shorten the timeout of a ``finish`` that is running."""
+        if self._timeout is not None and not self._timeout.expired():
+            soon = asyncio.get_running_loop().time() + timeout
+            self._timeout.reschedule(min(soon, self._timeout.when() or soon))
 
     async def _store(self, end_reason: str) -> Recorded:
         await self._post("recording/stop", {"recording_id": self._chat_id})
         answer = await self._machine.request("GET", f"{API}/recordings/{self._chat_id}")
-        told: Json = _without_addresses(answer)
-        stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime(told["started_at"]))
+        metadata: Json = _without_addresses(answer)
+        stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime(metadata["started_at"]))
         videos = [
             await self._fetch(
-                f"video?part={part['index']}", f"recording-{stamp}.mp4", "video/mp4", told
+                f"video?part={part['index']}", f"recording-{stamp}.mp4", "video/mp4", metadata
             )
-            for part in told["parts"]
+            for part in metadata["parts"]
         ]
-        thumbnail = await self._thumbnail(f"thumbnail-{stamp}.jpg", told)
-        if [video.size for video in videos] == [part["bytes"] for part in told["parts"]]:
-            self._kept = told.get("take")
+        thumbnail = await self._thumbnail(f"thumbnail-{stamp}.jpg", metadata)
+        # Only a copy with all of its bytes permits ``clear``: a download may have been cut short.
+        if [video.size for video in videos] == [part["bytes"] for part in metadata["parts"]]:
+            self._stored_take = metadata.get("take")
         return Recorded(
             status="stored",
-            # The recorder knows only its own reasons; the turn's is in its place.
-            end_reason=end_reason if told["end_reason"] == "completed" else told["end_reason"],
-            complete=told["complete"],
+            # "completed" is the recorder's reason for every regular stop: the turn knows why.
+            end_reason=end_reason
+            if metadata["end_reason"] == "completed"
+            else metadata["end_reason"],
+            complete=metadata["complete"],
             file_ids=tuple(video.id for video in videos),
             thumbnail_file_id=thumbnail.id if thumbnail else None,
-            parts=_parts(told["parts"], videos),
+            parts=_parts(metadata["parts"], videos),
             warning=self._warning,
-            video_times=_video_times(told["steps"], self._chat_id),
+            video_times=_video_times(metadata["steps"], self._chat_id),
         )
 
-    async def _thumbnail(self, name: str, told: Json) -> FileView | None:
+    async def _thumbnail(self, name: str, metadata: Json) -> FileView | None:
         try:
-            return await self._fetch("thumbnail", name, "image/jpeg", told)
+            return await self._fetch("thumbnail", name, "image/jpeg", metadata)
         except (MachineRefused, MachineUnavailable, StoreError, OSError) as error:
             self._warning = f"no thumbnail: {error}"
             return None
 
-    async def _fetch(self, what: str, name: str, media_type: str, told: Json) -> FileView:
+    async def _fetch(self, what: str, name: str, media_type: str, metadata: Json) -> FileView:
         unfinished = await asyncio.to_thread(self._files.incoming)
         try:
             path = f"{API}/recordings/{self._chat_id}/{what}"
             await self._machine.download(path, unfinished)
-            about = FileFacts(
+            facts = FileFacts(
                 chat_id=self._chat_id,
                 kind="thumbnail" if what == "thumbnail" else "recording",
                 name=name,
                 media_type=media_type,
-                details=told,
+                details=metadata,
                 listed_with=self._listed_with,
             )
-            return await self._files.adopt(unfinished, about)
+            return await self._files.adopt(unfinished, facts)
         finally:
             await asyncio.to_thread(unfinished.unlink, missing_ok=True)
 
@@ -205,20 +218,21 @@ class TurnRecording:
 
 
 class ChatRecordings:
-    """The recordings of the turns that go on now; ``begun`` is told of a chat's.
+    """The recordings of all running turns.
 
-    ``secrets`` gives the values that may be read nowhere.
+    ``on_start`` is awaited with a chat's id when its recorder has started. ``secrets`` returns the
+    values to redact in what the recorder writes.
     """
 
     def __init__(
         self,
         files: StoredFiles,
-        begun: Callable[[str], Awaitable[None]],
+        on_start: Callable[[str], Awaitable[None]],
         secrets: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._secrets = secrets
         self._files = files
-        self._begun = begun
+        self._on_start = on_start
         self._downloads = asyncio.Semaphore(DOWNLOADS)
         self._open: dict[str, TurnRecording] = {}
         self._ending: set[TurnRecording] = set()
@@ -228,14 +242,17 @@ class ChatRecordings:
     def open(
         self, chat_id: str, machine: DesktopMachine, *, listed_with: str, started: bool
     ) -> TurnRecording:
-        """Make ready to record a turn; ``started`` if it was in an earlier life of ours."""
+        """Create the recording of a turn.
+
+        ``started`` if the recorder runs since before the last restart of the control plane.
+        """
         recording = TurnRecording(
             chat_id,
             machine,
             self._files,
             listed_with=listed_with,
             downloads=self._downloads,
-            begun=lambda: self._begun(chat_id),
+            on_start=lambda: self._on_start(chat_id),
             started=started,
             secrets=self._secrets,
         )
@@ -243,57 +260,59 @@ class ChatRecordings:
         return recording
 
     async def ensure(self, chat_id: str) -> None:
-        """Begin the recording of a chat if it is at work on a desktop."""
+        """Start the recorder of a chat that is at work on a desktop."""
         recording = self._open.get(chat_id)
         if recording is not None:
             await recording.ensure()
 
-    async def finish(self, chat_id: str, end_reason: str, patience: float) -> Recorded:
-        """End and store the recording of a chat's turn, if there is one."""
+    async def finish(self, chat_id: str, end_reason: str, timeout: float) -> Recorded:
+        """Stop and store the recording of a chat's turn, if there is one."""
         recording = self._open.pop(chat_id, None)
         if recording is None:
             return Recorded()
         self._ending.add(recording)
         self._ended[chat_id] = recording
         try:
-            return await recording.finish(end_reason, min(patience, self._longest))
+            return await recording.finish(end_reason, min(timeout, self._longest))
         finally:
             self._ending.discard(recording)
 
     async def clear(self, chat_id: str) -> None:
-        """Called when it is written down what became of a chat's recording."""
+        """Remove the desktop's copy; call it after the result of ``finish`` was committed."""
         recording = self._ended.pop(chat_id, None)
         if recording is not None:
             await recording.clear()
 
-    def hurry(self, patience: float) -> None:
-        """Give those that are being stored, and all later ones, only so many seconds."""
-        self._longest = patience
+    def shorten_timeout(self, timeout: float) -> None:
+        """Limit the recordings that are being stored, and all later ones, to so many seconds."""
+        self._longest = timeout
         for recording in self._ending:
-            recording.hurry(patience)
+            recording.shorten_timeout(timeout)
 
     def leave(self, chat_id: str) -> None:
-        """Let the recorder go on for the next control plane."""
+        """Forget a recording without stopping it; the next control plane continues it."""
         self._open.pop(chat_id, None)
 
 
-# Addresses and ids of files on the desktop; the stored ones have their own.
+# Endings of keys that hold addresses and ids of files on the desktop. Stored files have their own.
 _OF_A_DESKTOP = ("_url", "file_id", "file_ids")
 
 
-def _without_addresses(told: Any) -> Any:
-    """What was told of a recording, but for where its desktop has it: that ends with it."""
-    match told:
+def _without_addresses(metadata: Any) -> Any:
+    """Return a recording's metadata without the addresses, which are valid only on its desktop."""
+    match metadata:
         case dict():
-            kept = {name: one for name, one in told.items() if not name.endswith(_OF_A_DESKTOP)}
-            return {name: _without_addresses(one) for name, one in kept.items()}
+            remaining = {
+                name: one for name, one in metadata.items() if not name.endswith(_OF_A_DESKTOP)
+            }
+            return {name: _without_addresses(one) for name, one in remaining.items()}
         case list():
-            return [_without_addresses(one) for one in told]
+            return [_without_addresses(one) for one in metadata]
         case _:
-            return told
+            return metadata
 
 
-def _parts(told: Sequence[Json], videos: Sequence[FileView]) -> tuple[Json, ...]:
+def _parts(parts: Sequence[Json], videos: Sequence[FileView]) -> tuple[Json, ...]:
     return tuple(
         {
             "file_id": video.id,
@@ -301,10 +320,11 @@ def _parts(told: Sequence[Json], videos: Sequence[FileView]) -> tuple[Json, ...]
             "bytes": part["bytes"],
             "end_reason": part["end_reason"],
         }
-        for part, video in zip(told, videos, strict=True)
+        for part, video in zip(parts, videos, strict=True)
     )
 
 
+# The recorder also has steps of other chats that used the same desktop meanwhile.
 def _video_times(steps: Sequence[Json], chat_id: str) -> dict[str, tuple[float, float]]:
     return {
         step["tool_call_id"]: (step["video_start"], step["video_end"])

@@ -1,4 +1,9 @@
-"""The book of all chats: what is written down, and told to those who listen."""
+"""Repository of the chats: changes rows in transactions and publishes each change.
+
+An event is published after the commit, never before: a subscriber that reads the chat on an event
+must find at least the state that the event reports. The event carries the chat's version, which
+rises with every change, so that a subscriber recognises an event older than what it has read.
+"""
 
 import uuid
 from collections.abc import Callable
@@ -17,7 +22,7 @@ from deskhand.tools.store import chats, messages, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.schema import ChatRow
 
-from . import transitions as moves
+from . import transitions as transitions
 from .events import EventHub
 
 Json = dict[str, Any]
@@ -25,21 +30,21 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class NewChat:
-    """What a chat is to be."""
+    """Properties of a chat to create."""
 
     prompt: str | None = None
     title: str | None = None
     mode: str = "general"
     model: str | None = None
     parent_id: str | None = None
-    desktop_wish: str | None = None
+    requested_desktop: str | None = None
     desktop_id: str | None = None
     token_name: str | None = None
     budget: Json | None = None
 
 
 class ChatRepository:
-    """Reads and changes chats; every change is published after it was written."""
+    """Reads and changes chats; publishes every change after its commit."""
 
     def __init__(
         self,
@@ -54,35 +59,36 @@ class ChatRepository:
         self.settings = settings
         self.now = now
         self.hide = hide
-        """Masks secrets in what is written of calls and their results."""
+        """Redacts secrets in the arguments and results of calls before they are written."""
 
     async def view(self, chat_id: str) -> ChatView:
         """Return a chat. Raises ``UnknownRow`` when there is none."""
         return await self.store.read(lambda session: chats.view(session, chat_id))
 
-    async def create(self, wanted: NewChat) -> ChatView:
-        """Write a new chat; with a prompt it is queued for its first turn."""
-        view = await self.store.write(lambda session: self._create(session, wanted))
+    async def create(self, new_chat: NewChat) -> ChatView:
+        """Insert a new chat; with a prompt it is queued for its first turn."""
+        view = await self.store.write(lambda session: self._create(session, new_chat))
         self.hub.publish("created", view.id, _status(view))
         return view
 
     async def default_chat(self, token_name: str) -> ChatView:
-        """Return the chat of callers that name none, made at the first time."""
+        """Return the chat for callers that name none; create it at their first call."""
 
         async def find(session: AsyncSession) -> tuple[ChatView, bool]:
             found = await chats.of_token(session, token_name)
             if found is not None:
                 return await chats.view(session, found.id), False
-            wanted = NewChat(title=f"Tools of {token_name}", token_name=token_name)
-            return await self._create(session, wanted), True
+            new_chat = NewChat(title=f"Tools of {token_name}", token_name=token_name)
+            return await self._create(session, new_chat), True
 
+        # Find and create are one transaction: two first calls at once must share a chat.
         view, is_new = await self.store.write(find)
         if is_new:
             self.hub.publish("created", view.id, _status(view))
         return view
 
     async def send(self, chat_id: str, text: str, *, interrupt: bool = False) -> Transition:
-        """Give a chat a message, now or when its turn ends."""
+        """Deliver a message to a chat, now or when its turn ends."""
         if not text.strip():
             raise BadChatRequest("message is required")
         event = StateEvent.SEND_INTERRUPT if interrupt else StateEvent.SEND
@@ -96,19 +102,19 @@ class ChatRepository:
         message: Message | None = None,
         before: Callable[[AsyncSession, ChatRow], Any] | None = None,
     ) -> Transition:
-        """Let ``event`` happen; ``before`` is awaited in the same transaction.
+        """Apply ``event`` to a chat; ``before`` is awaited in the same transaction.
 
         Raises:
             UnknownRow: If there is no such chat.
-            IllegalMove: If its state forbids it.
-            QueueFull: If too many messages wait.
+            IllegalMove: If the chat's state forbids it.
+            MessageQueueFull: If too many messages wait.
         """
 
         async def work(session: AsyncSession) -> tuple[Transition, ChatView]:
             chat = await chats.get(session, chat_id)
             if before is not None:
                 await before(session, chat)
-            made = await moves.apply(
+            transition = await transitions.apply(
                 session,
                 chat,
                 event,
@@ -116,58 +122,59 @@ class ChatRepository:
                 message=message,
                 queue_limit=self.settings.queue_limit,
             )
-            return made, await chats.view(session, chat_id)
+            return transition, await chats.view(session, chat_id)
 
-        made, view = await self.store.write(work)
+        transition, view = await self.store.write(work)
         self.hub.publish("status", chat_id, _status(view))
         if message is not None:
             self.hub.publish("message", chat_id, {"version": view.version})
-        return made
+        return transition
 
     async def change(self, chat_id: str, change: Callable[[ChatRow], None]) -> ChatView:
-        """Change fields of a chat and tell of it."""
+        """Change fields of a chat and publish the change."""
 
         async def work(session: AsyncSession) -> ChatView:
             chat = await chats.get(session, chat_id)
             change(chat)
-            moves.bump_version(chat, self.now())
+            transitions.bump_version(chat, self.now())
             return await chats.view(session, chat_id)
 
         view = await self.store.write(work)
         self.hub.publish("status", chat_id, _status(view))
         return view
 
-    async def note_recording(self, chat_id: str, status: str) -> None:
-        """Write down how the recording of the current turn stands; earlier parts are kept."""
+    async def set_recording_status(self, chat_id: str, status: str) -> None:
+        """Set the status of the current turn's recording; keep what is known of earlier parts."""
 
         async def work(session: AsyncSession) -> ChatView:
             chat = await chats.get(session, chat_id)
             turn = await turns.current(session, chat)
             if turn is not None:
+                # A new dictionary: SQLAlchemy does not notice changes within a JSON value.
                 turn.recording = {**turn.recording, "status": status}
-            moves.bump_version(chat, self.now())
+            transitions.bump_version(chat, self.now())
             await session.flush()
             return await chats.view(session, chat_id)
 
         self.hub.publish("status", chat_id, _status(await self.store.write(work)))
 
-    async def _create(self, session: AsyncSession, wanted: NewChat) -> ChatView:
+    async def _create(self, session: AsyncSession, new_chat: NewChat) -> ChatView:
         chat_id = str(uuid.uuid4())
         now = self.now()
-        parent = await chats.get(session, wanted.parent_id) if wanted.parent_id else None
+        parent = await chats.get(session, new_chat.parent_id) if new_chat.parent_id else None
         chat = ChatRow(
             id=chat_id,
-            parent_id=wanted.parent_id,
+            parent_id=new_chat.parent_id,
             root_id=parent.root_id if parent else chat_id,
-            title=chat_title(wanted.title, wanted.prompt),
-            mode=wanted.mode,
-            model=wanted.model,
+            title=chat_title(new_chat.title, new_chat.prompt),
+            mode=new_chat.mode,
+            model=new_chat.model,
             state=ChatState.WAITING.value,
             archived=False,
-            desktop_wish=wanted.desktop_wish,
-            desktop_id=wanted.desktop_id,
-            token_name=wanted.token_name,
-            budget=wanted.budget or {},
+            requested_desktop=new_chat.requested_desktop,
+            desktop_id=new_chat.desktop_id,
+            token_name=new_chat.token_name,
+            budget=new_chat.budget or {},
             turn=0,
             version=0,
             created_at=now,
@@ -175,8 +182,8 @@ class ChatRepository:
         )
         session.add(chat)
         await session.flush()
-        if wanted.prompt is not None:
-            message = Message("user", (Text(wanted.prompt),))
+        if new_chat.prompt is not None:
+            message = Message("user", (Text(new_chat.prompt),))
             await messages.append(session, chat_id, message, now)
             await turns.begin(session, chat, now)
             chat.state = ChatState.QUEUED.value
@@ -186,10 +193,10 @@ class ChatRepository:
 
 def _status(view: ChatView) -> Json:
     shown = view.to_json()
-    return {key: shown[key] for key in _TOLD}
+    return {key: shown[key] for key in _STATUS_FIELDS}
 
 
-_TOLD = (
+_STATUS_FIELDS = (
     "title",
     "state",
     "archived",

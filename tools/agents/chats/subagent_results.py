@@ -1,4 +1,4 @@
-"""What a parent is told of a child: its result, or how far it has come."""
+"""Results of child chats as their parent receives them: the report, or the progress so far."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +13,7 @@ from deskhand.tools.store.schema import StepRow, TurnRow
 Json = dict[str, Any]
 
 RETRYABLE = ("model_unavailable", "model_overloaded", "desktop")
+"""Kinds of errors after which the same task may succeed: nothing is wrong with the request."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,12 @@ class ChildChat:
 
     @property
     def at_rest(self) -> bool:
-        """Whether a wait for it is over."""
+        """Whether a wait for the child is over."""
         return self.view.state not in BUSY
 
 
 async def read_child(session: AsyncSession, chat_id: str) -> ChildChat:
-    """Read what a parent may be told. Raises ``UnknownRow`` when the chat is gone."""
+    """Read a child chat for its parent; raise ``UnknownRow`` when the chat was deleted."""
     view = await chats.view(session, chat_id)
     turn = await turns.current(session, await chats.get(session, chat_id))
     done = await steps.of_turn(session, chat_id, view.turn)
@@ -40,7 +41,7 @@ async def read_child(session: AsyncSession, chat_id: str) -> ChildChat:
 
 
 def named(view: ChatView) -> Json:
-    """Return what every answer about a child starts with."""
+    """Return the fields with which every answer about a child begins."""
     return {
         "chat_id": view.id,
         "title": view.title,
@@ -50,7 +51,7 @@ def named(view: ChatView) -> Json:
 
 
 def finished(child: ChildChat, live_url: str | None) -> Json:
-    """Return the result of a child's turn; the same each time it is asked for."""
+    """Return the result of a child's turn; it is the same at every call."""
     result: Json = {**named(child.view), "report": "", "steps": len(child.steps)}
     turn = child.turn
     if turn is None:
@@ -81,20 +82,20 @@ def finished(child: ChildChat, live_url: str | None) -> Json:
 
 
 def asking(child: ChildChat, live_url: str | None, now: float) -> Json:
-    """Return what a child needs a person for; its turn goes on after the answer."""
-    told = progress(child, live_url, None, now)
-    del told["timed_out"]
+    """Return the question for which a child needs a person; its turn continues after the answer."""
+    result = progress(child, live_url, None, now)
+    del result["timed_out"]
     question = child.view.requires_action
-    said = f"It waits for a person: {question['question']}" if question else ""
-    return {**told, "requires_action": question, "report": said}
+    report = f"It waits for a person: {question['question']}" if question else ""
+    return {**result, "requires_action": question, "report": report}
 
 
-def progress(child: ChildChat, live_url: str | None, place: int | None, now: float) -> Json:
-    """Return how far a child has come that is still at work."""
+def progress(child: ChildChat, live_url: str | None, position: int | None, now: float) -> Json:
+    """Return the progress of a child that is still at work."""
     last = child.steps[-1] if child.steps else None
     pictures = [s.screenshot_file_id for s in child.steps if s.screenshot_file_id]
     started = child.turn.started_at if child.turn else now
-    told = {
+    result = {
         **named(child.view),
         "timed_out": True,
         "steps": len(child.steps),
@@ -103,20 +104,20 @@ def progress(child: ChildChat, live_url: str | None, place: int | None, now: flo
         "screenshot_file_id": pictures[-1] if pictures else None,
         "live_url": live_url,
     }
-    return told if place is None else {**told, "place": place}
+    return result if position is None else {**result, "place": position}
 
 
-def _recording(told: Json) -> Json:
-    file_ids = told.get("file_ids") or []
+def _recording(stored: Json) -> Json:
+    file_ids = stored.get("file_ids") or []
     return {
-        "recording_status": told.get("status", "none"),
+        "recording_status": stored.get("status", "none"),
         "recording_file_id": file_ids[0] if file_ids else None,
         "recording_file_ids": file_ids,
-        "thumbnail_file_id": told.get("thumbnail_file_id"),
-        "end_reason": told.get("end_reason"),
-        "complete": told.get("complete"),
-        "parts": told.get("parts") or None,
-        "recording_warning": told.get("warning"),
+        "thumbnail_file_id": stored.get("thumbnail_file_id"),
+        "end_reason": stored.get("end_reason"),
+        "complete": stored.get("complete"),
+        "parts": stored.get("parts") or None,
+        "recording_warning": stored.get("warning"),
     }
 
 

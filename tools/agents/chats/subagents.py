@@ -1,4 +1,8 @@
-"""Children of a chat: started, waited for, spoken to, ended."""
+"""Children of a chat (subagents): start them, wait for them, send them messages, end them.
+
+A wait is a read of the child's state and a subscription to its events. It holds no lock and leaves
+nothing behind: any number of waits may run for one child, and one that times out can be repeated.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -25,96 +29,100 @@ Json = dict[str, Any]
 
 NOT_WAITABLE = "target chat is not a subagent of the current chat"
 NOT_BELOW = "target chat is not a descendant of current chat"
-# What changes nothing about whether a chat is at rest.
-_IDLE_NEWS = ("text", "step", "message", "queue", "files")
+# Kinds of events that do not change whether a chat is at rest.
+_IDLE_EVENTS = ("text", "step", "message", "queue", "files")
 
 
 class ChildChats:
-    """The children of all chats. Whose child it is, is checked before anything is done."""
+    """The children of all chats; every method for a caller checks first that the child is its own.
+
+    ``send``, ``stop`` and ``end`` are for people, who may act on any chat.
+    """
 
     def __init__(
         self,
-        book: ChatRepository,
+        repository: ChatRepository,
         turns: Turns[Any],
         models: Models,
         machines: DesktopSource,
-        workplaces: DesktopAssignment,
+        assignment: DesktopAssignment,
         recordings: ChatRecordings,
     ) -> None:
-        self._book = book
-        self._store: Store = book.store
+        self._repository = repository
+        self._store: Store = repository.store
         self._turns = turns
         self._models = models
         self._machines = machines
-        self._workplaces = workplaces
+        self._assignment = assignment
         self._recordings = recordings
 
-    async def spawn(self, caller_id: str, order: SubagentRequest) -> Json:
-        """Start a child; if it gets a desktop, that starts behind the answer."""
-        caller = await self._book.view(caller_id)
+    async def spawn(self, caller_id: str, request: SubagentRequest) -> Json:
+        """Start a child and return at once; its desktop, if it gets one, starts in its own task."""
+        caller = await self._repository.view(caller_id)
         if caller.parent_id is not None:
             raise BadChatRequest("delegated chats cannot create child subagents")
         if caller.archived:
             raise BadChatRequest("archived chats cannot create child subagents")
-        if order.desktop not in (OWN, SHARED) and not self._machines.known(order.desktop):
+        if request.desktop not in (OWN, SHARED) and not self._machines.known(request.desktop):
             raise BadChatRequest(
-                f"no desktop has the id {order.desktop}; leave desktop out for an own"
+                f"no desktop has the id {request.desktop}; leave desktop out for an own"
             )
-        model, _ = self._models.resolve(order.model, role=role_of(order.kind, caller_id))
-        wish = order.desktop if order.kind == "computer_use" else None
-        wanted = NewChat(
-            prompt=order.prompt.strip(),
-            title=order.title,
-            mode=order.kind,
+        model, _ = self._models.resolve(request.model, role=role_of(request.kind, caller_id))
+        requested = request.desktop if request.kind == "computer_use" else None
+        new_chat = NewChat(
+            prompt=request.prompt.strip(),
+            title=request.title,
+            mode=request.kind,
             model=model,
             parent_id=caller_id,
-            desktop_wish=wish,
-            budget=order.budget,
+            requested_desktop=requested,
+            budget=request.budget,
         )
-        view = await self._book.create(wanted)
-        if wish == OWN:
-            self._workplaces.expect(view.id)
+        view = await self._repository.create(new_chat)
+        if requested == OWN:
+            # Before the task runs, so that the answer contains the position in the queue.
+            self._assignment.expect(view.id)
         self._turns.start(view.id)
-        told = {**named(view), "run_url": self._book.settings.run_url(view.id)}
-        place = self._workplaces.place(view.id)
-        return told if place is None else {**told, "place": place}
+        result = {**named(view), "run_url": self._repository.settings.run_url(view.id)}
+        position = self._assignment.position(view.id)
+        return result if position is None else {**result, "place": position}
 
     async def wait(self, caller_id: str, chat_id: str, seconds: float) -> Json:
-        """Wait for one child and return what came of its turn, or how far it is."""
+        """Wait for one child; return the result of its turn, or its progress at the time-out."""
         children = await self._wait(caller_id, [chat_id], seconds, "all")
-        return self._told(children[0])
+        return self._result(children[0])
 
     async def wait_for_all(
         self, caller_id: str, chat_ids: list[str], seconds: float, mode: Literal["all", "any"]
     ) -> Json:
-        """Wait for several children, or for the first of them."""
+        """Wait for all of several children, or for any of them."""
         children = await self._wait(caller_id, chat_ids, seconds, mode)
-        results = [self._told(child) for child in children if child.at_rest]
-        pending = [self._told(child) for child in children if not child.at_rest]
+        results = [self._result(child) for child in children if child.at_rest]
+        pending = [self._result(child) for child in children if not child.at_rest]
         enough = bool(results) if mode == "any" else not pending
         return {"results": results, "pending": pending, "timed_out": not enough}
 
     async def message(self, caller_id: str, chat_id: str, message: str, interrupt: bool) -> Json:
-        """Say something to a child: now, or when its turn ends."""
+        """Send a message to a child: now, or when its turn ends."""
         await self._check(caller_id, [chat_id], NOT_BELOW)
         interrupted = await self.send(chat_id, message, interrupt=interrupt)
-        return {**named(await self._book.view(chat_id)), "interrupted": interrupted}
+        return {**named(await self._repository.view(chat_id)), "interrupted": interrupted}
 
     async def interrupt(self, caller_id: str, chat_id: str) -> Json:
-        """Stop a child's turn; it can be sent another message."""
+        """Interrupt a child's turn; the child can still receive messages."""
         await self._check(caller_id, [chat_id], NOT_BELOW)
         interrupted = await self.stop(chat_id)
-        return {**named(await self._book.view(chat_id)), "interrupted": interrupted}
+        return {**named(await self._repository.view(chat_id)), "interrupted": interrupted}
 
     async def close(self, caller_id: str, chat_id: str) -> Json:
-        """End a child: its turn, its recording, its desktop."""
+        """End a child with its turn, its recording and its desktop."""
         await self._check(caller_id, [chat_id], NOT_BELOW)
         await self.end(chat_id)
-        return {**named(await self._book.view(chat_id)), "terminated": True}
+        return {**named(await self._repository.view(chat_id)), "terminated": True}
 
     async def list(self, caller_id: str, limit: int, offset: int) -> Json:
-        """Return the children, those that changed last first."""
-        caller = await self._book.view(caller_id)
+        """Return a page of the caller's children, the most recently changed first."""
+        caller = await self._repository.view(caller_id)
         if caller.parent_id is not None:
             raise BadChatRequest("list_agents is only available on root chats")
         views = await self._store.read(lambda s: _children(s, caller_id))
@@ -128,33 +136,34 @@ class ChildChats:
         }
 
     async def send(self, chat_id: str, message: str, *, interrupt: bool = False) -> bool:
-        """Give any chat a message; say whether that interrupted it."""
-        before = (await self._book.view(chat_id)).state
-        made = await self._book.send(chat_id, message, interrupt=interrupt)
-        if made.delivery is not Delivery.ENQUEUE:
+        """Send a message to any chat; return whether that interrupted its turn."""
+        before = (await self._repository.view(chat_id)).state
+        transition = await self._repository.send(chat_id, message, interrupt=interrupt)
+        if transition.delivery is not Delivery.ENQUEUE:
             self._turns.start(chat_id)
-        elif made.state is ChatState.INTERRUPTING or (
+        elif transition.state is ChatState.INTERRUPTING or (
             interrupt and before == ChatState.REQUIRES_ACTION
         ):
             self._turns.interrupt(chat_id)
+        # A queued message also starts the turn of a chat whose last end could not be recorded.
         self._turns.ensure(chat_id)
         return interrupt and before in (ChatState.RUNNING, ChatState.REQUIRES_ACTION)
 
     async def stop(self, chat_id: str) -> bool:
-        """Interrupt any chat; say whether it was at work."""
-        view = await self._book.view(chat_id)
+        """Interrupt any chat; return whether it was at work."""
+        view = await self._repository.view(chat_id)
         if view.state not in (ChatState.QUEUED, ChatState.RUNNING, ChatState.REQUIRES_ACTION):
             return False
-        await self._book.move(chat_id, StateEvent.INTERRUPT)
+        await self._repository.move(chat_id, StateEvent.INTERRUPT)
         self._turns.interrupt(chat_id)
         self._turns.ensure(chat_id)
         return True
 
     async def end(self, chat_id: str) -> None:
-        """Stop a chat, return when it is at rest, and give its own desktop back."""
+        """Stop a chat, wait until it is at rest, and release its own desktop."""
         await self.stop(chat_id)
         await self._turns.over(chat_id)
-        await self._workplaces.release(chat_id)
+        await self._assignment.release(chat_id)
 
     async def _wait(
         self,
@@ -164,7 +173,7 @@ class ChildChats:
         mode: Literal["all", "any"],
     ) -> Sequence[ChildChat]:
         await self._check(caller_id, chat_ids, NOT_WAITABLE)
-        patience = seconds if seconds > 0 else self._book.settings.wait_seconds
+        patience = seconds if seconds > 0 else self._repository.settings.wait_seconds
         until = asyncio.FIRST_COMPLETED if mode == "any" else asyncio.ALL_COMPLETED
         waits = [asyncio.create_task(self._rest(chat_id)) for chat_id in chat_ids]
         try:
@@ -173,19 +182,24 @@ class ChildChats:
             for wait in waits:
                 wait.cancel()
             await asyncio.gather(*waits, return_exceptions=True)
-        # Read again, so that a child that ends at the last moment has ended.
+        # Read again: a child may have ended between the time-out and here.
         return [await self._child(chat_id) for chat_id in chat_ids]
 
     async def _rest(self, chat_id: str) -> None:
-        with self._book.hub.subscribe(chat_id) as news:
-            if (await self._book.view(chat_id)).state not in BUSY:
+        # Subscribe before reading the state: an end in between would be missed otherwise.
+        with self._repository.hub.subscribe(chat_id) as events:
+            if (await self._repository.view(chat_id)).state not in BUSY:
                 return
+            # A wait starts the recorder: the video then shows the time before the first call too.
             await self._recordings.ensure(chat_id)
-            async for event in news:
-                if event.kind in _IDLE_NEWS or event.data.get("state") in BUSY:
+            async for event in events:
+                if event.kind in _IDLE_EVENTS or event.data.get("state") in BUSY:
                     continue
-                # A message may have come since, so that it works again.
-                if event.kind == "deleted" or (await self._book.view(chat_id)).state not in BUSY:
+                # A message may have arrived since the event, so that the chat works again.
+                if (
+                    event.kind == "deleted"
+                    or (await self._repository.view(chat_id)).state not in BUSY
+                ):
                     return
 
     async def _check(self, caller_id: str, chat_ids: Sequence[str], refusal: str) -> None:
@@ -199,14 +213,14 @@ class ChildChats:
     async def _child(self, chat_id: str) -> ChildChat:
         return await self._store.read(lambda session: read_child(session, chat_id))
 
-    def _told(self, child: ChildChat) -> Json:
-        live_url = self._book.settings.live_url(child.view.desktop_id)
+    def _result(self, child: ChildChat) -> Json:
+        live_url = self._repository.settings.live_url(child.view.desktop_id)
         if child.view.state == ChatState.REQUIRES_ACTION:
-            return asking(child, live_url, self._book.now())
+            return asking(child, live_url, self._repository.now())
         if child.at_rest:
             return finished(child, live_url)
-        place = self._workplaces.place(child.view.id)
-        return progress(child, live_url, place, self._book.now())
+        position = self._assignment.position(child.view.id)
+        return progress(child, live_url, position, self._repository.now())
 
 
 async def _children(session: AsyncSession, caller_id: str) -> Sequence[ChatView]:

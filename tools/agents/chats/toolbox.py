@@ -1,4 +1,12 @@
-"""The tools of one chat; each call is a step that is written down before and after."""
+"""The tools of one chat: executes each call and records it as a step.
+
+The step is written as running before the tool is called, and with its result afterwards. A step
+that is still running at the next start of the program marks a call that a crash cut off.
+
+Known secrets are redacted at every way out: in the arguments and the result of the step, in the
+outcome for the caller, and in what the model reads. The text that an agent types is withheld from
+the step until its end, when the desktop has reported whether it went into a password field.
+"""
 
 import asyncio
 import json
@@ -30,7 +38,7 @@ from deskhand.tools.kit.support.spec import (
 from deskhand.tools.store import chats, steps
 from deskhand.tools.store.errors import StoreError
 
-from . import transitions as moves
+from . import transitions as transitions
 from .recordings import TurnRecording
 from .repository import ChatRepository
 from .transcript import result_to_json
@@ -38,7 +46,7 @@ from .transcript import result_to_json
 log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
-# What a recorder takes of a step.
+# Characters that the recorder accepts in a step's name and error.
 _LONGEST_NAME, _LONGEST_ERROR = 200, 10_000
 
 
@@ -47,33 +55,33 @@ class Computer(Protocol):
 
     @property
     def people_seconds(self) -> float:
-        """How long people were in control of the desktop meanwhile."""
+        """Seconds for which people were in control of the desktop during its actions."""
 
     async def act(self, call: ToolCall) -> ComputerOutcome:
-        """Do one action and look at what came of it."""
+        """Perform one action and observe its effect."""
 
     async def glance(self) -> Image | None:
-        """Keep a small picture of the screen for people; None if it may not be seen now."""
+        """Store a small screenshot for people; return ``None`` while the screen is private."""
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """What one tool call returned: to the caller, and as the model reads it."""
+    """Result of one tool call: for the caller, and in the form that the model reads."""
 
     outcome: ToolOutcome
     result: ToolResult
     timings: Json = field(default_factory=dict)
     details: Json = field(default_factory=dict)
-    told: Json | None = None
-    """What is told of the arguments in the end, if that was not known at the beginning."""
+    final_arguments: Json | None = None
+    """Arguments for the step's end, where they may show more or less than at its beginning."""
 
 
 class ChatToolbox:
-    """What one chat may call, and how."""
+    """The tools that one chat may call."""
 
     def __init__(
         self,
-        book: ChatRepository,
+        repository: ChatRepository,
         chat_id: str,
         tools: Mapping[str, Tool],
         find_machine: Callable[[], Awaitable[DesktopMachine]],
@@ -81,7 +89,7 @@ class ChatToolbox:
         computer: Computer | None = None,
         recording: TurnRecording | None = None,
     ) -> None:
-        self._book = book
+        self._repository = repository
         self._chat_id = chat_id
         self._tools = tools
         self._find_machine = find_machine
@@ -90,7 +98,7 @@ class ChatToolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What a model is told."""
+        """Descriptions of the tools for a model."""
         return tuple(tool.spec for tool in self._tools.values())
 
     @property
@@ -100,37 +108,42 @@ class ChatToolbox:
 
     @property
     def people_seconds(self) -> float:
-        """How long people were in control of the desktop meanwhile."""
+        """Seconds for which people were in control of the desktop during the calls."""
         return 0.0 if self._computer is None else self._computer.people_seconds
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call; only cancelling raises, as :class:`CallInterrupted` where it can."""
+        """Run one call; nothing but cancellation raises.
+
+        Where the result of a cancelled call is known, :class:`CallInterrupted` carries it.
+        """
         return (await self._step(call)).result
 
     async def outcome(self, call: ToolCall) -> ToolOutcome:
-        """Run one call for a caller that has no conversation here."""
+        """Run one call for a caller outside of any conversation."""
         return (await self._step(call)).outcome
 
     async def _step(self, call: ToolCall) -> CallResult:
         step = await self._begin(call)
         try:
-            ran = await self._run(call)
+            call_result = await self._run(call)
         except asyncio.CancelledError as cancelled:
             known = await self._stopped(call)
             cut = self._hidden(known or ToolOutcome(error="interrupted before it gave a result"))
-            ran = CallResult(cut, _result(call, cut))
-            await self._end(call, step, ran, "interrupted")
+            call_result = CallResult(cut, _result(call, cut))
+            await self._end(call, step, call_result, "interrupted")
             if known is None:
                 raise
-            raise CallInterrupted(ran.result) from cancelled
-        ended = await self._end(call, step, ran, "failed" if ran.outcome.is_error else "done")
+            raise CallInterrupted(call_result.result) from cancelled
+        ended = await self._end(
+            call, step, call_result, "failed" if call_result.outcome.is_error else "done"
+        )
         if self._recording is not None and call.toolset is None:
-            await self._recording.note(_note(ended))
+            await self._recording.add_step(_note(ended))
             await self._illustrate(self._recording, step)
-        return ran
+        return call_result
 
     async def _illustrate(self, recording: TurnRecording, step_id: str) -> None:
-        """Give a step that showed the model nothing a picture of what the screen shows now."""
+        """Add a screenshot to a step whose tool returned none, for the people who watch the run."""
         if self._computer is None or not recording.started:
             return
         try:
@@ -145,12 +158,12 @@ class ChatToolbox:
         async def work(session: AsyncSession) -> StepView:
             return steps.view(await steps.illustrate(session, step_id, file_id))
 
-        view = await self._book.store.write(work)
-        self._book.hub.publish("step", self._chat_id, view.to_json())
+        view = await self._repository.store.write(work)
+        self._repository.hub.publish("step", self._chat_id, view.to_json())
 
     async def _run(self, call: ToolCall) -> CallResult:
         try:
-            # Before any tool, not only the computer's: a command may open the first window.
+            # Before every tool, not only the computer's: a command may open the first window.
             if self._recording is not None:
                 await self._recording.ensure()
             if call.toolset is not None and self._computer is not None:
@@ -165,27 +178,27 @@ class ChatToolbox:
         return CallResult(outcome, _result(call, outcome))
 
     def _hidden(self, outcome: ToolOutcome) -> ToolOutcome:
-        hide = self._book.hide
+        hide = self._repository.hide
         return ToolOutcome(hidden(outcome.value, hide), outcome.error and hide(outcome.error))
 
     async def _act(self, computer: Computer, call: ToolCall) -> CallResult:
         done = await computer.act(call)
-        told = _hidden_result(done.result, self._book.hide)
-        error = done.error and self._book.hide(done.error)
+        redacted = _hidden_result(done.result, self._repository.hide)
+        error = done.error and self._repository.hide(done.error)
         details = {
             "model_point": done.point,
             "native_point": done.native_point,
             "changed_fraction": done.changed_fraction,
         }
-        shown = self._told(call, done)
-        return CallResult(ToolOutcome(error=error), told, dict(done.timings), details, shown)
+        shown = self._final_arguments(call, done)
+        return CallResult(ToolOutcome(error=error), redacted, dict(done.timings), details, shown)
 
-    def _told(self, call: ToolCall, done: ComputerOutcome) -> Json | None:
+    def _final_arguments(self, call: ToolCall, done: ComputerOutcome) -> Json | None:
         if done.error is not None:
             return None
-        arguments: Json = hidden(call.arguments, self._book.hide)
+        arguments: Json = hidden(call.arguments, self._repository.hide)
         if done.told_text is None or arguments != call.arguments:
-            # The mask of a known secret tells less than a count.
+            # A known secret is replaced by its mask, which reveals less than a length would.
             return arguments
         return {**arguments, "text": done.told_text}
 
@@ -196,11 +209,14 @@ class ChatToolbox:
         return await tool.call(call.arguments, self._context(call))
 
     async def _stopped(self, call: ToolCall) -> ToolOutcome | None:
-        """Stop what a call has going, if a person wants that; where we end it is found again."""
+        """Stop what an interrupted call has started and return its outcome, if it is known.
+
+        At the end of the program nothing is stopped: the next start finds the process again.
+        """
         tool = self._tools.get(call.name)
         if call.toolset is not None or not isinstance(tool, Interruptible):
             return None
-        if (await self._book.view(self._chat_id)).state != ChatState.INTERRUPTING:
+        if (await self._repository.view(self._chat_id)).state != ChatState.INTERRUPTING:
             return None
         return await tool.interrupted(call.arguments, self._context(call))
 
@@ -208,15 +224,15 @@ class ChatToolbox:
         return ToolContext(self._chat_id, call.id, LazyMachine(self._find_machine, call.id))
 
     async def _begin(self, call: ToolCall) -> str:
-        arguments: Json = hidden(call.arguments, self._book.hide)
+        arguments: Json = hidden(call.arguments, self._repository.hide)
         if call.toolset and arguments == call.arguments:
             arguments = withheld(call.name, arguments)
 
         async def work(session: AsyncSession) -> StepView:
-            now = self._book.now()
+            now = self._repository.now()
             chat = await chats.get(session, self._chat_id)
-            moves.bump_version(chat, now)
-            begun = await steps.begin(
+            transitions.bump_version(chat, now)
+            step = await steps.begin(
                 session,
                 chat,
                 tool_call_id=call.id,
@@ -226,38 +242,41 @@ class ChatToolbox:
                 arguments=arguments,
                 now=now,
             )
-            return steps.view(begun)
+            return steps.view(step)
 
-        view = await self._book.store.write(work)
-        self._book.hub.publish("step", self._chat_id, view.to_json())
+        view = await self._repository.store.write(work)
+        self._repository.hub.publish("step", self._chat_id, view.to_json())
         return view.id
 
-    async def _end(self, call: ToolCall, step_id: str, ran: CallResult, status: str) -> StepView:
-        pictures = [b.file_id for b in ran.result.content if isinstance(b, Image)]
+    async def _end(
+        self, call: ToolCall, step_id: str, call_result: CallResult, status: str
+    ) -> StepView:
+        pictures = [b.file_id for b in call_result.result.content if isinstance(b, Image)]
+        final = call_result.final_arguments
 
         async def work(session: AsyncSession) -> StepView:
-            now = self._book.now()
+            now = self._repository.now()
             ended = steps.StepEnd(
                 status,
-                result_to_json(ran.result),
+                result_to_json(call_result.result),
                 now,
-                ran.outcome.error,
-                ran.timings,
-                ran.details,
+                call_result.outcome.error,
+                call_result.timings,
+                call_result.details,
                 pictures[-1] if pictures else None,
-                None if ran.told is None else step_title(call.name, ran.told),
-                ran.told,
+                None if final is None else step_title(call.name, final),
+                final,
             )
-            moves.bump_version(await chats.get(session, self._chat_id), now)
+            transitions.bump_version(await chats.get(session, self._chat_id), now)
             return steps.view(await steps.end(session, step_id, ended))
 
-        view = await self._book.store.write(work)
-        self._book.hub.publish("step", self._chat_id, view.to_json())
+        view = await self._repository.store.write(work)
+        self._repository.hub.publish("step", self._chat_id, view.to_json())
         return view
 
 
 def hidden(value: Any, hide: Callable[[str], str]) -> Any:
-    """Return a JSON value with all its texts as ``hide`` lets them be read."""
+    """Return a JSON value with ``hide`` applied to all of its strings, keys included."""
     match value:
         case str():
             return hide(value)
@@ -278,14 +297,14 @@ def _hidden_result(result: ToolResult, hide: Callable[[str], str]) -> ToolResult
 
 
 def read_outcome(result: ToolResult) -> ToolOutcome:
-    """Return what a stored result told a caller that has no conversation here."""
-    said = "".join(block.text for block in result.content if isinstance(block, Text))
-    return ToolOutcome(error=said) if result.is_error else ToolOutcome(json.loads(said))
+    """Return the outcome that a stored result had for a caller outside of any conversation."""
+    text = "".join(block.text for block in result.content if isinstance(block, Text))
+    return ToolOutcome(error=text) if result.is_error else ToolOutcome(json.loads(text))
 
 
 def _result(call: ToolCall, outcome: ToolOutcome) -> ToolResult:
-    said = outcome.error or json.dumps(outcome.value, ensure_ascii=False)
-    return ToolResult(call.id, (Text(said),), outcome.is_error, call.toolset)
+    text = outcome.error or json.dumps(outcome.value, ensure_ascii=False)
+    return ToolResult(call.id, (Text(text),), outcome.is_error, call.toolset)
 
 
 def _note(step: StepView) -> Json:

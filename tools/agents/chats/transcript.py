@@ -1,4 +1,4 @@
-"""The conversation of one chat as the loop reads and writes it, kept in the store."""
+"""The conversation of one chat, as the loop reads it from the store and appends to it."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -12,27 +12,27 @@ from deskhand.tools.conversation.conversation import (
 )
 from deskhand.tools.store import chats, messages, steps, turns
 
-from . import transitions as moves
+from . import transitions as transitions
 from .repository import ChatRepository
 
 
 class StoredTranscript:
     """The history of one chat."""
 
-    def __init__(self, book: ChatRepository, chat_id: str) -> None:
-        self._book = book
+    def __init__(self, repository: ChatRepository, chat_id: str) -> None:
+        self._repository = repository
         self._chat_id = chat_id
 
     async def messages(self) -> tuple[Message, ...]:
-        """Return what was said so far."""
-        return await self._book.store.read(lambda s: messages.history(s, self._chat_id))
+        """Return the messages so far, without the queue."""
+        return await self._repository.store.read(lambda s: messages.history(s, self._chat_id))
 
     async def append(self, message: Message, usage: Usage | None = None) -> None:
-        """Add a message, and to the turn what it cost."""
+        """Append a message, and add the tokens that it used to those of the turn."""
 
         async def work(session: AsyncSession) -> int:
             chat = await chats.get(session, self._chat_id)
-            now = self._book.now()
+            now = self._repository.now()
             await messages.append(session, chat.id, message, now)
             turn = await turns.current(session, chat)
             if usage is not None and turn is not None:
@@ -40,21 +40,24 @@ class StoredTranscript:
                 turn.output_tokens += usage.output_tokens
                 turn.cache_read_tokens += usage.cache_read_tokens
                 turn.cache_write_tokens += usage.cache_write_tokens
-            moves.bump_version(chat, now)
+            transitions.bump_version(chat, now)
             return chat.version
 
-        version = await self._book.store.write(work)
-        self._book.hub.publish("message", self._chat_id, {"version": version})
+        version = await self._repository.store.write(work)
+        self._repository.hub.publish("message", self._chat_id, {"version": version})
 
-    def say(self, text: str) -> None:
-        """Tell listeners what the model has said so far of a message that is not whole yet."""
-        self._book.hub.publish("text", self._chat_id, {"text": text})
+    def publish_text(self, text: str) -> None:
+        """Publish the text so far of a reply that the model has not completed."""
+        self._repository.hub.publish("text", self._chat_id, {"text": text})
 
     async def answer_open_calls(self) -> None:
-        """Give every call that was cut off a result, its true one where it was written down."""
+        """Append a result for every call that was cut off: the stored one, or else an error.
+
+        Providers refuse a conversation in which a call has no result.
+        """
 
         async def work(session: AsyncSession) -> bool:
-            now = self._book.now()
+            now = self._repository.now()
             for step in await steps.running(session, self._chat_id):
                 step.status, step.ended_at = "interrupted", now
                 step.error = "interrupted before it gave a result"
@@ -68,21 +71,21 @@ class StoredTranscript:
             if left:
                 results = tuple(known.get(call.id) or interrupted(call) for call in left)
                 await messages.append(session, chat.id, Message("user", results), now)
-            moves.bump_version(chat, now)
+            transitions.bump_version(chat, now)
             return bool(left)
 
-        if await self._book.store.write(work):
-            self._book.hub.publish("message", self._chat_id, {})
+        if await self._repository.store.write(work):
+            self._repository.hub.publish("message", self._chat_id, {})
 
 
 def result_to_json(result: ToolResult) -> dict[str, object]:
-    """Return a form that :func:`result_from_json` reads back."""
+    """Return the JSON form that :func:`result_from_json` reads."""
     block: dict[str, object] = message_to_json(Message("user", (result,)))["content"][0]
     return block
 
 
 def result_from_json(data: dict[str, object]) -> ToolResult:
-    """Read what :func:`result_to_json` wrote."""
+    """Return the result that :func:`result_to_json` has written."""
     block = message_from_json({"role": "user", "content": [data]}).content[0]
     if not isinstance(block, ToolResult):
         raise TypeError("a step's result is a tool result")

@@ -1,4 +1,4 @@
-"""Moves of the table of states, made in the database."""
+"""Transitions of the state table, applied in the database."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -25,31 +25,32 @@ async def apply(
     message: Message | None = None,
     queue_limit: int = 20,
 ) -> Transition:
-    """Let ``event`` happen to a chat: its state, its messages, and the turn that may begin.
+    """Apply an event to a chat: to its state, its messages, and the turn that may begin.
 
     Raises:
-        IllegalMove: If the table has no such move.
-        QueueFull: If the message would be one too many.
+        IllegalMove: If the table has no transition for the event.
+        MessageQueueFull: If the message would be one too many.
     """
     waiting = await messages.queue_length(session, chat.id)
-    made = move(Situation(ChatState(chat.state), waiting > 0, chat.archived), event)
-    if message is not None and made.delivery is Delivery.APPEND:
+    transition = move(Situation(ChatState(chat.state), waiting > 0, chat.archived), event)
+    if message is not None and transition.delivery is Delivery.APPEND:
         await messages.append(session, chat.id, message, now)
     elif message is not None:
         if waiting >= queue_limit:
             raise MessageQueueFull(queue_limit)
         await messages.enqueue(session, chat.id, message, now)
-    if made.delivery in (Delivery.PROMOTE, Delivery.ENQUEUE_AND_PROMOTE):
+    if transition.delivery in (Delivery.PROMOTE, Delivery.ENQUEUE_AND_PROMOTE):
         await messages.promote(session, chat.id)
-    if made.delivery not in (Delivery.NONE, Delivery.ENQUEUE):
+    # Every delivery into the history begins a turn: the model answers what the history ends with.
+    if transition.delivery not in (Delivery.NONE, Delivery.ENQUEUE):
         await turns.begin(session, chat, now)
-    chat.state = made.state.value
-    chat.archived = made.archived
+    chat.state = transition.state.value
+    chat.archived = transition.archived
     bump_version(chat, now)
-    return made
+    return transition
 
 
 def bump_version(chat: ChatRow, now: float) -> None:
-    """Note that something about a chat has changed."""
+    """Count a change of a chat, so that clients can recognise an older view of it."""
     chat.updated_at = now
     chat.version += 1

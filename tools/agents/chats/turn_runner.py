@@ -1,4 +1,11 @@
-"""What a chat does in a turn: its desktop, its tools, the loop, and what came of it."""
+"""Runner of a chat's turns: acquires the desktop, runs the loop, stores the recording.
+
+The order of the writes in :meth:`TurnRunner.finish` matters. The recording is stored first, as it
+may take the longest and the desktop may be released as soon as the turn is over. The row of the
+turn, its recording and the new state of the chat are written in one transaction, so that a crash
+leaves either a running turn, which the next start resumes, or an ended one. Only after that commit
+the desktop service's copy of the recording is removed.
+"""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -38,7 +45,7 @@ LEFT_BEHIND = "the recording stayed on the desktop that was lost"
 
 
 class MakeComputer(Protocol):
-    """Makes the computer tool of one chat."""
+    """Factory of the computer tool of one chat."""
 
     def __call__(self, chat_id: str, machine: DesktopMachine) -> Computer:
         """Return the tool that works on ``machine`` and stores pictures for the chat."""
@@ -46,41 +53,44 @@ class MakeComputer(Protocol):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a turn ended before the model could end it."""
+    """Reason for which a turn ended before the model could end it."""
 
     error: str
     kind: str
 
 
 class TurnRunner:
-    """Does the turns of all chats."""
+    """Runs the turns of all chats."""
 
     def __init__(
         self,
-        book: ChatRepository,
+        repository: ChatRepository,
         models: Models,
-        workplaces: DesktopAssignment,
+        assignment: DesktopAssignment,
         recordings: ChatRecordings,
         make_computer: MakeComputer,
         clock: Callable[[], float],
     ) -> None:
-        self._book = book
+        self._repository = repository
         self._models = models
-        self._workplaces = workplaces
+        self._assignment = assignment
         self._recordings = recordings
         self._make_computer = make_computer
         self._clock = clock
         self.tools: Callable[[ChatView], Mapping[str, Tool]] = lambda _: {}
-        """The tools of a chat; set by whoever puts the parts together."""
+        """The tools of a chat; :class:`~deskhand.tools.agents.chats.chats.Chats` sets it."""
         self.keep_recordings = False
-        """Let the recorders go on when the program ends."""
+        """Whether the recorders continue when the program ends."""
 
-    async def attempt(self, chat_id: str) -> TurnEnd | Failure | None:
-        """Work until the turn is over; ``None`` when there was nothing to do."""
-        if (await self._book.view(chat_id)).state not in (ChatState.QUEUED, ChatState.RUNNING):
+    async def run(self, chat_id: str) -> TurnEnd | Failure | None:
+        """Run the turn until it is over; return ``None`` when there was nothing to do."""
+        if (await self._repository.view(chat_id)).state not in (
+            ChatState.QUEUED,
+            ChatState.RUNNING,
+        ):
             return None
         try:
-            return await self._attempt(chat_id)
+            return await self._run_turn(chat_id)
         except NoDesktop as error:
             return Failure(str(error), "desktop")
         except ChatError as error:
@@ -91,56 +101,57 @@ class TurnRunner:
             log.exception("the turn of chat %s failed", chat_id)
             return Failure(f"{type(error).__name__}: {error}", "generic")
 
-    async def settle(self, chat_id: str, ended: TurnEnd | Failure | None) -> bool:
-        """Store the recording, write down the end, and say whether another turn follows."""
-        if (await self._book.view(chat_id)).state not in BUSY:
+    async def finish(self, chat_id: str, ended: TurnEnd | Failure | None) -> bool:
+        """Store the recording, record how the turn ended; return whether another one follows."""
+        if (await self._repository.view(chat_id)).state not in BUSY:
             return False
-        patience = self._book.settings.recording_seconds
-        recorded = await self._recordings.finish(chat_id, _end_reason(ended), patience)
-        await StoredTranscript(self._book, chat_id).answer_open_calls()
+        timeout = self._repository.settings.recording_seconds
+        recorded = await self._recordings.finish(chat_id, _end_reason(ended), timeout)
+        await StoredTranscript(self._repository, chat_id).answer_open_calls()
         status = _status(ended)
-        interrupting = (await self._book.view(chat_id)).state == ChatState.INTERRUPTING
+        # Read again: storing the recording takes seconds, in which an interruption may come.
+        interrupting = (await self._repository.view(chat_id)).state == ChatState.INTERRUPTING
 
         async def write(session: AsyncSession, chat: ChatRow) -> None:
             turn = await turns.running(session, chat)
-            _write_end(turn, ended, status, self._book.now())
+            _write_end(turn, ended, status, self._repository.now())
             await self._write_recording(session, chat, turn, recorded)
 
         if interrupting:
             event = StateEvent.FINISH_INTERRUPTION
         else:
             event = StateEvent.FAIL if status == "failed" else StateEvent.FINISH_TURN
-        made = await self._book.move(chat_id, event, before=write)
+        transition = await self._repository.move(chat_id, event, before=write)
         await self._recordings.clear(chat_id)
-        if made.state is ChatState.RUNNING:
+        if transition.state is ChatState.RUNNING:
             return True
-        self._workplaces.rest(chat_id)
+        self._assignment.rest(chat_id)
         return False
 
-    async def put_back(self, chat_id: str) -> None:
+    async def requeue(self, chat_id: str) -> None:
         """Leave the turn to the next start of the program."""
         recorded: Recorded | None = None
         if self.keep_recordings:
             self._recordings.leave(chat_id)
         else:
-            patience = self._book.settings.closing_seconds
-            recorded = await self._recordings.finish(chat_id, "closed", patience)
+            timeout = self._repository.settings.closing_seconds
+            recorded = await self._recordings.finish(chat_id, "closed", timeout)
 
         async def write(session: AsyncSession, chat: ChatRow) -> None:
             turn = await turns.running(session, chat)
             if recorded is not None:
                 await self._write_recording(session, chat, turn, recorded)
 
-        if (await self._book.view(chat_id)).state in (ChatState.QUEUED, ChatState.RUNNING):
-            await self._book.move(chat_id, StateEvent.PUT_BACK, before=write)
+        if (await self._repository.view(chat_id)).state in (ChatState.QUEUED, ChatState.RUNNING):
+            await self._repository.move(chat_id, StateEvent.PUT_BACK, before=write)
 
-    async def _attempt(self, chat_id: str) -> TurnEnd:
-        transcript = StoredTranscript(self._book, chat_id)
+    async def _run_turn(self, chat_id: str) -> TurnEnd:
+        transcript = StoredTranscript(self._repository, chat_id)
         await transcript.answer_open_calls()
         is_new_desktop = await self._prepare(chat_id)
-        view = await self._book.view(chat_id)
+        view = await self._repository.view(chat_id)
         if view.state == ChatState.QUEUED:
-            await self._book.move(chat_id, StateEvent.ADMIT)
+            await self._repository.move(chat_id, StateEvent.ADMIT)
         if is_new_desktop:
             await transcript.append(Message("user", (Text(NEW_DESKTOP),)))
         is_child = view.parent_id is not None
@@ -152,14 +163,17 @@ class TurnRunner:
             budget=await self._budget(chat_id),
         )
         toolbox = await self._toolbox(view)
-        return await run_turn(transcript, model, toolbox, settings, self._clock, transcript.say)
+        return await run_turn(
+            transcript, model, toolbox, settings, self._clock, transcript.publish_text
+        )
 
     async def _prepare(self, chat_id: str) -> bool:
         try:
-            return await self._workplaces.prepare(chat_id)
+            return await self._assignment.prepare(chat_id)
         except (ChatError, MachineRefused, MachineUnavailable):
             raise
         except Exception as error:
+            # Any failure to start a desktop is reported as one, not as a generic failure.
             log.exception("no desktop for chat %s", chat_id)
             raise NoDesktop(str(error)) from error
 
@@ -167,7 +181,7 @@ class TurnRunner:
         computer: Computer | None = None
         recording: TurnRecording | None = None
         if view.mode == "computer_use":
-            machine = await self._workplaces.machine(view.id)
+            machine = await self._assignment.machine(view.id)
             computer = self._make_computer(view.id, machine)
             recording = self._recordings.open(
                 view.id,
@@ -176,16 +190,16 @@ class TurnRunner:
                 started=view.recording_status == "recording",
             )
         return ChatToolbox(
-            self._book,
+            self._repository,
             view.id,
             self.tools(view),
-            lambda: self._workplaces.machine(view.id),
+            lambda: self._assignment.machine(view.id),
             computer=computer,
             recording=recording,
         )
 
     async def _budget(self, chat_id: str) -> TurnBudget:
-        chat = await self._book.store.read(lambda s: chats.get(s, chat_id))
+        chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
         return TurnBudget(**chat.budget)
 
     async def _write_recording(
@@ -195,19 +209,20 @@ class TurnRunner:
             if turn.recording.get("status") != "recording":
                 return
             recorded = Recorded(end_reason="service_lost", complete=False, warning=LEFT_BEHIND)
+        # A turn that was requeued has files from before the restart.
         before = turn.recording.get("file_ids") or []
-        told = recorded.to_json()
-        told["file_ids"] = [*before, *told["file_ids"]]
-        told["thumbnail_file_id"] = told["thumbnail_file_id"] or turn.recording.get(
+        written = recorded.to_json()
+        written["file_ids"] = [*before, *written["file_ids"]]
+        written["thumbnail_file_id"] = written["thumbnail_file_id"] or turn.recording.get(
             "thumbnail_file_id"
         )
-        told["status"] = "stored" if told["file_ids"] else told["status"]
-        turn.recording = told
+        written["status"] = "stored" if written["file_ids"] else written["status"]
+        turn.recording = written
         await steps.place_in_video(session, chat.id, turn.number, recorded.video_times)
 
 
 def role_of(mode: str, parent_id: str | None) -> Role:
-    """Return which of the usual models fits: who works on a desktop has nobody below it."""
+    """Return the role that selects the default model; a chat on a desktop has no children."""
     if mode == "computer_use":
         return "child"
     return "parent" if parent_id is None else "helper"

@@ -1,4 +1,20 @@
-"""Owner of the tasks in which chats work: one a chat, each awaited when all ends."""
+"""Owner of the asyncio tasks in which chats take their turns: one task for each chat at work.
+
+A task runs one turn after the other until the worker reports that none follows:
+
+    start ──> run ──> finish ──> run ──> finish ──> (task ends)
+               │ cancelled by ``interrupt``: finish is called with ``None``
+               └ cancelled by ``close``: requeue is called in place of finish
+
+Invariants:
+
+- A chat never has two tasks. A ``start`` during the last ``finish`` makes the task go on with
+  another turn, so that a message that arrives just then is not left in the queue.
+- Only ``run`` is ever cancelled. ``finish`` and ``requeue`` write to the database and store the
+  recording; cancelling them would leave a turn that is neither running nor ended.
+- ``close`` returns when every task has ended. A chat that is started after that stays queued in
+  the database until the next start of the program.
+"""
 
 import asyncio
 import logging
@@ -11,15 +27,15 @@ T = TypeVar("T")
 
 
 class Worker(Protocol[T]):
-    """Does a chat's work, in two parts: the first may be cut short, the second may not."""
+    """Runs a chat's turns; a run may be cancelled, the end of a turn may not."""
 
-    async def attempt(self, chat_id: str) -> T:
-        """Work until the turn is over; cancelling is how a turn is interrupted."""
+    async def run(self, chat_id: str) -> T:
+        """Work until the turn is over; cancelling interrupts the turn."""
 
-    async def settle(self, chat_id: str, ended: T | None) -> bool:
-        """Write down how the turn ended; say whether another one follows at once."""
+    async def finish(self, chat_id: str, ended: T | None) -> bool:
+        """Record how the turn ended; return whether another one follows at once."""
 
-    async def put_back(self, chat_id: str) -> None:
+    async def requeue(self, chat_id: str) -> None:
         """Leave the turn to the next start of the program."""
 
 
@@ -29,29 +45,31 @@ class Turns(Generic[T]):
     def __init__(self, worker: Worker[T]) -> None:
         self._worker = worker
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._attempts: dict[str, asyncio.Task[T]] = {}
+        self._runs: dict[str, asyncio.Task[T]] = {}
         self._again: set[str] = set()
         self._closing = False
 
     def start(self, chat_id: str) -> None:
-        """Let a chat work; one that is about to end its task goes on instead."""
+        """Start a chat's task; a task that is about to end takes another turn instead."""
         if self._closing:
             return
         if chat_id in self._tasks:
             self._again.add(chat_id)
             return
-        self._tasks[chat_id] = asyncio.create_task(self._work(chat_id), name=f"chat {chat_id}")
+        self._tasks[chat_id] = asyncio.create_task(
+            self._take_turns(chat_id), name=f"chat {chat_id}"
+        )
 
     def ensure(self, chat_id: str) -> None:
-        """Let a chat work unless it does, as after a turn that could not be settled."""
+        """Start a chat's task unless it has one, as after a turn whose end was not recorded."""
         if chat_id not in self._tasks:
             self.start(chat_id)
 
     def interrupt(self, chat_id: str) -> None:
-        """Cut the current attempt short; it is settled as interrupted."""
-        attempt = self._attempts.get(chat_id)
-        if attempt is not None:
-            attempt.cancel()
+        """Cancel the current run of a chat; its turn is finished as interrupted."""
+        run = self._runs.get(chat_id)
+        if run is not None:
+            run.cancel()
 
     async def over(self, chat_id: str) -> None:
         """Return when the chat has no task any more."""
@@ -60,34 +78,37 @@ class Turns(Generic[T]):
             await asyncio.wait({task})
 
     async def close(self) -> None:
-        """Put back what is going on and return when no task is left."""
+        """Requeue the turns that are running and return when no task is left."""
         self._closing = True
-        for attempt in tuple(self._attempts.values()):
-            attempt.cancel()
+        for run in tuple(self._runs.values()):
+            run.cancel()
+        # A loop, because a task that is in ``finish`` just now has no run to cancel.
         while self._tasks:
             await asyncio.wait(set(self._tasks.values()))
 
-    async def _work(self, chat_id: str) -> None:
+    async def _take_turns(self, chat_id: str) -> None:
         set_log_context({"chat_id": chat_id})
         try:
             going_on = True
             while going_on and not self._closing:
                 self._again.discard(chat_id)
-                going_on = await self._turn(chat_id) or chat_id in self._again
+                going_on = await self._take_turn(chat_id) or chat_id in self._again
         except Exception:
             log.exception("the turn of chat %s could not be settled", chat_id)
         finally:
             self._again.discard(chat_id)
             del self._tasks[chat_id]
 
-    async def _turn(self, chat_id: str) -> bool:
-        attempt: asyncio.Task[T] = asyncio.ensure_future(self._worker.attempt(chat_id))
-        self._attempts[chat_id] = attempt
+    async def _take_turn(self, chat_id: str) -> bool:
+        # A task of its own, so that ``interrupt`` cancels the run and not ``finish`` after it.
+        run: asyncio.Task[T] = asyncio.ensure_future(self._worker.run(chat_id))
+        self._runs[chat_id] = run
         try:
-            await asyncio.wait({attempt})
+            await asyncio.wait({run})
         finally:
-            del self._attempts[chat_id]
-        if self._closing and attempt.cancelled():
-            await self._worker.put_back(chat_id)
+            del self._runs[chat_id]
+        # A run that ended before ``close`` cancelled it has a result, which must be recorded.
+        if self._closing and run.cancelled():
+            await self._worker.requeue(chat_id)
             return False
-        return await self._worker.settle(chat_id, None if attempt.cancelled() else attempt.result())
+        return await self._worker.finish(chat_id, None if run.cancelled() else run.result())

@@ -1,4 +1,8 @@
-"""A chat's machine that is looked for when a tool first needs it."""
+"""A chat's machine that is resolved when a tool first needs it.
+
+Many tools never reach a machine. Resolving it before each call would start the default desktop for
+chats that never use one.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -23,7 +27,7 @@ class LazyMachine:
         params: Mapping[str, str] | None = None,
         timeout: float = 30.0,
     ) -> Any:
-        """Send one request, as ``deskhand.tools.kit.support.spec.Machine`` says."""
+        """Send one request; see :class:`deskhand.tools.kit.support.spec.Machine`."""
         machine = (await self._find()).for_call(self._tool_call_id)
         return await machine.request(
             method, path, json=json, content=content, params=params, timeout=timeout

@@ -1,4 +1,20 @@
-"""Own desktops of chats: at most so many, given out in order, taken back from those at rest."""
+"""Pool of the chats' own desktops: a limited number, assigned in order of request.
+
+States of a chat here, and what moves it on:
+
+    expected ──acquire──> waiting ──room──> holding ──rest──> resting ──acquire──> holding
+                                               └──release──> (gone) <──release_idle──┘
+
+- ``expected``: a chat that will request a desktop soon. Its position in the queue is known already.
+- ``waiting``: one :class:`asyncio.Event` for each chat, in the order of arrival. Only the first may
+  take a free place, so that a burst of short requests cannot overtake it.
+- ``holding``: the desktop is counted from the moment its start begins (``None`` until it has an
+  id), so that two starts at once cannot exceed the limit.
+- ``resting``: the chat keeps its desktop until another needs the place, or until it has rested for
+  the configured time. A desktop that a person watches or controls is never taken.
+
+Every change that can free a place wakes all waiting chats; each checks the conditions again.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,9 +23,10 @@ from .ports import DesktopSource
 
 
 class DesktopPool:
-    """Who has a desktop, and who waits for one.
+    """The chats that have a desktop of their own, and those that wait for one.
 
-    ``released`` is told of a chat whose desktop was taken back; ``clock`` counts seconds.
+    ``released`` is awaited with the id of a chat whose desktop is about to end. ``clock`` returns
+    seconds.
     """
 
     def __init__(
@@ -24,33 +41,33 @@ class DesktopPool:
         self._limit = limit
         self._released = released
         self._desktops: dict[str, str | None] = {}
-        """By chat; ``None`` while it starts."""
+        """Id of the desktop by chat; ``None`` while it starts."""
         self._resting: dict[str, float] = {}
-        """Chats that could do without and since when, the longest at rest first."""
+        """Chats whose desktop is idle, and since when; the longest idle first."""
         self._waiting: dict[str, asyncio.Event] = {}
         self._expected: dict[str, None] = {}
-        """Chats that were told of and have not asked yet."""
+        """Chats that were announced and have not requested their desktop yet."""
 
-    def place(self, chat_id: str) -> int | None:
-        """Return a chat's place in the queue, from 1, or ``None`` when it does not wait."""
+    def position(self, chat_id: str) -> int | None:
+        """Return a chat's position in the queue, from 1, or ``None`` when it does not wait."""
         if chat_id in self._waiting:
             return list(self._waiting).index(chat_id) + 1
         if chat_id not in self._expected:
             return None
         room = self._limit - len(self._desktops) + len(self._resting)
-        place = len(self._waiting) + list(self._expected).index(chat_id) + 1 - max(room, 0)
-        return place if place > 0 else None
+        position = len(self._waiting) + list(self._expected).index(chat_id) + 1 - max(room, 0)
+        return position if position > 0 else None
 
     def expect(self, chat_id: str) -> None:
-        """Note that a chat will ask for a desktop soon, so that its place is known before."""
+        """Record that a chat will request a desktop soon, so that its position is known before."""
         self._expected[chat_id] = None
 
     def adopt(self, chat_id: str, desktop_id: str) -> None:
-        """Note what a chat had before the control plane was started again."""
+        """Record the desktop that a chat had before the control plane was restarted."""
         self._desktops[chat_id] = desktop_id
 
     async def acquire(self, chat_id: str, name: str) -> str:
-        """Return the chat's desktop, started when there is room for one more."""
+        """Return the chat's desktop; start one as soon as the limit permits."""
         self._expected.pop(chat_id, None)
         self._resting.pop(chat_id, None)
         held = self._desktops.get(chat_id)
@@ -61,24 +78,25 @@ class DesktopPool:
         try:
             desktop_id = await self._machines.acquire(chat_id, name=name)
         except BaseException:
+            # Cancellation included: the place must become free for the next chat.
             self._forget(chat_id)
             raise
         self._desktops[chat_id] = desktop_id
         return desktop_id
 
     def rest(self, chat_id: str) -> None:
-        """Note that the desktop may be taken back when another chat needs one."""
+        """Mark the desktop as idle: it may be released when another chat needs one."""
         self._expected.pop(chat_id, None)
         if self._desktops.get(chat_id):
             self._resting[chat_id] = self._clock()
             self._wake()
 
-    async def take_back(self, seconds: float) -> None:
-        """Take back what has rested for so long and is not in use."""
+    async def release_idle(self, seconds: float) -> None:
+        """Release the desktops that have been idle for so long and that no person uses."""
         for chat_id, since in list(self._resting.items()):
             if self._clock() - since >= seconds and not await self._in_use(chat_id):
-                await self._give_back(chat_id)
-        # What somebody watched a while ago may be free by now.
+                await self._release_resting(chat_id)
+        # A desktop that a person watched at the last check may be free by now.
         self._wake()
 
     async def release(self, chat_id: str) -> None:
@@ -87,7 +105,7 @@ class DesktopPool:
         desktop_id = self._desktops.get(chat_id)
         if desktop_id is None:
             return
-        # Forgotten first: a message that comes now must not get the desktop that ends.
+        # Forget it first: a message that arrives now must not get the desktop that ends.
         self._resting.pop(chat_id, None)
         self._forget(chat_id)
         await self._released(chat_id)
@@ -99,15 +117,16 @@ class DesktopPool:
         try:
             while not await self._room(chat_id):
                 await woken.wait()
-                # Before the next look, so that what happens during it is not slept through.
+                # Clear before the next check: a change during that check must not be missed.
                 woken.clear()
         finally:
             del self._waiting[chat_id]
             self._wake()
 
     async def _room(self, chat_id: str) -> bool:
-        if self.place(chat_id) != 1:
+        if self.position(chat_id) != 1:
             return False
+        # Desktops that ended by themselves no longer count.
         for chat, desktop_id in list(self._desktops.items()):
             if desktop_id is not None and not self._machines.known(desktop_id):
                 self._resting.pop(chat, None)
@@ -116,15 +135,15 @@ class DesktopPool:
             if len(self._desktops) < self._limit:
                 break
             if not await self._in_use(resting):
-                await self._give_back(resting)
+                await self._release_resting(resting)
         return len(self._desktops) < self._limit
 
     async def _in_use(self, chat_id: str) -> bool:
         desktop_id = self._desktops.get(chat_id)
         return desktop_id is not None and await self._machines.in_use(desktop_id)
 
-    async def _give_back(self, chat_id: str) -> None:
-        # It may have been sent a message while its desktop was asked.
+    async def _release_resting(self, chat_id: str) -> None:
+        # A message may have arrived while the desktop was asked whether a person uses it.
         if chat_id in self._resting:
             await self.release(chat_id)
 

@@ -1,4 +1,4 @@
-"""How much one turn may use."""
+"""Budget of one turn: limits of steps, minutes and tokens."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 Spent = Literal["steps", "minutes", "tokens"]
 
 DEFAULT_STEPS = 1200
-"""Tool calls in one turn."""
+"""Tool calls in one turn: a bound for loops that the stuck detector does not recognise."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class TurnBudget:
     tokens: int | None = None
 
     def spent(self, steps: int, seconds: float, tokens: int) -> Spent | None:
-        """Which limit has been reached; the first in the order of the fields."""
+        """Return the limit that has been reached, the first in the order of the fields."""
         if self.steps is not None and steps >= self.steps:
             return "steps"
         if self.minutes is not None and seconds >= self.minutes * 60:
@@ -27,7 +27,7 @@ class TurnBudget:
             return "tokens"
         return None
 
-    def says(self, spent: Spent) -> str:
-        """A sentence on the limit that was reached."""
+    def message(self, spent: Spent) -> str:
+        """Return the error message for a limit that was reached."""
         amount = {"steps": self.steps, "minutes": self.minutes, "tokens": self.tokens}[spent]
         return f"Ended because the budget of {amount:g} {spent} is used up."

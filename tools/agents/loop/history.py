@@ -1,4 +1,9 @@
-"""Making of a transcript what a provider takes: every call answered, old pictures left out."""
+"""Preparation of a transcript for a provider: every call answered, old pictures left out.
+
+Providers refuse a conversation in which a call has no result, a result has no call, or two messages
+of one role follow each other. A transcript may have all of these after a crash or an interruption.
+The stored transcript is never changed: the functions here return a corrected copy for each request.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,9 +18,11 @@ from deskhand.tools.conversation.conversation import (
 )
 
 KEPT_PICTURES = 3
+"""Newest pictures that a request contains: a model compares the screen before and after."""
+
 BATCH = 3
-"""Pictures are left out this many at a time. What is sent before the newest pictures then stays
-the same for some requests in a row, and the provider's cache goes on being used."""
+"""Number of pictures that are left out at a time. The part of the request before the newest
+pictures then stays the same for several requests, so that the provider's prompt cache has hits."""
 
 LONGEST_RESULT = 60_000
 """Characters of one text in a tool's result, some 15,000 tokens."""
@@ -33,7 +40,7 @@ def prepared(
 
 
 def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
-    """The calls of the last assistant message that nobody has answered."""
+    """Return the calls of the last assistant message that have no result."""
     calls: tuple[ToolCall, ...] = ()
     for message in messages:
         if message.role == "assistant":
@@ -44,14 +51,14 @@ def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
 
 
 def interrupted(call: ToolCall, why: str = INTERRUPTED) -> ToolResult:
-    """The result of a call that gave none."""
+    """Return the error result for a call that has none."""
     return ToolResult(call.id, (Text(why),), is_error=True, toolset=call.toolset)
 
 
 def closed(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Answer every call right after it, in order, and drop answers to nothing.
+    """Put the result of every call right after it, in order, and drop results without a call.
 
-    Neighbours of one role become one message, as the providers see them.
+    Consecutive messages of one role become one, as providers require.
     """
     merged = _merged(messages)
     out: list[Message] = []
@@ -69,7 +76,7 @@ def closed(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def shortened(messages: Iterable[Message], most: int = LONGEST_RESULT) -> tuple[Message, ...]:
-    """Leave out the middle of every result's text that is longer than ``most`` characters."""
+    """Leave out the middle of each text of a result that is longer than ``most`` characters."""
 
     def short(block: Block) -> Block:
         if not isinstance(block, ToolResult):
@@ -84,6 +91,7 @@ def _short(text: Text, most: int) -> Text:
     over = len(text.text) - most
     if over <= 0:
         return text
+    # The end stays too: there commands report their errors.
     head = most * 2 // 3
     tail = text.text[len(text.text) - (most - head) :]
     return Text(f"{text.text[:head]}\n[… {over} characters left out here …]\n{tail}")
@@ -92,7 +100,7 @@ def _short(text: Text, most: int) -> Text:
 def without_old_pictures(
     messages: Iterable[Message], keep: int = KEPT_PICTURES, batch: int = BATCH
 ) -> tuple[Message, ...]:
-    """Put a line of words in the place of all but the newest pictures."""
+    """Replace all but the newest pictures by a line of text."""
     messages = tuple(messages)
     total = sum(isinstance(b, Image) for m in messages for b in _flat(m.content))
     left_out = max(0, total - keep) // batch * batch

@@ -1,4 +1,4 @@
-"""How a tool call ends that a person cut short."""
+"""End of a tool call that a person interrupted."""
 
 import asyncio
 
@@ -6,7 +6,10 @@ from deskhand.tools.conversation.conversation import ToolResult
 
 
 class CallInterrupted(asyncio.CancelledError):
-    """A call was cancelled, and what became of it is known all the same."""
+    """Cancellation of a call whose result is known nevertheless.
+
+    The loop must not swallow a cancellation, hence the base class.
+    """
 
     def __init__(self, result: ToolResult) -> None:
         super().__init__()

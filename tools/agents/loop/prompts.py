@@ -1,4 +1,4 @@
-"""What agents are told before their task."""
+"""System prompts of the agents."""
 
 from typing import Literal
 
@@ -55,7 +55,7 @@ _MODES: dict[Mode, str] = {
 
 
 def system_prompt(mode: Mode, *, child: bool, workdir: str | None = None) -> str:
-    """The system prompt of a chat; ``child`` is one that works for another agent."""
+    """Return the system prompt of a chat; ``child`` for one that works for another agent."""
     parts = [_MODES[mode], UNTRUSTED]
     if child:
         parts.append(CHILD)

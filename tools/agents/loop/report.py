@@ -1,4 +1,4 @@
-"""The tool by which an agent ends its turn, and what is taken for a report without it."""
+"""The tool with which an agent ends its turn, and the report that is assumed without it."""
 
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
@@ -43,12 +43,12 @@ REPORT_SPEC = ToolSpec(
 
 
 class BadReport(Exception):
-    """The arguments are not a report; the text is for the model."""
+    """The arguments are not a report; the message is for the model."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a turn came to."""
+    """Result of a turn."""
 
     summary: str
     outcome: Outcome
@@ -57,10 +57,10 @@ class Report:
 
 
 def read_report(arguments: Json) -> Report:
-    """Read the arguments of a call of the tool.
+    """Parse the arguments of a call of the report tool.
 
     Raises:
-        BadReport: If something is missing or wrong.
+        BadReport: If an argument is missing or has a wrong type or value.
     """
     summary = arguments.get("summary")
     if not isinstance(summary, str) or not summary.strip():
@@ -75,11 +75,11 @@ def read_report(arguments: Json) -> Report:
 
 
 def assumed_report(content: tuple[ReplyBlock, ...]) -> Report:
-    """Take plain closing words for a report of success."""
+    """Return a report of success for a turn that ended with plain text."""
     return Report(text_of(content), "done", "assumed")
 
 
 def text_of(content: tuple[ReplyBlock, ...]) -> str:
-    """The words of a reply, without its calls."""
+    """Return the text of a reply, without its calls."""
     texts = (b.text.strip() for b in content if isinstance(b, Text))
     return "\n\n".join(text for text in texts if text)

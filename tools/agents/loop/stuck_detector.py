@@ -1,4 +1,4 @@
-"""Notices an agent that goes in circles: the same call, the same answer, again and again."""
+"""Detection of an agent that repeats itself: the same call with the same result, many times."""
 
 import json
 import re
@@ -6,8 +6,10 @@ import re
 from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 
 LONGEST_ROW = 20
-PATIENT = frozenset({"wait", "wait_agent", "process_output", "request_human"})
-"""Calls that wait: they are made again on purpose, and count neither for nor against."""
+"""Equal calls in a row that end the turn. Agents that retry with a reason stop long before."""
+
+WAITING_TOOLS = frozenset({"wait", "wait_agent", "process_output", "request_human"})
+"""Tools that wait. Agents repeat them on purpose, so that their calls are not counted at all."""
 
 STUCK = (
     f"Ended because nothing changes: the last {LONGEST_ROW} calls were the same and gave the same."
@@ -16,24 +18,25 @@ _NUMBER = re.compile(r"\d+")
 
 
 class StuckDetector:
-    """Counts equal calls with equal answers in a row."""
+    """Counts equal calls with equal results in a row."""
 
     def __init__(self) -> None:
         self._last: tuple[str, ...] = ()
         self._row = 0
 
-    def saw(self, call: ToolCall, result: ToolResult) -> bool:
-        """Take note of a call; say whether it was one too many.
+    def record(self, call: ToolCall, result: ToolResult) -> bool:
+        """Count a call; return whether the agent is stuck.
 
-        A new picture is progress. Numbers in an answer are not: times and sizes differ always.
+        A result with a picture is progress. Numbers are ignored, as durations and sizes differ
+        between calls that do the same.
         """
-        if call.name in PATIENT:
+        if call.name in WAITING_TOOLS:
             return False
         if any(isinstance(block, Image) for block in result.content):
             self._last, self._row = (), 0
             return False
-        said = " ".join(b.text for b in result.content if isinstance(b, Text))
-        seen = (call.name, json.dumps(call.arguments, sort_keys=True), _NUMBER.sub("0", said))
+        text = " ".join(b.text for b in result.content if isinstance(b, Text))
+        seen = (call.name, json.dumps(call.arguments, sort_keys=True), _NUMBER.sub("0", text))
         self._row = self._row + 1 if seen == self._last else 1
         self._last = seen
         return self._row >= LONGEST_ROW

@@ -1,4 +1,22 @@
-"""One turn of an agent: ask the model, run its tools, until it ends or must be ended."""
+"""One turn of an agent: ask the model, run its tools, until the model or a limit ends the turn.
+
+    ask ──reply with calls──> run the calls ──results──> ask ...
+     │
+     ├── report tool           the turn ends with that report
+     ├── reply without calls   the turn ends; its text is assumed to report success
+     ├── cut at a length limit ask again, ``LONGEST_CUT_ROW`` times at most
+     └── refusal, full context, spent budget, model error, stuck: ends with an error kind
+
+Invariants:
+
+- Between two requests to the model every call in the transcript has a result. Whatever ends a run
+  (failure, cancellation) first answers the open calls; what a crash left open is answered when the
+  next turn starts.
+- A failing tool never ends the turn: its error is a result for the model.
+- After a failed computer action the other computer actions of the same reply are not run. They were
+  planned for a screen that does not exist.
+- Time in which a person controls the desktop is not charged to the budget.
+"""
 
 import asyncio
 import logging
@@ -38,21 +56,21 @@ AFTER_REPORT = "Not run: the report came before it."
 
 
 class Transcript(Protocol):
-    """What was said in the chat, kept."""
+    """The stored messages of the chat."""
 
     async def messages(self) -> tuple[Message, ...]:
-        """Everything so far, oldest first."""
+        """Return all messages so far, oldest first."""
 
     async def append(self, message: Message, usage: Usage | None = None) -> None:
-        """Keep one more; ``usage`` is what the model took to say it."""
+        """Store a message; ``usage`` are the tokens that the model used for it."""
 
 
 class Toolbox(Protocol):
-    """The tools an agent has."""
+    """The tools that an agent may call."""
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is told of them."""
+        """Descriptions of the tools for the model."""
 
     @property
     def computer(self) -> bool:
@@ -60,15 +78,15 @@ class Toolbox(Protocol):
 
     @property
     def people_seconds(self) -> float:
-        """How long people were in control of the desktop during the turn: not charged to it."""
+        """Seconds for which people controlled the desktop; they are not charged to the turn."""
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call and record it. Failures come back as results."""
+        """Run one call and record it; failures are returned as results."""
 
 
 @dataclass(frozen=True)
 class LoopSettings:
-    """How a turn is run."""
+    """Parameters of one turn."""
 
     model: str
     system: str
@@ -76,12 +94,12 @@ class LoopSettings:
     max_tokens: int = 32000
     kept_pictures: int = history.KEPT_PICTURES
     report: bool = True
-    """Offer the report tool, for an agent that somebody waits for."""
+    """Whether to offer the report tool, for an agent that another one waits for."""
 
 
 @dataclass(frozen=True)
 class TurnEnd:
-    """How a turn ended."""
+    """The end of a turn, with its report and its costs."""
 
     outcome: Outcome
     report: str
@@ -96,7 +114,7 @@ class TurnEnd:
 
 
 class _Ended(Exception):
-    """The turn cannot go on."""
+    """The turn must end now; caught in :func:`run_turn`."""
 
     def __init__(self, kind: str, error: str, outcome: Outcome = "failed") -> None:
         super().__init__(kind, error)
@@ -116,15 +134,15 @@ async def run_turn(
     """Run until the model reports, stops, fails, or the budget is used up.
 
     ``clock`` counts seconds; ``on_text`` is called with the whole text of a reply so far.
-    Cancelling keeps what was said and answers the open calls before it goes on.
+    Cancelling stores the partial reply and answers the open calls before it propagates.
     """
     turn = _Turn(transcript, model, toolbox, settings, clock, on_text)
     try:
         report = await turn.run()
     except _Ended as end:
-        return turn.end(Report(turn.said, end.outcome, "assumed"), end.error, end.kind)
+        return turn.end(Report(turn.last_text, end.outcome, "assumed"), end.error, end.kind)
     except ModelError as error:
-        return turn.end(Report(turn.said, "failed", "assumed"), str(error), error.kind)
+        return turn.end(Report(turn.last_text, "failed", "assumed"), str(error), error.kind)
     return turn.end(report)
 
 
@@ -145,18 +163,18 @@ class _Turn:
         self._clock = clock
         self._on_text = on_text
         self._began = clock()
-        self._theirs = 0.0
-        self._free = 0.0
+        self._people_seconds = 0.0
+        self._excluded = 0.0
         self._steps = 0
         self._usage = Usage()
         self._cut_row = 0
-        self._watchdog = StuckDetector()
-        self._circling = False
-        self.said = ""
-        """The last words of the model in this turn."""
+        self._stuck_detector = StuckDetector()
+        self._stuck = False
+        self.last_text = ""
+        """The newest text of the model in this turn: the report where it makes none."""
 
     async def run(self) -> Report:
-        await self._answer_what_was_left_open()
+        await self._answer_open_calls()
         while True:
             self._check_budget()
             reply = await self._ask()
@@ -165,7 +183,8 @@ class _Turn:
                 report = await self._run_calls(calls)
                 if report is not None:
                     return report
-                if self._circling:
+                if self._stuck:
+                    # The kind is stored with the turn, so that it keeps its name.
                     raise _Ended("watchdog", STUCK)
             elif reply.stop_reason not in ("max_tokens", "pause_turn"):
                 return assumed_report(reply.content)
@@ -184,7 +203,7 @@ class _Turn:
             report.evidence,
         )
 
-    async def _answer_what_was_left_open(self) -> None:
+    async def _answer_open_calls(self) -> None:
         left = history.open_calls(await self._transcript.messages())
         if left:
             results = tuple(history.interrupted(call) for call in left)
@@ -194,34 +213,36 @@ class _Turn:
         budget = self._settings.budget
         spent = budget.spent(self._steps, self._seconds(), self._usage.total)
         if spent is not None:
-            raise _Ended("budget", budget.says(spent), "partly")
+            raise _Ended("budget", budget.message(spent), "partly")
 
     def _seconds(self) -> float:
-        """How long the turn has been, without what people had of it."""
-        passed, theirs = self._clock() - self._began, self._toolbox.people_seconds
-        # Somebody may have been in control since before the turn began.
-        self._free += min(theirs - self._theirs, passed - self._free)
-        self._theirs = theirs
-        return passed - self._free
+        """Return the duration of the turn without the time in which people were in control."""
+        passed, people_seconds = self._clock() - self._began, self._toolbox.people_seconds
+        # A person may have taken control before the turn began, so that the time reported at its
+        # end may exceed the turn: never exclude more than has passed.
+        self._excluded += min(people_seconds - self._people_seconds, passed - self._excluded)
+        self._people_seconds = people_seconds
+        return passed - self._excluded
 
     async def _ask(self) -> ModelReply:
         partial = ""
 
-        def heard(text: str) -> None:
+        def on_partial(text: str) -> None:
             nonlocal partial
             partial = text
             self._on_text(text)
 
         prompt = await self._prompt()
         try:
-            reply = await self._model.reply(prompt, heard)
+            reply = await self._model.reply(prompt, on_partial)
         except asyncio.CancelledError:
+            # The partial text was shown to people already: it stays in the conversation.
             if partial.strip():
                 await self._transcript.append(Message("assistant", (Text(partial),)))
             raise
         self._usage += reply.usage
-        reply = _whole(reply)
-        self.said = text_of(reply.content) or self.said
+        reply = _without_cut_call(reply)
+        self.last_text = text_of(reply.content) or self.last_text
         if reply.content:
             await self._transcript.append(Message("assistant", reply.content), reply.usage)
         self._check_stop_reason(reply.stop_reason)
@@ -269,7 +290,7 @@ class _Turn:
             results.append(cut.result)
             raise
         finally:
-            # On cancelling, the calls that gave nothing are answered all the same.
+            # Also on cancellation: the transcript must not end with calls without results.
             left = calls[len(results) :]
             results += [history.interrupted(call) for call in left]
             await self._transcript.append(Message("user", tuple(results)))
@@ -284,7 +305,7 @@ class _Turn:
             text = f"The tool failed unexpectedly: {type(error).__name__}: {error}"
             return ToolResult(call.id, (Text(text),), is_error=True, toolset=call.toolset)
         result = replace(result, call_id=call.id, toolset=call.toolset)
-        self._circling = self._watchdog.saw(call, result)
+        self._stuck = self._stuck_detector.record(call, result)
         return result
 
 
@@ -296,8 +317,8 @@ def _reported(call: ToolCall) -> tuple[Report | None, ToolResult]:
     return report, ToolResult(call.id, (Text("Report received."),))
 
 
-def _whole(reply: ModelReply) -> ModelReply:
-    """Leave out a call at the end of a reply that was cut off: half its input may be missing."""
+def _without_cut_call(reply: ModelReply) -> ModelReply:
+    """Drop the call at the end of a reply that was cut off: a part of its input may be missing."""
     cut = reply.stop_reason == "max_tokens"
     if cut and reply.content and isinstance(reply.content[-1], ToolCall):
         return replace(reply, content=reply.content[:-1])

@@ -1,4 +1,11 @@
-"""Anthropic's models through the official SDK."""
+"""Anthropic's models through the official SDK, with retries of our own.
+
+The SDK's retries are switched off: they end before a provider's overload does, and are silent. A
+request is retried with exponential pauses (at least ``Retry-After``,
+https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3) after network errors, time-outs, incomplete
+replies, and the statuses and error types in ``RETRIED_STATUSES`` and ``RETRIED_TYPES``. Everything
+else is a :class:`ModelRefused` at once: the same request would be refused again.
+"""
 
 import asyncio
 import logging
@@ -19,7 +26,11 @@ from .port import ModelReply, PictureBytes, Prompt
 log = logging.getLogger(__name__)
 
 OK = 200
+"""Status of a reply whose stream contains an error: the error came after the headers."""
+
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+# Statuses and types of errors: https://docs.claude.com/en/api/errors. 529 is the provider's own
+# status for an overload.
 RETRIED_STATUSES = frozenset({408, 429, *range(500, 600)})
 RETRIED_TYPES = frozenset({"overloaded_error", "rate_limit_error", "api_error", "timeout_error"})
 OVERLOAD_STATUSES = frozenset({429, 529})
@@ -34,23 +45,23 @@ ADVICE = {
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How long and how often to try. Times are seconds."""
+    """Number of attempts, pauses and time-outs. Times are seconds."""
 
     attempts: int = 25
     first_pause: float = 1.0
     longest_pause: float = 60.0
     first_chunk: float = 60.0
-    """From sending the request to the first event of its answer."""
+    """Time-out from sending the request to the first event of its answer."""
     silence: float = 600.0
-    """Between two events of an answer."""
+    """Time-out between two events of an answer; thinking may take minutes."""
 
     def pause(self, failures: int) -> float:
-        """How long to wait after that many failures in a row."""
+        """Return how long to wait after that many failures in a row."""
         return float(min(self.first_pause * 2 ** (failures - 1), self.longest_pause))
 
 
 class _Failure(Exception):
-    """One attempt that may be made again."""
+    """Failure of one attempt, after which another may be made."""
 
     def __init__(self, reason: str, overloaded: bool = False, retry_after: float = 0.0) -> None:
         super().__init__(reason, overloaded, retry_after)
@@ -68,24 +79,24 @@ class AnthropicModel:
         *,
         api_key: str,
         base_url: str | None = None,
-        patience: RetryPolicy | None = None,
+        retry_policy: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._pictures = pictures
-        self._patience = patience or RetryPolicy()
+        self._retry_policy = retry_policy or RetryPolicy()
         self._sleep = sleep
-        # A proxy from the environment would be asked for a server on this very machine.
+        # Without this, a proxy from the environment would be asked for a server on this machine.
         direct = base_url is not None and urlsplit(base_url).hostname in LOOPBACK
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
             base_url=base_url,
             max_retries=0,
-            timeout=httpx2.Timeout(self._patience.silence, connect=10.0),
+            timeout=httpx2.Timeout(self._retry_policy.silence, connect=10.0),
             http_client=anthropic.DefaultAsyncHttpxClient(trust_env=not direct),
         )
 
     async def close(self) -> None:
-        """Close kept connections."""
+        """Close the connections that are kept open."""
         await self._client.close()
 
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
@@ -97,12 +108,12 @@ class AnthropicModel:
                 return await self._attempt(body, on_text)
             except _Failure as failure:
                 failures += 1
-                if failures >= self._patience.attempts:
+                if failures >= self._retry_policy.attempts:
                     kind = ModelOverloaded if failure.overloaded else ModelUnavailable
                     raise kind(failure.reason, failures) from failure
-                pause = max(self._patience.pause(failures), failure.retry_after)
+                pause = max(self._retry_policy.pause(failures), failure.retry_after)
                 log.warning("model attempt %d failed: %s", failures, failure.reason)
-                await self._sleep(min(pause, self._patience.longest_pause))
+                await self._sleep(min(pause, self._retry_policy.longest_pause))
 
     async def _load(self, prompt: Prompt) -> dict[str, bytes]:
         ids = wire.picture_ids(prompt.messages)
@@ -114,9 +125,9 @@ class AnthropicModel:
         except TimeoutError as error:
             raise _Failure("the model took too long to answer") from error
         except anthropic.APIStatusError as error:
-            raise _judged(error) from error
+            raise _classified(error) from error
         except FailedReply as error:
-            raise _broken_off(error) from error
+            raise _classified_failure(error) from error
         except UnreadableReply as error:
             raise _Failure("the model's answer could not be read") from error
         except (anthropic.APIError, httpx2.RequestError) as error:
@@ -127,39 +138,40 @@ class AnthropicModel:
         loop = asyncio.get_running_loop()
         create = self._client.messages.with_streaming_response.create
         async with (
-            asyncio.timeout(self._patience.first_chunk) as limit,
+            asyncio.timeout(self._retry_policy.first_chunk) as limit,
             create(stream=True, **body) as answer,
-            # The SDK's own stream leaves its generators to the garbage collector when something
-            # is wrong in it. These bytes are read to their end, or closed here.
+            # The SDK's own stream leaves its generators to the garbage collector after an error.
+            # The bytes are read to their end, or closed, here.
             aclosing(answer.http_response.aiter_bytes()) as pieces,
         ):
             async for piece in pieces:
-                for has_words in reply.feed(piece):
-                    limit.reschedule(loop.time() + self._patience.silence)
-                    if has_words:
-                        on_text(reply.said)
-        read = reply.reply()
-        if read is None:
+                for has_text in reply.feed(piece):
+                    limit.reschedule(loop.time() + self._retry_policy.silence)
+                    if has_text:
+                        on_text(reply.text)
+        result = reply.result()
+        if result is None:
             raise _Failure("the answer was cut off")
-        return read
+        return result
 
 
-def _judged(error: anthropic.APIStatusError) -> _Failure | ModelError:
-    """Tell what may be tried again from what may not."""
-    said = error.api_message or error.message
+def _classified(error: anthropic.APIStatusError) -> _Failure | ModelError:
+    """Return the error for a status: one that is retried, or a refusal."""
+    text = error.api_message or error.message
     overloaded = error.status_code in OVERLOAD_STATUSES or error.type in OVERLOAD_TYPES
     if error.status_code in RETRIED_STATUSES or error.type in RETRIED_TYPES:
-        return _Failure(said, overloaded, _retry_after(error.response))
-    return ModelRefused(error.status_code, said, ADVICE.get(error.status_code, ""))
+        return _Failure(text, overloaded, _retry_after(error.response))
+    return ModelRefused(error.status_code, text, ADVICE.get(error.status_code, ""))
 
 
-def _broken_off(error: FailedReply) -> _Failure | ModelError:
-    """Tell the same of an error in the middle of a reply, where only its type tells."""
+def _classified_failure(error: FailedReply) -> _Failure | ModelError:
+    """Return the error for a failure within a stream, where only its type is known."""
     if error.kind in RETRIED_TYPES:
         return _Failure(error.message, error.kind in OVERLOAD_TYPES)
     return ModelRefused(OK, error.message)
 
 
 def _retry_after(response: httpx2.Response) -> float:
+    # The form with a date is not read: providers send seconds.
     given = response.headers.get("retry-after", "")
     return float(given) if given.isdigit() else 0.0

@@ -1,6 +1,15 @@
-"""One streamed reply of Anthropic's Messages protocol, put together from its bytes.
+"""Parser of one streamed reply of Anthropic's Messages protocol. No I/O.
 
-Of the server-sent events only the data count: each names its own kind.
+The stream consists of server-sent events
+(https://docs.claude.com/en/docs/build-with-claude/streaming). Only their ``data`` fields are read,
+as each contains its own type:
+
+    message_start, (content_block_start, content_block_delta ..., content_block_stop) ...,
+    message_delta, message_stop; ``ping`` and ``error`` anywhere
+
+A reply without ``message_stop`` was cut off. An error in the stream is reported at its end, in
+:meth:`StreamedReply.result`: a client that stops reading in the middle cannot use the connection
+again.
 """
 
 import json
@@ -15,15 +24,15 @@ from .port import ModelReply, Usage
 Json = dict[str, Any]
 
 NOT_CUT = ("end_turn", "tool_use", "stop_sequence")
-"""After these a reply is whole, and so is the input of its calls."""
+"""Stop reasons after which a reply, and so the input of its calls, is complete."""
 
 
 class UnreadableReply(Exception):
-    """What came is no reply."""
+    """The stream is not a reply of the protocol."""
 
 
 class FailedReply(Exception):
-    """The provider broke its reply off and said why."""
+    """The provider ended its reply with an error event."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(kind, message)
@@ -32,11 +41,7 @@ class FailedReply(Exception):
 
 
 class StreamedReply:
-    """Takes the bytes of a stream as they come.
-
-    What is wrong with them is told at the end: who stops reading in the middle leaves a connection
-    that nobody can use again.
-    """
+    """Accumulates a reply from the bytes of its stream; errors are reported at the end."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -45,13 +50,13 @@ class StreamedReply:
         self._inputs: dict[int, str] = {}
         self._stop_reason = ""
         self._usage: Json = {}
-        self.said = ""
-        """The words so far."""
+        self.text = ""
+        """The text so far."""
         self._complete = False
         self._failure: UnreadableReply | FailedReply | None = None
 
     def feed(self, data: bytes) -> Iterator[bool]:
-        """Take the next bytes in; yield for each event that tells anything if it brought words."""
+        """Parse the next bytes; yield for each event but ``ping`` whether it added text."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             line = line.removesuffix(b"\r")
@@ -59,16 +64,16 @@ class StreamedReply:
                 self._data.append(line.removeprefix(b"data:").removeprefix(b" "))
             elif not line and self._data:
                 event, self._data = b"\n".join(self._data), []
-                before = self.said
-                if self._failure is None and self._taken(event):
-                    yield self.said != before
+                before = self.text
+                if self._failure is None and self._accepted(event):
+                    yield self.text != before
 
-    def reply(self) -> ModelReply | None:
-        """Return it when the stream has ended; None if that was before its own end.
+    def result(self) -> ModelReply | None:
+        """Return the reply after the end of the stream; ``None`` if it is incomplete.
 
         Raises:
-            UnreadableReply: If an event, or the input of a call, is not as it should be.
-            FailedReply: If the provider told of an error.
+            UnreadableReply: If an event, or the input of a call, is malformed.
+            FailedReply: If the provider sent an error.
         """
         if self._failure is not None:
             raise self._failure
@@ -96,17 +101,17 @@ class StreamedReply:
                 raise
             return {}
 
-    def _taken(self, data: bytes) -> bool:
+    def _accepted(self, data: bytes) -> bool:
         try:
             event = _parsed(data)
-            self._place(event["type"], event)
+            self._apply(event["type"], event)
         except (UnreadableReply, FailedReply) as error:
             self._failure = error
         except (KeyError, TypeError, AttributeError):
             self._failure = UnreadableReply("an event is not as it should be")
         return self._failure is None and event["type"] != "ping"
 
-    def _place(self, kind: str, event: Json) -> None:
+    def _apply(self, kind: str, event: Json) -> None:
         if kind == "ping":
             return
         if kind == "error":
@@ -131,7 +136,7 @@ class StreamedReply:
         match delta["type"]:
             case "text_delta":
                 block["text"] += delta["text"]
-                self.said += delta["text"]
+                self.text += delta["text"]
             case "input_json_delta":
                 self._inputs[index] = self._inputs.get(index, "") + delta["partial_json"]
             case "thinking_delta":
@@ -140,7 +145,7 @@ class StreamedReply:
                 block["signature"] = delta["signature"]
 
     def _count(self, usage: Json) -> None:
-        # Counts are totals, and what is not told again stays.
+        # The counts of ``message_delta`` are cumulative; a count that is null there stays.
         self._usage |= {name: count for name, count in usage.items() if count is not None}
 
 

@@ -1,4 +1,8 @@
-"""Between our conversation and the JSON of Anthropic's Messages protocol."""
+"""Conversion between our conversation and the JSON of Anthropic's Messages protocol. Pure.
+
+Two blocks of the request carry a mark for the provider's prompt cache in addition to the system
+prompt (https://docs.claude.com/en/docs/build-with-claude/prompt-caching; four marks are allowed).
+"""
 
 import base64
 from collections.abc import Iterable, Mapping
@@ -21,13 +25,13 @@ from .port import Prompt
 Json = dict[str, Any]
 
 COMPUTER = "computer"
-THOUGHTS = ("thinking", "redacted_thinking")
-"""Blocks that must come back unchanged, or the provider refuses the calls after them."""
+THINKING = ("thinking", "redacted_thinking")
+"""Blocks that must be sent back unchanged, or the provider refuses the calls after them."""
 
 COMPUTER_TOOLSET = "computer_toolset_20260801"
 MARKED_MESSAGES = 2
-"""Ends of messages that carry a cache mark, counted from the last. Two, so that the end of
-the previous request is found again and that of this one is kept."""
+"""Messages whose ends carry a cache mark, counted from the last. With two, the end of the previous
+request is found in the cache and the end of this one is added to it."""
 
 
 def request(prompt: Prompt, pictures: Mapping[str, bytes]) -> Json:
@@ -35,7 +39,7 @@ def request(prompt: Prompt, pictures: Mapping[str, bytes]) -> Json:
     messages = [_message(m, pictures) for m in _merged(prompt.messages)]
     messages = [m for m in messages if m["content"]]
     for message in messages[-MARKED_MESSAGES:]:
-        markable = [b for b in message["content"] if b["type"] not in THOUGHTS]
+        markable = [b for b in message["content"] if b["type"] not in THINKING]
         if markable:
             _mark(markable[-1])
     body: Json = {
@@ -56,7 +60,7 @@ def request(prompt: Prompt, pictures: Mapping[str, bytes]) -> Json:
 
 
 def picture_ids(messages: Iterable[Message]) -> tuple[str, ...]:
-    """The file ids whose bytes :func:`request` will want, each once, in order."""
+    """Return the file ids whose bytes :func:`request` needs, each once, in order."""
     found: dict[str, None] = {}
     for message in messages:
         for block in message.content:
@@ -66,20 +70,21 @@ def picture_ids(messages: Iterable[Message]) -> tuple[str, ...]:
 
 
 def reply_block(block: Mapping[str, Any]) -> ReplyBlock | None:
-    """Read one content block of a reply; ``None`` for a kind we have no use for."""
+    """Convert one content block of a reply; return ``None`` for a kind that is not used."""
     if block["type"] == "text":
         return Text(block["text"]) if block["text"] else None
     if block["type"] == "tool_use":
+        # A model can produce an input that is no object; the tool then reports what is missing.
         given = block["input"]
         arguments = given if isinstance(given, dict) else {}
         return ToolCall(block["id"], block["name"], arguments, block.get("toolset_name"))
-    # Without its seal a thought cannot be sent back.
-    sealed = block["type"] in THOUGHTS and (block.get("signature") or block.get("data"))
+    # Without its signature a thinking block cannot be sent back.
+    sealed = block["type"] in THINKING and (block.get("signature") or block.get("data"))
     return Thinking(dict(block)) if sealed else None
 
 
 def _merged(messages: Iterable[Message]) -> list[Message]:
-    """Join neighbours of one role, as the provider would, so that the marks fall on true ends."""
+    """Join consecutive messages of one role, as the provider would: marks must be at real ends."""
     merged: list[Message] = []
     for message in messages:
         if merged and merged[-1].role == message.role:
@@ -124,7 +129,7 @@ def _block(block: Block, pictures: Mapping[str, bytes]) -> Json:
 def _result(result: ToolResult, pictures: Mapping[str, bytes]) -> Json:
     content = [b for b in result.content if not _blank(b)]
     if result.is_error:
-        # The provider takes words only in a failed result.
+        # The provider accepts only text in a failed result.
         content = [b for b in content if isinstance(b, Text)] or [Text("The tool failed.")]
     data: Json = {"type": "tool_result", "tool_use_id": result.call_id}
     if content:

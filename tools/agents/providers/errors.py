@@ -8,7 +8,7 @@ ModelError
 
 
 class ModelError(Exception):
-    """A model gave no usable reply. ``kind`` is a word for programs."""
+    """A model returned no usable reply. ``kind`` is for programs."""
 
     kind = "model"
 
@@ -25,8 +25,8 @@ class ModelRefused(ModelError):
         self.advice = advice
 
     def __str__(self) -> str:
-        said = f"the model provider refused the request ({self.status}): {self.message}"
-        return f"{said}. {self.advice}" if self.advice else said
+        text = f"the model provider refused the request ({self.status}): {self.message}"
+        return f"{text}. {self.advice}" if self.advice else text
 
 
 class ModelUnavailable(ModelError):

@@ -1,4 +1,4 @@
-"""What the loop asks of a model, and what it gets, in a form that belongs to no provider."""
+"""Port of the loop to language models: requests and replies, independent of any provider."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Usage:
 
     @property
     def total(self) -> int:
-        """Everything the provider counts, cached or not."""
+        """All tokens that the provider counts, cached or not."""
         return (
             self.input_tokens
             + self.output_tokens
@@ -47,43 +47,43 @@ class Prompt:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
     computer: bool
-    """Offer the provider's own computer tool beside ``tools``."""
+    """Whether to offer the provider's own computer tool beside ``tools``."""
     model: str
     max_tokens: int = 32000
 
 
 @dataclass(frozen=True)
 class ModelReply:
-    """What the model said and asked for."""
+    """Content of one reply, its end and its costs."""
 
     content: tuple[ReplyBlock, ...]
     stop_reason: str
-    """``end_turn``, ``tool_use``, ``max_tokens``, ``refusal``, ``pause_turn``, or another word
-    of the provider's."""
+    """``end_turn``, ``tool_use``, ``max_tokens``, ``refusal``, ``pause_turn``, or another one of
+    the provider."""
     usage: Usage
 
 
 class PictureBytes(Protocol):
-    """Where the bytes of a conversation's pictures are kept."""
+    """Storage of the pictures of a conversation."""
 
     async def load(self, file_id: str) -> bytes:
-        """Return the picture as it was stored."""
+        """Return the bytes of a picture as it was stored."""
 
 
 Role = Literal["parent", "child", "helper"]
-"""What a chat's usual model is for: to delegate, to work on a desktop, to help without one."""
+"""Role that selects a default model: to delegate, to work on a desktop, to help without one."""
 
 
 class Model(Protocol):
     """A language model behind its provider's protocol."""
 
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
-        """Ask once, with retries.
+        """Request one reply, with retries.
 
         ``on_text`` is called with the *whole* text so far each time some arrives; after a retry
-        it starts short again.
+        the text begins again.
 
         Raises:
             ModelUnavailable: The provider did not answer in spite of all retries.
-            ModelRefused: The provider will not take this request however often it is sent.
+            ModelRefused: The provider rejects this request, so that retries are useless.
         """

@@ -1,4 +1,4 @@
-"""Which model answers: the provider whose key is set, or the scripted one."""
+"""Selection of the model: of the provider whose key is set, or a scripted one."""
 
 from collections.abc import Callable, Mapping
 from typing import Protocol
@@ -20,16 +20,17 @@ KEY_ADVICE = "set ANTHROPIC_API_KEY, or use a scripted model as scripted:tour"
 
 
 class ProviderAccount(Model, Protocol):
-    """A way to models that keeps connections open."""
+    """Models of one provider account, which keeps connections open."""
 
     async def close(self) -> None:
-        """Close them; twice is fine."""
+        """Close the connections; closing twice is fine."""
 
 
 class Models:
-    """The models that may be had in this process.
+    """The models that are available in this process.
 
-    ``provider`` and ``scripted`` make the adapter when it is first needed.
+    ``provider`` and ``scripted`` create the adapter when it is first needed: importing a
+    provider's SDK takes seconds.
     """
 
     def __init__(
@@ -51,12 +52,12 @@ class Models:
         self._made: dict[str, ProviderAccount] = {}
 
     async def close(self) -> None:
-        """Close what was made."""
+        """Close the adapters that were created."""
         for account in self._made.values():
             await account.close()
 
     def usual(self, role: Role = "child") -> str:
-        """Return the name of the model that is used when none is asked for."""
+        """Return the name of the model that is used when a chat names none."""
         return self._chosen or (PROVIDER_DEFAULT if self._has_key else SCRIPTED_DEFAULTS[role])
 
     @property
@@ -65,10 +66,10 @@ class Models:
         return self._has_key
 
     def resolve(self, model: str | None, *, role: Role) -> tuple[str, Model]:
-        """Return the full name of a model and the model; ``None`` means the usual one.
+        """Return the full name of a model and the model; ``None`` selects the default one.
 
         Raises:
-            NoModel: If it cannot be had, with what to do.
+            NoModel: If the model is not available; the message says what to do.
         """
         name = model or self.usual(role)
         if name.startswith(SCRIPTED):

@@ -1,4 +1,4 @@
-"""Reading the pictures that a request carries, with Pillow."""
+"""Decoding of the pictures in a request, with Pillow."""
 
 import io
 
@@ -17,7 +17,7 @@ MEDIA_TYPES = {
 
 
 def measure(data: bytes) -> Measured | None:
-    """What the bytes really are; ``None`` if they are no picture we know."""
+    """Return type and size of a picture from its bytes; ``None`` for an unknown format."""
     try:
         with Image.open(io.BytesIO(data)) as picture:
             media_type = MEDIA_TYPES.get(picture.format or "")
@@ -28,6 +28,6 @@ def measure(data: bytes) -> Measured | None:
 
 
 def pixels(data: bytes) -> NDArray[np.uint8]:
-    """The picture as an array of shape (height, width, 3), RGB."""
+    """Return the picture as an array of shape (height, width, 3), RGB."""
     with Image.open(io.BytesIO(data)) as picture:
         return np.asarray(picture.convert("RGB"), dtype=np.uint8)

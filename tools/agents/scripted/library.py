@@ -1,4 +1,4 @@
-"""Scripts from YAML files."""
+"""Scripts in YAML files."""
 
 from pathlib import Path
 
@@ -10,21 +10,21 @@ PACKAGED = Path(__file__).parent / "scripts"
 
 
 def packaged_scripts() -> tuple[Script, ...]:
-    """The scripts that come with the package."""
+    """Return the scripts that come with the package."""
     return tuple(load_script(path) for path in sorted(PACKAGED.glob("*.yaml")))
 
 
 def load_script(path: Path) -> Script:
-    """Read one file; the script has its name without the ending.
+    """Read one file; its name without the suffix is the name of the script.
 
     Raises:
-        BadScript: It is no YAML, or not a script.
+        BadScript: If the file is no YAML, or not a script.
     """
     return parse_script(path.stem, path.read_text(encoding="utf-8"))
 
 
 def parse_script(name: str, text: str) -> Script:
-    """Read YAML text; raises as :func:`load_script`."""
+    """Parse YAML text; raises the same as :func:`load_script`."""
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:

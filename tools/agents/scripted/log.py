@@ -1,4 +1,4 @@
-"""What a scripted server was asked, kept for the one who wrote the script."""
+"""Log of the requests to a scripted server, for the author of a script."""
 
 import json
 import time
@@ -10,12 +10,13 @@ from typing import Self, TextIO
 from .protocol import Measured
 
 MOST_ENTRIES = 1_000
+"""Entries kept in memory; tests read a handful."""
 LARGEST_FILE = 10 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One request and how it was answered."""
+    """One request with its answer."""
 
     model: str
     status: int
@@ -28,9 +29,9 @@ class LogEntry:
 
 
 class RequestLog:
-    """The newest ones in memory and, when a path is given, one JSON object a line in a file.
+    """The newest entries in memory and, with a path, all of them in a file of JSON lines.
 
-    A file that has become large is begun anew when it is opened.
+    A file that has become large is truncated when it is opened.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -50,7 +51,7 @@ class RequestLog:
             self._file = None
 
     def add(self, entry: LogEntry) -> None:
-        """Keep ``entry``."""
+        """Add an entry to the memory and to the file."""
         self.entries.append(entry)
         if self._file is not None:
             line = {

@@ -1,7 +1,14 @@
-"""What a script replies to a conversation.
+"""Player of a script: computes the reply to a conversation. Pure.
 
-Nothing is remembered between requests: the position in the script is written into the ids of
-the tool calls, which come back with every request.
+The player keeps no state between requests. The position in the script is encoded in the ids of its
+tool calls, which return with every request:
+
+    toolu_r<round>s<step>t<tries><c|w>_<index>_<nonce>
+
+``round`` counts how often the script was restarted by a message after its end, ``tries`` how often
+the step was delayed or repeated. ``c`` marks a call of the script, ``w`` a call that only waits for
+the screen. The newest id gives the step that was played last; replies without calls after it are
+steps without calls. So the server can be restarted, and one script can serve many chats at once.
 """
 
 import json
@@ -19,15 +26,16 @@ Json = dict[str, Any]
 
 CALL_ID = re.compile(r"toolu_r(\d+)s(\d+)t(\d+)([cw])_.*")
 SUBSTITUTION = re.compile(r"\{(prompt|result|calls)(?::([\w.-]+))?((?:\|(?:sh|line))*)\}")
+# An address in a text, without the punctuation of the sentence after it.
 URL = re.compile(r"https?://[^\s\"'<>)\]}]+[^\s\"'<>)\]}.,;:!?]")
 WAIT_SECONDS = 1
 NOT_DONE = "Not done:"
-"""How a result begins when a person's deeds came before the call: it is to be made again."""
+"""Begin of a result when a person acted before the call was performed: the call is repeated."""
 
 
 @dataclass(frozen=True)
 class PlayedTurn:
-    """One reply, and how its first deliveries shall fail."""
+    """One reply, and the fault with which its first deliveries fail."""
 
     content: tuple[Json, ...]
     stop_reason: str
@@ -38,25 +46,29 @@ class PlayedTurn:
 @dataclass(frozen=True)
 class _Position:
     round: int
-    """How often the script was begun anew, by a message after its end."""
+    """Number of restarts of the script, by a message after its end."""
     step: int
     tries: int = 0
 
 
 class _Stuck(Exception):
-    """The script cannot go on; the text says why."""
+    """The script cannot continue; the message is the reason."""
 
 
-Look = Callable[[bytes], Pixels]
+Decode = Callable[[bytes], Pixels]
 
 
-def play(script: Script, request: Request, look: Look, nonce: str) -> PlayedTurn:
-    """Return the reply. ``nonce`` makes the ids of its calls unlike those of other chats."""
+def play(script: Script, request: Request, decode: Decode, nonce: str) -> PlayedTurn:
+    """Return the reply to a request.
+
+    ``decode`` returns the pixels of a picture. ``nonce`` makes the ids of the calls different from
+    those of other chats.
+    """
     position = _position(script, request)
     if position.step >= len(script.steps):
         return PlayedTurn((_text("The script ends here."),), "end_turn", position.step)
     step = script.steps[position.step]
-    player = _Player(request, look, position, nonce)
+    player = _Player(request, decode, position, nonce)
     try:
         return player.reply(step)
     except _Stuck as stuck:
@@ -64,9 +76,9 @@ def play(script: Script, request: Request, look: Look, nonce: str) -> PlayedTurn
 
 
 class _Player:
-    def __init__(self, request: Request, look: Look, position: _Position, nonce: str) -> None:
+    def __init__(self, request: Request, decode: Decode, position: _Position, nonce: str) -> None:
         self._request = request
-        self._look = look
+        self._decode = decode
         self._position = position
         self._nonce = nonce
         self._sources: dict[str, Callable[[str | None], object]] = {
@@ -78,16 +90,16 @@ class _Player:
     def reply(self, step: ScriptStep) -> PlayedTurn:
         if step.needs is not None and not self._shows(step.needs):
             if self._position.tries < step.needs.tries:
-                return self._turn("", (self._waiting(),), "w", None, step.fault)
+                return self._turn("", (self._waiting_call(),), "w", None, step.fault)
             if step.needs.otherwise == "fail":
                 raise _Stuck("what the next step needs did not appear on the screen")
         return self._turn(self._fill(step.say), step.calls, "c", step.stop_reason, step.fault)
 
     def give_up(self, why: str) -> PlayedTurn:
-        said = f"The script cannot go on: {why}."
+        reason = f"The script cannot go on: {why}."
         if "report" not in self._request.tools:
-            return PlayedTurn((_text(said),), "end_turn", self._position.step)
-        call = ScriptedCall("report", {"summary": said, "outcome": "blocked", "evidence": []})
+            return PlayedTurn((_text(reason),), "end_turn", self._position.step)
+        call = ScriptedCall("report", {"summary": reason, "outcome": "blocked", "evidence": []})
         return self._turn("", (call,), "c", None, None)
 
     def _shows(self, needs: Needs) -> bool:
@@ -96,14 +108,14 @@ class _Player:
         pictures = self._request.pictures
         if not pictures:
             return False
-        newest = self._look(pictures[-1].data)
+        newest = self._decode(pictures[-1].data)
         if needs.blob is not None:
             blob = find_blob(newest, needs.blob.colour, needs.blob.tolerance)
             return blob is not None and blob.pixels >= needs.at_least
-        oldest = self._look(pictures[0].data)
+        oldest = self._decode(pictures[0].data)
         return changed_fraction(oldest, newest) >= (needs.changed or 0.0)
 
-    def _waiting(self) -> ScriptedCall:
+    def _waiting_call(self) -> ScriptedCall:
         if not self._request.pictures:
             return ScriptedCall("screenshot", {}, "computer")
         return ScriptedCall("wait", {"duration": WAIT_SECONDS}, "computer")
@@ -145,7 +157,7 @@ class _Player:
 
     def _point(self, patch: Patch) -> list[int]:
         pictures = self._request.pictures
-        newest = self._look(pictures[-1].data) if pictures else None
+        newest = self._decode(pictures[-1].data) if pictures else None
         blob = None if newest is None else find_nearest(newest, patch.colour, patch.tolerance)
         if blob is None:
             raise _Stuck(f"no blob of the colour {patch.colour} is on the screen")
@@ -163,11 +175,11 @@ class _Player:
         return value
 
     def _prompt(self, form: str | None) -> str:
-        said = list(_said(self._request))
-        if form is None and said:
-            return said[-1]
+        texts = list(_user_texts(self._request))
+        if form is None and texts:
+            return texts[-1]
         if form == "url":
-            for text in reversed(said):
+            for text in reversed(texts):
                 found = URL.findall(text)
                 if found:
                     return str(found[-1])
@@ -182,16 +194,16 @@ class _Player:
 
 
 def _position(script: Script, request: Request) -> _Position:
-    said = 0
+    without_calls = 0
     for message in reversed(request.messages):
         if message["role"] != "assistant":
             continue
         last = _last_call(message)
         if last is None:
-            said += 1
+            without_calls += 1
             continue
-        return _after(script, request, last, said)
-    return _wrapped(script, request, _Position(0, said))
+        return _after(script, request, last, without_calls)
+    return _wrapped(script, request, _Position(0, without_calls))
 
 
 def _call_count(message: Json) -> int:
@@ -204,18 +216,18 @@ def _last_call(message: Json) -> re.Match[str] | None:
     return found[-1] if found else None
 
 
-def _after(script: Script, request: Request, call: re.Match[str], said: int) -> _Position:
+def _after(script: Script, request: Request, call: re.Match[str], without_calls: int) -> _Position:
     round_, step, tries = (int(group) for group in call.groups()[:3])
     played = script.steps[step] if step < len(script.steps) else ScriptStep()
     newest = next(_results(request.messages[-1:]), {})
     again = call[4] == "w" or _not_done(request.messages[-1])
     if again or (played.again_while and _at(newest, played.again_while)):
         return _Position(round_, step, tries + 1)
-    return _wrapped(script, request, _Position(round_, step + 1 + said))
+    return _wrapped(script, request, _Position(round_, step + 1 + without_calls))
 
 
 def _wrapped(script: Script, request: Request, position: _Position) -> _Position:
-    """Begin anew when somebody said something after the end."""
+    """Return the first step of a new round for a message after the end of the script."""
     fresh = any(b["type"] == "text" for b in request.messages[-1]["content"])
     if position.step >= len(script.steps) and fresh:
         return _Position(position.round + 1, 0)
@@ -232,15 +244,15 @@ def _first_text(content: list[Json]) -> str:
     return next((str(block["text"]) for block in content if block["type"] == "text"), "")
 
 
-def _said(request: Request) -> Iterator[str]:
-    """The texts of the user's side, oldest first, without tool results."""
+def _user_texts(request: Request) -> Iterator[str]:
+    """Yield the texts of the user, oldest first, without tool results."""
     for message in request.messages:
         if message["role"] == "user":
             yield from (b["text"] for b in message["content"] if b["type"] == "text")
 
 
 def _results(messages: tuple[Json, ...]) -> Iterator[Json]:
-    """The JSON objects that tools gave, newest first."""
+    """Yield the JSON objects that tools returned, newest first."""
     for message in reversed(messages):
         for block in reversed(message["content"]):
             if block["type"] == "tool_result":
@@ -259,7 +271,7 @@ def _objects(content: str | list[Json]) -> Iterator[Json]:
 
 
 def _at(value: object, path: str) -> object:
-    """Follow ``a.0.b`` through dictionaries and lists; ``None`` where it leads nowhere."""
+    """Return the value at a path ``a.0.b`` of dictionaries and lists; ``None`` if there is none."""
     for part in path.split("."):
         if isinstance(value, dict):
             value = value.get(part)

@@ -1,7 +1,8 @@
-"""The Messages protocol as its strictest reader takes it.
+"""Strict validation of requests of the Messages protocol (https://docs.claude.com/en/api/messages).
 
-A provider forgives some of what is refused here, as results in another order than their calls.
-The scripted server forgives nothing, so that what passes it passes everywhere.
+A provider accepts some of what is refused here, such as results in another order than their calls.
+The scripted server is stricter than every provider, so that a request which it accepts is accepted
+everywhere: tests against it find invalid requests without a key.
 """
 
 import base64
@@ -13,10 +14,13 @@ from typing import Any
 
 Json = dict[str, Any]
 
+# Limits of pictures: https://docs.claude.com/en/docs/build-with-claude/vision. A provider scales
+# down larger ones, after which coordinates do not fit any more.
 LONGEST_EDGE = 1568
 MOST_PIXELS = 1_150_000
 MOST_PICTURES = 100
 MOST_MARKS = 4
+"""Cache marks (``cache_control``) in one request."""
 MOST_TOKENS = 1_000_000
 COMPUTER = "computer"
 COMPUTER_TOOLSET = "computer_toolset_20260801"
@@ -65,7 +69,7 @@ BLOCK_KEYS = {
     "redacted_thinking": frozenset({"data"}),
     "tool_result": frozenset({"tool_use_id", "content", "is_error", "toolset_name"}),
 }
-WHO_MAY_SAY = {
+ALLOWED_BLOCKS = {
     "user": ("text", "image", "tool_result"),
     "assistant": ("text", "tool_use", "thinking", "redacted_thinking"),
     "result": ("text", "image"),
@@ -76,7 +80,7 @@ NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
 @dataclass(frozen=True)
 class Measured:
-    """What a picture's bytes say of themselves."""
+    """Type and size of a picture, as decoded from its bytes."""
 
     media_type: str
     width: int
@@ -120,10 +124,10 @@ Measure = Callable[[bytes], Measured | None]
 
 
 def read_request(body: object, measure: Measure) -> Request:
-    """Check everything and return what a player wants to know of it.
+    """Validate the body of a request and return the parts that a player needs.
 
     Raises:
-        InvalidRequest: At the first thing that is not as it must be.
+        InvalidRequest: At the first violation of the protocol.
     """
     data = _object(body, "request")
     _only(data, TOP_KEYS, "request")
@@ -146,7 +150,7 @@ def read_request(body: object, measure: Measure) -> Request:
 
 
 class _Reader:
-    """Walks one request; counts what is limited over the whole of it."""
+    """Validates one request; counts what is limited over the whole of it."""
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
@@ -211,7 +215,7 @@ class _Reader:
         content = message.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
-        kinds = WHO_MAY_SAY[str(role)]
+        kinds = ALLOWED_BLOCKS[str(role)]
         return {"role": role, "content": self._blocks(content, f"{where}.content", kinds)}
 
     def _blocks(self, value: object, where: str, kinds: tuple[str, ...]) -> list[Json]:
@@ -250,8 +254,8 @@ class _Reader:
         measured = self._measure(data)
         if measured is None:
             raise InvalidRequest(f"{where}.source.data", "is no picture")
-        given = source.get("media_type")
-        _check(given == measured.media_type, f"{where}.source.media_type", "is not what it is")
+        declared = source.get("media_type")
+        _check(declared == measured.media_type, f"{where}.source.media_type", "is not what it is")
         fits = max(measured.width, measured.height) <= LONGEST_EDGE
         small = measured.width * measured.height <= MOST_PIXELS
         size = f"{measured.width}x{measured.height}"
@@ -279,7 +283,7 @@ class _Reader:
         _check(isinstance(failed, bool), f"{where}.is_error", "must be true or false")
         content = block.get("content", "")
         if not isinstance(content, str):
-            kinds = WHO_MAY_SAY["failed result" if failed else "result"]
+            kinds = ALLOWED_BLOCKS["failed result" if failed else "result"]
             self._blocks(content, f"{where}.content", kinds)
 
     def _mark(self, data: Json, where: str) -> None:

@@ -1,4 +1,4 @@
-"""A script: what a scripted model says and does, step by step.
+"""A script: the replies of a scripted model, step by step.
 
 ::
 
@@ -26,6 +26,9 @@ puts an error into it, ``malformed`` spoils the calls' input, ``slow`` holds eve
 In every text ``{prompt}`` is the newest thing a person said, ``{prompt:url}`` the newest address
 in it, ``{result:a.b}`` the newest value a tool gave under that path, and ``{calls}`` how many
 calls were made so far. ``|sh`` quotes for a shell, ``|line`` keeps the first line.
+
+A script is data, not code, so that it can be read, and refused with the place of a mistake, before
+anything is played.
 """
 
 from collections.abc import Callable
@@ -60,7 +63,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Needs:
-    """What the newest picture must show before a step is played."""
+    """Condition on the newest picture, without which a step is not played."""
 
     blob: Patch | None = None
     at_least: int = 1
@@ -72,7 +75,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class ScriptedCall:
-    """A tool call; a ``{blob: ...}`` in ``input`` stands there as a :class:`Patch`."""
+    """A tool call; a ``{blob: ...}`` in ``input`` has become a :class:`Patch`."""
 
     name: str
     input: Json
@@ -81,7 +84,7 @@ class ScriptedCall:
 
 @dataclass(frozen=True)
 class Fault:
-    """How the first ``times`` answers at a step go wrong."""
+    """Failure of the first ``times`` answers at a step."""
 
     kind: FaultKind
     times: int = 1
@@ -97,7 +100,7 @@ class ScriptStep:
     needs: Needs | None = None
     again_while: str | None = None
     stop_reason: str | None = None
-    """The provider's word for why the reply ended, where it is not the usual one."""
+    """The provider's reason for the end of the reply, where it is not the usual one."""
     fault: Fault | None = None
 
 
@@ -110,7 +113,7 @@ class Script:
 
 
 class BadScript(Exception):
-    """A script that cannot be played; ``where`` says at which place."""
+    """A script that cannot be played; ``where`` is the path of the mistake."""
 
     def __init__(self, name: str, where: str, problem: str) -> None:
         super().__init__(name, where, problem)
@@ -123,10 +126,10 @@ class BadScript(Exception):
 
 
 def read_script(name: str, data: object) -> Script:
-    """Read what a YAML or JSON file held.
+    """Convert the content of a YAML or JSON file to a script.
 
     Raises:
-        BadScript: At the first thing that is not understood.
+        BadScript: At the first key or value that is not understood.
     """
     return _Reader(name).script(data)
 
@@ -248,6 +251,7 @@ class _Reader:
         self, data: Json, key: str, where: str, kind: Callable[[Any], float], default: float
     ) -> float:
         value = data.get(key, default)
+        # ``bool`` is a subclass of ``int``, but ``tries: true`` is a mistake.
         good = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
         if not good or kind(value) != value:
             raise self._bad(f"{where}.{key}", "must be a number, not negative")

@@ -1,4 +1,8 @@
-"""A model that plays scripts, behind the real protocol on a loopback port."""
+"""A server of scripted models: speaks the provider's protocol on a loopback port.
+
+The program reaches it through the same SDK and adapter as the provider, so that demos and tests
+without a key exercise the real path, faults of the network included.
+"""
 
 import asyncio
 import hashlib
@@ -26,14 +30,17 @@ from .script import Fault, Script
 
 PREFIX = "scripted:"
 LARGEST_BODY = 32 * 1024 * 1024
+"""Limit of the provider for one request."""
 REFUSALS = {
     "rate_limit": (429, "rate_limit_error", "too many requests, says the script"),
     "overloaded": (529, "overloaded_error", "overloaded, says the script"),
     "server_error": (500, "api_error", "something broke, says the script"),
 }
 FAULTS_REMEMBERED = 1000
+"""Requests for which the number of faults is kept: a bound on the memory of a long run."""
+
 KEEP_ALIVE = 600
-"""Seconds."""
+"""Seconds for which an idle connection is kept."""
 
 
 class ScriptedModelServer:
@@ -55,7 +62,7 @@ class ScriptedModelServer:
         self._port = port
         self._seen: dict[str, int] = {}
         self._closing = asyncio.Event()
-        self._asked = asyncio.Event()
+        self._received = asyncio.Event()
         self._releases = ExitStack()
         self._server: Serving | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -64,7 +71,7 @@ class ScriptedModelServer:
 
     @property
     def log(self) -> Sequence[LogEntry]:
-        """The newest requests, the last one at the end."""
+        """The newest requests, the latest at the end."""
         return self._log.entries
 
     @property
@@ -72,16 +79,16 @@ class ScriptedModelServer:
         """The scripts that can be played."""
         return tuple(sorted(self._scripts))
 
-    async def asked(self, times: int) -> None:
-        """Return once there were that many requests."""
+    async def received(self, times: int) -> None:
+        """Return when the server has received that many requests."""
         while len(self.log) < times:
-            self._asked.clear()
-            await self._asked.wait()
+            self._received.clear()
+            await self._received.wait()
 
     async def __aenter__(self) -> Self:
         app = Starlette(routes=[Route("/v1/messages", self._messages, methods=["POST"])])
         self._server = Serving(app)
-        # A kept connection that ends while a request is on its way costs a retry.
+        # A connection that is closed while a request is on its way costs the client a retry.
         self._server.config.timeout_keep_alive = KEEP_ALIVE
         with ExitStack() as releases:
             releases.enter_context(self._log)
@@ -104,7 +111,7 @@ class ScriptedModelServer:
 
     async def _messages(self, http: HttpRequest) -> Response:
         body = await http.body()
-        refusal = self._refused_by_its_head(http, body)
+        refusal = self._check_head(http, body)
         if refusal is not None:
             return refusal
         try:
@@ -118,10 +125,11 @@ class ScriptedModelServer:
             known = ", ".join(self.names)
             problem = f"no script {request.model!r}; there are {known}"
             return self._refuse(404, "not_found_error", problem, request)
+        # Decoding pictures takes tens of milliseconds, which must not block the event loop.
         turn = await asyncio.to_thread(play, script, request, decode.pixels, secrets.token_hex(6))
-        return await self._deliver(turn, request, self._due(turn.fault, body))
+        return await self._deliver(turn, request, self._due_fault(turn.fault, body))
 
-    def _refused_by_its_head(self, http: HttpRequest, body: bytes) -> Response | None:
+    def _check_head(self, http: HttpRequest, body: bytes) -> Response | None:
         bearer = http.headers.get("authorization", "").removeprefix("Bearer ")
         given = http.headers.get("x-api-key", bearer)
         if not secrets.compare_digest(given.encode(), self.api_key.encode()):
@@ -132,10 +140,11 @@ class ScriptedModelServer:
             return self._refuse(413, "request_too_large", "the body is larger than 32 MB")
         return None
 
-    def _due(self, fault: Fault | None, body: bytes) -> Fault | None:
-        """The fault, if this request was not yet met by it often enough."""
+    def _due_fault(self, fault: Fault | None, body: bytes) -> Fault | None:
+        """Return the fault, unless this request has already met it as often as the script wants."""
         if fault is None:
             return None
+        # A retry sends the same bytes, and the next request of a chat never does.
         key = hashlib.sha256(body).hexdigest()
         met = self._seen.get(key, 0)
         self._seen[key] = met + 1
@@ -148,7 +157,7 @@ class ScriptedModelServer:
         if kind in REFUSALS:
             status, name, problem = REFUSALS[kind]
             return self._refuse(status, name, problem, request, turn.step, kind)
-        self._note(200, request, turn.step, kind)
+        self._log_request(200, request, turn.step, kind)
         if fault is not None and kind == "slow":
             await self._pause(fault.seconds)
         message_id = f"msg_{secrets.token_hex(12)}"
@@ -175,11 +184,11 @@ class ScriptedModelServer:
         step: int | None = None,
         fault: str | None = None,
     ) -> Response:
-        self._note(status, request, step, fault, problem)
+        self._log_request(status, request, step, fault, problem)
         error = {"type": kind, "message": problem}
         return JSONResponse({"type": "error", "error": error}, status_code=status)
 
-    def _note(
+    def _log_request(
         self,
         status: int,
         request: Request | None,
@@ -191,11 +200,11 @@ class ScriptedModelServer:
         messages = len(request.messages) if request else 0
         pictures = tuple(p.measured for p in request.pictures) if request else ()
         self._log.add(LogEntry(model, status, messages, pictures, step, fault, error))
-        self._asked.set()
+        self._received.set()
 
 
 class _CutResponse(Response):
-    """Ends without the end that the protocol asks for, as a broken connection does."""
+    """Response without its end: the server closes the connection, as after a network failure."""
 
     def __init__(self, events: list[bytes]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A reply as the Messages protocol delivers it: one JSON object, or server-sent events."""
+"""Serialization of a reply in the Messages protocol: one JSON object, or server-sent events."""
 
 import json
 from collections.abc import Iterator
@@ -9,12 +9,13 @@ from .protocol import Request
 
 Json = dict[str, Any]
 
+# Rules of thumb of the provider: a picture has width * height / 750 tokens.
 PIXELS_PER_TOKEN = 750
 CHARACTERS_PER_TOKEN = 4
 
 
 def whole(turn: PlayedTurn, request: Request, message_id: str) -> Json:
-    """The reply in one piece."""
+    """Return the reply as one JSON object."""
     return {
         "id": message_id,
         "type": "message",
@@ -28,21 +29,21 @@ def whole(turn: PlayedTurn, request: Request, message_id: str) -> Json:
 
 
 def events(turn: PlayedTurn, request: Request, message_id: str) -> Iterator[bytes]:
-    """The reply as events, in the order the official client needs them."""
+    """Yield the reply as events, in the order that the official client requires."""
     start = whole(turn, request, message_id)
-    counted = start["usage"]
-    start |= {"content": [], "stop_reason": None, "usage": {**counted, "output_tokens": 1}}
+    tokens = start["usage"]
+    start |= {"content": [], "stop_reason": None, "usage": {**tokens, "output_tokens": 1}}
     yield _event("message_start", {"message": start})
     for index, block in enumerate(turn.content):
         yield from _block(index, block)
     ended = {"stop_reason": turn.stop_reason, "stop_sequence": None}
-    output = {"output_tokens": counted["output_tokens"]}
+    output = {"output_tokens": tokens["output_tokens"]}
     yield _event("message_delta", {"delta": ended, "usage": output})
     yield _event("message_stop", {})
 
 
 def faulty(kind: str | None, events: list[bytes]) -> list[bytes]:
-    """The events as a broken provider sends them; all of them for a fault of another kind."""
+    """Return the events as a faulty provider sends them; all of them for another kind of fault."""
     half = events[: max(2, len(events) // 2)]
     if kind in ("cut", "unfinished"):
         return half
@@ -50,19 +51,19 @@ def faulty(kind: str | None, events: list[bytes]) -> list[bytes]:
         error = {"type": "overloaded_error", "message": "overloaded, says the script"}
         return [*half, _event("error", {"error": error})]
     if kind == "malformed":
-        # Spoils the input of every call, so that it is no JSON.
+        # Corrupt the input of every call, so that it is no JSON.
         return [event.replace(b'"partial_json": "', b'"partial_json": "]') for event in events]
     return events
 
 
 def usage(turn: PlayedTurn, request: Request) -> Json:
-    """A rough count of tokens, so that budgets have something to count."""
+    """Return a rough count of tokens, so that budgets can be tested."""
     sent = _characters(request.messages) // CHARACTERS_PER_TOKEN
     seen = sum(p.measured.width * p.measured.height for p in request.pictures)
-    said = sum(len(json.dumps(block)) for block in turn.content)
+    written = sum(len(json.dumps(block)) for block in turn.content)
     return {
         "input_tokens": sent + seen // PIXELS_PER_TOKEN,
-        "output_tokens": 1 + said // CHARACTERS_PER_TOKEN,
+        "output_tokens": 1 + written // CHARACTERS_PER_TOKEN,
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": 0,
     }
@@ -82,7 +83,7 @@ def _block(index: int, block: Json) -> Iterator[bytes]:
 
 
 def _halves(text: str, kind: str, key: str) -> Iterator[Json]:
-    """Two deltas, so that a client that reads only one is found out."""
+    """Yield two deltas, so that a client that reads only the first fails."""
     middle = len(text) // 2
     yield {"type": kind, key: text[:middle]}
     yield {"type": kind, key: text[middle:]}
@@ -93,7 +94,7 @@ def _event(kind: str, data: Json) -> bytes:
 
 
 def _characters(value: object) -> int:
-    """Length of all texts in ``value`` apart from the pictures' data."""
+    """Return the length of all texts in ``value`` without the data of pictures."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
-"""Finding patches of one colour in a picture.
+"""Finding patches of one colour in a picture. Pure.
 
-A target of a few native pixels is two or three pixels in the picture a model is sent, and its
-edges are mixed with what lies around it. The pixel to point at is one that is (nearly) all
-target.
+A target of a few native pixels is two or three pixels in the picture that a model receives, and
+scaling has mixed its edges with the surroundings. The point to return is therefore a pixel of
+(nearly) pure colour, not the centre of the patch.
 """
 
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ Pixels = NDArray[np.uint8]
 """RGB, of shape (height, width, 3)."""
 
 DEFAULT_TOLERANCE = 16
-"""Largest difference in one channel that still counts as the colour. Small, because icons and
-the edges of letters have nearly any colour."""
+"""Largest difference in one channel that still counts as the colour. The value is small, because
+icons and the edges of letters have nearly any colour."""
 LOOSER = 3
-"""How many times the tolerance :func:`find_nearest` allows."""
+"""Factor by which :func:`find_nearest` extends the tolerance."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def colour(text: str) -> tuple[int, int, int]:
     """Read ``#rrggbb``.
 
     Raises:
-        ValueError: If it is anything else.
+        ValueError: If the text has another form.
     """
     if len(text) != 7 or not text.startswith("#"):
         raise ValueError(f"{text!r} is not #rrggbb")
@@ -45,9 +45,9 @@ def colour(text: str) -> tuple[int, int, int]:
 def find_blob(
     pixels: Pixels, wanted: tuple[int, int, int], tolerance: int = DEFAULT_TOLERANCE
 ) -> Blob | None:
-    """Find the largest patch of ``wanted``; ``None`` if no pixel is within ``tolerance``.
+    """Find the largest patch of ``wanted``; return ``None`` if no pixel is within ``tolerance``.
 
-    The point is the patch's purest pixel; of equally pure ones that nearest to its centroid.
+    The point is the purest pixel of the patch; of equally pure ones the nearest to its centroid.
     """
     away = _away(pixels, wanted)
     rows, columns = np.nonzero(away <= tolerance)
@@ -64,10 +64,10 @@ def find_blob(
 def find_nearest(
     pixels: Pixels, wanted: tuple[int, int, int], tolerance: int = DEFAULT_TOLERANCE
 ) -> Blob | None:
-    """Find a patch as :func:`find_blob`; without one, the pixel that is nearest in colour.
+    """Find a patch as :func:`find_blob`; without one, find the pixel that is nearest in colour.
 
-    That is for a target so thin that each of its pixels is a mixture. ``None`` if even the
-    nearest is far off.
+    The pixel serves for a target so thin that each of its pixels is a mixture. Return ``None`` if
+    even the nearest differs too much.
     """
     blob = find_blob(pixels, wanted, tolerance)
     if blob is not None:
@@ -78,14 +78,14 @@ def find_nearest(
 
 
 def changed_fraction(before: Pixels, after: Pixels) -> float:
-    """Share of the pixels that differ; 1.0 for pictures of different sizes."""
+    """Return the share of the pixels that differ; 1.0 for pictures of different sizes."""
     if before.shape != after.shape:
         return 1.0
     return float(np.mean(np.any(before != after, axis=2)))
 
 
 def _away(pixels: Pixels, wanted: tuple[int, int, int]) -> NDArray[np.int16]:
-    """The largest difference in a channel, for each pixel."""
+    """Return the largest difference in a channel for each pixel."""
     away: NDArray[np.int16] = np.abs(
         pixels.astype(np.int16) - np.array(wanted, dtype=np.int16)
     ).max(axis=2)

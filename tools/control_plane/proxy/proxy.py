@@ -23,7 +23,7 @@ from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 from deskhand.vncbridge.websocket.tunnel import tunnel
 
-from .rules import ProxyRules, has_body, header, passage, query, to_client, to_desktop
+from .rules import ProxyRules, has_body, header, query, rules_for, to_client, to_desktop
 
 _log = logging.getLogger(__name__)
 
@@ -42,22 +42,22 @@ class DesktopProxy:
         """Pass one request or WebSocket on."""
         if scope["type"] == "websocket":
             try:
-                going, service = self._find(scope)
+                rules, service = self._find(scope)
             except FAMILIES as error:
                 await _refuse(error, scope, receive, send)
                 return
-            await _carry(service, _target(going, scope), scope, receive, send)
+            await _carry(service, _target(rules, scope), scope, receive, send)
             return
-        going, service = self._find(scope)
+        rules, service = self._find(scope)
         upload = _Upload(receive, expected=has_body(scope["headers"]))
         try:
-            await run_unless(_exchange(service, going, scope, upload, send), upload.abandoned())
+            await run_unless(_exchange(service, rules, scope, upload, send), upload.abandoned())
         except ClientGone:
-            _log.debug("the client left %s", going.path)
+            _log.debug("the client left %s", rules.path)
 
     def _find(self, scope: Scope) -> tuple[ProxyRules, Service]:
-        going = passage(scope["raw_path"])
-        return going, self._desktops.client(going.desktop_id)
+        rules = rules_for(scope["raw_path"])
+        return rules, self._desktops.client(rules.desktop_id)
 
 
 class ChatDesktop:
@@ -127,15 +127,15 @@ class _Upload:
 
 
 async def _exchange(
-    service: Service, going: ProxyRules, scope: Scope, upload: _Upload, send: Send
+    service: Service, rules: ProxyRules, scope: Scope, upload: _Upload, send: Send
 ) -> None:
     async with service.stream(
         scope["method"],
-        _target(going, scope),
+        _target(rules, scope),
         headers=to_desktop(
             scope["headers"],
             name=principal_name(scope),
-            role=desktop_role(principal_scopes(scope), going.desktop_id),
+            role=desktop_role(principal_scopes(scope), rules.desktop_id),
         ),
         content=upload.chunks() if upload.expected else None,
     ) as reply:
@@ -149,7 +149,7 @@ async def _exchange(
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except httpx2.TransportError as error:
             # The status is out: only a cut connection still tells the client.
-            _log.warning("the desktop broke off its answer to %s: %s", going.path, error)
+            _log.warning("the desktop broke off its answer to %s: %s", rules.path, error)
             return
     await send({"type": "http.response.body", "body": b""})
 
@@ -192,10 +192,10 @@ async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) 
     await refuse_websocket(scope, receive, send, Denial(found.status, found.message, found.detail))
 
 
-def _target(going: ProxyRules, scope: Scope) -> str:
+def _target(rules: ProxyRules, scope: Scope) -> str:
     if scope["type"] == "websocket":
-        return _with_query(going.path, scope, going.desktop_id)
-    return _joined(going.path, query(scope["query_string"]))
+        return _with_query(rules.path, scope, rules.desktop_id)
+    return _joined(rules.path, query(scope["query_string"]))
 
 
 def _with_query(path: str, scope: Scope, desktop_id: str) -> str:

@@ -93,7 +93,7 @@ class ProxyRules:
     """On the desktop service, as ``/api/v0/desktop/action``."""
 
 
-def passage(raw_path: bytes) -> ProxyRules:
+def rules_for(raw_path: bytes) -> ProxyRules:
     """Read the undecoded path of a request below :data:`MOUNT`.
 
     Raises:

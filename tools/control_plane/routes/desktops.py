@@ -50,7 +50,7 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
         """End a desktop; the chats that work on it are stopped, their recordings stored."""
         if all(desktop.id != desktop_id for desktop in await desktops.list()):
             raise UnknownDesktop(desktop_id)
-        await chats.vacate(desktop_id)
+        await chats.release_desktop(desktop_id)
         # A chat that had it for its own has ended it by now.
         with contextlib.suppress(UnknownDesktop):
             await desktops.stop(desktop_id)

@@ -48,13 +48,13 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
     @made.get("")
     async def recording(chat_id: str) -> JSONResponse:
         """Show a run's recordings as one film: its files, steps and map of real to video time."""
-        return JSONResponse(_told(*await _film(chats, files, chat_id)))
+        return JSONResponse(_told(*await _run_video_of(chats, files, chat_id)))
 
     @made.delete("", status_code=204)
     async def delete(chat_id: str) -> Response:
         """Remove a run's recordings; the run stays."""
-        chat, found = await _film(chats, files, chat_id)
-        for file_id in (*(reel.file.id for reel in found.reels), chat.thumbnail_file_id):
+        chat, found = await _run_video_of(chats, files, chat_id)
+        for file_id in (*(part.file.id for part in found.parts), chat.thumbnail_file_id):
             if file_id is not None:
                 with suppress(UnknownRow):
                     await files.delete(file_id)
@@ -66,15 +66,15 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
         chat_id: str, request: Request, part: Part = None, download: Download = False
     ) -> Response:
         """Send one file of the video, by default the first; answers ranges."""
-        _, found = await _film(chats, files, chat_id)
-        file = _reel(found, part).file
+        _, found = await _run_video_of(chats, files, chat_id)
+        file = _part(found, part).file
         return await sent(files, file, request, download=download, cache=CACHE)
 
     @made.head("/thumbnail", include_in_schema=False)
     @made.get("/thumbnail", response_class=Response, responses=openapi_responses("image/jpeg"))
     async def thumbnail(chat_id: str, request: Request, download: Download = False) -> Response:
         """Send a small picture of the most telling moment."""
-        chat, _ = await _film(chats, files, chat_id)
+        chat, _ = await _run_video_of(chats, files, chat_id)
         if chat.thumbnail_file_id is None:
             raise UnknownRow("thumbnail", chat_id)
         file = await files.get(chat.thumbnail_file_id)
@@ -85,7 +85,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
 
 def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     made = APIRouter(prefix=PREFIX)
-    films = VideoCutter(files, editor)
+    cutter = VideoCutter(files, editor)
 
     @made.head("/clip", include_in_schema=False)
     @made.get("/clip", response_class=Response, responses=openapi_responses("video/mp4"))
@@ -97,9 +97,9 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         download: Download = False,
     ) -> Response:
         """Send a stretch of the film, in seconds of video, cut without encoding anything again."""
-        chat, found = await _film(chats, files, chat_id)
+        chat, found = await _run_video_of(chats, files, chat_id)
         pieces = found.pieces(start, end)
-        cut = await films.clip(pieces)
+        cut = await cutter.clip(pieces)
         name = f"clip-{chat.id}.mp4"
         response = open_file_response(request, cut, "video/mp4", name, tag(pieces))
         if download:
@@ -110,43 +110,43 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     @made.get("/steps/{index}/picture", response_class=Response, responses=STILL)
     async def step_picture(chat_id: str, index: int, request: Request) -> Response:
         """Send a small picture of the screen when a step had ended."""
-        _, found = await _film(chats, files, chat_id)
+        _, found = await _run_video_of(chats, files, chat_id)
         steps = found.steps()
         if not 0 <= index < len(steps):
             raise UnknownRow("step", f"{index}")
-        still = await films.still(found.moment(steps[index]["video_end"]))
+        still = await cutter.still(found.moment(steps[index]["video_end"]))
         return bytes_response(request, still, "image/jpeg")
 
     @made.head("/steps.vtt", include_in_schema=False)
     @made.get("/steps.vtt", response_class=Response, responses=CHAPTERS)
     async def steps_vtt(chat_id: str, request: Request, part: Part = None) -> Response:
         """Send the steps as chapters of the film, or of one of its files."""
-        _, found = await _film(chats, files, chat_id)
-        shown = found if part is None else _reel(found, part).alone()
+        _, found = await _run_video_of(chats, files, chat_id)
+        shown = found if part is None else _part(found, part).alone()
         text = chapters_from_rows(shown.steps(), shown.seconds)
         return bytes_response(request, text.encode(), "text/vtt; charset=utf-8")
 
     return made
 
 
-async def _film(chats: Chats, files: Files, chat_id: str) -> tuple[ChatView, RunVideo]:
+async def _run_video_of(chats: Chats, files: Files, chat_id: str) -> tuple[ChatView, RunVideo]:
     chat = await chats.get(chat_id)
     found = run_video(await left_of(files, chat.recording_file_ids))
-    if not found.reels:
+    if not found.parts:
         raise UnknownRow("recording", chat_id)
     return chat, found
 
 
-def _reel(found: RunVideo, index: int | None) -> VideoPart:
-    reel = found.reel(index)
-    if reel is None:
+def _part(found: RunVideo, index: int | None) -> VideoPart:
+    part = found.part(index)
+    if part is None:
         raise UnknownRow("part", f"{index}")
-    return reel
+    return part
 
 
 def _told(chat: ChatView, found: RunVideo) -> Json:
     address = f"api/v0/recordings/{chat.id}"
-    files = [reel.file for reel in found.reels]
+    files = [part.file for part in found.parts]
     return {
         "id": chat.id,
         "status": chat.recording_status,
@@ -159,22 +159,22 @@ def _told(chat: ChatView, found: RunVideo) -> Json:
         "pinned": all(file.pinned for file in files),
         "parts": [
             {
-                "index": reel.index,
-                "file_id": reel.file.id,
-                "bytes": reel.file.size,
-                "video_start": round(reel.begins, 3),
-                "video_s": round(reel.seconds, 3),
-                "end_reason": reel.end_reason,
-                "video_url": f"{address}/video?part={reel.index}",
+                "index": part.index,
+                "file_id": part.file.id,
+                "bytes": part.file.size,
+                "video_start": round(part.begins, 3),
+                "video_s": round(part.seconds, 3),
+                "end_reason": part.end_reason,
+                "video_url": f"{address}/video?part={part.index}",
             }
-            for reel in found.reels
+            for part in found.parts
         ],
         "steps": [
             step | {"picture_url": f"{address}/steps/{step['index']}/picture"}
             for step in found.steps()
         ],
         "time_map": found.time_map(),
-        "video_url": f"{address}/video?part={found.reels[0].index}",
+        "video_url": f"{address}/video?part={found.parts[0].index}",
         "thumbnail_url": f"{address}/thumbnail",
         "steps_url": f"{address}/steps.vtt",
     }

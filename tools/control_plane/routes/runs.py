@@ -91,7 +91,7 @@ async def _recorded(
 
 async def _summary(files: Files, chat: ChatView) -> Json:
     found = run_video(await left_of(files, chat.recording_file_ids))
-    videos = [reel.file for reel in found.reels]
+    videos = [part.file for part in found.parts]
     return {
         "chat_id": chat.id,
         "parent_id": chat.parent_id,
@@ -129,12 +129,12 @@ def _parts(chat_id: str, found: RunVideo) -> list[Json]:
     """Return the videos in their order, each with its own length and chapters."""
     return [
         {
-            **_video_json(reel.file),
-            "part": reel.place,
-            "video_s": seconds(reel.file.metadata, reel.place),
-            "chapters_url": f"api/v0/recordings/{chat_id}/steps.vtt?part={reel.index}",
+            **_video_json(part.file),
+            "part": part.position,
+            "video_s": seconds(part.file.metadata, part.position),
+            "chapters_url": f"api/v0/recordings/{chat_id}/steps.vtt?part={part.index}",
         }
-        for reel in found.reels
+        for part in found.parts
     ]
 
 

@@ -29,7 +29,7 @@ class VideoPart:
     index: int
     """Its number among the run's files, from 1, whether the others are still there or not."""
     file: FileView
-    place: int
+    position: int
     """Which part of its own recording it is."""
     begins: float
     """Where in the film, in seconds of video."""
@@ -45,18 +45,18 @@ class VideoPart:
     @property
     def end_reason(self) -> str | None:
         """Why the part ended."""
-        told = (self.file.metadata.get("parts") or [])[self.place :]
+        told = (self.file.metadata.get("parts") or [])[self.position :]
         return told[0].get("end_reason") if told else None
 
     def steps(self) -> list[Json]:
         """The steps that it shows, at their place in the film."""
         closes = self.opens + self.seconds
-        is_last = self.place + 1 >= len(self.file.metadata.get("parts") or [])
+        is_last = self.position + 1 >= len(self.file.metadata.get("parts") or [])
         return [
             step
             | {
-                "video_start": self._in_film(step["video_start"]),
-                "video_end": self._in_film(step.get("video_end", step["video_start"])),
+                "video_start": self._in_run_video(step["video_start"]),
+                "video_end": self._in_run_video(step.get("video_end", step["video_start"])),
             }
             for step in self.file.metadata.get("steps") or []
             if self.opens <= step["video_start"] and (step["video_start"] < closes or is_last)
@@ -71,12 +71,12 @@ class VideoPart:
         late = self.file.metadata.get("started_at", began) - began
         closes = self.opens + self.seconds
         return [
-            (round(late + real, 6), self._in_film(video))
+            (round(late + real, 6), self._in_run_video(video))
             for real, video in self.file.metadata.get("time_map") or []
             if self.opens <= video <= closes
         ]
 
-    def _in_film(self, video: float) -> float:
+    def _in_run_video(self, video: float) -> float:
         return round(self.begins + video - self.opens, 3)
 
 
@@ -84,20 +84,20 @@ class VideoPart:
 class RunVideo:
     """What is left of a run's recordings."""
 
-    reels: tuple[VideoPart, ...]
+    parts: tuple[VideoPart, ...]
 
     @property
     def seconds(self) -> float:
         """How long it plays."""
-        return self.reels[-1].ends if self.reels else 0.0
+        return self.parts[-1].ends if self.parts else 0.0
 
-    def reel(self, index: int | None) -> VideoPart | None:
+    def part(self, index: int | None) -> VideoPart | None:
         """The file of that number, by default the first."""
-        return next((one for one in self.reels if index in (None, one.index)), None)
+        return next((one for one in self.parts if index in (None, one.index)), None)
 
     def steps(self) -> list[Json]:
         """All steps, numbered anew."""
-        shown = [step for reel in self.reels for step in reel.steps()]
+        shown = [step for part in self.parts for step in part.steps()]
         return [step | {"index": index} for index, step in enumerate(shown)]
 
     def places(self) -> Mapping[str, tuple[float, float]]:
@@ -110,10 +110,10 @@ class RunVideo:
 
     def time_map(self) -> list[tuple[float, float]]:
         """Pairs of seconds since the first recording began, and of video."""
-        if not self.reels:
+        if not self.parts:
             return []
-        began = self.reels[0].file.metadata.get("started_at", 0.0)
-        pairs = [pair for reel in self.reels for pair in reel.time_map(began)]
+        began = self.parts[0].file.metadata.get("started_at", 0.0)
+        pairs = [pair for part in self.parts for pair in part.time_map(began)]
         # Where two parts meet, both tell of it.
         return list(dict.fromkeys(pairs))
 
@@ -125,10 +125,10 @@ class RunVideo:
         """
         until = self.seconds if end is None else end
         found = [
-            ClipPiece(reel.file, first, last)
-            for reel in self.reels
-            if (first := max(start - reel.begins, 0.0))
-            < (last := min(until - reel.begins, reel.seconds))
+            ClipPiece(part.file, first, last)
+            for part in self.parts
+            if (first := max(start - part.begins, 0.0))
+            < (last := min(until - part.begins, part.seconds))
         ]
         if not found:
             raise NoSuchVideoMoment(f"nothing lies between {start:g} and {until:g}", self.seconds)
@@ -146,12 +146,12 @@ class RunVideo:
 def run_video(found: Sequence[tuple[int, FileView]]) -> RunVideo:
     """The files that are left, each with its number among all that there were."""
     placed = positions([file.metadata for _, file in found])
-    reels: list[VideoPart] = []
-    for (index, file), place in zip(found, placed, strict=True):
-        opens, closes = span(file.metadata, place) or (0.0, 0.0)
-        begins = reels[-1].ends if reels else 0.0
-        reels.append(VideoPart(index, file, place, begins, opens, closes - opens))
-    return RunVideo(tuple(reels))
+    parts: list[VideoPart] = []
+    for (index, file), position in zip(found, placed, strict=True):
+        opens, closes = span(file.metadata, position) or (0.0, 0.0)
+        begins = parts[-1].ends if parts else 0.0
+        parts.append(VideoPart(index, file, position, begins, opens, closes - opens))
+    return RunVideo(tuple(parts))
 
 
 def tag(pieces: Sequence[ClipPiece]) -> str:

@@ -109,16 +109,16 @@ async def control_plane(
     token = read_token(token_file or data / "token")
     closing = asyncio.Event()
     async with AsyncExitStack() as stack:
-        vault = SecretStore(data / "secrets.json")
-        stack.enter_context(logged(data / "logs", vault.hide))
+        secret_store = SecretStore(data / "secrets.json")
+        stack.enter_context(logged(data / "logs", secret_store.hide))
         scripted = await stack.enter_async_context(
             ScriptedModelServer(log_file=data / "logs" / "scripted.jsonl")
         )
         store = await Store.open(data / "deskhand.db")
         stack.push_async_callback(store.close)
         disk = FileStore(data / "files")
-        outbox = await _outbox(settings, disk, environment, stack)
-        files = StoredFiles(store, disk, time.time, outbox)
+        upload_queue = await _upload_queue(settings, disk, environment, stack)
+        files = StoredFiles(store, disk, time.time, upload_queue)
         fleet = await _fleet(settings, address, environment, stack)
         models = _models(settings, environment, scripted, files)
         stack.push_async_callback(models.close)
@@ -130,7 +130,7 @@ async def control_plane(
             DesktopAllocator(fleet),
             MACHINE_TOOLS,
             ChatSettings(base_url=base_url, desktops=settings.most_desktops),
-            vault=vault,
+            secret_store=secret_store,
         )
         stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
         credentials = load_credentials(data, token)
@@ -143,24 +143,26 @@ async def control_plane(
             closing=closing,
             pages=[
                 pages_router(settings.allowed_origins),
-                secrets_router(vault),
+                secrets_router(secret_store),
                 tokens_router(credentials, lambda: base_url),
                 tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
             ],
         )
-        gate = AccessPolicy(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
-        install_auth(app, gate, credentials, kin=ChatOwnership(store))
+        access_policy = AccessPolicy(
+            frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins)
+        )
+        install_auth(app, access_policy, credentials, kin=ChatOwnership(store))
         app.add_middleware(AccessLog)
         preloading = asyncio.create_task(asyncio.to_thread(_provider), name="preload provider")
         stack.push_async_callback(_finished, preloading)
         await chats.resume()
-        maintenance = StorageMaintenance(store, data / "files", time.time, outbox=outbox)
+        maintenance = StorageMaintenance(store, disk.root, time.time, upload_queue=upload_queue)
         _start_tidying(stack, chats, maintenance)
         yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
 
 
 def _start_tidying(stack: AsyncExitStack, chats: Chats, maintenance: StorageMaintenance) -> None:
-    tidying = asyncio.create_task(_tidy(chats), name="take back desktops")
+    tidying = asyncio.create_task(_release_idle_desktops(chats), name="take back desktops")
     stack.push_async_callback(_ended, tidying)
     keeping = asyncio.create_task(_keep_within_limits(maintenance, chats), name="retention")
     stack.push_async_callback(_ended, keeping)
@@ -231,7 +233,7 @@ def _known(fleet: Fleet, request: Request) -> str:
     return desktop_id
 
 
-async def _outbox(
+async def _upload_queue(
     settings: Settings,
     disk: FileStore,
     environment: Mapping[str, str],
@@ -239,17 +241,17 @@ async def _outbox(
 ) -> UploadQueue | None:
     if not settings.store:
         return None
-    outbox = UploadQueue(disk, Bucket(settings.store, environment))
-    moving = asyncio.create_task(outbox.run(), name="move stored files")
+    upload_queue = UploadQueue(disk, Bucket(settings.store, environment))
+    moving = asyncio.create_task(upload_queue.run(), name="move stored files")
     stack.push_async_callback(_ended, moving)
-    return outbox
+    return upload_queue
 
 
-async def _keep_within_limits(library: StorageMaintenance, chats: Chats) -> None:
+async def _keep_within_limits(maintenance: StorageMaintenance, chats: Chats) -> None:
     while True:
         try:
             await chats.remove_archived()
-            gone = await library.tidy()
+            gone = await maintenance.enforce_limits()
             if gone:
                 log.info("%d stored files were too old or too much", len(gone))
         except (ChatError, StoreError, OSError):
@@ -257,11 +259,11 @@ async def _keep_within_limits(library: StorageMaintenance, chats: Chats) -> None
         await asyncio.sleep(RETENTION_SECONDS)
 
 
-async def _tidy(chats: Chats) -> None:
+async def _release_idle_desktops(chats: Chats) -> None:
     while True:
         await asyncio.sleep(TIDY_SECONDS)
         try:
-            await chats.take_back_desktops()
+            await chats.release_idle_desktops()
         except (ChatError, StoreError, OSError):
             log.exception("resting desktops could not be looked through")
 

@@ -307,7 +307,7 @@ class StoppableTool(StuckTool):
 
 
 @dataclass
-class Plane:
+class OpenChats:
     """All chats over one data directory."""
 
     chats: Chats
@@ -349,7 +349,7 @@ class Plane:
 
 
 @asynccontextmanager
-async def plane(
+async def open_chats(
     folder: Path,
     models: dict[str, ScriptedModel] | None = None,
     *,
@@ -359,8 +359,8 @@ async def plane(
     keep_recordings: bool = False,
     now: Callable[[], float] | None = None,
     closing: float = LIMIT,
-    vault: SecretStore | None = None,
-) -> AsyncIterator[Plane]:
+    secret_store: SecretStore | None = None,
+) -> AsyncIterator[OpenChats]:
     """Open the chats of a data directory, resume them, and close them at the end."""
     clock = itertools.count(1_800_000_000)
     fake_models = FakeModels(dict(models or {}))
@@ -371,11 +371,18 @@ async def plane(
         files = StoredFiles(store, FileStore(folder / "files"), read)
         tools = (EchoTool(), BrokenTool(), *tools)
         chats = Chats(
-            store, files, fake_models, fake_machines, tools, settings, vault=vault, now=read
+            store,
+            files,
+            fake_models,
+            fake_machines,
+            tools,
+            settings,
+            secret_store=secret_store,
+            now=read,
         )
         await chats.resume()
         try:
-            yield Plane(chats, store, files, fake_models, fake_machines, settings)
+            yield OpenChats(chats, store, files, fake_models, fake_machines, settings)
         finally:
             async with asyncio.timeout(LIMIT):
                 await chats.close(keep_recordings=keep_recordings)

@@ -1,7 +1,7 @@
 import asyncio
 from pathlib import Path
 
-from tests.tools.agents.chats.fakes import ScriptedModel, call, plane, report
+from tests.tools.agents.chats.fakes import ScriptedModel, call, open_chats, report
 
 
 def test_an_agent_hands_a_file_to_its_parent(tmp_path: Path) -> None:
@@ -13,7 +13,7 @@ def test_an_agent_hands_a_file_to_its_parent(tmp_path: Path) -> None:
                 [report("Here it is")],
             ]
         )
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             spawned = await p.tool("spawn_computer_use_agent", caller, prompt="Fetch it")
             told = await p.tool("wait_agent", caller, chat_id=spawned["chat_id"])
@@ -32,7 +32,7 @@ def test_an_agent_hands_a_file_to_its_parent(tmp_path: Path) -> None:
 
 def test_a_caller_by_http_keeps_a_file_with_its_own(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path) as p:
+        async with open_chats(tmp_path) as p:
             caller = await p.caller()
             handed = await p.tool("attach_file", caller, path="/etc/hostname")
             assert [f.id for f in await p.chats.files(caller)] == [handed["file_id"]]

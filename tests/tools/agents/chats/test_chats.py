@@ -25,7 +25,7 @@ from tests.tools.agents.chats.fakes import (
     StuckTool,
     act,
     call,
-    plane,
+    open_chats,
     report,
 )
 
@@ -35,7 +35,7 @@ SPAWN = "spawn_computer_use_agent"
 def test_a_chat_with_a_prompt_works_and_rests(tmp_path: Path) -> None:
     async def scenario() -> None:
         parent = ScriptedModel([[call("echo", say="hi")], [Text("Said hi.")]])
-        async with plane(tmp_path, {"parent": parent}) as p:
+        async with open_chats(tmp_path, {"parent": parent}) as p:
             chat = await p.chats.create(prompt=" Say hi to the machine, please, now and here ")
             assert (chat.state, chat.model) == ("queued", "parent")
             assert chat.title == "Say hi to the machine, please,..."
@@ -70,7 +70,7 @@ def test_a_parent_with_a_model_spawns_and_waits_by_itself(tmp_path: Path) -> Non
 
         parent = ScriptedModel([[spawn], wait, [report("The child looked")]])  # type: ignore[list-item]
         child = ScriptedModel([[act("screenshot")], [report("Nothing there")]])
-        async with plane(tmp_path, {"parent": parent, "child": child}) as p:
+        async with open_chats(tmp_path, {"parent": parent, "child": child}) as p:
             chat = await p.chats.create(prompt="Go")
             await p.until(chat.id, "waiting")
             assert (await p.chats.get(chat.id)).report == "The child looked"
@@ -86,7 +86,7 @@ def test_a_computer_use_chat_of_its_own_keeps_its_recording(tmp_path: Path) -> N
             [[act("left_click", coordinate=[10, 20])], [call("echo", a=1)], [report("Clicked")]]
         )
         machines = FakeMachines({"desktop-1": FakeDesktop(screen=b"jpeg")})
-        async with plane(tmp_path, {"child": model}, machines=machines) as p:
+        async with open_chats(tmp_path, {"child": model}, machines=machines) as p:
             chat = await p.chats.create(prompt="Click", mode="computer_use")
             await p.until(chat.id, "waiting")
             view = await p.chats.get(chat.id)
@@ -118,7 +118,7 @@ def test_a_bad_request_makes_no_chat(
     tmp_path: Path, arguments: dict[str, str], message: str
 ) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path, {"parent": ScriptedModel([])}) as p:
+        async with open_chats(tmp_path, {"parent": ScriptedModel([])}) as p:
             with pytest.raises(BadChatRequest, match=message):
                 await p.chats.create(**arguments)
             with pytest.raises(NoModel, match="set a key"):
@@ -133,7 +133,7 @@ def test_a_bad_request_makes_no_chat(
 
 def test_a_child_cannot_be_a_parent(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path) as p:
+        async with open_chats(tmp_path) as p:
             root = await p.chats.create(prompt=None, title="Root")
             child = await p.chats.create(prompt=None, parent_id=root.id)
             assert child.root_id == root.id
@@ -145,7 +145,7 @@ def test_a_child_cannot_be_a_parent(tmp_path: Path) -> None:
 
 def test_a_token_has_one_default_chat_also_when_asked_at_once(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path) as p:
+        async with open_chats(tmp_path) as p:
             asked = await asyncio.gather(*(p.chats.default_chat("curl") for _ in range(5)))
             assert len({chat.id for chat in asked}) == 1
             assert (await p.chats.default_chat("mcp")).id != asked[0].id
@@ -156,7 +156,7 @@ def test_a_token_has_one_default_chat_also_when_asked_at_once(tmp_path: Path) ->
 
 def test_the_same_call_is_answered_again_and_not_run_twice(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path, {"child": ScriptedModel([[report("Done")]])}) as p:
+        async with open_chats(tmp_path, {"child": ScriptedModel([[report("Done")]])}) as p:
             caller = await p.caller()
             first = await p.tool(SPAWN, caller, "toolu_1", prompt="Go")
             again = await p.tool(SPAWN, caller, "toolu_1", prompt="Go")
@@ -171,7 +171,7 @@ def test_the_same_call_is_answered_again_and_not_run_twice(tmp_path: Path) -> No
 
 def test_a_call_that_comes_twice_at_the_same_moment_is_run_once(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path, {"child": ScriptedModel([[report("Done")]])}) as p:
+        async with open_chats(tmp_path, {"child": ScriptedModel([[report("Done")]])}) as p:
             caller = await p.caller()
             calls = [p.try_tool(SPAWN, caller, "toolu_1", prompt="Go") for _ in range(3)]
             outcomes = await asyncio.gather(*calls)
@@ -187,7 +187,7 @@ def test_a_call_that_comes_twice_at_the_same_moment_is_run_once(tmp_path: Path) 
 def test_a_call_at_work_or_cut_off_is_not_started_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         stuck = StuckTool()
-        async with plane(tmp_path, tools=(stuck,)) as p:
+        async with open_chats(tmp_path, tools=(stuck,)) as p:
             caller = await p.caller()
             task = asyncio.create_task(p.try_tool("stuck", caller, "toolu_1"))
             await stuck.called.wait()
@@ -212,7 +212,7 @@ def test_a_person_who_interrupts_stops_what_the_call_started(
     async def scenario() -> None:
         tool = StoppableTool()
         model = ScriptedModel([[call("stoppable", **arguments)], [Text("Stopped.")]])
-        async with plane(tmp_path, {"parent": model}, tools=(tool,)) as p:
+        async with open_chats(tmp_path, {"parent": model}, tools=(tool,)) as p:
             chat = await p.chats.create(prompt="Build it")
             await tool.called.wait()
             await p.chats.interrupt(chat.id)
@@ -231,10 +231,10 @@ def test_the_end_of_the_program_leaves_a_call_going(tmp_path: Path) -> None:
     async def scenario() -> None:
         tool = StoppableTool()
         model = ScriptedModel([[call("stoppable", command="make")]])
-        async with plane(tmp_path, {"parent": model}, tools=(tool,)) as p:
+        async with open_chats(tmp_path, {"parent": model}, tools=(tool,)) as p:
             chat = await p.chats.create(prompt="Build it")
             await tool.called.wait()
-        async with plane(tmp_path, {"parent": ScriptedModel([[Text("Done.")]])}) as p:
+        async with open_chats(tmp_path, {"parent": ScriptedModel([[Text("Done.")]])}) as p:
             await p.until(chat.id, "waiting")
             (step,) = await p.chats.steps(chat.id)
             assert step.status == "interrupted"
@@ -245,7 +245,7 @@ def test_the_end_of_the_program_leaves_a_call_going(tmp_path: Path) -> None:
 
 def test_a_broken_tool_gives_an_error_and_not_an_exception(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path) as p:
+        async with open_chats(tmp_path) as p:
             caller = await p.caller()
             assert await p.error("broken", caller) == "broken failed: a wheel came off"
             with pytest.raises(UnknownTool, match="Tool not found: magic; there are spawn"):
@@ -260,7 +260,7 @@ def test_a_broken_tool_gives_an_error_and_not_an_exception(tmp_path: Path) -> No
 
 def test_tools_are_offered_with_their_schemas(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path) as p:
+        async with open_chats(tmp_path) as p:
             specs = {spec.name: spec for spec in p.chats.tool_specs()}
             assert {SPAWN, "wait_agent", "message_agent", "close_agent", "echo"} <= set(specs)
             assert specs[SPAWN].schema["required"] == ["prompt"]
@@ -270,7 +270,7 @@ def test_tools_are_offered_with_their_schemas(tmp_path: Path) -> None:
 
 def test_chats_are_listed_in_pages_newest_first(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path) as p:
+        async with open_chats(tmp_path) as p:
             ids = [(await p.chats.create(prompt=None, title=str(n))).id for n in range(5)]
             first = await p.chats.list(parent=None, state=None, limit=3, cursor=None)
             assert [chat.id for chat in first.chats] == ids[:1:-1]
@@ -293,7 +293,7 @@ def test_messages_wait_in_a_queue_that_has_an_end(tmp_path: Path) -> None:
         hold = Hold(Text("One"))
         model = ScriptedModel([hold, [Text("Two")], [Text("Three")]])
         settings = ChatSettings(queue_limit=2)
-        async with plane(tmp_path, {"parent": model}, settings=settings) as p:
+        async with open_chats(tmp_path, {"parent": model}, settings=settings) as p:
             chat = await p.chats.create(prompt="1")
             await hold.reached.wait()
             assert await p.chats.send(chat.id, "2") is False
@@ -313,7 +313,7 @@ def test_messages_wait_in_a_queue_that_has_an_end(tmp_path: Path) -> None:
 def test_a_chat_in_error_takes_a_message_and_forgets_the_error(tmp_path: Path) -> None:
     async def scenario() -> None:
         model = ScriptedModel([ModelRefused(400, "no"), [Text("Better now")]])
-        async with plane(tmp_path, {"parent": model}) as p:
+        async with open_chats(tmp_path, {"parent": model}) as p:
             chat = await p.chats.create(prompt="Go")
             await p.until(chat.id, "error")
             failed = await p.chats.get(chat.id)
@@ -331,7 +331,7 @@ def test_a_failure_that_nobody_thought_of_ends_the_turn_and_not_the_program(
 ) -> None:
     async def scenario() -> None:
         model = ScriptedModel([RuntimeError("a wheel came off")])
-        async with plane(tmp_path, {"parent": model}) as p:
+        async with open_chats(tmp_path, {"parent": model}) as p:
             chat = await p.chats.create(prompt="Go")
             await p.until(chat.id, "error")
             view = await p.chats.get(chat.id)
@@ -343,7 +343,7 @@ def test_a_failure_that_nobody_thought_of_ends_the_turn_and_not_the_program(
 
 def test_a_chat_without_a_model_says_what_to_do(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path) as p:
+        async with open_chats(tmp_path) as p:
             caller = await p.caller()
             await p.chats.send(caller, "Hello?")
             await p.until(caller, "error")
@@ -356,7 +356,7 @@ def test_an_archived_chat_takes_nothing_and_its_desktop_ends(tmp_path: Path) -> 
     async def scenario() -> None:
         hold = Hold(report("Never"))
         models = {"child": ScriptedModel([[act("screenshot")], hold])}
-        async with plane(tmp_path, models) as p:
+        async with open_chats(tmp_path, models) as p:
             caller = await p.caller()
             child_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await hold.reached.wait()
@@ -375,7 +375,7 @@ def test_an_archived_chat_takes_nothing_and_its_desktop_ends(tmp_path: Path) -> 
 
 def test_chats_that_were_put_away_go_after_some_days(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path, {}) as p:
+        async with open_chats(tmp_path, {}) as p:
             kept = await p.caller()
             away = (await p.chats.create(prompt=None, title="Away")).id
             await p.chats.archive(away)
@@ -392,7 +392,7 @@ def test_deleting_a_chat_leaves_nothing_of_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(report("Never"))
         child = ScriptedModel([[act("screenshot")], [report("Done")], hold])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             child_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await p.tool("wait_agent", caller, chat_id=child_id)
@@ -414,7 +414,7 @@ def test_deleting_a_chat_leaves_nothing_of_it(tmp_path: Path) -> None:
 
 def test_interrupting_a_chat_at_rest_changes_nothing(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path) as p:
+        async with open_chats(tmp_path) as p:
             caller = await p.caller()
             assert await p.chats.interrupt(caller) is False
             assert (await p.chats.get(caller)).state == "waiting"
@@ -433,7 +433,7 @@ def test_a_chat_that_waits_for_a_desktop_can_be_interrupted(tmp_path: Path) -> N
             return ""
 
         machines.acquire = never  # type: ignore[method-assign]
-        async with plane(tmp_path, {"child": ScriptedModel([])}, machines=machines) as p:
+        async with open_chats(tmp_path, {"child": ScriptedModel([])}, machines=machines) as p:
             chat = await p.chats.create(prompt="Go", mode="computer_use")
             await starting.wait()
             assert await p.chats.interrupt(chat.id) is True
@@ -456,7 +456,7 @@ def test_a_message_to_a_chat_that_waits_for_its_desktop_follows_its_turn(tmp_pat
 
         machines.acquire = slowly  # type: ignore[method-assign]
         model = ScriptedModel([[Text("One")], [Text("Two")]])
-        async with plane(tmp_path, {"child": model}, machines=machines) as p:
+        async with open_chats(tmp_path, {"child": model}, machines=machines) as p:
             chat = await p.chats.create(prompt="1", mode="computer_use")
             await starting.wait()
             await p.chats.send(chat.id, "2")
@@ -472,7 +472,7 @@ def test_a_message_to_a_chat_that_waits_for_its_desktop_follows_its_turn(tmp_pat
 def test_everything_that_happens_is_told_in_order_with_rising_versions(tmp_path: Path) -> None:
     async def scenario() -> None:
         model = ScriptedModel([[call("echo", say="hi")], [Text("Said hi.")]])
-        async with plane(tmp_path, {"parent": model}) as p:
+        async with open_chats(tmp_path, {"parent": model}) as p:
             with p.chats.events(None) as news:
                 chat = await p.chats.create(prompt="Go")
                 await p.until(chat.id, "waiting")
@@ -496,7 +496,7 @@ def test_a_machine_that_does_not_answer_is_a_tool_error(tmp_path: Path) -> None:
         machines = FakeMachines(
             {"default": FakeDesktop(refuses={"echo": MachineUnavailable("the socket is gone")})}
         )
-        async with plane(tmp_path, machines=machines) as p:
+        async with open_chats(tmp_path, machines=machines) as p:
             assert await p.error("echo", await p.caller()) == "the socket is gone"
 
     asyncio.run(scenario())
@@ -506,13 +506,13 @@ def test_a_desktop_that_is_vacated_leaves_its_recording(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(report("Never"))
         model = ScriptedModel([[act("left_click", coordinate=[1, 2])], hold])
-        async with plane(tmp_path, {"child": model}) as p:
+        async with open_chats(tmp_path, {"child": model}) as p:
             chat = await p.chats.create(prompt="Click", mode="computer_use")
             await hold.reached.wait()
-            await p.chats.vacate("desktop-1")
+            await p.chats.release_desktop("desktop-1")
             view = await p.chats.get(chat.id)
             assert (view.state, view.recording_status) == ("waiting", "stored")
             assert p.machines.released == ["desktop-1"]
-            await p.chats.vacate("desktop-1")
+            await p.chats.release_desktop("desktop-1")
 
     asyncio.run(scenario())

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.tools.conversation.errors import BadChatRequest, IllegalMove
-from tests.tools.agents.chats.fakes import Hold, ScriptedModel, act, call, plane, report
+from tests.tools.agents.chats.fakes import Hold, ScriptedModel, act, call, open_chats, report
 
 ASKS = [call("request_human", reason="Please sign in.")]
 
@@ -12,7 +12,7 @@ ASKS = [call("request_human", reason="Please sign in.")]
 def test_an_agent_asks_a_person_and_goes_on_with_the_answer(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([list(ASKS), [report("Signed in")]])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             spawned = await p.tool("spawn_computer_use_agent", caller, prompt="Sign in")
             chat_id = spawned["chat_id"]
@@ -37,7 +37,7 @@ def test_an_agent_asks_a_person_and_goes_on_with_the_answer(tmp_path: Path) -> N
 
 def test_stopping_takes_the_question_back(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path, {"child": ScriptedModel([list(ASKS)])}) as p:
+        async with open_chats(tmp_path, {"child": ScriptedModel([list(ASKS)])}) as p:
             chat = await p.chats.create(prompt="Sign in", mode="computer_use")
             await p.until(chat.id, "requires_action")
             assert await p.chats.interrupt(chat.id)
@@ -50,7 +50,7 @@ def test_stopping_takes_the_question_back(tmp_path: Path) -> None:
 def test_a_message_that_interrupts_takes_the_place_of_the_answer(tmp_path: Path) -> None:
     async def scenario() -> None:
         model = ScriptedModel([list(ASKS), [report("Something else")]])
-        async with plane(tmp_path, {"child": model}) as p:
+        async with open_chats(tmp_path, {"child": model}) as p:
             chat = await p.chats.create(prompt="Sign in", mode="computer_use")
             await p.until(chat.id, "requires_action")
             assert await p.chats.send(chat.id, "Leave it", interrupt=True)
@@ -62,12 +62,12 @@ def test_a_message_that_interrupts_takes_the_place_of_the_answer(tmp_path: Path)
 
 def test_a_question_that_a_restart_cut_off_is_told_to_the_model(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path, {"child": ScriptedModel([list(ASKS)])}) as first:
+        async with open_chats(tmp_path, {"child": ScriptedModel([list(ASKS)])}) as first:
             chat = await first.chats.create(prompt="Sign in", mode="computer_use")
             await first.until(chat.id, "requires_action")
             machines = first.machines
         again = ScriptedModel([[report("Gave up")]])
-        async with plane(tmp_path, {"child": again}, machines=machines) as second:
+        async with open_chats(tmp_path, {"child": again}, machines=machines) as second:
             await second.until(chat.id, "waiting")
             assert (await second.chats.get(chat.id)).report == "Gave up"
 
@@ -76,7 +76,7 @@ def test_a_question_that_a_restart_cut_off_is_told_to_the_model(tmp_path: Path) 
 
 def test_a_chat_at_rest_cannot_ask(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path) as p:
+        async with open_chats(tmp_path) as p:
             assert "request_human" not in {spec.name for spec in p.chats.tool_specs()}
 
     asyncio.run(scenario())
@@ -85,7 +85,7 @@ def test_a_chat_at_rest_cannot_ask(tmp_path: Path) -> None:
 def test_a_question_without_words_is_sent_back(tmp_path: Path) -> None:
     async def scenario() -> None:
         model = ScriptedModel([[call("request_human", reason=" ")], [report("Never mind")]])
-        async with plane(tmp_path, {"child": model}) as p:
+        async with open_chats(tmp_path, {"child": model}) as p:
             chat = await p.chats.create(prompt="Go", mode="computer_use")
             await p.until(chat.id, "waiting")
             assert (await p.chats.steps(chat.id))[0].error == "reason is required"
@@ -97,7 +97,7 @@ def test_stopping_everything_stops_all_that_is_at_work(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(report("Never"))
         models = {"child": ScriptedModel([[act("screenshot")], list(ASKS)])}
-        async with plane(tmp_path, {**models, "parent": ScriptedModel([hold])}) as p:
+        async with open_chats(tmp_path, {**models, "parent": ScriptedModel([hold])}) as p:
             asking = await p.chats.create(prompt="Sign in", mode="computer_use")
             await p.until(asking.id, "requires_action")
             busy = await p.chats.create(prompt="Think")

@@ -28,8 +28,8 @@ class Bench:
         machine = FakeMachine(self.desktop)
         return self.recordings.open("child", machine, listed_with="parent", started=started)
 
-    async def finish(self, patience: float = LIMIT) -> Recorded:
-        return await self.recordings.finish("child", "completed", patience)
+    async def finish(self, timeout: float = LIMIT) -> Recorded:
+        return await self.recordings.finish("child", "completed", timeout)
 
     async def _begun(self, chat_id: str) -> None:
         self.begun.append(chat_id)
@@ -86,13 +86,13 @@ def test_steps_from_elsewhere_reach_a_recording_that_runs(tmp_path: Path) -> Non
         async with bench(tmp_path) as b:
             recording = b.open()
             step = {"tool_call_id": "t1", "chat_id": "child"}
-            await recording.note(step)
+            await recording.add_step(step)
             assert b.desktop.requests == []
             await recording.ensure()
-            await recording.note(step)
+            await recording.add_step(step)
             recorded = await b.finish()
             assert recorded.video_times == {"t1": (1.0, 2.0)}
-            await recording.note(step)
+            await recording.add_step(step)
             assert len(b.desktop.posted("steps")) == 1
 
     asyncio.run(scenario())
@@ -104,7 +104,7 @@ def test_a_step_that_does_not_arrive_is_only_a_warning(tmp_path: Path) -> None:
             recording = b.open()
             await recording.ensure()
             b.desktop.refuses["steps"] = MachineRefused(500, "Failed to add step.")
-            await recording.note({"tool_call_id": "t1"})
+            await recording.add_step({"tool_call_id": "t1"})
             recorded = await b.finish()
             assert recorded.status == "stored"
             assert "step is missing" in str(recorded.warning)
@@ -121,11 +121,11 @@ def test_what_takes_too_long_is_given_up_and_leaves_no_file(tmp_path: Path, hurr
             b.desktop.before["stop"] = lambda: _hang(stopping)
             ending = asyncio.create_task(b.finish(LIMIT if hurried else 0.01))
             await stopping.wait()
-            b.recordings.hurry(0.01)
+            b.recordings.shorten_timeout(0.01)
             recorded = await ending
             assert (recorded.status, recorded.end_reason) == ("none", "failed")
             assert "took longer" in str(recorded.warning)
-            recording.hurry(1.0)
+            recording.shorten_timeout(1.0)
 
     asyncio.run(scenario())
 

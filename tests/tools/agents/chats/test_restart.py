@@ -13,12 +13,12 @@ from tests.tools.agents.chats.fakes import (
     FakeMachines,
     FakeModels,
     Hold,
-    Plane,
+    OpenChats,
     ScriptedModel,
     StuckTool,
     act,
     call,
-    plane,
+    open_chats,
     report,
 )
 
@@ -27,8 +27,8 @@ SPAWN = "spawn_computer_use_agent"
 
 @asynccontextmanager
 async def after_a_kill(
-    before: Plane, models: dict[str, ScriptedModel], tools: tuple[StuckTool, ...] = ()
-) -> AsyncIterator[Plane]:
+    before: OpenChats, models: dict[str, ScriptedModel], tools: tuple[StuckTool, ...] = ()
+) -> AsyncIterator[OpenChats]:
     """Open the chats a second time, as a program does whose forerunner was killed.
 
     The forerunner hangs for ever, so that it changes nothing any more.
@@ -37,7 +37,7 @@ async def after_a_kill(
     chats = Chats(before.store, before.files, fake, before.machines, tools, before.settings)
     await chats.resume()
     try:
-        yield Plane(chats, before.store, before.files, fake, before.machines, before.settings)
+        yield OpenChats(chats, before.store, before.files, fake, before.machines, before.settings)
     finally:
         async with asyncio.timeout(LIMIT):
             await chats.close()
@@ -51,7 +51,7 @@ def test_a_child_goes_on_after_a_kill_and_its_open_call_is_not_run_again(tmp_pat
         child = ScriptedModel(
             [[act("screenshot")], [act("left_click", coordinate=[1, 2])], [report("Never")]]
         )
-        async with plane(tmp_path, {"child": child}, machines=machines) as killed:
+        async with open_chats(tmp_path, {"child": child}, machines=machines) as killed:
             caller = await killed.caller()
             chat_id = (await killed.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await desktop.acted.wait()
@@ -81,7 +81,9 @@ def test_a_result_that_was_written_down_is_not_lost_by_a_kill(tmp_path: Path) ->
     async def scenario() -> None:
         stuck = StuckTool()
         two = [call("echo", say="written down"), call("stuck")]
-        async with plane(tmp_path, {"parent": ScriptedModel([list(two)])}, tools=(stuck,)) as old:
+        async with open_chats(
+            tmp_path, {"parent": ScriptedModel([list(two)])}, tools=(stuck,)
+        ) as old:
             chat = await old.chats.create(prompt="Go")
             await stuck.called.wait()
             successor = ScriptedModel([[Text("Seen")]])
@@ -99,7 +101,7 @@ def test_a_child_whose_desktop_was_lost_ends_in_error(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(report("Never"))
         child = ScriptedModel([[act("screenshot")], hold])
-        async with plane(tmp_path, {"child": child}) as killed:
+        async with open_chats(tmp_path, {"child": child}) as killed:
             caller = await killed.caller()
             chat_id = (await killed.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await hold.reached.wait()
@@ -131,7 +133,7 @@ def test_a_chat_that_waited_for_its_turn_starts_after_a_kill(tmp_path: Path) -> 
             return ""
 
         machines.acquire = never  # type: ignore[method-assign]
-        async with plane(tmp_path, {"child": ScriptedModel([])}, machines=machines) as killed:
+        async with open_chats(tmp_path, {"child": ScriptedModel([])}, machines=machines) as killed:
             chat = await killed.chats.create(prompt="Go", mode="computer_use")
             await starting.wait()
             machines.acquire = acquire  # type: ignore[method-assign]
@@ -148,7 +150,9 @@ def test_an_interruption_that_a_kill_cut_off_is_finished(tmp_path: Path) -> None
         hold = Hold(report("Never"))
         machines = FakeMachines({"desktop-1": desktop})
         child = ScriptedModel([[act("screenshot")], hold])
-        async with plane(tmp_path, {"child": child}, machines=machines, closing=0.01) as killed:
+        async with open_chats(
+            tmp_path, {"child": child}, machines=machines, closing=0.01
+        ) as killed:
             caller = await killed.caller()
             chat_id = (await killed.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await hold.reached.wait()
@@ -167,7 +171,7 @@ def test_an_interruption_that_a_kill_cut_off_is_finished(tmp_path: Path) -> None
 def test_a_call_of_another_program_that_a_kill_cut_off_is_marked(tmp_path: Path) -> None:
     async def scenario() -> None:
         stuck = StuckTool()
-        async with plane(tmp_path, tools=(stuck,)) as killed:
+        async with open_chats(tmp_path, tools=(stuck,)) as killed:
             caller = await killed.caller()
             task = asyncio.create_task(killed.try_tool("stuck", caller, "toolu_1"))
             await stuck.called.wait()
@@ -187,12 +191,12 @@ def test_a_clean_end_keeps_the_recording_and_the_next_start_goes_on(tmp_path: Pa
         machines = FakeMachines()
         hold = Hold(report("Never"))
         child = ScriptedModel([[act("screenshot")], hold])
-        async with plane(tmp_path, {"child": child}, machines=machines) as p:
+        async with open_chats(tmp_path, {"child": child}, machines=machines) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await hold.reached.wait()
         successor = ScriptedModel([[act("screenshot")], [report("Went on")]])
-        async with plane(tmp_path, {"child": successor}, machines=machines) as p:
+        async with open_chats(tmp_path, {"child": successor}, machines=machines) as p:
             result = await p.tool("wait_agent", caller, chat_id=chat_id)
             assert result["report"] == "Went on"
             assert len(result["recording_file_ids"]) == 2
@@ -206,13 +210,15 @@ def test_desktops_that_stay_go_on_recording(tmp_path: Path) -> None:
         machines = FakeMachines()
         hold = Hold(report("Never"))
         child = ScriptedModel([[act("screenshot")], hold])
-        async with plane(tmp_path, {"child": child}, machines=machines, keep_recordings=True) as p:
+        async with open_chats(
+            tmp_path, {"child": child}, machines=machines, keep_recordings=True
+        ) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await hold.reached.wait()
         desktop = machines.desktops["desktop-1"]
         assert desktop.recording == chat_id
-        async with plane(
+        async with open_chats(
             tmp_path, {"child": ScriptedModel([[report("Done")]])}, machines=machines
         ) as p:
             result = await p.tool("wait_agent", caller, chat_id=chat_id)
@@ -231,12 +237,12 @@ def test_a_recording_that_cannot_be_stored_in_time_does_not_hold_up_the_end(
         stopping = asyncio.Event()
         desktop.before["recording/stop"] = lambda: _hang(stopping)
         child = ScriptedModel([[act("screenshot")], [report("Done")]])
-        async with plane(tmp_path, {"child": child}, machines=machines, closing=0.01) as p:
+        async with open_chats(tmp_path, {"child": child}, machines=machines, closing=0.01) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await stopping.wait()
         desktop.before.clear()
-        async with plane(tmp_path, machines=machines) as p:
+        async with open_chats(tmp_path, machines=machines) as p:
             result = await p.tool("wait_agent", caller, chat_id=chat_id)
             assert result["report"] == "Done"
             assert "longer" in result["recording_warning"]

@@ -14,7 +14,7 @@ from tests.tools.agents.chats.fakes import (
     ScriptedModel,
     act,
     call,
-    plane,
+    open_chats,
     report,
     told,
 )
@@ -22,7 +22,7 @@ from tests.tools.agents.chats.fakes import (
 HORSE = 'correct "horse"'
 
 
-def vault(*chats: str) -> SecretStore:
+def secret_store(*chats: str) -> SecretStore:
     made = SecretStore()
     made.put(Secret("mail", HORSE, chats or None))
     return made
@@ -49,7 +49,9 @@ def test_a_known_value_is_masked_in_all_that_is_kept_of_a_call(tmp_path: Path) -
                 [report("Done")],
             ]
         )
-        async with plane(tmp_path, {"child": model}, tools=(LeakyTool(),), vault=vault()) as p:
+        async with open_chats(
+            tmp_path, {"child": model}, tools=(LeakyTool(),), secret_store=secret_store()
+        ) as p:
             with p.chats.events(None) as news:
                 chat = await p.chats.create(prompt="Go", mode="computer_use")
                 heard: list[Any] = []
@@ -88,7 +90,7 @@ def test_a_step_that_types_has_its_text_once_that_is_known_to_be_no_password(
     async def scenario() -> None:
         machines = FakeMachines({"desktop-1": FakeDesktop(told_text=told_text)})
         model = ScriptedModel([[act("type", text="hunter2")], [report("Done")]])
-        async with plane(tmp_path, {"child": model}, machines=machines) as p:
+        async with open_chats(tmp_path, {"child": model}, machines=machines) as p:
             with p.chats.events(None) as news:
                 chat = await p.chats.create(prompt="Go", mode="computer_use")
                 heard: list[Any] = []
@@ -107,7 +109,9 @@ def test_an_agent_types_a_secret_that_it_never_sees(tmp_path: Path) -> None:
     async def scenario() -> None:
         model = ScriptedModel([[call("type_secret", name="mail")], [Text("Signed in.")]])
         machines = FakeMachines()
-        async with plane(tmp_path, {"child": model}, machines=machines, vault=vault()) as p:
+        async with open_chats(
+            tmp_path, {"child": model}, machines=machines, secret_store=secret_store()
+        ) as p:
             chat = await p.chats.create(prompt="Sign in", mode="computer_use")
             await p.until(chat.id, "waiting")
             (step,) = await p.chats.steps(chat.id)
@@ -122,9 +126,9 @@ def test_an_agent_types_a_secret_that_it_never_sees(tmp_path: Path) -> None:
 
 def test_where_nothing_was_entrusted_no_tool_tells_of_secrets(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path) as p:
+        async with open_chats(tmp_path) as p:
             assert "type_secret" not in [spec.name for spec in p.chats.tool_specs()]
-        async with plane(tmp_path, vault=vault("stranger")) as p:
+        async with open_chats(tmp_path, secret_store=secret_store("stranger")) as p:
             assert "type_secret" in [spec.name for spec in p.chats.tool_specs()]
             wanted = {"name": "mail"}
             said = await p.chats.call_tool("type_secret", wanted, await p.caller(), "call-1")

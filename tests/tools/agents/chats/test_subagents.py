@@ -16,7 +16,7 @@ from tests.tools.agents.chats.fakes import (
     ScriptedModel,
     act,
     call,
-    plane,
+    open_chats,
     report,
 )
 
@@ -27,7 +27,7 @@ WAIT = "wait_agent"
 def test_spawn_then_wait_gives_the_report_and_the_recording(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[act("left_click", coordinate=[10, 20])], [report("All five hit")]])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             spawned = await p.tool(SPAWN, caller, prompt="Click five targets")
             assert spawned["status"] == "queued"
@@ -65,7 +65,7 @@ def test_a_second_wait_gives_the_same_result_until_there_is_a_new_message(tmp_pa
                 [report("Second", "partly")],
             ]
         )
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             first = await p.tool(WAIT, caller, chat_id=chat_id)
@@ -88,7 +88,7 @@ def test_a_wait_that_runs_out_of_time_tells_how_far_the_child_is(tmp_path: Path)
     async def scenario() -> None:
         hold = Hold(report("Done"))
         child = ScriptedModel([[act("left_click", coordinate=[1, 2])], hold])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await hold.reached.wait()
@@ -112,7 +112,7 @@ def test_an_interval_of_zero_or_less_is_the_usual_patience(tmp_path: Path) -> No
     async def scenario() -> None:
         settings = ChatSettings("http://plane", wait_seconds=0.01)
         hold = Hold(report("Done"))
-        async with plane(tmp_path, {"child": ScriptedModel([hold])}, settings=settings) as p:
+        async with open_chats(tmp_path, {"child": ScriptedModel([hold])}, settings=settings) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             for seconds in (0, -5):
@@ -127,7 +127,7 @@ def test_several_children_are_waited_for_at_once(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(report("Slow"))
         models = {"quick": ScriptedModel([[report("Quick")]]), "slow": ScriptedModel([hold])}
-        async with plane(tmp_path, models) as p:
+        async with open_chats(tmp_path, models) as p:
             caller = await p.caller()
             quick = (await p.tool(SPAWN, caller, prompt="Go", model="quick"))["chat_id"]
             slow = (await p.tool(SPAWN, caller, prompt="Go", model="slow"))["chat_id"]
@@ -149,7 +149,7 @@ def test_several_children_are_waited_for_at_once(tmp_path: Path) -> None:
 def test_many_waits_for_one_child_all_get_the_same(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(report("Done"))
-        async with plane(tmp_path, {"child": ScriptedModel([[act("screenshot")], hold])}) as p:
+        async with open_chats(tmp_path, {"child": ScriptedModel([[act("screenshot")], hold])}) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await hold.reached.wait()
@@ -165,7 +165,7 @@ def test_many_waits_for_one_child_all_get_the_same(tmp_path: Path) -> None:
 def test_nothing_happens_when_the_target_is_not_below_the_caller(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(report("Done"))
-        async with plane(tmp_path, {"child": ScriptedModel([hold])}) as p:
+        async with open_chats(tmp_path, {"child": ScriptedModel([hold])}) as p:
             caller = await p.caller()
             stranger = (await p.chats.default_chat("stranger")).id
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
@@ -187,7 +187,7 @@ def test_nothing_happens_when_the_target_is_not_below_the_caller(tmp_path: Path)
 
 def test_wrong_arguments_are_refused_before_anything_starts(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path, {"child": ScriptedModel([])}) as p:
+        async with open_chats(tmp_path, {"child": ScriptedModel([])}) as p:
             caller = await p.caller()
             assert await p.error(SPAWN, caller, prompt="  ") == "prompt is required"
             assert await p.error(SPAWN, caller) == "prompt is required"
@@ -209,7 +209,7 @@ def test_wrong_arguments_are_refused_before_anything_starts(tmp_path: Path) -> N
 def test_a_child_has_no_children(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[call(SPAWN, prompt="Deeper")], [report("No")]])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await p.tool(WAIT, caller, chat_id=chat_id)
@@ -227,7 +227,7 @@ def test_a_child_has_no_children(tmp_path: Path) -> None:
 def test_a_child_whose_model_fails_is_told_as_a_result(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[act("screenshot")], ModelUnavailable("overloaded", 3)])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             result = await p.tool(WAIT, caller, chat_id=chat_id)
@@ -243,7 +243,7 @@ def test_a_child_whose_model_fails_is_told_as_a_result(tmp_path: Path) -> None:
 def test_a_desktop_that_cannot_start_is_the_childs_error(tmp_path: Path) -> None:
     async def scenario() -> None:
         machines = FakeMachines(failure=OSError("no Xvnc here"))
-        async with plane(tmp_path, {"child": ScriptedModel([])}, machines=machines) as p:
+        async with open_chats(tmp_path, {"child": ScriptedModel([])}, machines=machines) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             result = await p.tool(WAIT, caller, chat_id=chat_id)
@@ -267,7 +267,7 @@ def test_a_failing_recorder_never_fails_the_wait(tmp_path: Path, end: str) -> No
         desktop = FakeDesktop(refuses={end: MachineRefused(500, "Disk full.", "0 bytes")})
         machines = FakeMachines({"desktop-1": desktop})
         child = ScriptedModel([[act("screenshot")], [report("Done")]])
-        async with plane(tmp_path, {"child": child}, machines=machines) as p:
+        async with open_chats(tmp_path, {"child": child}, machines=machines) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             result = await p.tool(WAIT, caller, chat_id=chat_id)
@@ -285,7 +285,7 @@ def test_a_video_without_a_thumbnail_is_stored_all_the_same(tmp_path: Path) -> N
         desktop = FakeDesktop(refuses={"thumbnail": MachineRefused(404, "None.")})
         machines = FakeMachines({"desktop-1": desktop})
         child = ScriptedModel([[act("screenshot")], [report("Done")]])
-        async with plane(tmp_path, {"child": child}, machines=machines) as p:
+        async with open_chats(tmp_path, {"child": child}, machines=machines) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             result = await p.tool(WAIT, caller, chat_id=chat_id)
@@ -301,7 +301,7 @@ def test_a_child_that_never_touches_its_desktop_is_recorded_when_waited_for(
 ) -> None:
     async def scenario() -> None:
         hold = Hold(report("Thought about it"))
-        async with plane(tmp_path, {"child": ScriptedModel([hold])}) as p:
+        async with open_chats(tmp_path, {"child": ScriptedModel([hold])}) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await hold.reached.wait()
@@ -318,7 +318,7 @@ def test_a_child_that_never_touches_its_desktop_is_recorded_when_waited_for(
 def test_a_child_that_ended_while_nobody_waited_was_stored_then(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[act("screenshot")], [report("Done")]])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await p.until(chat_id, "waiting")
@@ -334,7 +334,7 @@ def test_a_child_that_ended_while_nobody_waited_was_stored_then(tmp_path: Path) 
 def test_a_shared_desktop_is_the_parents_or_the_default_one(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[act("screenshot")], [report("Done")]])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             spawned = await p.tool(SPAWN, caller, prompt="Go", desktop="shared")
             result = await p.tool(WAIT, caller, chat_id=spawned["chat_id"])
@@ -350,7 +350,7 @@ def test_a_child_can_be_put_on_a_desktop_that_is_there(tmp_path: Path) -> None:
     async def scenario() -> None:
         machines = FakeMachines({"mine": FakeDesktop()})
         child = ScriptedModel([[act("screenshot")], [report("Done")]])
-        async with plane(tmp_path, {"child": child}, machines=machines) as p:
+        async with open_chats(tmp_path, {"child": child}, machines=machines) as p:
             caller = await p.caller()
             spawned = await p.tool(SPAWN, caller, prompt="Go", desktop="mine")
             await p.tool(WAIT, caller, chat_id=spawned["chat_id"])
@@ -363,7 +363,7 @@ def test_a_child_can_be_put_on_a_desktop_that_is_there(tmp_path: Path) -> None:
 def test_a_budget_ends_the_turn_and_says_so(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[act("screenshot")] for _ in range(5)])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             spawned = await p.tool(SPAWN, caller, prompt="Go", budget={"steps": 2})
             result = await p.tool(WAIT, caller, chat_id=spawned["chat_id"])
@@ -380,7 +380,7 @@ def test_a_message_to_a_busy_child_waits_for_its_turn(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(Text("First done"))
         child = ScriptedModel([hold, [report("Second done")]])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="One"))["chat_id"]
             await hold.reached.wait()
@@ -400,7 +400,7 @@ def test_an_interrupting_message_comes_before_the_end_of_the_turn(tmp_path: Path
     async def scenario() -> None:
         hold = Hold(report("Never"))
         child = ScriptedModel([hold, [report("As you like")]])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="One"))["chat_id"]
             await hold.reached.wait()
@@ -420,7 +420,7 @@ def test_an_interrupted_child_rests_and_its_open_call_is_answered(tmp_path: Path
         desktop = FakeDesktop(on_action=lambda: _until(never))
         machines = FakeMachines({"desktop-1": desktop})
         child = ScriptedModel([[act("screenshot")], [report("Went on")]])
-        async with plane(tmp_path, {"child": child}, machines=machines) as p:
+        async with open_chats(tmp_path, {"child": child}, machines=machines) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await desktop.acted.wait()
@@ -446,7 +446,7 @@ def test_closing_a_child_ends_its_turn_and_gives_its_desktop_back(tmp_path: Path
     async def scenario() -> None:
         hold = Hold(report("Never"))
         child = ScriptedModel([[act("screenshot")], hold, [report("A new life")]])
-        async with plane(tmp_path, {"child": child}) as p:
+        async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await hold.reached.wait()
@@ -467,7 +467,7 @@ def test_closing_a_child_ends_its_turn_and_gives_its_desktop_back(tmp_path: Path
 def test_children_are_listed_newest_change_first(tmp_path: Path) -> None:
     async def scenario() -> None:
         models = {name: ScriptedModel([[report(name)]]) for name in ("one", "two", "three")}
-        async with plane(tmp_path, models) as p:
+        async with open_chats(tmp_path, models) as p:
             caller = await p.caller()
             for name in models:
                 spawned = await p.tool(SPAWN, caller, prompt="Go", title=name, model=name)
@@ -487,7 +487,7 @@ def test_more_children_than_desktops_wait_for_their_place(tmp_path: Path) -> Non
         holds = [Hold(report(str(n))) for n in range(3)]
         models = {str(n): ScriptedModel([holds[n]]) for n in range(3)}
         settings = ChatSettings("http://plane", desktops=1)
-        async with plane(tmp_path, models, settings=settings) as p:
+        async with open_chats(tmp_path, models, settings=settings) as p:
             caller = await p.caller()
             ids = []
             for n in range(3):
@@ -509,7 +509,7 @@ def test_more_children_than_desktops_wait_for_their_place(tmp_path: Path) -> Non
 def test_a_wait_for_a_chat_that_is_deleted_ends(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(report("Never"))
-        async with plane(tmp_path, {"child": ScriptedModel([hold])}) as p:
+        async with open_chats(tmp_path, {"child": ScriptedModel([hold])}) as p:
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await hold.reached.wait()
@@ -531,7 +531,7 @@ async def _until(event: asyncio.Event) -> None:
 def test_an_agent_without_a_screen_works_with_commands_and_files_only(tmp_path: Path) -> None:
     async def scenario() -> None:
         helper = ScriptedModel([[call("echo", a=1)], [report("Found")]])
-        async with plane(tmp_path, {"helper": helper}, tools=(WriteFileTool(),)) as p:
+        async with open_chats(tmp_path, {"helper": helper}, tools=(WriteFileTool(),)) as p:
             caller = await p.caller()
             spawned = await p.tool("spawn_agent", caller, type="explore", prompt="Look around")
             assert spawned["type"] == "explore"

@@ -16,13 +16,13 @@ class FakeWorker:
     on_settle: Callable[[], None] | None = None
     failure: Exception | None = None
 
-    async def attempt(self, chat_id: str) -> str:
+    async def run(self, chat_id: str) -> str:
         self.log.append(f"attempt {chat_id}")
         self.begun.set()
         await self.gate.wait()
         return "done"
 
-    async def settle(self, chat_id: str, ended: str | None) -> bool:
+    async def finish(self, chat_id: str, ended: str | None) -> bool:
         await asyncio.sleep(0)
         self.log.append(f"settle {chat_id} {ended}")
         if self.failure is not None:
@@ -32,7 +32,7 @@ class FakeWorker:
             act()
         return self.follow.pop(0) if self.follow else False
 
-    async def put_back(self, chat_id: str) -> None:
+    async def requeue(self, chat_id: str) -> None:
         self.log.append(f"put back {chat_id}")
 
 

@@ -14,7 +14,7 @@ class Bench:
         self.machines = FakeMachines()
         self.taken: list[str] = []
         self.time = 0.0
-        self.desks = DesktopPool(self.machines, limit, self._released, lambda: self.time)
+        self.pool = DesktopPool(self.machines, limit, self._released, lambda: self.time)
 
     async def _released(self, chat_id: str) -> None:
         self.taken.append(chat_id)
@@ -29,48 +29,48 @@ def _run(limit: int, scenario: Callable[[Bench], Awaitable[None]]) -> None:
 
 
 def test_a_chat_keeps_its_desktop_while_it_lives() -> None:
-    async def scenario(bench: Bench) -> None:
-        first = await bench.desks.acquire("a", "A")
-        bench.desks.rest("a")
-        assert await bench.desks.acquire("a", "A") == first
-        bench.machines.desktops.clear()
-        assert await bench.desks.acquire("a", "A") != first
+    async def scenario(fixture: Bench) -> None:
+        first = await fixture.pool.acquire("a", "A")
+        fixture.pool.rest("a")
+        assert await fixture.pool.acquire("a", "A") == first
+        fixture.machines.desktops.clear()
+        assert await fixture.pool.acquire("a", "A") != first
 
     _run(1, scenario)
 
 
 def test_the_longest_at_rest_gives_its_desktop_back_first() -> None:
-    async def scenario(bench: Bench) -> None:
+    async def scenario(fixture: Bench) -> None:
         for chat in ("a", "b"):
-            await bench.desks.acquire(chat, chat)
-        bench.desks.rest("b")
-        bench.desks.rest("a")
-        await bench.desks.acquire("c", "c")
-        assert bench.taken == ["b"]
-        assert bench.machines.released == ["desktop-2"]
+            await fixture.pool.acquire(chat, chat)
+        fixture.pool.rest("b")
+        fixture.pool.rest("a")
+        await fixture.pool.acquire("c", "c")
+        assert fixture.taken == ["b"]
+        assert fixture.machines.released == ["desktop-2"]
 
     _run(2, scenario)
 
 
 def test_who_waits_is_served_in_order() -> None:
-    async def scenario(bench: Bench) -> None:
-        await bench.desks.acquire("a", "A")
+    async def scenario(fixture: Bench) -> None:
+        await fixture.pool.acquire("a", "A")
         order: list[str] = []
 
         async def take(chat: str) -> None:
-            await bench.desks.acquire(chat, chat)
+            await fixture.pool.acquire(chat, chat)
             order.append(chat)
 
         tasks = []
         for chat in ("b", "c", "d"):
             tasks.append(asyncio.create_task(take(chat)))
             await asyncio.sleep(0)
-        assert [bench.desks.place(chat) for chat in "abcd"] == [None, 1, 2, 3]
-        await bench.desks.release("a")
+        assert [fixture.pool.position(chat) for chat in "abcd"] == [None, 1, 2, 3]
+        await fixture.pool.release("a")
         await asyncio.gather(*tasks[:1])
-        await bench.desks.release("b")
+        await fixture.pool.release("b")
         await asyncio.gather(*tasks[1:2])
-        await bench.desks.release("c")
+        await fixture.pool.release("c")
         await asyncio.gather(*tasks)
         assert order == ["b", "c", "d"]
 
@@ -78,37 +78,37 @@ def test_who_waits_is_served_in_order() -> None:
 
 
 def test_a_desktop_that_rests_for_long_is_taken_back_unless_somebody_watches() -> None:
-    async def scenario(bench: Bench) -> None:
+    async def scenario(fixture: Bench) -> None:
         for chat in ("a", "b", "c"):
-            await bench.desks.acquire(chat, chat)
-        bench.desks.rest("a")
-        bench.desks.rest("b")
-        bench.time = 10.0
-        bench.desks.rest("c")
-        bench.machines.watched = {"desktop-2"}
-        bench.time = 1809.0
-        await bench.desks.take_back(1800.0)
-        assert bench.taken == ["a"]
-        bench.time = 1810.0
-        bench.machines.watched = set()
-        await bench.desks.take_back(1800.0)
-        assert bench.taken == ["a", "b", "c"]
+            await fixture.pool.acquire(chat, chat)
+        fixture.pool.rest("a")
+        fixture.pool.rest("b")
+        fixture.time = 10.0
+        fixture.pool.rest("c")
+        fixture.machines.watched = {"desktop-2"}
+        fixture.time = 1809.0
+        await fixture.pool.release_idle(1800.0)
+        assert fixture.taken == ["a"]
+        fixture.time = 1810.0
+        fixture.machines.watched = set()
+        await fixture.pool.release_idle(1800.0)
+        assert fixture.taken == ["a", "b", "c"]
 
     _run(3, scenario)
 
 
 def test_a_desktop_that_somebody_watches_is_not_given_to_another_chat() -> None:
-    async def scenario(bench: Bench) -> None:
-        await bench.desks.acquire("a", "A")
-        bench.desks.rest("a")
-        bench.machines.watched = {"desktop-1"}
-        waiting = asyncio.create_task(bench.desks.acquire("b", "B"))
+    async def scenario(fixture: Bench) -> None:
+        await fixture.pool.acquire("a", "A")
+        fixture.pool.rest("a")
+        fixture.machines.watched = {"desktop-1"}
+        waiting = asyncio.create_task(fixture.pool.acquire("b", "B"))
         await asyncio.sleep(0)
-        assert bench.desks.place("b") == 1
-        bench.machines.watched = set()
-        await bench.desks.take_back(1800.0)
+        assert fixture.pool.position("b") == 1
+        fixture.machines.watched = set()
+        await fixture.pool.release_idle(1800.0)
         assert await waiting == "desktop-2"
-        assert bench.taken == ["a"]
+        assert fixture.taken == ["a"]
 
     _run(1, scenario)
 
@@ -127,82 +127,82 @@ def test_who_waits_does_not_sleep_through_what_happens_while_it_looks() -> None:
             await self.answers.wait()
             return desktop_id in self.watched
 
-    async def scenario(bench: Bench) -> None:
+    async def scenario(fixture: Bench) -> None:
         machines = Slow()
-        desks = DesktopPool(machines, 2, bench._released, lambda: 0.0)
-        await desks.acquire("watched", "A")
-        await desks.acquire("busy", "B")
-        desks.rest("watched")
-        waiting = asyncio.create_task(desks.acquire("c", "C"))
+        pool = DesktopPool(machines, 2, fixture._released, lambda: 0.0)
+        await pool.acquire("watched", "A")
+        await pool.acquire("busy", "B")
+        pool.rest("watched")
+        waiting = asyncio.create_task(pool.acquire("c", "C"))
         await machines.asked_for.wait()
-        desks.rest("busy")
+        pool.rest("busy")
         machines.answers.set()
         assert await waiting == "desktop-3"
-        assert bench.taken == ["busy"]
+        assert fixture.taken == ["busy"]
 
     _run(2, scenario)
 
 
 def test_a_desktop_that_died_makes_room() -> None:
-    async def scenario(bench: Bench) -> None:
-        await bench.desks.acquire("a", "A")
-        bench.desks.rest("a")
-        bench.machines.desktops.clear()
-        assert await bench.desks.acquire("b", "B") == "desktop-2"
-        assert (bench.taken, bench.machines.released) == ([], [])
+    async def scenario(fixture: Bench) -> None:
+        await fixture.pool.acquire("a", "A")
+        fixture.pool.rest("a")
+        fixture.machines.desktops.clear()
+        assert await fixture.pool.acquire("b", "B") == "desktop-2"
+        assert (fixture.taken, fixture.machines.released) == ([], [])
 
     _run(1, scenario)
 
 
 def test_a_place_is_known_before_the_chat_asks() -> None:
-    async def scenario(bench: Bench) -> None:
+    async def scenario(fixture: Bench) -> None:
         for chat in "abcd":
-            bench.desks.expect(chat)
-        assert [bench.desks.place(chat) for chat in "abcd"] == [None, None, 1, 2]
-        await bench.desks.acquire("a", "A")
-        await bench.desks.acquire("b", "B")
-        assert [bench.desks.place(chat) for chat in "cd"] == [1, 2]
-        bench.desks.rest("c")
-        assert [bench.desks.place(chat) for chat in "cd"] == [None, 1]
-        await bench.desks.release("d")
-        assert bench.desks.place("d") is None
+            fixture.pool.expect(chat)
+        assert [fixture.pool.position(chat) for chat in "abcd"] == [None, None, 1, 2]
+        await fixture.pool.acquire("a", "A")
+        await fixture.pool.acquire("b", "B")
+        assert [fixture.pool.position(chat) for chat in "cd"] == [1, 2]
+        fixture.pool.rest("c")
+        assert [fixture.pool.position(chat) for chat in "cd"] == [None, 1]
+        await fixture.pool.release("d")
+        assert fixture.pool.position("d") is None
 
     _run(2, scenario)
 
 
 def test_giving_up_the_place_lets_the_next_one_move_up() -> None:
-    async def scenario(bench: Bench) -> None:
-        await bench.desks.acquire("a", "A")
-        waiting = asyncio.create_task(bench.desks.acquire("b", "B"))
+    async def scenario(fixture: Bench) -> None:
+        await fixture.pool.acquire("a", "A")
+        waiting = asyncio.create_task(fixture.pool.acquire("b", "B"))
         await asyncio.sleep(0)
-        behind = asyncio.create_task(bench.desks.acquire("c", "C"))
+        behind = asyncio.create_task(fixture.pool.acquire("c", "C"))
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        assert bench.desks.place("c") == 1
-        await bench.desks.release("a")
+        assert fixture.pool.position("c") == 1
+        await fixture.pool.release("a")
         assert await behind == "desktop-2"
 
     _run(1, scenario)
 
 
 def test_a_desktop_that_does_not_start_takes_no_room() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.machines.failure = OSError("no display")
+    async def scenario(fixture: Bench) -> None:
+        fixture.machines.failure = OSError("no display")
         with pytest.raises(OSError, match="no display"):
-            await bench.desks.acquire("a", "A")
-        bench.machines.failure = None
-        assert await bench.desks.acquire("b", "B") == "desktop-1"
+            await fixture.pool.acquire("a", "A")
+        fixture.machines.failure = None
+        assert await fixture.pool.acquire("b", "B") == "desktop-1"
 
     _run(1, scenario)
 
 
 def test_releasing_what_is_not_there_does_nothing() -> None:
-    async def scenario(bench: Bench) -> None:
-        await bench.desks.release("a")
-        bench.desks.rest("a")
-        bench.desks.adopt("b", "old")
-        await bench.desks.release("b")
-        assert (bench.taken, bench.machines.released) == (["b"], ["old"])
+    async def scenario(fixture: Bench) -> None:
+        await fixture.pool.release("a")
+        fixture.pool.rest("a")
+        fixture.pool.adopt("b", "old")
+        await fixture.pool.release("b")
+        assert (fixture.taken, fixture.machines.released) == (["b"], ["old"])
 
     _run(1, scenario)

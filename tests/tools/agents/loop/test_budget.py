@@ -19,4 +19,4 @@ def test_the_first_limit_that_is_reached_counts(budget: TurnBudget, spent: str |
 
 
 def test_the_sentence_names_the_limit() -> None:
-    assert "1.5 minutes" in TurnBudget(minutes=1.5).says("minutes")
+    assert "1.5 minutes" in TurnBudget(minutes=1.5).message("minutes")

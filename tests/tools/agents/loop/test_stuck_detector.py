@@ -10,7 +10,7 @@ def told(text: str) -> ToolResult:
 
 def barks(calls: list[tuple[ToolCall, ToolResult]]) -> list[bool]:
     watchdog = StuckDetector()
-    return [watchdog.saw(call, result) for call, result in calls]
+    return [watchdog.record(call, result) for call, result in calls]
 
 
 def test_the_same_again_and_again_is_noticed_whatever_the_clock_says() -> None:

@@ -170,13 +170,15 @@ def test_a_used_up_budget_ends_the_turn_and_says_so(budget: TurnBudget, word: st
     assert word in (end.error or "")
 
 
-@pytest.mark.parametrize(("theirs", "ended"), [(0.0, "budget"), (70.0, None), (9999.0, None)])
-def test_the_time_of_people_is_not_charged(theirs: float, ended: str | None) -> None:
+@pytest.mark.parametrize(
+    ("people_seconds", "ended"), [(0.0, "budget"), (70.0, None), (9999.0, None)]
+)
+def test_the_time_of_people_is_not_charged(people_seconds: float, ended: str | None) -> None:
     seconds = iter((0.0, 0.0, 130.0, 190.0))
     toolbox = ToolboxOf()
 
     async def taken_over(call: ToolCall) -> ToolResult:
-        toolbox.people_seconds = theirs
+        toolbox.people_seconds = people_seconds
         return await succeeded(call)
 
     toolbox.answer = taken_over
@@ -257,9 +259,9 @@ def test_cancelling_while_the_model_speaks_keeps_its_words() -> None:
     async def scenario() -> None:
         transcript = MemoryTranscript(user("Do it."))
         model = ModelOf(asyncio.Event())
-        heard: list[str] = []
+        on_partial: list[str] = []
         task = asyncio.create_task(
-            run_turn(transcript, model, ToolboxOf(), SETTINGS, lambda: 0.0, heard.append)
+            run_turn(transcript, model, ToolboxOf(), SETTINGS, lambda: 0.0, on_partial.append)
         )
         await model.asked.wait()
         await asyncio.sleep(0)
@@ -267,7 +269,7 @@ def test_cancelling_while_the_model_speaks_keeps_its_words() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         assert transcript.kept[-1] == Message("assistant", (Text("Half a sen"),))
-        assert heard == ["Half a sen"]
+        assert on_partial == ["Half a sen"]
 
     asyncio.run(scenario())
 

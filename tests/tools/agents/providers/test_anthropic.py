@@ -34,12 +34,12 @@ class Setting:
         self.pictures = MemoryPictures(f1=encoded(screen()))
         self.model = self.client()
 
-    def client(self, *, api_key: str | None = None, **patience: Any) -> AnthropicModel:
+    def client(self, *, api_key: str | None = None, **retry_policy: Any) -> AnthropicModel:
         return AnthropicModel(
             self.pictures,
             api_key=api_key or self.server.api_key,
             base_url=self.server.url,
-            patience=RetryPolicy(**patience),
+            retry_policy=RetryPolicy(**retry_policy),
             sleep=self.pause,
         )
 
@@ -105,8 +105,8 @@ def test_results_with_pictures_go_back_as_the_provider_wants_them() -> None:
                 ToolResult(calls[0].id, (Text("Clicked."), shot), toolset="computer"),
                 ToolResult(calls[1].id, (Text("no such file"),), is_error=True),
             )
-            said = (user("Go."), Message("assistant", first.content), Message("user", answers))
-            second = await s.ask(*said)
+            text = (user("Go."), Message("assistant", first.content), Message("user", answers))
+            second = await s.ask(*text)
             assert second.content == (Text("Seen."),)
             assert s.server.log[-1].pictures == (Measured("image/png", 1280, 720),)
             assert s.pictures.loaded == ["f1"]
@@ -208,7 +208,7 @@ def test_a_server_that_is_not_there_is_tried_until_the_attempts_end() -> None:
             s.pictures,
             api_key="x",
             base_url=url,
-            patience=RetryPolicy(attempts=3),
+            retry_policy=RetryPolicy(attempts=3),
             sleep=s.pause,
         )
         with pytest.raises(ModelUnavailable):
@@ -258,7 +258,7 @@ def test_cancelling_ends_the_wait_for_an_answer() -> None:
         async with playing({"say": "Late.", "fault": {"kind": "slow", "seconds": 600}}) as s:
             task = asyncio.create_task(s.ask())
             async with asyncio.timeout(20):
-                await s.server.asked(1)
+                await s.server.received(1)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task

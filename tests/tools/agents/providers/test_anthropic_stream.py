@@ -61,7 +61,7 @@ def read_bytes(*pieces: bytes) -> ModelReply | None:
     reply = StreamedReply()
     for piece in pieces:
         list(reply.feed(piece))
-    return reply.reply()
+    return reply.result()
 
 
 def content(*events: Json) -> tuple[ReplyBlock, ...]:
@@ -72,8 +72,8 @@ def content(*events: Json) -> tuple[ReplyBlock, ...]:
 
 def test_a_reply_is_put_together() -> None:
     reply = StreamedReply()
-    assert [reply.said for has_words in reply.feed(wire(*WHOLE)) if has_words] == ["Grü", "Grüße"]
-    assert reply.reply() == ModelReply(
+    assert [reply.text for has_text in reply.feed(wire(*WHOLE)) if has_text] == ["Grü", "Grüße"]
+    assert reply.result() == ModelReply(
         (Text("Grüße"), ToolCall("a", "key", {"text": "ä"})), "tool_use", Usage(7, 5, 2)
     )
 
@@ -84,7 +84,7 @@ def test_bytes_may_come_one_at_a_time(newline: str) -> None:
     told = [word for byte in wire(*WHOLE, newline=newline) for word in reply.feed(bytes([byte]))]
     # All but the ping.
     assert len(told) == len(WHOLE) - 1
-    assert reply.reply() == read(*WHOLE)
+    assert reply.result() == read(*WHOLE)
 
 
 @given(st.lists(st.integers(0, len(wire(*WHOLE)))))
@@ -154,7 +154,7 @@ def test_an_error_in_the_middle_is_told_in_its_own_words() -> None:
     reply = StreamedReply()
     assert list(reply.feed(wire(START, *WORDS, error, *call("{}")))) == [False, False, True, True]
     with pytest.raises(FailedReply) as caught:
-        reply.reply()
+        reply.result()
     assert (caught.value.kind, caught.value.message) == ("overloaded_error", "Too much.")
 
 

@@ -88,8 +88,8 @@ def test_neighbours_of_one_role_become_one_message() -> None:
 
 
 def test_results_come_before_other_words_and_blank_words_not_at_all() -> None:
-    said = Message("user", (Text("Wait!"), Text(" "), ToolResult("c2", (Text(""), Text("ok")))))
-    body = request(user("Hi."), Message("assistant", (RUN,)), said)
+    text = Message("user", (Text("Wait!"), Text(" "), ToolResult("c2", (Text(""), Text("ok")))))
+    body = request(user("Hi."), Message("assistant", (RUN,)), text)
     kinds = [b["type"] for b in body["messages"][2]["content"]]
     assert kinds == ["tool_result", "text"]
     assert body["messages"][2]["content"][0]["content"] == [{"type": "text", "text": "ok"}]
@@ -107,8 +107,8 @@ def test_a_failed_result_is_told_in_words_only() -> None:
 
 def test_pictures_are_named_once_in_their_order() -> None:
     other = Image("f0", "image/png", 8, 8)
-    said = (Message("user", (SHOT, ToolResult("c", (other, Text("x"), SHOT)))), user("y"))
-    assert wire.picture_ids(said) == ("f1", "f0")
+    text = (Message("user", (SHOT, ToolResult("c", (other, Text("x"), SHOT)))), user("y"))
+    assert wire.picture_ids(text) == ("f1", "f0")
     assert request(Message("user", (SHOT,)))["messages"][0]["content"][0]["type"] == "image"
 
 
@@ -117,8 +117,8 @@ HIDDEN = {"type": "redacted_thinking", "data": "x"}
 
 
 def test_thoughts_go_back_as_they_came_and_take_no_cache_mark() -> None:
-    said = Message("assistant", (Thinking(THOUGHT), ToolCall("a", "f", {}), Thinking(HIDDEN)))
-    content = request(user("x"), said)["messages"][1]["content"]
+    text = Message("assistant", (Thinking(THOUGHT), ToolCall("a", "f", {}), Thinking(HIDDEN)))
+    content = request(user("x"), text)["messages"][1]["content"]
     assert (content[0], content[2]) == (THOUGHT, HIDDEN)
     assert "cache_control" in content[1]
     assert request(user("x"), Message("assistant", (Thinking(HIDDEN),)))["messages"][1] == {
@@ -160,7 +160,7 @@ results = st.builds(
     st.lists(st.sampled_from([SHOT, Text("ok"), Text("")]), max_size=2).map(tuple),
     st.booleans(),
 )
-said = st.lists(
+text = st.lists(
     st.one_of(
         st.lists(st.one_of(st.just(Text("hm")), calls), max_size=3, unique_by=str).map(
             lambda blocks: ("assistant", blocks)
@@ -173,7 +173,7 @@ said = st.lists(
 )
 
 
-@given(said)
+@given(text)
 def test_whatever_was_written_down_the_strict_server_takes_it(
     turns: list[tuple[str, list[Block]]],
 ) -> None:

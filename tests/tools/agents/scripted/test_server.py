@@ -163,7 +163,7 @@ def test_closing_does_not_wait_for_an_answer_that_is_held_back() -> None:
                 url = f"{server.url}/v1/messages"
                 pending = asyncio.create_task(client.post(url, json=BODY, headers=headers))
                 async with asyncio.timeout(20):
-                    await server.asked(1)
+                    await server.received(1)
             assert (await pending).status_code == 200
 
     asyncio.run(main())

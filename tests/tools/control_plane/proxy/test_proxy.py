@@ -12,7 +12,14 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from deskhand.desktop.client.http import DesktopClient
-from tests.tools.control_plane.fakes import LIMIT, TOKEN, Plane, local_socket, plane, serving
+from tests.tools.control_plane.fakes import (
+    LIMIT,
+    TOKEN,
+    ControlPlaneFixture,
+    control_plane,
+    local_socket,
+    serving,
+)
 from tests.tools.control_plane.proxy.desktop_like import MEBIBYTE, DesktopLike, desktop_like
 
 D1 = "/api/v0/desktops/d1"
@@ -23,7 +30,7 @@ AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
 class World:
     """A served control plane before a served desktop."""
 
-    plane: Plane
+    control_plane: ControlPlaneFixture
     desktop: DesktopLike
     address: str
     client: httpx2.AsyncClient
@@ -40,7 +47,7 @@ class World:
 
 @contextlib.asynccontextmanager
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    made = plane(tmp_path)
+    made = control_plane(tmp_path)
     bound, address = local_socket()
     async with (
         asyncio.timeout(LIMIT),
@@ -217,7 +224,7 @@ def test_a_refused_service_token_is_no_end_of_the_persons_session(tmp_path: Path
 
 def test_a_desktop_that_is_away_is_told(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with DesktopClient("unix:/nowhere/at/all", "t") as service, made.client() as client:
             made.desktops.services["d1"] = service
             reply = await client.get(f"{D1}/desktop")
@@ -248,7 +255,7 @@ def test_what_may_not_pass_is_refused_with_a_reason(
     tmp_path: Path, kind: str, path: str, status: int, message: str
 ) -> None:
     async def scenario() -> None:
-        answered, body = await plane(tmp_path).ask(path, kind=kind)
+        answered, body = await control_plane(tmp_path).ask(path, kind=kind)
         assert (answered, body["message"]) == (status, message)
         assert body["detail"]
 
@@ -312,7 +319,7 @@ def test_a_refused_websocket_is_a_plain_answer(
 def test_a_chats_desktop_is_watched_by_the_chats_id(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with world(tmp_path) as w:
-            chat = w.plane.chats.add(desktop_id="d1")
+            chat = w.control_plane.chats.add(desktop_id="d1")
             async with w.websocket(f"/api/v0/chats/{chat.id}/desktop") as connection:
                 assert await greeted(connection) == " Bearer service-token"
 
@@ -322,7 +329,7 @@ def test_a_chats_desktop_is_watched_by_the_chats_id(tmp_path: Path) -> None:
 def test_a_chats_repositories_are_watched_by_the_chats_id(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with world(tmp_path) as w:
-            chat = w.plane.chats.add(desktop_id="d1")
+            chat = w.control_plane.chats.add(desktop_id="d1")
             async with w.websocket(f"/api/v0/chats/{chat.id}/git/watch") as connection:
                 said = await greeted(connection)
                 assert said == f"chat_id={chat.id} Bearer service-token"
@@ -332,7 +339,7 @@ def test_a_chats_repositories_are_watched_by_the_chats_id(tmp_path: Path) -> Non
 
 def test_a_chat_without_a_desktop_or_no_chat_has_nothing_to_watch(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         idle, lost = made.chats.add(), made.chats.add(desktop_id="gone")
         for chat_id, expected in (
             (idle.id, (400, "Chat has no desktop.")),

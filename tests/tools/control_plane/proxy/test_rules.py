@@ -8,8 +8,8 @@ from deskhand.tools.control_plane.proxy.rules import (
     ProxyRules,
     has_body,
     header,
-    passage,
     query,
+    rules_for,
     to_client,
     to_desktop,
 )
@@ -19,13 +19,13 @@ MOUNT = "/api/v0/desktops/"
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_each_prefix_of_the_list_passes_alone_and_with_more_behind_it(prefix: str) -> None:
-    assert passage(f"{MOUNT}d1/{prefix}".encode()) == ProxyRules("d1", f"/api/v0/{prefix}")
-    longer = passage(f"{MOUNT}d1/{prefix}/a-b/C_3.~".encode())
+    assert rules_for(f"{MOUNT}d1/{prefix}".encode()) == ProxyRules("d1", f"/api/v0/{prefix}")
+    longer = rules_for(f"{MOUNT}d1/{prefix}/a-b/C_3.~".encode())
     assert longer == ProxyRules("d1", f"/api/v0/{prefix}/a-b/C_3.~")
 
 
 def test_a_base_path_before_the_mount_does_not_matter() -> None:
-    assert passage(b"/behind/a/proxy/api/v0/desktops/d1/desktop").desktop_id == "d1"
+    assert rules_for(b"/behind/a/proxy/api/v0/desktops/d1/desktop").desktop_id == "d1"
 
 
 @pytest.mark.parametrize(
@@ -64,25 +64,25 @@ def test_a_base_path_before_the_mount_does_not_matter() -> None:
 )
 def test_a_path_that_could_be_read_in_two_ways_is_refused(path: str, reason: str) -> None:
     with pytest.raises(PathRefused) as refused:
-        passage(f"{MOUNT}{path}".encode())
+        rules_for(f"{MOUNT}{path}".encode())
     assert str(refused.value) == reason
 
 
 def test_an_encoded_mount_is_refused() -> None:
     with pytest.raises(PathRefused, match="encoded"):
-        passage(b"/api%2fv0/desktops/d1/desktop")
+        rules_for(b"/api%2fv0/desktops/d1/desktop")
 
 
 @pytest.mark.parametrize("rest", ["tokens", "chats", "docs", "DESKTOP", "desktop.", "mcp2"])
 def test_what_is_not_on_the_list_does_not_pass(rest: str) -> None:
     with pytest.raises(PathNotServed) as refused:
-        passage(f"{MOUNT}d1/{rest}".encode())
+        rules_for(f"{MOUNT}d1/{rest}".encode())
     assert str(refused.value).startswith(f'"{rest}" does not pass to a desktop; these do: context-')
 
 
 def test_a_desktop_alone_is_not_a_path_on_it() -> None:
     with pytest.raises(PathNotServed):
-        passage(f"{MOUNT}d1".encode())
+        rules_for(f"{MOUNT}d1".encode())
 
 
 @given(st.binary(max_size=60))
@@ -90,15 +90,15 @@ def test_a_desktop_alone_is_not_a_path_on_it() -> None:
 @example(b"d1/read-file")
 def test_whatever_passes_is_plain_and_below_a_listed_prefix(tail: bytes) -> None:
     try:
-        going = passage(MOUNT.encode() + tail)
+        rules = rules_for(MOUNT.encode() + tail)
     except (PathRefused, PathNotServed):
         return
-    parts = going.path.split("/")
+    parts = rules.path.split("/")
     assert parts[:3] == ["", "api", "v0"]
     assert parts[3] in PREFIXES
     assert "" not in parts[3:]
     assert not {".", ".."} & set(parts)
-    assert not set("%\\?#;") & set(going.path)
+    assert not set("%\\?#;") & set(rules.path)
 
 
 def test_the_query_passes_without_credentials() -> None:

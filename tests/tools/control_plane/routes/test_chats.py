@@ -7,7 +7,7 @@ import pytest
 
 from deskhand.tools.conversation.errors import IllegalMove, MessageQueueFull, NoModel
 from deskhand.tools.conversation.views import MessageView, StepView, UsageView
-from tests.tools.control_plane.fakes import Json, file_view, plane
+from tests.tools.control_plane.fakes import Json, control_plane, file_view
 
 CHATS = "/api/v0/chats"
 NOBODY = str(uuid4())
@@ -38,7 +38,7 @@ def step(chat_id: str) -> StepView:
 
 def test_a_new_chat_is_shown_as_it_was_made(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         wanted = {"prompt": "Look", "title": "T", "mode": "computer_use", "model": "scripted:x"}
         async with made.client() as client:
             reply = await client.post(CHATS, json=wanted)
@@ -52,7 +52,7 @@ def test_a_new_chat_is_shown_as_it_was_made(tmp_path: Path) -> None:
 
 def test_a_chat_needs_nothing_to_be_made(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             assert (await client.post(CHATS)).status_code == 201
             nothing = {"prompt": None, "title": None, "mode": None, "model": ""}
@@ -79,7 +79,7 @@ def test_a_chat_needs_nothing_to_be_made(tmp_path: Path) -> None:
 )
 def test_a_wrong_body_makes_no_chat(tmp_path: Path, body: Any, message: str) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             reply = await client.post(CHATS, json=body)
         assert reply.status_code == 400
@@ -91,7 +91,7 @@ def test_a_wrong_body_makes_no_chat(tmp_path: Path, body: Any, message: str) -> 
 
 def test_bad_json_is_told_with_its_place(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             reply = await client.post(CHATS, content=b"{nope")
         assert reply.status_code == 400
         assert reply.json()["message"] == "The body is not valid JSON."
@@ -102,7 +102,7 @@ def test_bad_json_is_told_with_its_place(tmp_path: Path) -> None:
 
 def test_a_missing_model_is_told_with_what_to_do(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.chats.failure = NoModel("set ANTHROPIC_API_KEY")
         async with made.client() as client:
             reply = await client.post(CHATS, json={"prompt": "x"})
@@ -113,7 +113,7 @@ def test_a_missing_model_is_told_with_what_to_do(tmp_path: Path) -> None:
 
 def test_chats_are_listed_page_by_page(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         ids = [made.chats.add(state="running").id for _ in range(3)][::-1]
         async with made.client() as client:
             first = (await client.get(CHATS, params={"limit": 2, "state": "running"})).json()
@@ -128,7 +128,7 @@ def test_chats_are_listed_page_by_page(tmp_path: Path) -> None:
 
 def test_the_filters_reach_the_chats(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             await client.get(CHATS, params={"parent": "p", "state": "error"})
             await client.get(CHATS, params={"parent": ""})
@@ -143,7 +143,7 @@ def test_the_filters_reach_the_chats(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limit", ["0", "101", "x"])
 def test_a_wrong_limit_is_refused(tmp_path: Path, limit: str) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             reply = await client.get(CHATS, params={"limit": limit})
         assert reply.status_code == 400
         assert reply.json()["validations"][0]["field"] == "limit"
@@ -153,7 +153,7 @@ def test_a_wrong_limit_is_refused(tmp_path: Path, limit: str) -> None:
 
 def test_one_chat_is_shown_with_steps_files_usage_and_children(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add(usage=UsageView(3, 4), children=("c1",))
         file = file_view(chat_id=chat.id)
         made.chats.steps_of[chat.id] = (step(chat.id),)
@@ -171,7 +171,7 @@ def test_one_chat_is_shown_with_steps_files_usage_and_children(tmp_path: Path) -
 
 def test_what_was_said_is_shown(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         said = MessageView(1, chat.id, 0, "user", ({"type": "text", "text": "hi"},), 1.0)
         made.chats.said[chat.id] = (said,)
@@ -184,7 +184,7 @@ def test_what_was_said_is_shown(tmp_path: Path) -> None:
 
 def test_a_message_is_sent_and_the_chat_shown(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         async with made.client() as client:
             path = f"{CHATS}/{chat.id}/messages"
@@ -206,7 +206,7 @@ def test_a_message_is_sent_and_the_chat_shown(tmp_path: Path) -> None:
 )
 def test_a_wrong_message_is_not_sent(tmp_path: Path, body: Json, message: str) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         async with made.client() as client:
             reply = await client.post(f"{CHATS}/{chat.id}/messages", json=body)
@@ -218,7 +218,7 @@ def test_a_wrong_message_is_not_sent(tmp_path: Path, body: Json, message: str) -
 
 def test_a_full_queue_is_a_conflict(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         made.chats.failure = MessageQueueFull(20)
         async with made.client() as client:
@@ -232,7 +232,7 @@ def test_a_full_queue_is_a_conflict(tmp_path: Path) -> None:
 @pytest.mark.parametrize("act", ["interrupt", "archive"])
 def test_a_chat_is_stopped_or_put_away(tmp_path: Path, act: str) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         async with made.client() as client:
             reply = await client.post(f"{CHATS}/{chat.id}/{act}")
@@ -244,7 +244,7 @@ def test_a_chat_is_stopped_or_put_away(tmp_path: Path, act: str) -> None:
 
 def test_a_move_that_the_state_forbids_is_a_conflict(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add(state="running")
         made.chats.failure = IllegalMove("archive", "running")
         async with made.client() as client:
@@ -257,7 +257,7 @@ def test_a_move_that_the_state_forbids_is_a_conflict(tmp_path: Path) -> None:
 
 def test_a_deleted_chat_leaves_nothing_to_say(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         async with made.client() as client:
             reply = await client.delete(f"{CHATS}/{chat.id}")
@@ -283,7 +283,7 @@ def test_a_deleted_chat_leaves_nothing_to_say(tmp_path: Path) -> None:
 def test_an_unknown_chat_is_not_found(tmp_path: Path, method: str, path: str) -> None:
     async def scenario() -> None:
         body = {"message": "a"} if path == "/messages" and method == "POST" else None
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             reply = await client.request(method, f"{CHATS}/{NOBODY}{path}", json=body)
         assert reply.status_code == 404
         assert reply.json() == {
@@ -296,7 +296,7 @@ def test_an_unknown_chat_is_not_found(tmp_path: Path, method: str, path: str) ->
 
 def test_a_chat_without_a_desktop_has_none_to_show(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         async with made.client() as client:
             reply = await client.get(f"{CHATS}/{chat.id}/desktop")
@@ -307,7 +307,7 @@ def test_a_chat_without_a_desktop_has_none_to_show(tmp_path: Path) -> None:
 
 def test_a_chats_desktop_is_a_websocket(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add(desktop_id="d1")
         async with made.client() as client:
             reply = await client.get(f"{CHATS}/{chat.id}/desktop")
@@ -318,7 +318,7 @@ def test_a_chats_desktop_is_a_websocket(tmp_path: Path) -> None:
 
 def test_a_question_is_answered(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add(state="requires_action")
         async with made.client() as client:
             path = f"{CHATS}/{chat.id}/answer"
@@ -334,7 +334,7 @@ def test_a_question_is_answered(tmp_path: Path) -> None:
 
 def test_an_answer_that_nobody_waits_for_is_a_conflict(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         made.chats.failure = IllegalMove("answer", "waiting")
         async with made.client() as client:
@@ -347,7 +347,7 @@ def test_an_answer_that_nobody_waits_for_is_a_conflict(tmp_path: Path) -> None:
 
 def test_everything_is_stopped_at_once(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.chats.add()
         async with made.client() as client:
             assert (await client.post("/api/v0/stop-all")).json() == {"stopped": 1}

@@ -3,14 +3,14 @@ from pathlib import Path
 
 from deskhand.desktop.errors import DesktopUnavailable
 from deskhand.tools.fleet.errors import DesktopNotStarted
-from tests.tools.control_plane.fakes import FakeDesktop, plane
+from tests.tools.control_plane.fakes import FakeDesktop, control_plane
 
 DESKTOPS = "/api/v0/desktops"
 
 
 def test_desktops_are_listed_as_the_pages_show_them(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.desktops.known["d1"] = FakeDesktop(chat_id="c1")
         async with made.client() as client:
             body = (await client.get(DESKTOPS)).json()
@@ -34,7 +34,7 @@ def test_desktops_are_listed_as_the_pages_show_them(tmp_path: Path) -> None:
 
 def test_a_desktop_is_started_by_name_shown_and_ended(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             started = await client.post(DESKTOPS, json={"name": " Mine "})
             assert (started.status_code, started.json()["name"]) == (201, "Mine")
@@ -51,7 +51,7 @@ def test_a_desktop_is_started_by_name_shown_and_ended(tmp_path: Path) -> None:
 
 def test_one_desktop_of_several_is_shown(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.desktops.known = {"d1": FakeDesktop(), "d2": FakeDesktop(id="d2", name="Second")}
         async with made.client() as client:
             assert (await client.get(f"{DESKTOPS}/d2")).json()["name"] == "Second"
@@ -61,7 +61,7 @@ def test_one_desktop_of_several_is_shown(tmp_path: Path) -> None:
 
 def test_a_desktop_needs_no_name(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             assert (await client.post(DESKTOPS)).json()["name"] == "Desktop 9"
             assert (await client.post(DESKTOPS, json={"name": " "})).json()["name"] == "Desktop 9"
 
@@ -70,7 +70,7 @@ def test_a_desktop_needs_no_name(tmp_path: Path) -> None:
 
 def test_wrong_wishes_start_nothing(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             unknown = await client.post(DESKTOPS, json={"colour": "red"})
             long = await client.post(DESKTOPS, json={"name": "a" * 81})
@@ -83,7 +83,7 @@ def test_wrong_wishes_start_nothing(tmp_path: Path) -> None:
 
 def test_a_desktop_that_does_not_start_is_told_with_the_reason(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.desktops.failure = DesktopNotStarted("Xvnc is not installed")
         async with made.client() as client:
             reply = await client.post(DESKTOPS)
@@ -95,7 +95,7 @@ def test_a_desktop_that_does_not_start_is_told_with_the_reason(tmp_path: Path) -
 
 def test_a_desktop_that_goes_away_while_it_starts_is_told(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.desktops.failure = DesktopUnavailable("no answer")
         async with made.client() as client:
             reply = await client.post(DESKTOPS)

@@ -15,10 +15,10 @@ from deskhand.vncbridge.http.sse import EventStreams
 from tests.tools.control_plane.fakes import (
     LIMIT,
     TOKEN,
+    ControlPlaneFixture,
     FakeChats,
-    Plane,
+    control_plane,
     local_socket,
-    plane,
     serving,
 )
 
@@ -38,7 +38,7 @@ def data_of(block: list[str]) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def served(made: Plane) -> AsyncIterator[httpx2.AsyncClient]:
+async def served(made: ControlPlaneFixture) -> AsyncIterator[httpx2.AsyncClient]:
     bound, address = local_socket()
     async with (
         asyncio.timeout(LIMIT),
@@ -56,7 +56,7 @@ async def served(made: Plane) -> AsyncIterator[httpx2.AsyncClient]:
 
 def test_all_events_come_as_they_happen(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with served(made) as client, client.stream("GET", "/api/v0/events") as reply:
             assert reply.headers["content-type"].startswith("text/event-stream")
             assert reply.headers["cache-control"] == "no-store"
@@ -79,7 +79,7 @@ def test_all_events_come_as_they_happen(tmp_path: Path) -> None:
 
 def test_what_happens_once_the_stream_is_open_is_never_missed(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with served(made) as client, client.stream("GET", "/api/v0/events") as reply:
             made.chats.hub.publish("created", "c1")
             lines = reply.aiter_lines()
@@ -91,7 +91,7 @@ def test_what_happens_once_the_stream_is_open_is_never_missed(tmp_path: Path) ->
 
 def test_a_listener_that_comes_back_hears_what_it_missed(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         for chat_id in ("c1", "c2"):
             made.chats.hub.publish("created", chat_id)
         again = {"Last-Event-ID": "1"}
@@ -108,7 +108,7 @@ def test_a_listener_that_comes_back_hears_what_it_missed(tmp_path: Path) -> None
 
 def test_one_chats_events_come_without_the_others(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         path = f"/api/v0/chats/{chat.id}/events"
         async with served(made) as client, client.stream("GET", path) as reply:
@@ -123,7 +123,7 @@ def test_one_chats_events_come_without_the_others(tmp_path: Path) -> None:
 
 def test_the_streams_end_when_the_service_closes(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with served(made) as client, client.stream("GET", "/api/v0/events") as reply:
             made.closing.set()
             assert await reply.aread() == b"retry: 2000\n\n"
@@ -133,7 +133,7 @@ def test_the_streams_end_when_the_service_closes(tmp_path: Path) -> None:
 
 def test_a_stream_ends_with_its_events(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.chats.hub.publish("created", "c1")
         made.chats.hub.close()
         async with made.client() as client:
@@ -195,7 +195,7 @@ def test_there_are_only_so_many_streams_at_once(tmp_path: Path) -> None:
 
 def test_the_limit_of_streams_is_told(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with served(made) as client, contextlib.AsyncExitStack() as streams:
             for _ in range(128):
                 await streams.enter_async_context(client.stream("GET", "/api/v0/events"))
@@ -209,7 +209,7 @@ def test_the_limit_of_streams_is_told(tmp_path: Path) -> None:
 
 def test_a_listener_that_leaves_is_forgotten(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with served(made) as client:
             async with client.stream("GET", "/api/v0/events"):
                 assert len(made.chats.listening) == 1

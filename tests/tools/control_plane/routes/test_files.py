@@ -7,14 +7,14 @@ from fastapi import Request
 from starlette.types import Message
 
 from deskhand.tools.control_plane.routes.files import sent
-from tests.tools.control_plane.fakes import SHA, file_view, plane
+from tests.tools.control_plane.fakes import SHA, control_plane, file_view
 
 FILES = "/api/v0/files"
 
 
 def test_a_stored_picture_is_shown_and_fenced_in(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(b"pixels")
         async with made.client() as client:
             reply = await client.get(f"{FILES}/{file.id}")
@@ -33,7 +33,7 @@ def test_a_stored_picture_is_shown_and_fenced_in(tmp_path: Path) -> None:
 
 def test_html_written_by_an_agent_is_only_saved(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(b"<script>", name="x.html", media_type="text/html")
         async with made.client() as client:
             reply = await client.get(f"{FILES}/{file.id}")
@@ -45,7 +45,7 @@ def test_html_written_by_an_agent_is_only_saved(tmp_path: Path) -> None:
 
 def test_a_download_can_be_asked_for(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(name="run.mp4", media_type="video/mp4")
         async with made.client() as client:
             reply = await client.get(f"{FILES}/{file.id}", params={"download": "1"})
@@ -64,7 +64,7 @@ def test_a_download_can_be_asked_for(tmp_path: Path) -> None:
 )
 def test_a_part_of_a_video_is_sent(tmp_path: Path, asked: str, content: bytes, told: str) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(b"0123456789", media_type="video/mp4")
         async with made.client() as client:
             reply = await client.get(f"{FILES}/{file.id}", headers={"Range": asked})
@@ -77,7 +77,7 @@ def test_a_part_of_a_video_is_sent(tmp_path: Path, asked: str, content: bytes, t
 
 def test_a_part_behind_the_end_cannot_be_sent(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(b"0123456789", media_type="video/mp4")
         async with made.client() as client:
             reply = await client.get(f"{FILES}/{file.id}", headers={"Range": "bytes=10-"})
@@ -92,7 +92,7 @@ def test_a_part_behind_the_end_cannot_be_sent(tmp_path: Path) -> None:
 
 def test_a_part_of_other_bytes_is_not_wanted(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(b"0123456789", media_type="video/mp4")
         headers = {"Range": "bytes=0-1", "If-Range": '"older"'}
         async with made.client() as client:
@@ -104,7 +104,7 @@ def test_a_part_of_other_bytes_is_not_wanted(tmp_path: Path) -> None:
 
 def test_bytes_that_the_client_has_are_not_sent_again(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add()
         headers = {"If-None-Match": f'"{SHA}"'}
         async with made.client() as client:
@@ -117,7 +117,7 @@ def test_bytes_that_the_client_has_are_not_sent_again(tmp_path: Path) -> None:
 
 def test_the_head_of_a_file_tells_its_size(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(b"12345")
         async with made.client() as client:
             reply = await client.head(f"{FILES}/{file.id}")
@@ -130,7 +130,7 @@ def test_the_head_of_a_file_tells_its_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_an_unknown_file_is_not_found(tmp_path: Path, method: str) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             reply = await client.request(method, f"{FILES}/{uuid4()}")
         assert (reply.status_code, reply.json()["message"]) == (404, "File not found.")
 
@@ -139,7 +139,7 @@ def test_an_unknown_file_is_not_found(tmp_path: Path, method: str) -> None:
 
 def test_a_file_whose_bytes_are_lost_is_not_found(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(None)
         async with made.client() as client:
             reply = await client.get(f"{FILES}/{file.id}")
@@ -150,7 +150,7 @@ def test_a_file_whose_bytes_are_lost_is_not_found(tmp_path: Path) -> None:
 
 def test_a_deleted_file_is_gone(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add()
         async with made.client() as client:
             assert (await client.delete(f"{FILES}/{file.id}")).status_code == 204
@@ -161,7 +161,7 @@ def test_a_deleted_file_is_gone(tmp_path: Path) -> None:
 
 def test_a_chats_files_are_listed(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         file = file_view(chat_id=chat.id)
         made.chats.files_of[chat.id] = (file,)
@@ -191,7 +191,7 @@ def test_a_video_that_is_kept_elsewhere_is_sent_in_the_same_way(
     tmp_path: Path, asked: dict[str, str], status: int, content: bytes, told: str | None
 ) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(None, media_type="video/mp4", size=10)
         made.files.elsewhere[file.id] = b"0123456789"
         async with made.client() as client:
@@ -207,7 +207,7 @@ def test_a_video_that_is_kept_elsewhere_is_sent_in_the_same_way(
 
 def test_a_part_behind_the_end_of_what_is_elsewhere_cannot_be_sent(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(None, size=10)
         made.files.elsewhere[file.id] = b"0123456789"
         async with made.client() as client:
@@ -219,7 +219,7 @@ def test_a_part_behind_the_end_of_what_is_elsewhere_cannot_be_sent(tmp_path: Pat
 
 def test_a_file_can_be_pinned_and_let_go(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add()
         async with made.client() as client:
             pinned = await client.put(f"{FILES}/{file.id}/pin")
@@ -236,7 +236,7 @@ def test_a_file_can_be_pinned_and_let_go(tmp_path: Path) -> None:
 @pytest.mark.parametrize("asked", ["bytes=5-2", "junk", "lines=1-2", "bytes=-"])
 def test_a_range_that_is_none_is_ignored(tmp_path: Path, asked: str) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(b"0123456789", media_type="video/mp4", size=10)
         async with made.client() as client:
             reply = await client.get(f"{FILES}/{file.id}", headers={"Range": asked})
@@ -247,7 +247,7 @@ def test_a_range_that_is_none_is_ignored(tmp_path: Path, asked: str) -> None:
 
 def test_a_file_that_is_moved_away_while_it_is_answered_is_sent_whole(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         file = made.files.add(b"0123456789", media_type="video/mp4")
         scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
         told: list[Message] = []

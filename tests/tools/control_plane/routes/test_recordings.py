@@ -7,7 +7,7 @@ import pytest
 
 from deskhand.recording.errors import RecordingFailed
 from deskhand.tools.conversation.views import ChatView
-from tests.tools.control_plane.fakes import Plane, plane
+from tests.tools.control_plane.fakes import ControlPlaneFixture, control_plane
 
 ROOT = "/api/v0/recordings"
 
@@ -30,7 +30,7 @@ def described(started_at: float, name: str) -> dict[str, Any]:
     }
 
 
-def recorded(made: Plane, *, elsewhere: bool = False) -> ChatView:
+def recorded(made: ControlPlaneFixture, *, elsewhere: bool = False) -> ChatView:
     """Put in a chat with two recordings and their thumbnail."""
     ids = []
     for number, data in enumerate((b"first", b"other")):
@@ -58,7 +58,7 @@ def recorded(made: Plane, *, elsewhere: bool = False) -> ChatView:
 
 def test_a_stored_recording_is_told_as_one_film(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = recorded(made)
         async with made.client() as client:
             body = (await client.get(f"{ROOT}/{chat.id}")).json()
@@ -113,7 +113,7 @@ PARTS = ("video", "video?part=2", "thumbnail", "clip?from=1&to=5", "steps/1/pict
 @pytest.mark.parametrize("what", PARTS)
 def test_who_has_it_is_told_so_and_a_head_tells_its_length(tmp_path: Path, what: str) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         address = f"{ROOT}/{recorded(made).id}/{what}"
         async with made.client() as client:
             whole = await client.get(address)
@@ -134,7 +134,7 @@ def test_who_has_it_is_told_so_and_a_head_tells_its_length(tmp_path: Path, what:
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_players_are_answered_in_ranges(tmp_path: Path, elsewhere: bool) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         address = f"{ROOT}/{recorded(made, elsewhere=elsewhere).id}"
         async with made.client() as client:
             for what, content in (("video?part=2", b"th"), ("clip?from=0&to=8", b"ir")):
@@ -152,7 +152,7 @@ def test_a_clip_is_cut_over_several_files_wherever_they_are(
     tmp_path: Path, elsewhere: bool
 ) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         address = f"{ROOT}/{recorded(made, elsewhere=elsewhere).id}"
         async with made.client() as client:
             clip = await client.get(f"{address}/clip", params={"from": 3, "to": 5})
@@ -170,7 +170,7 @@ def test_a_clip_is_cut_over_several_files_wherever_they_are(
 
 def test_chapters_are_of_the_film_or_of_one_file(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         address = f"{ROOT}/{recorded(made).id}/steps.vtt"
         async with made.client() as client:
             whole = await client.get(address)
@@ -200,7 +200,7 @@ def test_chapters_are_of_the_film_or_of_one_file(tmp_path: Path) -> None:
 )
 def test_what_a_film_has_not_is_said(tmp_path: Path, what: str, status: int, message: str) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             reply = await client.get(f"{ROOT}/{recorded(made).id}/{what}")
         assert (reply.status_code, reply.json()["message"]) == (status, message)
@@ -211,7 +211,7 @@ def test_what_a_film_has_not_is_said(tmp_path: Path, what: str, status: int, mes
 @pytest.mark.parametrize("what", ["", *(f"/{part}" for part in PARTS)])
 def test_a_run_without_a_recording_has_none_of_it(tmp_path: Path, what: str) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         bare = made.chats.add(recording_file_ids=("lost",))
         async with made.client() as client:
             reply = await client.get(f"{ROOT}/{bare.id}{what}")
@@ -224,7 +224,7 @@ def test_a_run_without_a_recording_has_none_of_it(tmp_path: Path, what: str) -> 
 
 def test_a_recording_without_a_thumbnail_says_so(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         film = made.files.add(kind="recording", metadata=described(1.0, "x"))
         chat = made.chats.add(recording_file_ids=(film.id,))
         async with made.client() as client:
@@ -237,7 +237,7 @@ def test_a_recording_without_a_thumbnail_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["clip", "steps/0/picture"])
 def test_what_cannot_be_cut_is_a_conflict(tmp_path: Path, what: str) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.editor.failure = RecordingFailed("its parts have different sizes")
         async with made.client() as client:
             reply = await client.get(f"{ROOT}/{recorded(made).id}/{what}")
@@ -252,7 +252,7 @@ def test_what_cannot_be_cut_is_a_conflict(tmp_path: Path, what: str) -> None:
 
 def test_a_person_removes_a_recording_and_the_run_stays(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = recorded(made)
         await made.files.delete(chat.thumbnail_file_id or "")
         bare = made.chats.add(recording_file_ids=(made.files.add(metadata={}).id,))

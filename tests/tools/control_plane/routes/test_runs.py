@@ -2,14 +2,14 @@ import asyncio
 from pathlib import Path
 from uuid import uuid4
 
-from tests.tools.control_plane.fakes import chat_view, plane
+from tests.tools.control_plane.fakes import chat_view, control_plane
 
 
 def test_recordings_are_listed_newest_first_with_title_length_and_thumbnail(
     tmp_path: Path,
 ) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         first = made.files.add(
             kind="recording",
             size=100,
@@ -64,7 +64,7 @@ def test_recordings_are_listed_newest_first_with_title_length_and_thumbnail(
 
 def test_recordings_come_in_pages_over_many_chats(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         for number in range(230):
             recorded = number % 100 == 0
             ids = (str(number),) if recorded else ()
@@ -82,7 +82,7 @@ def test_recordings_come_in_pages_over_many_chats(tmp_path: Path) -> None:
 
 def test_a_run_is_shown_whole(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         video = made.files.add(
             kind="recording",
             name="run.mp4",
@@ -121,7 +121,7 @@ def test_a_run_is_shown_whole(tmp_path: Path) -> None:
 
 def test_a_run_without_a_video_is_shown_too(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         async with made.client() as client:
             body = (await client.get(f"/api/v0/runs/{chat.id}")).json()
@@ -132,7 +132,7 @@ def test_a_run_without_a_video_is_shown_too(tmp_path: Path) -> None:
 
 def test_an_unknown_run_is_not_found(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             reply = await client.get(f"/api/v0/runs/{uuid4()}")
         assert (reply.status_code, reply.json()["message"]) == (404, "Chat not found.")
 
@@ -141,7 +141,7 @@ def test_an_unknown_run_is_not_found(tmp_path: Path) -> None:
 
 def test_a_run_is_pinned_with_all_parts_of_its_recording(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         film, still = made.files.add(kind="recording"), made.files.add(kind="thumbnail")
         run = made.chats.add(recording_file_ids=("lost", film.id), thumbnail_file_id=still.id)
         bare = made.chats.add()
@@ -164,7 +164,7 @@ def test_a_run_is_pinned_with_all_parts_of_its_recording(tmp_path: Path) -> None
 
 def test_a_run_whose_recordings_were_removed_cannot_be_pinned(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         run = made.chats.add(recording_file_ids=("lost",))
         async with made.client() as client:
             assert (await client.put(f"/api/v0/runs/{run.id}/pin")).status_code == 404

@@ -6,7 +6,7 @@ import pytest
 
 from deskhand.tools.control_plane.routes.secrets import router
 from deskhand.tools.store.secrets import SecretStore
-from tests.tools.control_plane.fakes import plane
+from tests.tools.control_plane.fakes import control_plane
 
 SECRETS = "/api/v0/secrets"
 
@@ -14,7 +14,7 @@ SECRETS = "/api/v0/secrets"
 def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
     async def scenario() -> None:
         vault = SecretStore()
-        async with plane(tmp_path, pages=[router(vault)]).client() as client:
+        async with control_plane(tmp_path, pages=[router(vault)]).client() as client:
             nobodys = {"chats": None, "domains": None}
             put = await client.put(f"{SECRETS}/mail", json={"value": "correct horse"})
             assert (put.status_code, put.json()) == (200, {"name": "mail", **nobodys})
@@ -62,7 +62,7 @@ def test_what_cannot_be_kept_is_refused_without_its_value(
 ) -> None:
     async def scenario() -> None:
         vault = SecretStore()
-        async with plane(tmp_path, pages=[router(vault)]).client() as client:
+        async with control_plane(tmp_path, pages=[router(vault)]).client() as client:
             refused = await client.put(f"{SECRETS}/{name}", json=body)
             assert (refused.status_code, refused.json()["message"]) == (400, message)
             assert "horse" not in refused.text

@@ -1,12 +1,12 @@
 import asyncio
 from pathlib import Path
 
-from tests.tools.control_plane.fakes import FakeDesktop, plane
+from tests.tools.control_plane.fakes import FakeDesktop, control_plane
 
 
 def test_the_status_tells_version_model_room_and_what_goes_on(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.chats.add(state="running")
         made.chats.add(state="running")
         made.chats.add(state="queued")
@@ -29,7 +29,7 @@ def test_the_status_tells_version_model_room_and_what_goes_on(tmp_path: Path) ->
 
 def test_health_needs_no_token(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             del client.headers["Authorization"]
             assert (await client.get("/healthz")).json() == {"status": "ok"}
             assert (await client.get("/readyz")).json() == {"status": "ready"}
@@ -40,9 +40,9 @@ def test_health_needs_no_token(tmp_path: Path) -> None:
 
 def test_a_service_that_starts_or_closes_takes_no_requests(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path, ready=lambda: False).client() as client:
+        async with control_plane(tmp_path, ready=lambda: False).client() as client:
             starting = await client.get("/readyz")
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.closing.set()
         async with made.client() as client:
             closing = await client.get("/readyz")

@@ -5,14 +5,21 @@ from uuid import uuid4
 import pytest
 
 from deskhand.tools.kit.support.spec import ToolOutcome
-from tests.tools.control_plane.fakes import DEFAULT_CHAT, LIMIT, TOKEN, local_socket, plane, serving
+from tests.tools.control_plane.fakes import (
+    DEFAULT_CHAT,
+    LIMIT,
+    TOKEN,
+    control_plane,
+    local_socket,
+    serving,
+)
 
 TOOLS = "/api/v0/tools"
 
 
 def test_tools_are_listed_with_their_schemas(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             body = (await client.get(TOOLS)).json()
         assert body["tools"][0] == {
             "name": "execute",
@@ -25,7 +32,7 @@ def test_tools_are_listed_with_their_schemas(tmp_path: Path) -> None:
 
 def test_a_caller_without_a_chat_acts_for_the_default_chat_of_its_token(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             reply = await client.post(f"{TOOLS}/execute", json={"command": "ls"})
         assert reply.status_code == 200
@@ -42,7 +49,7 @@ def test_a_caller_without_a_chat_acts_for_the_default_chat_of_its_token(tmp_path
 @pytest.mark.parametrize("header", ["Deskhand-Chat-Id", "Coder-Chat-Id"])
 def test_a_named_chat_calls(tmp_path: Path, header: str) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         chat = made.chats.add()
         async with made.client() as client:
             headers = {header: chat.id, "Deskhand-Tool-Call-Id": "toolu_1"}
@@ -56,7 +63,7 @@ def test_a_named_chat_calls(tmp_path: Path, header: str) -> None:
 
 def test_a_malformed_chat_header_is_refused(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             headers = {"Deskhand-Chat-Id": "me"}
             reply = await client.post(f"{TOOLS}/execute", json={}, headers=headers)
@@ -69,7 +76,7 @@ def test_a_malformed_chat_header_is_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_chat_cannot_call(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             headers = {"Deskhand-Chat-Id": str(uuid4())}
             reply = await client.post(f"{TOOLS}/execute", json={}, headers=headers)
@@ -81,7 +88,7 @@ def test_an_unknown_chat_cannot_call(tmp_path: Path) -> None:
 
 def test_a_failed_tool_is_an_answer_and_no_http_error(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.chats.outcome = ToolOutcome(error="prompt is required")
         async with made.client() as client:
             reply = await client.post(f"{TOOLS}/execute", json={})
@@ -97,7 +104,7 @@ def test_a_failed_tool_is_an_answer_and_no_http_error(tmp_path: Path) -> None:
 
 def test_what_a_failed_tool_still_tells_is_passed_on(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.chats.outcome = ToolOutcome({"type": "explore"}, error="no")
         async with made.client() as client:
             reply = await client.post(f"{TOOLS}/execute", json={})
@@ -108,7 +115,7 @@ def test_what_a_failed_tool_still_tells_is_passed_on(tmp_path: Path) -> None:
 
 def test_an_unknown_tool_is_told_with_those_there_are(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             reply = await client.post(f"{TOOLS}/fly", json={})
         assert reply.status_code == 404
@@ -131,7 +138,7 @@ def test_an_unknown_tool_is_told_with_those_there_are(tmp_path: Path) -> None:
 )
 def test_a_body_that_is_no_object_calls_nothing(tmp_path: Path, body: bytes, message: str) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             reply = await client.post(f"{TOOLS}/execute", content=body)
         assert (reply.status_code, reply.json()["message"]) == (400, message)
@@ -142,7 +149,7 @@ def test_a_body_that_is_no_object_calls_nothing(tmp_path: Path, body: bytes, mes
 
 def test_a_client_that_leaves_ends_its_wait(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         made.chats.held.clear()
         bound, address = local_socket()
         async with serving(made.app, bound), asyncio.timeout(LIMIT):

@@ -49,7 +49,7 @@ def places(shown: RunVideo) -> list[tuple[str, float, float]]:
 
 def test_recordings_follow_each_other_on_one_clock() -> None:
     shown = whole(FIRST, FIRST, SECOND)
-    assert [(r.index, r.begins, r.seconds) for r in shown.reels] == [
+    assert [(r.index, r.begins, r.seconds) for r in shown.parts] == [
         (1, 0.0, 20.0),
         (2, 20.0, 10.0),
         (3, 30.0, 5.0),
@@ -62,7 +62,7 @@ def test_recordings_follow_each_other_on_one_clock() -> None:
         ("d", 30.5, 34.0),
     ]
     assert [s["index"] for s in shown.steps()] == [0, 1, 2, 3]
-    assert [r.end_reason for r in shown.reels] == ["cap", "completed", None]
+    assert [r.end_reason for r in shown.parts] == ["cap", "completed", None]
     assert shown.places()["d"] == (30.5, 34.0)
 
 
@@ -78,7 +78,7 @@ def test_real_time_counts_from_the_first_recording() -> None:
 
 
 def test_one_file_has_a_clock_of_its_own() -> None:
-    second = whole(FIRST, FIRST, SECOND).reel(2)
+    second = whole(FIRST, FIRST, SECOND).part(2)
     assert second is not None
     assert places(second.alone()) == [("b", 0.0, 1.0), ("c", 10.0, 10.0)]
     assert second.alone().seconds == 10.0
@@ -87,9 +87,9 @@ def test_one_file_has_a_clock_of_its_own() -> None:
 def test_files_keep_their_numbers_when_others_are_removed() -> None:
     one, _, three = files(FIRST, FIRST, SECOND)
     shown = run_video([(1, one), (3, three)])
-    assert [r.index for r in shown.reels] == [1, 3]
-    assert shown.reel(2) is None
-    first = shown.reel(None)
+    assert [r.index for r in shown.parts] == [1, 3]
+    assert shown.part(2) is None
+    first = shown.part(None)
     assert first is not None
     assert first.index == 1
     assert places(shown) == [("a", 1.0, 2.0), ("d", 20.5, 24.0)]
@@ -110,7 +110,7 @@ def test_a_stretch_over_two_files_is_a_piece_of_each() -> None:
 
 def test_the_end_is_shown_by_the_last_picture() -> None:
     shown = whole(FIRST, FIRST)
-    assert shown.moment(3.0) == (shown.reels[0].file, 3.0, 20.0)
+    assert shown.moment(3.0) == (shown.parts[0].file, 3.0, 20.0)
     last = shown.moment(30.0)
     assert last.file.id == "1"
     assert last.start == pytest.approx(9.999)

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from fastapi import APIRouter
 
-from tests.tools.control_plane.fakes import plane
+from tests.tools.control_plane.fakes import control_plane
 
 
 def test_the_description_names_every_route(tmp_path: Path) -> None:
-    paths = plane(tmp_path).app.openapi()["paths"]
+    paths = control_plane(tmp_path).app.openapi()["paths"]
     assert {
         f"{method.upper()} {path}"
         for path, methods in paths.items()
@@ -45,7 +45,7 @@ def test_the_description_names_every_route(tmp_path: Path) -> None:
 
 
 def test_the_description_tells_of_what_type_answers_are(tmp_path: Path) -> None:
-    paths = plane(tmp_path).app.openapi()["paths"]
+    paths = control_plane(tmp_path).app.openapi()["paths"]
     types = {
         f"{path} {status}": list(answer.get("content", {}))
         for path, methods in paths.items()
@@ -65,7 +65,7 @@ def test_the_description_tells_of_what_type_answers_are(tmp_path: Path) -> None:
 
 
 def test_the_description_tells_which_bodies_are_needed(tmp_path: Path) -> None:
-    paths = plane(tmp_path).app.openapi()["paths"]
+    paths = control_plane(tmp_path).app.openapi()["paths"]
     needed = {
         path: methods["post"]["requestBody"]["required"]
         for path, methods in paths.items()
@@ -79,7 +79,7 @@ def test_the_description_tells_which_bodies_are_needed(tmp_path: Path) -> None:
 
 def test_the_description_is_served_and_each_operation_has_one_name(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             body = (await client.get("/openapi.json")).json()
         names = [
             operation["operationId"]
@@ -94,7 +94,7 @@ def test_the_description_is_served_and_each_operation_has_one_name(tmp_path: Pat
 
 def test_the_page_of_routes_asks_nothing_of_any_other_place(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             page = await client.get("/docs")
         assert page.headers["content-security-policy"].startswith("default-src 'self'")
         assert "/api/v0/chats/{chat_id}" in page.text
@@ -106,7 +106,7 @@ def test_the_page_of_routes_asks_nothing_of_any_other_place(tmp_path: Path) -> N
 @pytest.mark.parametrize("path", ["/api/v0/nothing", "/api/v0/chats/", "/api/v0/tools/a/b"])
 def test_an_unknown_path_is_json_and_goes_nowhere_else(tmp_path: Path, path: str) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             reply = await client.get(path)
         assert (reply.status_code, reply.json()) == (404, {"message": "Not Found"})
 
@@ -115,7 +115,7 @@ def test_an_unknown_path_is_json_and_goes_nowhere_else(tmp_path: Path, path: str
 
 def test_a_wrong_method_is_told(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with plane(tmp_path).client() as client:
+        async with control_plane(tmp_path).client() as client:
             reply = await client.put("/api/v0/chats", json={})
         assert reply.status_code == 405
 
@@ -130,7 +130,7 @@ def test_pages_are_served_beside_the_api(tmp_path: Path) -> None:
         return {"page": "home"}
 
     async def scenario() -> None:
-        async with plane(tmp_path, pages=(pages,)).client() as client:
+        async with control_plane(tmp_path, pages=(pages,)).client() as client:
             assert (await client.get("/")).json() == {"page": "home"}
 
     asyncio.run(scenario())
@@ -138,7 +138,7 @@ def test_pages_are_served_beside_the_api(tmp_path: Path) -> None:
 
 def test_without_a_token_nothing_is_told(tmp_path: Path) -> None:
     async def scenario() -> None:
-        made = plane(tmp_path)
+        made = control_plane(tmp_path)
         async with made.client() as client:
             del client.headers["Authorization"]
             for path in ("/api/v0/chats", "/api/v0/desktops/d1/desktop", "/docs", "/openapi.json"):
