@@ -1,1 +1,1 @@
-"""Assignment of desktops to chats."""
+"""Ports of the chats, and the desktop that is assigned at its first use."""

@@ -3,7 +3,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from deskhand.tools.agents.desktops.pool import DesktopPool
+from deskhand.tools.agents.chats.desktop_assignment import DesktopPool
 from tests.tools.agents.chats.fakes import LIMIT, FakeMachines
 
 
