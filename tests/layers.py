@@ -32,7 +32,7 @@ desktop/events: vncbridge/http
 desktop/files: desktop/files/editing vncbridge/http
 desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
-desktop/lease: desktop/actions desktop/events desktop/tool_calls vncbridge vncbridge/http
+desktop/lease: desktop/actions desktop/events vncbridge vncbridge/http
 desktop/metrics: desktop/actions
 desktop/processes: desktop/tool_calls vncbridge vncbridge/http
 desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease
@@ -40,6 +40,7 @@ desktop/recordings: desktop/accessibility desktop/actions desktop/capture deskto
 desktop/remote.py: desktop/client desktop/screenshots
 desktop/remote_sync.py: desktop/client desktop/screenshots
 desktop/screenshots: desktop/capture vncbridge/http
+desktop/tool_calls: vncbridge/http
 desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11
 recording/library: recording/timing recording/video
@@ -65,8 +66,9 @@ tools/fleet: desktop desktop/client desktop/keeper.py tools/kit/support tools/st
 tools/kit: tools/conversation tools/kit/support
 tools/store/migrations: tools/store
 tools/store: desktop desktop/secrets tools/conversation
-vncbridge/auth: vncbridge/server
+vncbridge/auth: vncbridge/http vncbridge/server
 vncbridge/rfb: vncbridge/auth vncbridge/websocket
+vncbridge/server: vncbridge/http
 vncbridge/viewer: vncbridge/http
 vncbridge/websocket: vncbridge/server
 """

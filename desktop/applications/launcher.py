@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from deskhand.desktop.errors import ActionFailed, InvalidAction
 from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.processes.requests import start_request
-from deskhand.desktop.tool_calls.chat import chat_of
+from deskhand.desktop.tool_calls.caller import chat_of
 from deskhand.desktop.tool_calls.errors import ToolCallError
 
 

@@ -13,14 +13,14 @@ from deskhand.desktop.actions.screenshot_query import screenshot_request
 from deskhand.desktop.geometry import Space
 from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.screenshots.etags import etags
-from deskhand.desktop.tool_calls.caller import INSTANCE, call_of, caller_of, header
+from deskhand.desktop.tool_calls.caller import caller_of, instance_of
 from deskhand.desktop.tool_calls.once import OncePerCall
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
 from .computer import Computer
 from .outcomes import ScreenshotResult
-from .responder import ActionResponder
+from .responder import ActionResponder, action_digest
 
 PREFIX = "/api/v0/desktop"
 # No client reads this status: nginx logs 499 for a client that closed the connection.
@@ -93,7 +93,7 @@ def router(
 async def _done_once(
     request: Request, body: Json, reply: ActionResponder, once: OncePerCall, ending: asyncio.Event
 ) -> Response:
-    call = call_of(request.headers, request.url.path, body)
+    digest = action_digest(request.url.path, body)
     # A request that arrives during shutdown is refused before its call is recorded, so that a
     # repeat elsewhere is safe.
     if ending.is_set():
@@ -105,7 +105,7 @@ async def _done_once(
 
     try:
         status, answer = await run_unless(
-            reply.once(once, call, header(request.headers, INSTANCE)),
+            reply.once(once, digest, instance_of(request.headers)),
             service_ends(),
             disconnected(request.receive),
         )

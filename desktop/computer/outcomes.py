@@ -208,6 +208,14 @@ def screenshot_json(screenshot: ScreenshotResult) -> Json:
     return body
 
 
+def without_screenshots(body: Json) -> Json:
+    """Return a response's body without the bytes of its screenshots."""
+    kept = {name: value for name, value in body.items() if name != "screenshot_data"}
+    if "results" in kept:
+        kept["results"] = [without_screenshots(result) for result in kept["results"]]
+    return kept
+
+
 def _space_json(space: Space) -> Json:
     return {"name": space.name, "width": space.size.width, "height": space.size.height}
 

@@ -1,19 +1,36 @@
 """Responds to one action request: performs it once, or returns its recorded result again."""
 
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from deskhand.desktop.actions.catalog import Screenshot
 from deskhand.desktop.actions.requests import ActionRequest, BatchRequest, picture_of
 from deskhand.desktop.errors import ActionFailed
 from deskhand.desktop.screenshots.options import View, view
-from deskhand.desktop.tool_calls.action_journal import Answer, JournaledCall, Json
 from deskhand.desktop.tool_calls.caller import Caller
 from deskhand.desktop.tool_calls.errors import CallRefused
+from deskhand.desktop.tool_calls.identity import action_identity
+from deskhand.desktop.tool_calls.journal import Answer
 from deskhand.desktop.tool_calls.once import OncePerCall, Progress
 
 from .computer import Computer
-from .outcomes import SKIPPED, BatchOutcome, Outcome, batch_json, outcome_json, screenshot_json
+from .outcomes import (
+    SKIPPED,
+    BatchOutcome,
+    Json,
+    Outcome,
+    batch_json,
+    outcome_json,
+    screenshot_json,
+    without_screenshots,
+)
 
 # A result with one of these failed or never began, so it has no screenshot.
 _NO_PICTURE = {"message", "error"}
+# `since` only spares the sending of a screenshot: a retry may name another frame.
+_HINT = "since"
 
 
 class ActionResponder:
@@ -26,17 +43,20 @@ class ActionResponder:
         self._request = request
         self._caller = caller
 
-    async def once(self, once: OncePerCall, call: JournaledCall | None, instance: str) -> Answer:
-        """Return status and body; ``instance`` is the one the call was first sent to, if known.
+    async def once(self, once: OncePerCall, digest: str, instance: str) -> Answer:
+        """Return status and body of the caller's tool call, or of the request if it has none.
+
+        ``digest`` identifies the input, ``instance`` is where the call was first sent, if known.
 
         Raises:
             CallRefused: If the call may have been performed already, or its id has other input.
         """
+        call = action_identity(self._caller)
         # The client names the instance that it sent the call to first. Another instance cannot know
         # whether the call ran there.
         if instance and instance != self._computer.instance_id and not once.knows(call):
             raise CallRefused.unknown("It was sent to another instance of this desktop before.")
-        (status, body), fresh = await once.run(call, self._act)
+        (status, body), fresh = await once.run(call, digest, self._act)
         return (status, body) if fresh else (status, await self._replayed(body))
 
     async def _act(self, progress: Progress) -> Answer:
@@ -90,6 +110,19 @@ class ActionResponder:
         return picture_of(request, self._computer.size)
 
 
+def action_digest(route: str, body: Mapping[str, Any]) -> str:
+    """Return a digest of a request's input: equal for equal input in any order of fields."""
+    wanted = {**_without_hint(body), "observe": _without_hint(body.get("observe"))}
+    text = json.dumps([route, wanted], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _without_hint(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return {name: inner for name, inner in value.items() if name != _HINT}
+
+
 class _JournaledProgress:
     """Records outcomes as the responses that they become."""
 
@@ -101,7 +134,8 @@ class _JournaledProgress:
         self._progress.began()
 
     def ended(self, outcome: Outcome | BatchOutcome) -> None:
-        self._progress.ended(self.answer(outcome))
+        status, body = self.answer(outcome)
+        self._progress.ended((status, without_screenshots(body)))
 
     def answer(self, outcome: Outcome | BatchOutcome) -> Answer:
         """Return the status and body for an outcome."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from deskhand.desktop.tool_calls.chat import CallingChat
+from deskhand.desktop.tool_calls.caller import CallingChat
 
 MOST_PATHS = 1_000
 """Kept for each chat; the first to go is the one that was touched longest ago."""

@@ -15,8 +15,8 @@ from fastapi import (
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from deskhand.desktop.errors import NotInControl
-from deskhand.desktop.tool_calls.caller import CHAT, header
 from deskhand.vncbridge.errors import ClientGone
+from deskhand.vncbridge.http import caller_headers
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
 from .access import control_key
@@ -78,7 +78,8 @@ def router(
             raise _refused()
         if call.action in ("take", "request"):
             return state(granted=_take(control, call))
-        _renew_or_release(control, call, header(request.headers, CHAT))
+        chat = caller_headers.value(request.headers, caller_headers.CHAT)
+        _renew_or_release(control, call, chat)
         return state()
 
     @routes.delete(PATH)
@@ -121,7 +122,7 @@ def _compared(state: Json) -> Json:
 def may_force(request: Request) -> bool:
     """Return whether an administrator calls, and not another user through a control plane."""
     principal = request.scope.get("state", {}).get("principal")
-    role = request.headers.get("deskhand-role", "admin")
+    role = caller_headers.role(request.headers, "admin")
     return principal is not None and "admin" in principal.scopes and role == "admin"
 
 

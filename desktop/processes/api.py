@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
-from deskhand.desktop.tool_calls.chat import Touched, chat_of
+from deskhand.desktop.tool_calls.caller import Touched, chat_of
 from deskhand.desktop.tool_calls.errors import (
     CallRefused,
     MalformedCall,
@@ -16,7 +16,8 @@ from deskhand.desktop.tool_calls.errors import (
     ToolCallError,
 )
 from deskhand.desktop.tool_calls.identity import Identity, identity_of
-from deskhand.desktop.tool_calls.once_detached import Answer
+from deskhand.desktop.tool_calls.journal import Answer
+from deskhand.desktop.tool_calls.once import Progress
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 from deskhand.vncbridge.http.sse import EventStreamResponse, EventStreams
@@ -226,11 +227,18 @@ def once(registry: Registry) -> Callable[..., Coroutine[Any, Any, Answer]]:
             call = identity_of(headers, chat_of(headers))
             if call is None:
                 return await act()
-            return (await registry.once.run(call, digest, act))[0]
+            return (await registry.once.run(call, digest, lambda p: _recorded(p, act)))[0]
         except ToolCallError as error:
             raise _refusal(error) from error
 
     return run
+
+
+async def _recorded(progress: Progress, act: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+    progress.began()
+    answer = await act()
+    progress.ended(answer)
+    return answer
 
 
 def touched(tell: Touched) -> Callable[[Mapping[str, str], Sequence[str]], None]:

@@ -15,11 +15,11 @@ from types import TracebackType
 from typing import Protocol, Self, cast
 from uuid import uuid4
 
-from deskhand.desktop.tool_calls.chat import CallingChat, Touched
+from deskhand.desktop.tool_calls.caller import CallingChat, Touched
 from deskhand.desktop.tool_calls.errors import ToolCallError
 from deskhand.desktop.tool_calls.identity import Identity
-from deskhand.desktop.tool_calls.journal import CallJournal
-from deskhand.desktop.tool_calls.once_detached import Answer, OncePerCallDetached
+from deskhand.desktop.tool_calls.journal import Answer
+from deskhand.desktop.tool_calls.once import OncePerCall, Progress
 
 from . import process_tree as groups
 from .errors import NotRunning, StartFailed, UnknownProcess
@@ -81,8 +81,7 @@ class Registry:
         self._touched = touched
         self._settings = settings or ProcessSettings()
         self._clock = clock
-        kept = self._settings.journal
-        self.once = OncePerCallDetached(clock, CallJournal(kept) if kept is not None else None)
+        self.once = OncePerCall(self._settings.journal, clock, detached=True)
         """What tool calls did here, processes or not."""
         self._wall = wall
         self._spawner = Spawner()
@@ -133,13 +132,13 @@ class Registry:
         await self._turn.free()
         if self._closed:
             raise StartFailed("the process manager is closed")
-        if call is None:
-            starting = self.once.begin(lambda: self._started(str(uuid4()), request, chat))
-            return await asyncio.shield(starting), True
-        process_id = call.process_id
-        return await self.once.run(
-            call, _digest(request), lambda: self._started(process_id, request, chat)
-        )
+        process_id = str(uuid4()) if call is None else call.process_id
+
+        async def starting(progress: Progress) -> str:
+            progress.began()
+            return await self._started(process_id, request, chat)
+
+        return await self.once.run(call, _digest(request), starting)
 
     def find(self, process_id: str, chat: CallingChat | None) -> Record:
         """Return a process that the caller may see.

@@ -25,6 +25,7 @@ from deskhand.recording.errors import (
 from deskhand.recording.library.catalog import Catalog, checked
 from deskhand.recording.pipeline.recorder import Recorder, StoredRecording
 from deskhand.recording.step import Step
+from deskhand.vncbridge.http import caller_headers
 from deskhand.vncbridge.http.file_response import (
     SAFE,
     bytes_response,
@@ -166,8 +167,7 @@ class _Routes:
 
     async def note(self, recording_id: str, report: StepReport, request: Request) -> None:
         """Add a step that this desktop did not see itself."""
-        headers = request.headers
-        chat = headers.get("deskhand-chat-id") or headers.get("coder-chat-id") or ""
+        chat = caller_headers.text(request.headers, caller_headers.CHAT)
         told = report.model_dump() | {"chat_id": report.chat_id or chat}
         # The clock may have been set back meanwhile.
         step = Step(**told | {"ended": max(report.started, report.ended)})

@@ -1,50 +1,89 @@
-"""Who asks, and under which tool call: what the chat headers of a request say."""
+"""Caller and chat of a request, read from its headers.
 
-from collections.abc import Mapping
+Two readers, because two contracts differ. An action accepts any text as the id of a chat: it only
+labels steps and control. Processes, files and git show a chat what belongs to it, so they require
+UUIDs and refuse everything else.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from deskhand.desktop.errors import InvalidAction
+from deskhand.vncbridge.http import caller_headers
 
-from .action_journal import JournaledCall, Json, digest
+from .errors import MalformedChat
 
-TOOL_CALL, CHAT, INSTANCE = "tool-call-id", "chat-id", "instance"
 LONGEST_ID = 200
-_PREFIXES = ("deskhand", "coder")
+"""Characters of a tool call's id."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks, in the words of the chat headers; empty if not said."""
+    """Chat and tool call as the headers have them; empty where a header is missing."""
 
     tool_call_id: str = ""
     chat_id: str = ""
 
 
-def header(headers: Mapping[str, str], name: str) -> str:
-    """Return the header under our prefix, else under the reference's, else nothing."""
-    return _given(headers, name) or ""
+@dataclass(frozen=True)
+class CallingChat:
+    """A chat and the chats above it, as canonical UUID texts."""
+
+    id: str
+    ancestors: tuple[str, ...] = ()
+
+
+Touched = Callable[[CallingChat, Sequence[str]], None]
+"""Receives the paths that a chat has worked on; none: anything may have changed."""
 
 
 def caller_of(headers: Mapping[str, str]) -> Caller:
-    """Read who asks.
+    """Return the caller of an action.
 
     Raises:
-        InvalidAction: If the tool call's id cannot be one.
+        InvalidAction: If the tool call's id is empty, too long or not printable.
     """
-    call_id = _given(headers, TOOL_CALL)
-    if call_id is not None and not (0 < len(call_id) <= LONGEST_ID and call_id.isprintable()):
+    call = caller_headers.find(headers, caller_headers.TOOL_CALL)
+    if call and not (0 < len(call.value) <= LONGEST_ID and call.value.isprintable()):
         raise InvalidAction(f"A tool call id has 1 to {LONGEST_ID} printable characters.")
-    return Caller(call_id or "", header(headers, CHAT))
+    chat = caller_headers.value(headers, caller_headers.CHAT)
+    return Caller(call.value if call else "", chat)
 
 
-def call_of(headers: Mapping[str, str], route: str, body: Json) -> JournaledCall | None:
-    """Return the tool call that the request belongs to; ``None`` if it names none."""
-    caller = caller_of(headers)
-    if not caller.tool_call_id:
+def instance_of(headers: Mapping[str, str]) -> str:
+    """Return the desktop instance that the call was first sent to; empty if not named."""
+    return caller_headers.value(headers, caller_headers.INSTANCE)
+
+
+def chat_of(headers: Mapping[str, str]) -> CallingChat | None:
+    """Return the chat that the headers name, None if they name none.
+
+    Raises:
+        MalformedChat: If a named chat or ancestor is no UUID.
+    """
+    chat = caller_headers.text(headers, caller_headers.CHAT).strip()
+    if not chat:
         return None
-    return JournaledCall((caller.chat_id, caller.tool_call_id), digest(route, body))
+    ancestors = caller_headers.text(headers, caller_headers.ANCESTORS).strip()
+    return CallingChat(_uuid(chat, "chat id"), _ancestors(ancestors))
 
 
-def _given(headers: Mapping[str, str], name: str) -> str | None:
-    found = (headers.get(f"{prefix}-{name}") for prefix in _PREFIXES)
-    return next((value for value in found if value is not None), None)
+def _ancestors(text: str) -> tuple[str, ...]:
+    if not text:
+        return ()
+    try:
+        listed = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedChat("The ancestor chat ids are not valid JSON.", str(error)) from error
+    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+        raise MalformedChat("The ancestor chat ids must be a JSON array of UUID texts.")
+    return tuple(_uuid(item, "ancestor chat id") for item in listed)
+
+
+def _uuid(text: str, what: str) -> str:
+    try:
+        return str(UUID(text))
+    except ValueError as error:
+        raise MalformedChat(f"The {what} must be a UUID.", repr(text)) from error

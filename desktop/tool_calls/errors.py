@@ -1,4 +1,4 @@
-"""Why a tool call is refused; one class for each decision of the catcher.
+"""Refusals of tool calls; one class for each decision of the catcher.
 
 ToolCallError
 ├── MalformedCall     the request names its tool call wrongly: 400
@@ -13,7 +13,7 @@ class ToolCallError(Exception):
 
 
 class MalformedCall(ToolCallError):
-    """The request names a tool call, and not as it must be named."""
+    """The request names its tool call incompletely or in a wrong form."""
 
     def __init__(self, message: str, detail: str = "") -> None:
         super().__init__(message, detail)
@@ -25,7 +25,7 @@ class MalformedCall(ToolCallError):
 
 
 class MalformedChat(MalformedCall):
-    """A chat header is there but is no chat: nothing is shown rather than everything."""
+    """A chat header is no chat. Ignoring the header would show the caller every chat's data."""
 
 
 class CallRefused(ToolCallError):
@@ -34,7 +34,7 @@ class CallRefused(ToolCallError):
     def __init__(self, code: str, message: str, detail: str = "") -> None:
         super().__init__(code, message, detail)
         self.code = code
-        """One word for programs, as ``input_mismatch`` or ``outcome_unknown``."""
+        """Identifier for programs, as ``input_mismatch`` or ``outcome_unknown``."""
         self.message = message
         self.detail = detail
 
@@ -48,8 +48,16 @@ class CallRefused(ToolCallError):
 
     @classmethod
     def unknown(cls, why: str) -> "CallRefused":
-        """Return the refusal of a call that may have been executed, and may not."""
+        """Return the refusal of an action that may or may not have been executed."""
         return cls("outcome_unknown", "Nobody knows whether the tool call was done.", why)
+
+    @classmethod
+    def restarted(cls) -> "CallRefused":
+        """Return the refusal of a detached call that an earlier service began."""
+        return cls(
+            "outcome_unknown",
+            "The machine was restarted after the tool call began: what came of it is not known.",
+        )
 
 
 class OutcomeUnknown(ToolCallError):

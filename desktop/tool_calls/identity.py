@@ -1,4 +1,4 @@
-"""Which tool call a request is made for. Two that have the same identity are one call."""
+"""Identity of a tool call. Two requests with the same identity are one call."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,9 @@ from hashlib import sha1
 from urllib.parse import unquote
 from uuid import UUID, uuid5
 
-from .chat import CallingChat, header
+from deskhand.vncbridge.http import caller_headers
+
+from .caller import Caller, CallingChat
 from .errors import CallRefused, MalformedCall
 from .table import Key
 
@@ -26,20 +28,20 @@ class Identity:
     chat: str
     call: str
     message: int | None = None
-    """Number of the chat's message that the call stands in; None: its id alone names it."""
+    """Number of the chat's message that contains the call; None: the id alone names the call."""
     age_ms: int = 0
-    """How long ago it was first sent, 0 if that is now."""
+    """Time since the call was first sent, 0 if that is now."""
 
     @property
     def key(self) -> Key:
-        """What it is remembered by."""
+        """Key of the call in tables and journals."""
         return self.chat, self.call if self.message is None else f"{self.message}/{self.call}"
 
     @property
     def process_id(self) -> str:
-        """Id of the process that it starts: its own where that is a UUID."""
+        """Id of the process that the call starts: the call's own id where that is a UUID."""
         if self.message is not None:
-            # uuid5 takes texts only, and a chat's id goes in as its 16 bytes.
+            # ``uuid5`` takes texts only, and the reference hashes a chat's id as its 16 bytes.
             name = UUID(self.chat).bytes + self.message.to_bytes(8, "big") + self.call.encode()
             digest = sha1(MESSAGE_IDS.bytes + name, usedforsecurity=False).digest()
             return str(UUID(bytes=digest[:16], version=5))
@@ -47,6 +49,11 @@ class Identity:
             return str(UUID(self.call))
         except ValueError:
             return str(uuid5(PROCESS_IDS, "/".join(self.key)))
+
+
+def action_identity(caller: Caller) -> Identity | None:
+    """Return the call that an action belongs to; None if the caller names none."""
+    return Identity(caller.chat_id, caller.tool_call_id) if caller.tool_call_id else None
 
 
 def identity_of(
@@ -62,9 +69,9 @@ def identity_of(
     Raises:
         MalformedCall: If it is named in part, or for no chat.
     """
-    call = path or unquote(header(headers, "tool-call-id")) or body
-    message = header(headers, "tool-call-message-id")
-    age = header(headers, "tool-call-age-ms")
+    call = path or unquote(_text(headers, caller_headers.TOOL_CALL)) or body
+    message = _text(headers, caller_headers.MESSAGE)
+    age = _text(headers, caller_headers.AGE)
     if not call:
         if message or age:
             raise MalformedCall("The headers name no tool call: its id is missing.")
@@ -80,16 +87,16 @@ def identity_of(
 
 
 class Newest:
-    """The newest message of each chat: calls of older ones are over."""
+    """The newest message of each chat: calls of older messages are refused."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def admit(self, identity: Identity) -> None:
-        """Take note of a call's message.
+        """Record the message of a call.
 
         Raises:
-            CallRefused: If the chat has gone on to a newer one.
+            CallRefused: If the chat has gone on to a newer message.
         """
         if identity.message is None:
             return
@@ -101,6 +108,10 @@ class Newest:
             raise CallRefused(
                 "stale_tool_call", "stale_tool_call: the chat has gone on to a newer message."
             )
+
+
+def _text(headers: Mapping[str, str], name: str) -> str:
+    return caller_headers.text(headers, name).strip()
 
 
 def _number(text: str, what: str) -> int:

@@ -1,89 +1,189 @@
-"""Which tool calls were begun, on disk: a service that starts again does not make one twice."""
+"""File in which tool calls are recorded for the service that starts next.
+
+The file is JSON lines. A call is written when it begins and when it is answered. There are two
+formats, and a journal reads both:
+
+- actions: ``["began", chat, call, digest, at]`` and
+  ``["ended", chat, call, digest, at, status, body]``
+- detached calls: ``{"chat", "call", "digest", "at"}`` and ``{"chat", "call", "answer", "at"}``
+
+``at`` is seconds since the epoch, because the file outlives the process. A disk that cannot be
+written costs the memory of calls; it never prevents a call.
+"""
 
 import json
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .errors import CallRefused
 from .table import KEPT_COUNT, KEPT_SECONDS, Key
 
 logger = logging.getLogger(__name__)
 
-LONGEST_LINE = 65_536
-"""Characters; a longer answer is forgotten with the service."""
-
 Answer = tuple[int, dict[str, Any]]
+"""HTTP status and body."""
+
+LONGEST_LINE = 65_536
+"""Characters; a longer answer of a detached call is forgotten with the service."""
+# An action takes two lines at most, and one after compaction.
+_LONGEST_FILE = 8 * KEPT_COUNT
+_BEGAN, _ENDED = "began", "ended"
 
 
 @dataclass(frozen=True)
-class Past:
-    """A call that an earlier service began."""
-
+class _Entry:
     digest: str
-    answer: Answer | None
-    """None: nobody knows how far it came."""
+    at: float
+    answer: Answer | None = None
+    """None: the call began, and its outcome is not known."""
 
 
-@dataclass
-class CallJournal:
-    """Appends to one file. A disk that refuses costs the memory, not the call."""
+class Journal:
+    """Calls that were begun, and their answers; without a file they end with the process.
 
-    path: Path
-    wall: Callable[[], float] = time.time
-    past: dict[Key, Past] = field(default_factory=dict)
-    """What an earlier service left, after ``open``."""
+    A journal of actions is the memory of this service's calls, too. A journal of detached calls
+    holds those of earlier services only: its own are in the table of ``OncePerCall``.
+    """
 
-    def open(self) -> None:
-        """Read what an earlier service left, and keep no more of it than is needed."""
-        lines = self._lines()
-        for line in lines:
-            key = (line["chat"], line["call"])
-            if "digest" in line:
-                self.past[key] = Past(line["digest"], None)
-            elif key in self.past:
-                status, body = line["answer"]
-                self.past[key] = replace(self.past[key], answer=(status, body))
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        except OSError as error:
-            logger.warning("tool calls are not kept: %s", error)
+    def __init__(
+        self,
+        file: Path | None = None,
+        wall: Callable[[], float] = time.time,
+        *,
+        detached: bool = False,
+    ) -> None:
+        """Read what an earlier service recorded, and drop expired calls from the file."""
+        self._file = file
+        self._wall = wall
+        self._detached = detached
+        self._entries: dict[Key, _Entry] = {}
+        self._lines = 0
+        for line in self._read():
+            self._restore(line)
+        self._compact()
+
+    def earlier(self, key: Key, digest: str | None = None) -> Answer | None:
+        """Return the recorded answer; None if the call is not known.
+
+        Raises:
+            CallRefused: If the call has another digest (None fits all), or no answer.
+        """
+        entry = self._entries.get(key)
+        if entry is None or (not self._detached and self._expired(entry.at)):
+            return None
+        if digest is not None and digest != entry.digest:
+            raise CallRefused.mismatch()
+        if entry.answer is not None:
+            return entry.answer
+        if self._detached:
+            raise CallRefused.restarted()
+        raise CallRefused.unknown("It was begun, and broke off before its answer.")
+
+    def answered(self, key: Key) -> bool:
+        """Return True if the journal holds an answer of the call."""
+        entry = self._entries.get(key)
+        return entry is not None and entry.answer is not None
 
     def began(self, key: Key, digest: str) -> None:
-        """Note that a call begins; only then may it."""
-        self._append({"chat": key[0], "call": key[1], "digest": digest, "at": self.wall()})
+        """Record that a call begins: from now on it may have had an effect."""
+        self._record(key, _Entry(digest, self._wall()))
 
-    def answered(self, key: Key, answer: Answer) -> None:
-        """Note what a call was answered."""
-        self._append({"chat": key[0], "call": key[1], "answer": answer, "at": self.wall()})
+    def ended(self, key: Key, digest: str, answer: Answer) -> None:
+        """Record the answer of a call; a later answer replaces it."""
+        self._record(key, _Entry(digest, self._wall(), answer))
 
-    def _append(self, line: dict[str, Any]) -> None:
-        text = json.dumps(line)
-        if len(text) > LONGEST_LINE:
+    def _record(self, key: Key, entry: _Entry) -> None:
+        if not self._detached:
+            self._remember(key, entry)
+            if self._lines >= _LONGEST_FILE:
+                self._compact()
+                return
+        text = json.dumps(self._line(key, entry))
+        if self._file is None or (self._detached and len(text) > LONGEST_LINE):
             return
+        self._lines += 1
         try:
-            with self.path.open("a") as file:
+            with self._file.open("a") as file:
                 file.write(text + "\n")
         except OSError as error:
             logger.warning("a tool call is not kept: %s", error)
 
-    def _lines(self) -> list[dict[str, Any]]:
+    def _remember(self, key: Key, entry: _Entry) -> None:
+        if entry.answer is not None:
+            self._entries[key] = entry
+            return
+        # The dict is in the order of the begins: expired entries are in front.
+        self._entries.pop(key, None)
+        self._entries[key] = entry
+        oldest = next(iter(self._entries))
+        while len(self._entries) > KEPT_COUNT or entry.at - self._entries[oldest].at > KEPT_SECONDS:
+            del self._entries[oldest]
+            oldest = next(iter(self._entries))
+
+    def _expired(self, at: float) -> bool:
+        return self._wall() - at > KEPT_SECONDS
+
+    def _read(self) -> Iterator[Any]:
         try:
-            with self.path.open(errors="replace") as file:
-                found = [line for text in file if (line := _line(text))]
+            lines = self._file.read_text(errors="replace").splitlines() if self._file else []
         except OSError:
-            return []
-        oldest = self.wall() - KEPT_SECONDS
-        return [line for line in found if line["at"] >= oldest][-2 * KEPT_COUNT :]
+            return
+        for text in lines:
+            try:
+                yield json.loads(text)
+            except ValueError:
+                # The last line is cut off if its writer was killed.
+                continue
 
+    def _restore(self, line: Any) -> None:
+        match line:
+            case [_, chat, call, digest, at, status, body]:
+                entry = _Entry(digest, at, (status, body))
+            case [_, chat, call, digest, at] | {
+                "chat": chat,
+                "call": call,
+                "digest": digest,
+                "at": at,
+            }:
+                entry = _Entry(digest, at)
+            case {"chat": chat, "call": call, "answer": [status, body], "at": at}:
+                if (chat, call) not in self._entries:
+                    return
+                entry = replace(self._entries[chat, call], answer=(status, body))
+            case _:
+                return
+        if not self._expired(at):
+            self._remember((chat, call), entry)
 
-def _line(text: str) -> dict[str, Any] | None:
-    # The last line may be cut: its writer was killed.
-    try:
-        line = json.loads(text)
-    except ValueError:
-        return None
-    return line if isinstance(line, dict) and {"chat", "call", "at"} <= line.keys() else None
+    def _compact(self) -> None:
+        """Write the file anew, so that a kill in between leaves the old file."""
+        if self._file is None:
+            return
+        lines = [json.dumps(line) + "\n" for line in self._all_lines()]
+        self._lines = len(lines)
+        partial = self._file.with_name(self._file.name + ".part")
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_text("".join(lines))
+            partial.replace(self._file)
+        except OSError as error:
+            logger.warning("tool calls are not kept: %s", error)
+
+    def _all_lines(self) -> Iterator[Any]:
+        for key, entry in self._entries.items():
+            if self._detached and entry.answer is not None:
+                yield self._line(key, replace(entry, answer=None))
+            yield self._line(key, entry)
+
+    def _line(self, key: Key, entry: _Entry) -> Any:
+        chat, call = key
+        if not self._detached:
+            kind = _BEGAN if entry.answer is None else _ENDED
+            return [kind, chat, call, entry.digest, entry.at, *(entry.answer or ())]
+        if entry.answer is None:
+            return {"chat": chat, "call": call, "digest": entry.digest, "at": entry.at}
+        return {"chat": chat, "call": call, "answer": entry.answer, "at": entry.at}

@@ -1,141 +1,187 @@
-"""Does each tool call once, however often its request arrives."""
+"""Execution of each tool call once, however often its request arrives.
+
+States of a call, by its key (chat and id), for an hour::
+
+    unknown ──run──> running ──> answered
+       │                └──────> broken off (began, then raised, was cancelled or killed)
+       └──cancel──> canceled
+
+A request finds its call in the table (executions of this service), else in the journal (the file
+that outlives the service), else it begins the call.
+
+- Repeat: the request joins the running execution or gets the recorded answer. A call that broke
+  off never begins again, because its effect is unknown. Another digest under the same id is
+  refused in every state, because one of the two requests must be wrong.
+- Cancel: a canceled call never begins. The canceler of a call that has begun gets its task.
+- Restart: the journal has a line for each begin and each answer. An answer is returned again; a
+  begin without an answer is refused as of unknown outcome.
+
+The policy is what happens when no client waits any more. An action (``detached=False``) moves the
+pointer that a person may need, so it is cancelled. It may fail before it begins (full queue), and
+may then be tried again. A process start or a change of files (``detached=True``) runs to its end,
+because half of it would be worse; its error is its outcome, and a repetition gets it again.
+"""
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from .action_journal import KEPT_COUNT, Answer, JournaledCall, restored
-from .errors import CallRefused
+from .errors import CallRefused, OutcomeUnknown, ToolCallError
+from .identity import Identity, Newest
+from .journal import Answer, Journal
+from .table import KEPT_SECONDS, CallTable
 
-# The file is written anew when it holds so many lines; what is known takes two a call at most.
-_LONGEST_FILE = 8 * KEPT_COUNT
+CLOCK_SLACK = 2.0
+"""Seconds by which the age of a call and the service's own age may be measured differently."""
+
+T = TypeVar("T")
 
 
 class Progress:
-    """How far one request has come, written down as it goes."""
+    """Progress of one execution, which the execution itself reports."""
 
     def began(self) -> None:
-        """Whatever happens from now on, the call may have been done."""
+        """Report that the call is about to have an effect."""
 
     def ended(self, answer: Answer) -> None:
-        """The call has been done, and that is its answer; may be said again with more in it."""
+        """Report the answer of the call; a later report replaces it."""
 
 
-Act = Callable[[Progress], Coroutine[Any, Any, Answer]]
+Act = Callable[[Progress], Coroutine[Any, Any, T]]
 
 
 @dataclass
-class _Running:
-    digest: str
-    task: asyncio.Task[Answer]
+class _Execution:
+    task: asyncio.Task[Any]
     waiting: int = 0
+    """Requests that wait for the task."""
+
+
+@dataclass(frozen=True)
+class _Recorded(Progress):
+    journal: Journal
+    call: Identity
+    digest: str
+
+    def began(self) -> None:
+        self.journal.began(self.call.key, self.digest)
+
+    def ended(self, answer: Answer) -> None:
+        self.journal.ended(self.call.key, self.digest, answer)
 
 
 class OncePerCall:
-    """The calls of one desktop, remembered in a file that outlives the process.
+    """Executions of one service's tool calls. Lives in one event loop."""
 
-    What is not on disk yet when the machine itself fails is lost, and so is the desktop then.
-    """
-
-    def __init__(self, file: Path | None = None, clock: Callable[[], float] = time.time) -> None:
-        """Read the file if there is one; without one, calls are forgotten with the process."""
-        self._file = file
+    def __init__(
+        self,
+        file: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        detached: bool = False,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        """Read the journal in ``file``; without a file, calls are forgotten with the process."""
         self._clock = clock
-        self._running: dict[tuple[str, str], _Running] = {}
-        self._lines = 0
-        lines = file.read_text().splitlines() if file is not None and file.exists() else ()
-        self._journal = restored(lines, clock())
-        self._rewrite()
+        self._detached = detached
+        self._journal = Journal(file, wall, detached=detached)
+        # An action leaves the table when its task is done: from then on the journal has it.
+        self._table = CallTable[_Execution](KEPT_SECONDS if detached else math.inf)
+        self._newest = Newest()
+        self._opened = clock()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
-    async def run(self, call: JournaledCall | None, act: Act) -> tuple[Answer, bool]:
-        """Return the answer of ``act``, and whether it was this request that did it.
+    async def run(self, call: Identity | None, digest: str, act: Act[T]) -> tuple[T, bool]:
+        """Return the result of ``act``, and True if this request began it.
 
-        An act is cancelled when everybody who waits for it has gone; none is begun twice.
+        A request without a call is always executed, under the same policy.
 
         Raises:
-            CallRefused: If the id was used for another input, or nobody knows how it went.
+            CallRefused: If the call must not begin, or began with another ``digest``.
+            OutcomeUnknown: If a detached call broke off that another request had begun.
         """
         if call is None:
-            return await act(Progress()), True
-        running = self._running.get(call.key)
-        fresh = running is None
-        if running is None:
-            earlier = self._journal.earlier(call, self._clock())
+            return await self._wait(self._begin(act(Progress()))), True
+        key, now = call.key, self._clock()
+        self._newest.admit(call)
+        if not self._table.knows(key, now):
+            earlier: Any = self._journal.earlier(key, digest)
             if earlier is not None:
                 return earlier, False
-            running = self._start(call, act)
-        elif running.digest != call.digest:
-            raise CallRefused.mismatch()
-        return await self._waited(call, running), fresh
+        self._check_age(call, now)
+        execution, fresh = self._table.run(
+            key, digest, now, lambda: self._begin(act(_Recorded(self._journal, call, digest)), call)
+        )
+        if self._detached and not fresh:
+            return await self.outcome(execution.task), False
+        return await self._wait(execution, call), fresh
 
-    def knows(self, call: JournaledCall | None) -> bool:
-        """Whether the call runs here, or was answered here before."""
+    def knows(self, call: Identity | None) -> bool:
+        """Return True if the call is running, or its answer is recorded."""
         if call is None:
             return False
-        return call.key in self._running or self._journal.answered(call.key)
+        return self._table.knows(call.key, self._clock()) or self._journal.answered(call.key)
 
-    def _start(self, call: JournaledCall, act: Act) -> _Running:
-        task = asyncio.create_task(act(_Noted(self, call)), name=f"call {call.key[1]}")
-        running = self._running[call.key] = _Running(call.digest, task)
-        task.add_done_callback(lambda _: self._forget(call, running))
-        return running
+    def cancel(self, call: Identity) -> asyncio.Task[Any] | Answer | None:
+        """Keep a call from beginning; return the task of one that has, or the recorded answer.
 
-    async def _waited(self, call: JournaledCall, running: _Running) -> Answer:
-        running.waiting += 1
+        Raises:
+            CallRefused: If an earlier service may have executed it.
+        """
+        key, now = call.key, self._clock()
+        self._newest.admit(call)
+        if not self._table.knows(key, now) and (earlier := self._journal.earlier(key)) is not None:
+            return earlier
+        self._check_age(call, now)
+        execution = self._table.cancel(key, now)
+        return execution.task if execution is not None else None
+
+    async def outcome(self, task: asyncio.Task[Any]) -> Any:
+        """Wait for a task that another request began, and return its result.
+
+        Raises:
+            OutcomeUnknown: If it broke off.
+        """
         try:
-            return await asyncio.shield(running.task)
+            return await asyncio.shield(task)
+        except ToolCallError:
+            raise
+        except Exception as error:
+            raise OutcomeUnknown from error
+
+    async def settle(self) -> None:
+        """Wait until no execution is running."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(self, work: Coroutine[Any, Any, Any], call: Identity | None = None) -> _Execution:
+        execution = _Execution(asyncio.create_task(work))
+        self._tasks.add(execution.task)
+        execution.task.add_done_callback(self._tasks.discard)
+        if call is not None and not self._detached:
+            execution.task.add_done_callback(lambda _: self._table.forget(call.key, execution))
+        return execution
+
+    async def _wait(self, execution: _Execution, call: Identity | None = None) -> Any:
+        execution.waiting += 1
+        try:
+            return await asyncio.shield(execution.task)
         finally:
-            running.waiting -= 1
-            if not running.waiting and not running.task.done():
-                self._forget(call, running)
-                running.task.cancel()
-                await asyncio.gather(running.task, return_exceptions=True)
+            execution.waiting -= 1
+            if not (self._detached or execution.waiting or execution.task.done()):
+                # A repetition that arrives now must not join an execution that is being cancelled.
+                if call is not None:
+                    self._table.forget(call.key, execution)
+                execution.task.cancel()
+                await asyncio.gather(execution.task, return_exceptions=True)
 
-    def _forget(self, call: JournaledCall, running: _Running) -> None:
-        if self._running.get(call.key) is running:
-            del self._running[call.key]
-
-    def began(self, call: JournaledCall) -> None:
-        """Write down that a call is about to be done."""
-        self._write(self._journal.began(call, self._clock()))
-
-    def ended(self, call: JournaledCall, answer: Answer) -> None:
-        """Write down what a call was answered."""
-        self._write(self._journal.ended(call, answer, self._clock()))
-
-    def _write(self, line: str) -> None:
-        if self._file is None:
-            return
-        if self._lines >= _LONGEST_FILE:
-            self._rewrite()
-            return
-        self._lines += 1
-        # A full disk must not keep anybody from acting: the memory knows the call all the same.
-        with suppress(OSError), self._file.open("a") as file:
-            file.write(line + "\n")
-
-    def _rewrite(self) -> None:
-        if self._file is None:
-            return
-        lines = list(self._journal.lines())
-        self._lines = len(lines)
-        partial = self._file.with_name(self._file.name + ".part")
-        with suppress(OSError):
-            partial.write_text("".join(f"{line}\n" for line in lines))
-            partial.replace(self._file)
-
-
-class _Noted(Progress):
-    def __init__(self, once: OncePerCall, call: JournaledCall) -> None:
-        self._once = once
-        self._call = call
-
-    def began(self) -> None:
-        self._once.began(self._call)
-
-    def ended(self, answer: Answer) -> None:
-        self._once.ended(self._call, answer)
+    def _check_age(self, call: Identity, now: float) -> None:
+        younger = now - self._opened - CLOCK_SLACK <= call.age_ms / 1000
+        if call.age_ms and younger and not self._table.knows(call.key, now):
+            raise CallRefused(
+                "agent_started_after_tool_call",
+                "The machine was restarted after the tool call was first sent: it may have run.",
+            )

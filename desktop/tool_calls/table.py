@@ -1,7 +1,7 @@
-"""Run a tool call once, however often its request arrives.
+"""Table of recent tool calls: each begins once, however often its request arrives.
 
-An answer that got lost on the way leaves the caller in doubt; with an id it simply asks again.
-An entry is kept for an hour after it was last asked for.
+A caller whose response was lost cannot know whether the call ran. With an id the caller repeats
+the request. An entry is kept for an hour after the last request for it.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ KEPT_COUNT = 1000
 
 T = TypeVar("T")
 Key = tuple[str, str]
-"""Chat and tool-call id: another chat's id of the same text is another call."""
+"""Chat and tool-call id: the same id in another chat is another call."""
 
 
 @dataclass
@@ -27,13 +27,14 @@ class _Entry(Generic[T]):
 
 
 class CallTable(Generic[T]):
-    """What became of recent tool calls. ``now`` is seconds on one monotonic clock."""
+    """Results of recent tool calls. ``now`` is seconds on one monotonic clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept_seconds: float = KEPT_SECONDS) -> None:
+        self._kept_seconds = kept_seconds
         self._entries: dict[Key, _Entry[T]] = {}
 
     def run(self, key: Key, digest: str, now: float, begin: Callable[[], T]) -> tuple[T, bool]:
-        """Return the call's result and whether ``begin`` was called for it just now.
+        """Return the call's result, and True if ``begin`` was called for it just now.
 
         Raises:
             CallRefused: If the id was used for another input, or the call was canceled before.
@@ -47,13 +48,11 @@ class CallTable(Generic[T]):
         if entry.result is None:
             raise CallRefused("tool_call_canceled", "The tool call was canceled before it began.")
         if entry.digest != digest:
-            raise CallRefused(
-                "input_mismatch", "The tool call's id was used before with different input."
-            )
+            raise CallRefused.mismatch()
         return entry.result, False
 
     def cancel(self, key: Key, now: float) -> T | None:
-        """Let the call never begin, or return the result of one that has."""
+        """Keep the call from ever beginning, or return the result of one that has begun."""
         entry = self._touch(key, now)
         if entry is None:
             self._entries[key] = entry = _Entry(None, None, now)
@@ -61,21 +60,30 @@ class CallTable(Generic[T]):
         return entry.result
 
     def knows(self, key: Key, now: float) -> bool:
-        """Whether the call was seen within the hour."""
+        """Return True if the table still holds the call."""
         entry = self._entries.get(key)
-        return entry is not None and now - entry.touched <= KEPT_SECONDS
+        return entry is not None and now - entry.touched <= self._kept_seconds
+
+    def forget(self, key: Key, result: T) -> None:
+        """Remove the call if ``result`` is still what the table holds for it."""
+        entry = self._entries.get(key)
+        if entry is not None and entry.result is result:
+            del self._entries[key]
 
     def _touch(self, key: Key, now: float) -> _Entry[T] | None:
         entry = self._entries.pop(key, None)
-        if entry is None or now - entry.touched > KEPT_SECONDS:
+        if entry is None or now - entry.touched > self._kept_seconds:
             return None
         entry.touched = now
         self._entries[key] = entry
         return entry
 
     def _shrink(self, now: float) -> None:
-        # The dict is in order of use: what is too old stands in front, the newest stays.
+        # The dict is in order of use: expired entries are in front, the newest always stays.
         oldest = next(iter(self._entries))
-        while len(self._entries) > KEPT_COUNT or now - self._entries[oldest].touched > KEPT_SECONDS:
+        while (
+            len(self._entries) > KEPT_COUNT
+            or now - self._entries[oldest].touched > self._kept_seconds
+        ):
             del self._entries[oldest]
             oldest = next(iter(self._entries))

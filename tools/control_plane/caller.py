@@ -1,38 +1,34 @@
-"""Which chat a request speaks for."""
+"""Chat, tool call and credential of a request to the control plane."""
 
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from deskhand.vncbridge.http import caller_headers
+
 from .errors import BadCaller
 
-CHAT = "Deskhand-Chat-Id"
-TOOL_CALL = "Deskhand-Tool-Call-Id"
 LONGEST_TOOL_CALL = 200
 
 
 def chat_id(headers: Mapping[str, str]) -> str | None:
     """Return the calling chat's id in its usual form, ``None`` if no header names one.
 
-    Header names are looked up as they are: the mapping must not care about case.
-
     Raises:
         BadCaller: If a header is there and holds no UUID.
     """
-    for name in (CHAT, "Coder-Chat-Id"):
-        value = headers.get(name)
-        if value is not None:
-            try:
-                return str(UUID(value.strip()))
-            except ValueError:
-                raise BadCaller(name, value) from None
-    return None
+    named = caller_headers.find(headers, caller_headers.CHAT)
+    if named is None:
+        return None
+    try:
+        return str(UUID(named.value.strip()))
+    except ValueError:
+        raise BadCaller(named.name.title(), named.value) from None
 
 
 def tool_call_id(headers: Mapping[str, str]) -> str | None:
     """Return the caller's own name of this call, if it gave a usable one."""
-    value = headers.get(TOOL_CALL) or headers.get("Coder-Tool-Call-Id") or ""
-    value = value.strip()
+    value = caller_headers.text(headers, caller_headers.TOOL_CALL).strip()
     usable = value.isascii() and value.isprintable() and len(value) <= LONGEST_TOOL_CALL
     return value if value and usable else None
 

@@ -15,6 +15,8 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from deskhand.vncbridge.http import caller_headers
+
 from .credentials import SESSION_SECONDS, Credentials
 from .openapi import complete_openapi
 from .policy import (
@@ -30,8 +32,6 @@ from .policy import (
 )
 from .revocation import REFUSED
 from .scopes import ADMIN, chats_of
-
-CHAT_HEADERS = ("deskhand-chat-id", "coder-chat-id")
 
 Kin = Callable[[str, str], Awaitable[frozenset[str]]]
 """Gives the chats that a ``chat`` or ``file`` belongs to, by its id: itself and those above it."""
@@ -144,10 +144,9 @@ class AuthMiddleware:
         family: frozenset[str] = frozenset()
         if needed is not None and needed.kind in ("chat", "file"):
             family = await self._kin(needed.kind, needed.id)
-        named = next((headers[name] for name in CHAT_HEADERS if name in headers), None)
-        speaks_for = frozenset((named,)) if named is not None else frozenset()
-        if named is not None:
-            speaks_for |= await self._kin("chat", named)
+        speaks_for: frozenset[str] = frozenset()
+        if named := caller_headers.find(headers, caller_headers.CHAT):
+            speaks_for = frozenset((named.value,)) | await self._kin("chat", named.value)
         return replace(approach, family=family, speaks_for=speaks_for)
 
     async def _turn_away(
@@ -174,7 +173,7 @@ class AuthMiddleware:
 def _speak_for(scope: Scope, chats: Sequence[str]) -> None:
     """Have a request that names no chat speak for the one its credential is bound to."""
     if chats:
-        named = (CHAT_HEADERS[0].encode(), chats[0].encode())
+        named = (caller_headers.OWN_CHAT.encode(), chats[0].encode())
         scope["headers"] = [*scope["headers"], named]
 
 

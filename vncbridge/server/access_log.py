@@ -14,6 +14,8 @@ from uuid import UUID
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from deskhand.vncbridge.http import caller_headers
+
 from .json_logs import ACCESS, log_context
 
 logger = logging.getLogger(ACCESS)
@@ -88,19 +90,16 @@ def entry(scope: Scope, status: int, at: float, took: float) -> Json:
 
 def chat_fields(headers: Headers) -> Json:
     """Return which chat and tool call a request is made for; nothing of what cannot be one."""
-    chat = _uuid(_named(headers, "chat-id"))
+    chat = _uuid(caller_headers.text(headers, caller_headers.CHAT))
     fields: Json = {"chat_id": chat} if chat else {}
-    ancestors = _ancestors(_named(headers, "ancestor-chat-ids")) if chat else []
+    named = caller_headers.text(headers, caller_headers.ANCESTORS)
+    ancestors = _ancestors(named) if chat else []
     if ancestors:
         fields["ancestor_chat_ids"] = ancestors
-    call = _named(headers, "tool-call-id")[:LONGEST]
+    call = caller_headers.text(headers, caller_headers.TOOL_CALL)[:LONGEST]
     if call:
         fields["tool_call_id"] = call
     return fields
-
-
-def _named(headers: Headers, name: str) -> str:
-    return headers.get(f"deskhand-{name}") or headers.get(f"coder-{name}") or ""
 
 
 def _ancestors(text: str) -> list[str]:

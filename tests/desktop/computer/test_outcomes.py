@@ -17,6 +17,7 @@ from deskhand.desktop.computer.outcomes import (
     frame_id,
     outcome_json,
     outcome_of,
+    without_screenshots,
 )
 from deskhand.desktop.errors import ActionFailed
 from deskhand.desktop.geometry import Point, Region, Size, space
@@ -154,3 +155,9 @@ def test_an_answer_tells_what_is_told_of_a_text_only_where_it_is_hidden() -> Non
     assert outcome_json(replace(OUTCOME, redacted_text="7 characters"), "i")["told_text"] == (
         "7 characters"
     )
+
+
+def test_a_body_is_journaled_without_its_screenshots() -> None:
+    assert without_screenshots({"output": "", "screenshot_data": "AA"}) == {"output": ""}
+    body = {"results": [{"output": "screenshot", "screenshot_data": "AA"}], "skipped": 0}
+    assert without_screenshots(body) == {"results": [{"output": "screenshot"}], "skipped": 0}

@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from deskhand.desktop.computer.responder import action_digest
 from deskhand.desktop.errors import UntypableText
 from deskhand.desktop.geometry import Region
 from deskhand.desktop.input.events import ButtonPress, KeyPress
@@ -210,3 +211,12 @@ def test_a_call_open_when_the_service_died_is_not_done_again(tmp_path: Path) -> 
             await asyncio.gather(holding, return_exceptions=True)
 
     asyncio.run(scenario())
+
+
+def test_the_order_of_fields_and_the_known_frame_do_not_make_another_input() -> None:
+    one: dict[str, Any] = {"action": "key", "text": "a", "observe": {"since": "b-1"}}
+    two: dict[str, Any] = {"observe": {"since": "b-2"}, "text": "a", "action": "key"}
+    assert action_digest("/action", one) == action_digest("/action", two)
+    assert action_digest("/action", one) != action_digest("/action", {**one, "text": "b"})
+    assert action_digest("/action", one) != action_digest("/actions", one)
+    assert action_digest("/action", {"observe": True}) != action_digest("/action", {"observe": {}})

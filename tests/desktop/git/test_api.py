@@ -15,7 +15,7 @@ from deskhand.desktop.git.api import router
 from deskhand.desktop.git.repositories import Git
 from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.git.watcher import Watcher, WatchIntervals
-from deskhand.desktop.tool_calls.chat import CallingChat
+from deskhand.desktop.tool_calls.caller import CallingChat
 from tests.desktop.git.test_repositories import ENVIRONMENT, git
 from tests.desktop.processes.service import LIMIT
 from tests.tools.control_plane.fakes import serving, unix_socket

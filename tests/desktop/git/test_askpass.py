@@ -21,7 +21,7 @@ from deskhand.desktop.git.credentials import GitCredentials, credential
 from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.processes.requests import OutputRequest, StartRequest
-from deskhand.desktop.tool_calls.chat import CallingChat
+from deskhand.desktop.tool_calls.caller import CallingChat
 from tests.desktop.git.test_repositories import git
 from tests.desktop.processes.service import LIMIT, FakeSurroundings
 

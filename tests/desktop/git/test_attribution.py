@@ -12,7 +12,7 @@ from deskhand.desktop.git.attribution_api import router
 from deskhand.desktop.git.credentials import GitCredentials
 from deskhand.desktop.git.errors import InvalidCredential
 from deskhand.desktop.git.touched_paths import PathStore
-from deskhand.desktop.tool_calls.chat import CallingChat
+from deskhand.desktop.tool_calls.caller import CallingChat
 from tests.tools.control_plane.fakes import LIMIT, serving, unix_socket
 
 CHAT, OTHER = str(uuid4()), str(uuid4())

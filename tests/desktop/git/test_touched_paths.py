@@ -1,7 +1,7 @@
 from uuid import uuid4
 
 from deskhand.desktop.git.touched_paths import MOST_CHATS, MOST_PATHS, PathStore
-from deskhand.desktop.tool_calls.chat import CallingChat
+from deskhand.desktop.tool_calls.caller import CallingChat
 
 CHAT, PARENT = str(uuid4()), str(uuid4())
 

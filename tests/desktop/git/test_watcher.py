@@ -9,7 +9,7 @@ from deskhand.desktop.git.errors import Unreadable
 from deskhand.desktop.git.repository_state import Repository
 from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.git.watcher import Watcher, WatchIntervals
-from deskhand.desktop.tool_calls.chat import CallingChat
+from deskhand.desktop.tool_calls.caller import CallingChat
 from tests.desktop.processes.service import LIMIT
 
 CHAT = str(uuid4())

@@ -16,7 +16,7 @@ from deskhand.desktop.processes.record import Record
 from deskhand.desktop.processes.registry import ProcessSettings, Registry
 from deskhand.desktop.processes.requests import OutputRequest, SignalRequest, StartRequest
 from deskhand.desktop.processes.spawn import ResourceLimits
-from deskhand.desktop.tool_calls.chat import CallingChat
+from deskhand.desktop.tool_calls.caller import CallingChat
 from deskhand.desktop.tool_calls.errors import CallRefused
 from deskhand.desktop.tool_calls.identity import Identity
 from tests.desktop.processes.service import LIMIT, FakeClock, FakeSurroundings

@@ -12,6 +12,7 @@ def test_each_error_is_a_sentence() -> None:
     assert str(CallRefused.mismatch()) == (
         "The tool call's id was used before with different input."
     )
+    assert "was restarted" in str(CallRefused.restarted())
     assert "unknown" in str(OutcomeUnknown())
 
 

@@ -1,8 +1,14 @@
 import pytest
 
-from deskhand.desktop.tool_calls.chat import CallingChat
+from deskhand.desktop.tool_calls.caller import Caller, CallingChat
 from deskhand.desktop.tool_calls.errors import CallRefused, MalformedCall
-from deskhand.desktop.tool_calls.identity import MOST_CHATS, Identity, Newest, identity_of
+from deskhand.desktop.tool_calls.identity import (
+    MOST_CHATS,
+    Identity,
+    Newest,
+    action_identity,
+    identity_of,
+)
 
 CHAT = CallingChat("aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee")
 UUID_CALL = "01234567-89AB-4def-8123-456789abcdef"
@@ -50,6 +56,11 @@ def test_a_call_that_is_named_badly_is_refused(headers: dict[str, str], said: st
 def test_a_call_of_no_chat_is_refused(named: dict[str, str]) -> None:
     with pytest.raises(MalformedCall, match="the chat's header is missing"):
         identity_of({}, None, **named)  # type: ignore[arg-type]
+
+
+def test_an_action_belongs_to_the_call_that_its_caller_names() -> None:
+    assert action_identity(Caller("call", "any text")) == Identity("any text", "call")
+    assert action_identity(Caller("", "any text")) is None
 
 
 def test_the_process_of_a_call_that_is_a_uuid_has_its_id() -> None:

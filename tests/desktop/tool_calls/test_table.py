@@ -101,3 +101,14 @@ def test_old_ones_go_when_a_new_one_comes() -> None:
     run(table, runs, "old", 0.0)
     run(table, runs, "new", KEPT_SECONDS + 1)
     assert not table.knows(("chat", "old"), 0.0)
+
+
+def test_a_call_is_forgotten_only_with_the_result_that_the_table_holds() -> None:
+    table: CallTable[str] = CallTable(kept_seconds=10.0)
+    table.run(KEY, "d", 0.0, lambda: "first")
+    table.forget(KEY, "another")
+    assert table.knows(KEY, 10.0)
+    assert not table.knows(KEY, 11.0)
+    table.forget(KEY, "first")
+    table.forget(KEY, "first")
+    assert not table.knows(KEY, 0.0)

@@ -1,6 +1,7 @@
 from uuid import uuid4
 
 import pytest
+from starlette.datastructures import Headers
 
 from deskhand.tools.control_plane.caller import (
     chat_id,
@@ -13,36 +14,36 @@ from deskhand.vncbridge.auth.policy import Principal
 
 
 def test_without_a_header_no_chat_calls() -> None:
-    assert chat_id({}) is None
+    assert chat_id(Headers()) is None
 
 
 def test_either_header_names_the_chat_in_its_usual_form() -> None:
     chat = str(uuid4())
-    assert chat_id({"Deskhand-Chat-Id": f" {chat.upper()} "}) == chat
-    assert chat_id({"Coder-Chat-Id": chat.replace("-", "")}) == chat
+    assert chat_id(Headers({"Deskhand-Chat-Id": f" {chat.upper()} "})) == chat
+    assert chat_id(Headers({"Coder-Chat-Id": chat.replace("-", "")})) == chat
 
 
 def test_our_own_header_goes_before_the_alias() -> None:
     first, second = str(uuid4()), str(uuid4())
-    assert chat_id({"Coder-Chat-Id": second, "Deskhand-Chat-Id": first}) == first
+    assert chat_id(Headers({"Coder-Chat-Id": second, "Deskhand-Chat-Id": first})) == first
 
 
 @pytest.mark.parametrize("name", ["Deskhand-Chat-Id", "Coder-Chat-Id"])
 @pytest.mark.parametrize("value", ["", "x", "1234"])
 def test_what_is_no_uuid_is_refused(name: str, value: str) -> None:
     with pytest.raises(BadCaller) as refused:
-        chat_id({name: value})
+        chat_id(Headers({name: value}))
     assert str(refused.value) == f"{name} must be a UUID, not {value!r}."
 
 
 def test_a_call_may_have_a_name() -> None:
-    assert tool_call_id({"Deskhand-Tool-Call-Id": " call_1 "}) == "call_1"
-    assert tool_call_id({"Coder-Tool-Call-Id": "call_2"}) == "call_2"
+    assert tool_call_id(Headers({"Deskhand-Tool-Call-Id": " call_1 "})) == "call_1"
+    assert tool_call_id(Headers({"Coder-Tool-Call-Id": "call_2"})) == "call_2"
 
 
 @pytest.mark.parametrize("value", ["", " ", "é", "a" * 201, "a\tb"])
 def test_an_unusable_name_of_a_call_is_none(value: str) -> None:
-    assert tool_call_id({"Deskhand-Tool-Call-Id": value}) is None
+    assert tool_call_id(Headers({"Deskhand-Tool-Call-Id": value})) is None
 
 
 def test_name_and_scopes_are_those_of_the_credential_of_the_request() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from deskhand.tools.control_plane.errors import PathNotServed, PathRefused
+from deskhand.vncbridge.http import caller_headers
 
 MOUNT = b"/api/v0/desktops/"
 PREFIXES = (
@@ -55,7 +56,7 @@ _NOT_TO_THE_DESKTOP = _OF_ONE_CONNECTION | {
     "via",
     "x-real-ip",
 }
-_NOT_TO_THE_DESKTOP_PREFIXES = ("coder-", "deskhand-", "sec-", "x-forwarded-")
+_NOT_TO_THE_DESKTOP_PREFIXES = (*caller_headers.PREFIXES, "sec-", "x-forwarded-")
 # A desktop may be ruled by what runs on it: it gets no say about the origin of our pages.
 _NOT_TO_THE_CLIENT = _OF_ONE_CONNECTION | {
     "alt-svc",
@@ -129,8 +130,8 @@ def to_desktop(
         passed[key] = f"{passed[key]}, {value}" if key in passed else value
     # Otherwise the HTTP client would ask for compression that our own client may not understand.
     passed.setdefault("accept-encoding", "identity")
-    passed["deskhand-role"] = role
-    passed["deskhand-caller"] = "".join(c for c in name if " " <= c <= "~")
+    passed[caller_headers.ROLE] = role
+    passed[caller_headers.CALLER] = "".join(c for c in name if " " <= c <= "~")
     return passed
 
 

@@ -5,10 +5,11 @@ import uuid
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from deskhand.tools.control_plane.caller import CHAT, chat_id, principal_name, tool_call_id
+from deskhand.tools.control_plane.caller import chat_id, principal_name, tool_call_id
 from deskhand.tools.control_plane.json_body import Json, json_object
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.kit.support.spec import ToolOutcome
+from deskhand.vncbridge.http.caller_headers import OWN_CHAT
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
 from .chats import body_of
@@ -42,7 +43,7 @@ def router(chats: Chats) -> APIRouter:
         call_id = tool_call_id(request.headers) or f"call_{uuid.uuid4().hex}"
         working = chats.call_tool(name, arguments, caller, call_id)
         outcome = await run_unless(working, disconnected(request.receive))
-        return JSONResponse(_reply(outcome, caller), headers={CHAT: caller})
+        return JSONResponse(_reply(outcome, caller), headers={OWN_CHAT: caller})
 
     return made
 
