@@ -1,4 +1,4 @@
-"""The route by which events are listened to, as server-sent events."""
+"""The route that streams the events of a desktop as server-sent events."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -51,7 +51,7 @@ def event_bytes(event: DesktopEvent, boot: str) -> bytes:
     """Return one event as it goes over the wire.
 
     Raises:
-        ValueError: If the kind has a line break: it would begin another field.
+        ValueError: If the kind has a line break, which would begin another field.
     """
     name = f"{boot}-{event.number}"
     data = {"id": name, "kind": event.kind, "at": round(event.at, 3), "data": event.data}
@@ -59,11 +59,15 @@ def event_bytes(event: DesktopEvent, boot: str) -> bytes:
 
 
 def number_of(last_event_id: str, boot: str) -> int | None:
-    """Return the number of the last event that a returning listener had; -1 for another bus's."""
+    """Return the number of the last event that a returning listener received.
+
+    It is None for a new listener, and -1 for the event of another bus, such as the one before a
+    restart.
+    """
     if not last_event_id:
         return None
-    mark, _, number = last_event_id.rpartition("-")
-    if mark != boot or not (number.isascii() and number.isdigit()):
+    bus, _, number = last_event_id.rpartition("-")
+    if bus != boot or not (number.isascii() and number.isdigit()):
         return -1
     return int(number) if len(number) <= _LONGEST_NUMBER else -1
 

@@ -1,7 +1,9 @@
-"""What happens on one desktop, told to whoever listens.
+"""The event bus of one desktop: publishing from any thread, subscriptions on an event loop.
 
-A listener subscribes first and reads the state second: then nothing escapes it. Only the newest
-events are kept, for listeners that come back.
+A listener subscribes first and reads the state second, so that it misses no change between the
+two. The bus never waits for a listener: each subscription has a queue of ``limit`` events, and one
+event `LOST` replaces a queue that is full. The newest ``limit`` events are kept, so that a listener
+that reconnects gets those it missed.
 """
 
 import asyncio
@@ -16,12 +18,12 @@ from typing import Any, Self
 Json = dict[str, Any]
 
 LOST = "lost"
-"""Kind of the event that tells a listener to read the state again: it missed something."""
+"""Kind of the event that takes the place of missed ones: the listener reads the state again."""
 
 
 @dataclass(frozen=True)
 class DesktopEvent:
-    """One event; numbers rise by one."""
+    """One event of a bus; numbers are consecutive."""
 
     number: int
     kind: str
@@ -32,33 +34,33 @@ class DesktopEvent:
 
 
 class EventSubscription:
-    """The events of one listener, on one event loop; it ends when it or the bus is closed."""
+    """The events of one listener on one event loop, until it or the bus is closed."""
 
     def __init__(self, bus: "EventBus", loop: asyncio.AbstractEventLoop) -> None:
         self._bus = bus
         self._loop = loop
         self._queue: deque[DesktopEvent] = deque()
-        self._woken = asyncio.Event()
+        self._changed = asyncio.Event()
         self._closed = False
 
     async def next(self, timeout: float | None = None) -> DesktopEvent | None:
-        """The next event; None after ``timeout`` seconds without one, and at the end."""
+        """Return the next event; None after ``timeout`` seconds without one, and at the end."""
         try:
             async with asyncio.timeout(timeout):
                 while not self._queue and not self._closed:
-                    self._woken.clear()
-                    await self._woken.wait()
+                    self._changed.clear()
+                    await self._changed.wait()
         except TimeoutError:
             return None
         return self._queue.popleft() if self._queue else None
 
     @property
     def ended(self) -> bool:
-        """Whether there will be no more."""
+        """Whether no event will follow."""
         return self._closed and not self._queue
 
     def close(self) -> None:
-        """Stop listening; closing twice is fine."""
+        """Unsubscribe; closing twice is fine."""
         self._bus.forget(self)
         self.end()
 
@@ -74,20 +76,20 @@ class EventSubscription:
         self.close()
 
     def end(self) -> None:
-        """Called by the bus, in the listener's loop: what is queued can still be read."""
+        """End the subscription, called in its loop; queued events can still be read."""
         self._closed = True
-        self._woken.set()
+        self._changed.set()
 
     def offer(self, event: DesktopEvent) -> None:
-        """Called by the bus, from any thread."""
+        """Queue an event; the bus calls this from any thread."""
         self._call(lambda: self._take(event))
 
     def offer_end(self) -> None:
-        """Called by the bus, from any thread."""
+        """End the subscription; the bus calls this from any thread."""
         self._call(self.end)
 
     def _call(self, act: Callable[[], None]) -> None:
-        # A loop that has ended has no listeners.
+        # `call_soon_threadsafe` raises when the loop is closed, and no listener is left on it.
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(act)
 
@@ -98,19 +100,19 @@ class EventSubscription:
             self._queue.clear()
             event = DesktopEvent(event.number, LOST, {}, event.at)
         self._queue.append(event)
-        self._woken.set()
+        self._changed.set()
 
 
 class EventBus:
-    """Hands events to listeners without ever waiting for one; any thread may publish."""
+    """Delivers events to all subscriptions without blocking; any thread may publish."""
 
     def __init__(
         self, boot: str = "", limit: int = 1000, clock: Callable[[], float] = time.time
     ) -> None:
         self.boot = boot
-        """Names this bus: numbers mean something together with it only."""
+        """Identifies this bus; an event number is unique only together with it."""
         self.limit = limit
-        """Most events that wait for one listener, and that are kept for those who come back."""
+        """The maximum length of each queue, and of the list of kept events."""
         self._clock = clock
         self._lock = threading.Lock()
         self._count = 0
@@ -119,7 +121,7 @@ class EventBus:
         self._closed = False
 
     def publish(self, kind: str, data: Json | None = None) -> DesktopEvent:
-        """Tell all who listen."""
+        """Deliver an event to all subscriptions and return it."""
         with self._lock:
             self._count += 1
             event = DesktopEvent(self._count, kind, data or {}, self._clock())
@@ -129,9 +131,9 @@ class EventBus:
             return event
 
     def subscribe(self, after: int | None = None) -> EventSubscription:
-        """Listen from now on, or to all that came after the event of that number.
+        """Subscribe to events from now on, or to all after the event of that number.
 
-        Call it on the event loop that will listen.
+        Call it on the event loop that will read them.
         """
         subscription = EventSubscription(self, asyncio.get_running_loop())
         with self._lock:
@@ -145,12 +147,12 @@ class EventBus:
         return subscription
 
     def forget(self, subscription: EventSubscription) -> None:
-        """Offer it nothing any more."""
+        """Deliver no more events to a subscription."""
         with self._lock:
             self._subscriptions.discard(subscription)
 
     def close(self) -> None:
-        """End all subscriptions, now and later."""
+        """End all subscriptions, present and future."""
         with self._lock:
             self._closed = True
             for subscription in self._subscriptions:

@@ -1,4 +1,4 @@
-"""Tells of files that have arrived in the downloads folder, by inotify(7)."""
+"""Reports files that appear complete in the downloads folder, by inotify(7)."""
 
 import ctypes
 import logging
@@ -21,14 +21,14 @@ _UNFINISHED = (".crdownload", ".part", ".tmp", ".download")
 
 
 class Downloads:
-    """Watches one folder, without its subfolders, from a thread of its own."""
+    """Watches one folder, without its subfolders, in its own thread."""
 
-    def __init__(self, folder: Path, told: Callable[[str, dict[str, Any]], object]) -> None:
+    def __init__(self, folder: Path, publish: Callable[[str, dict[str, Any]], object]) -> None:
         self._folder = folder
-        self._told = told
+        self._publish = publish
         self._thread = threading.Thread(target=self._watch, name="downloads", daemon=True)
         self._source = -1
-        self._told_last = (0, 0, 0)
+        self._last_reported = (0, 0, 0)
         self._wake_read, self._wake_write = -1, -1
 
     def __enter__(self) -> Self:
@@ -44,27 +44,27 @@ class Downloads:
         self.close()
 
     def open(self) -> None:
-        """Make the folder if it is missing, and watch it from now on.
+        """Create the folder if it is missing, and watch it from now on.
 
-        A user has so many watches and no more (inotify(7), /proc interfaces): where others took
-        them all, the log says so and nothing is told.
+        The number of inotify instances and watches of a user is limited (inotify(7), /proc
+        interfaces). When the limit is reached, a warning is logged and no download is reported.
 
         Raises:
-            OSError: If the folder cannot be made.
+            OSError: If the folder cannot be created.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         kernel = ctypes.CDLL(None, use_errno=True)
         self._source = kernel.inotify_init1(_CLOEXEC | _NONBLOCK)
         mask = _CLOSE_WRITE | _MOVED_TO | _ONLY_FOLDERS
-        place = os.fsencode(self._folder)
-        if self._source < 0 or kernel.inotify_add_watch(self._source, place, mask) < 0:
+        encoded = os.fsencode(self._folder)
+        if self._source < 0 or kernel.inotify_add_watch(self._source, encoded, mask) < 0:
             logger.warning("downloads are not told: %s", os.strerror(ctypes.get_errno()))
             return
         self._wake_read, self._wake_write = os.pipe()
         self._thread.start()
 
     def close(self) -> None:
-        """End; twice is fine."""
+        """Stop watching; closing twice is fine."""
         if self._wake_write >= 0:
             os.write(self._wake_write, b"!")
             self._thread.join()
@@ -78,22 +78,23 @@ class Downloads:
     def _watch(self) -> None:
         while self._wake_read not in select.select([self._source, self._wake_read], [], [])[0]:
             for name in _names(os.read(self._source, 65536)):
-                self._look(self._folder / name)
+                self._report(self._folder / name)
 
-    def _look(self, path: Path) -> None:
+    def _report(self, path: Path) -> None:
         if path.name.startswith(".") or path.name.endswith(_UNFINISHED):
             return
         try:
-            found = path.stat()
+            status = path.stat()
         except OSError:
             return
-        # Browsers reserve a name with an empty file before they fill another; who looks late at
-        # the first sees the second.
-        state = (found.st_ino, found.st_size, found.st_mtime_ns)
-        if found.st_size and state != self._told_last:
-            self._told_last = state
-            told = {"path": str(path), "name": path.name, "size": found.st_size}
-            self._told("download_finished", told)
+        # Browsers reserve the name with an empty file and then rename the complete one to it. The
+        # event of the first may be read when the second is there already: both then have the same
+        # state, which is reported once.
+        state = (status.st_ino, status.st_size, status.st_mtime_ns)
+        if status.st_size and state != self._last_reported:
+            self._last_reported = state
+            data = {"path": str(path), "name": path.name, "size": status.st_size}
+            self._publish("download_finished", data)
 
 
 def _names(data: bytes) -> Iterator[str]:

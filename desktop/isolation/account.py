@@ -1,4 +1,9 @@
-"""Which user a desktop works as, and becoming that user."""
+"""The user that a desktop runs as, and the change to that user.
+
+Levels. *user*: root starts the service, which changes to a user ``deskhand-NN`` that no other
+desktop uses at the same time, or to the user that was requested. *shared*: the service is started
+without privileges and runs as the user who started it. *root*: root requested root.
+"""
 
 import ctypes
 import fcntl
@@ -19,7 +24,7 @@ Level = Literal["shared", "user", "root"]
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_NO_NEW_PRIVS = 38
-"""<linux/prctl.h>."""
+"""Of <linux/prctl.h>, prctl(2)."""
 
 MOST_ACCOUNTS = 99
 
@@ -33,23 +38,23 @@ class Account:
     gid: int
     level: Level
     numbered: bool = False
-    """Whether it is one of ours, and this desktop's alone."""
+    """Whether it is a ``deskhand-NN``, which one desktop uses at a time."""
 
     @property
     def dropped(self) -> bool:
-        """Whether privileges are to be given up for it."""
+        """Whether the service drops privileges to become this user."""
         return self.level == "user"
 
 
 @contextmanager
 def claimed(requested: str | None, locks: Path) -> Iterator[Account]:
-    """Yield the account to use; a numbered one is ours alone until the block ends.
+    """Yield the account to use; a numbered one is locked until the block ends.
 
-    ``requested`` is a user's name, ``None`` for the default of ``security.md``: oneself, or
-    as root a user ``deskhand-NN`` that no other desktop holds, made when it is missing.
+    ``requested`` is a user's name, ``None`` for the default of ``security.md``: the present user,
+    or for root a user ``deskhand-NN`` that no other desktop has locked, created when it is missing.
 
     Raises:
-        AccountUnavailable: If there is no such user, or none could be made.
+        AccountUnavailable: If there is no such user, or none could be created.
     """
     if os.geteuid() != 0:
         own = pwd.getpwuid(os.geteuid())
@@ -64,7 +69,7 @@ def claimed(requested: str | None, locks: Path) -> Iterator[Account]:
 
 
 def desktop_users() -> frozenset[int]:
-    """Return the ids of all users that desktops may have worked as: ours, and the numbered ones."""
+    """Return the ids of all users that desktops may have run as: this one and the numbered ones."""
     names = {_name(number) for number in range(1, MOST_ACCOUNTS + 1)}
     return frozenset({os.geteuid()} | {u.pw_uid for u in pwd.getpwall() if u.pw_name in names})
 
@@ -119,22 +124,22 @@ def _ensure(name: str) -> None:
 
 
 def become(account: Account) -> None:
-    """Give up every privilege that the account does not have, for good."""
+    """Drop irrevocably every privilege that the account does not have."""
     if account.dropped:
         os.setgroups([])
         os.setgid(account.gid)
         os.setuid(account.uid)
         kernel = ctypes.CDLL(None)
         kernel.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        # Commands run as the same user: without this they could read the token in our memory.
-        # The change of user does it too, but not where fs.suid_dumpable is 1.
+        # Commands run as the same user and could read the token in this process's memory. setuid
+        # clears the dumpable flag too, but not where fs.suid_dumpable is 1 (proc(5)).
         kernel.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def end_with_parent(parent: int) -> None:
-    """Ask for SIGTERM when the parent process dies; called after :func:`become`, which resets it.
+    """Have the kernel send SIGTERM when the parent dies; call after `become`, which resets this.
 
-    ``parent`` is who is expected there: one that has died already ends us at once.
+    If ``parent`` is no longer the parent, it has died already: the signal is sent at once.
     """
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:

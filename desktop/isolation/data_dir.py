@@ -1,4 +1,8 @@
-"""The private folder of one desktop: sockets, logs, profiles, home, recordings."""
+"""The private directory of one desktop: sockets, logs, profiles, home, recordings.
+
+Root creates it and the desktop's user owns it, so that anything in it may be a link that this user
+made. Ownership is changed only through descriptors that do not follow links.
+"""
 
 import os
 import shutil
@@ -21,13 +25,13 @@ LONGEST_SOCKET_PATH = 100
 
 @dataclass(frozen=True)
 class DesktopDirectory:
-    """Where one desktop keeps what is its own."""
+    """The directory of one desktop, and the paths below it."""
 
     path: Path
 
     @property
     def recordings(self) -> Path:
-        """Recordings, one folder each; all that is kept when the desktop ends."""
+        """Recordings, one directory each; they alone are kept when the desktop ends."""
         return self.path / "recordings"
 
     @property
@@ -36,41 +40,42 @@ class DesktopDirectory:
         return self.path / "work"
 
     def make(self, account: Account) -> None:
-        """Create it, readable by ``account`` alone.
+        """Create the directory and its parts, readable by ``account`` alone.
 
         Raises:
-            OSError: If it cannot be made, or its path is too long to hold a socket.
+            OSError: If it cannot be created, or its path is too long for a socket in it.
         """
         if len(os.fsencode(self.path)) + len("/session-bus.sock") > LONGEST_SOCKET_PATH:
             raise OSError(f"{self.path} is too long a path: sockets in it could not be bound")
         self.path.mkdir(mode=0o711, parents=True, exist_ok=True)
         _own(self.path, account)
         for path in (self.path / part for part in PARTS):
-            # An earlier desktop's user may have put a link there: to what root must not give away.
+            # An earlier desktop's user may have left a link to a file of root here.
             if path.is_symlink():
                 path.unlink()
             path.mkdir(exist_ok=True)
             _own(path, account, os.O_NOFOLLOW)
         if os.geteuid() == 0:
-            self._hand_over(account)
+            self._change_owner(account)
         if os.geteuid() == 0 and not X_SOCKETS.exists():
             X_SOCKETS.mkdir()
             X_SOCKETS.chmod(WORLD_WRITABLE_STICKY)
 
-    def _hand_over(self, account: Account) -> None:
-        """Give what a desktop left here that worked as another user, and perhaps was killed."""
-        given = (account.uid, account.gid)
-        # By descriptors: whoever still runs as that user may put a link in the place of a name.
-        for _, _, names, place in os.fwalk(self.path):
-            os.fchown(place, *given)
+    def _change_owner(self, account: Account) -> None:
+        """Change the owner of files that an earlier desktop left here as another user."""
+        owner = (account.uid, account.gid)
+        # A process of the earlier user may replace a name by a link at any time, so files are
+        # addressed by the descriptor of their directory.
+        for _, _, names, folder in os.fwalk(self.path):
+            os.fchown(folder, *owner)
             for name in names:
-                facts = os.stat(name, dir_fd=place, follow_symlinks=False)
-                # Another name of a file elsewhere must not give that file away.
-                if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1:
-                    os.chown(name, *given, dir_fd=place, follow_symlinks=False)
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                # A hard link to a file elsewhere would change the owner of that file.
+                if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+                    os.chown(name, *owner, dir_fd=folder, follow_symlinks=False)
 
     def clear(self) -> None:
-        """Remove all but recordings; and the whole folder when there are none."""
+        """Remove all but recordings, and the whole directory when there are none."""
         for path in self.path.iterdir() if self.path.exists() else ():
             if path == self.recordings:
                 continue
@@ -79,14 +84,15 @@ class DesktopDirectory:
             else:
                 path.unlink(missing_ok=True)
         for path in (self.recordings, self.path):
-            # The folder's parent may be root's alone; then whoever started us removes it.
+            # The parent directory may be writable by root only. The program that started the
+            # service then removes this one.
             with suppress(PermissionError):
                 if path.exists() and not any(path.iterdir()):
                     path.rmdir()
 
 
 def _own(folder: Path, account: Account, flags: int = 0) -> None:
-    """Close a folder to all but the account."""
+    """Make a directory accessible to the account alone."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | flags)
     try:
         os.fchmod(descriptor, 0o700)
@@ -97,7 +103,7 @@ def _own(folder: Path, account: Account, flags: int = 0) -> None:
 
 
 def run_root(uid: int, environment: Mapping[str, str]) -> Path:
-    """Return where this user's desktops have their folders: short, private, on disk."""
+    """Return the directory of this user's desktops: its path is short, private and on disk."""
     if uid == 0:
         return Path("/var/lib/deskhand/desktops")
     runtime = environment.get("XDG_RUNTIME_DIR")
@@ -107,10 +113,10 @@ def run_root(uid: int, environment: Mapping[str, str]) -> Path:
 
 
 def open_root(root: Path) -> None:
-    """Make the place of all desktops' folders: others may pass through, not look.
+    """Create the directory of all desktops: others may enter it and not list it.
 
     Raises:
-        PermissionError: If somebody else owns it.
+        PermissionError: If another user owns it.
     """
     root.mkdir(mode=0o711, parents=True, exist_ok=True)
     if root.stat().st_uid != os.geteuid():

@@ -16,14 +16,14 @@ def built(
     inherit: Collection[str] = (),
     given: Iterable[tuple[str, str]] = (),
 ) -> dict[str, str]:
-    """Return it whole: nothing of ``inherited`` is in it but locale, time zone and ``inherit``.
+    """Return the environment; of ``inherited`` it has only locale, time zone and ``inherit``.
 
-    ``given`` are names with values that go before all others.
-    ``instance`` marks every process that descends from this desktop, so that a sweep finds it.
+    ``given`` are names with values that replace all others.
+    ``instance`` marks every descendant process of this desktop, so that `leftovers` finds it.
     """
-    everything = inherited.get("LC_ALL")
-    language = utf8_locale(everything or inherited.get("LANG"))
-    script = everything or inherited.get("LC_CTYPE") or language
+    all_categories = inherited.get("LC_ALL")
+    language = utf8_locale(all_categories or inherited.get("LANG"))
+    script = all_categories or inherited.get("LC_CTYPE") or language
     home = str(folder / "home")
     environment = {
         "PATH": f"{folder / 'bin'}:{SYSTEM_PATH}",
@@ -48,6 +48,6 @@ def built(
 
 
 def utf8_locale(wanted: str | None) -> str:
-    """Return the locale if it is a UTF-8 one, else ``C.UTF-8``, which every glibc has."""
+    """Return the locale if its encoding is UTF-8, else ``C.UTF-8``, which every glibc has."""
     encoding = (wanted or "").lower().replace("-", "")
     return wanted if wanted and "utf8" in encoding else "C.UTF-8"

@@ -1,7 +1,7 @@
-"""End whatever runs as a user who is one desktop's alone.
+"""Kill all processes of a user that one desktop uses at a time.
 
-A command can wipe its environment and leave its session: then neither a mark nor a parent tells
-whose it was, once the keeper is gone as well. What is left is the user that it runs as.
+A command can clear its environment and leave its session. Once the keeper is gone as well, neither
+a marker nor a parent connects it with its desktop; only its user does.
 """
 
 import os
@@ -11,14 +11,14 @@ import time
 from contextlib import suppress
 
 PATIENCE = 5.0
-"""Seconds; a process that waits for a dead disk cannot be killed."""
+"""Seconds; a process in uninterruptible sleep (state D) cannot be killed."""
 
 _FACTS = re.compile(rb"\nState:\t(?P<state>.).*\nUid:\t(?P<uid>[0-9]+)", re.DOTALL)
-"""Of /proc/PID/status, proc(5); a name cannot hold a line break there."""
+"""In /proc/PID/status, proc(5); a line break in the process name is escaped there."""
 
 
 def kill_user_processes(uid: int) -> None:
-    """Kill every other process of a user, and those that they start meanwhile."""
+    """Kill every other process of a user, including those that start meanwhile."""
     deadline = time.monotonic() + PATIENCE
     while (found := user_pids(uid)) and time.monotonic() < deadline:
         for pid in found:
@@ -27,12 +27,13 @@ def kill_user_processes(uid: int) -> None:
 
 
 def user_pids(uid: int) -> list[int]:
-    """Return the processes of a user but this one, without those that are over."""
+    """Return the processes of a user, without this one, zombies and dead ones."""
     found = []
-    for name in os.listdir("/proc"):  # noqa: PTH208 -- every start waits for this
+    for name in os.listdir("/proc"):  # noqa: PTH208 -- Path objects would delay every start
         if name.isdigit() and int(name) != os.getpid():
             with suppress(OSError):
-                # The folder's owner is not the answer: it is root where memory must not be read.
+                # The owner of /proc/PID is root for a process that is not dumpable, so it is not
+                # the process's user.
                 descriptor = os.open(f"/proc/{name}/status", os.O_RDONLY | os.O_CLOEXEC)
                 try:
                     facts = _FACTS.search(os.read(descriptor, 4096))

@@ -1,7 +1,10 @@
-"""What desktops left behind that were killed together with their keeper.
+"""Processes and files of desktops that were killed together with their keeper.
 
-Each desktop holds a lock for as long as it lives, in a folder that only whoever starts desktops
-can reach. A lock that is free is a desktop that is dead.
+Each desktop holds a lock (flock(2)) from before it creates its directory until it has removed it.
+The locks lie in a directory of the user who starts desktops, out of reach of the desktops' users.
+A lock that can be acquired belongs to a dead desktop. Its file contains the path of the desktop's
+directory; an empty file belongs to a desktop that is starting, and while there is one, no
+directory is removed that no lock names.
 """
 
 import fcntl
@@ -20,13 +23,14 @@ from deskhand.desktop.isolation.data_dir import DesktopDirectory
 
 LOCKS = "locks"
 MARK = "DESKHAND_INSTANCE"
+"""Environment variable that all processes of a desktop inherit."""
 
 _FOLDER = re.compile("[0-9a-f]{8}")
 
 
 @contextmanager
 def alive(root: Path, instance: str, folder: DesktopDirectory) -> Iterator[None]:
-    """Hold the lock that tells others that this desktop lives, and where its files are."""
+    """Hold the lock of a living desktop, with the path of its directory, while the body runs."""
     locks = root / LOCKS
     locks.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _held(locks / instance) as lock:
@@ -40,36 +44,37 @@ def _held(path: Path) -> Iterator[TextIO]:
     while True:
         with path.open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            # A sweep may have taken the fresh file for a dead desktop's, and removed it.
+            # Between open and flock another process may have removed the file as a dead desktop's.
             if _is_at(lock, path):
                 yield lock
                 return
 
 
 def clean_leftovers(root: Path) -> None:
-    """End the processes and remove the files of dead desktops; their recordings are kept."""
-    # Seen before the locks are, for a desktop holds its lock before it makes its folder.
+    """Kill the processes and remove the files of dead desktops; their recordings are kept."""
+    # Directories are listed before locks: a desktop acquires its lock before it creates its
+    # directory, so a living desktop of this list is among the locks.
     folders = [path for path in sorted(root.glob("*")) if _FOLDER.fullmatch(path.name)]
-    living, unsaid = set(), False
+    living, starting = set(), False
     for path in sorted((root / LOCKS).glob("*")):
         with suppress(OSError), path.open("r+") as lock:
             if _taken(lock):
                 text = lock.read()
-                # Without a word it holds its lock, and has still to say which folder is its own.
-                unsaid = unsaid or not text
+                starting = starting or not text
                 living.add(Path(text).resolve())
                 continue
             _end_processes(path.name)
             folder = Path(lock.read())
-            # A folder that somebody chose elsewhere is theirs to clear.
+            # A directory that the user chose with --folder is left to the user.
             if folder.parent == root:
                 _clear(DesktopDirectory(folder))
             path.unlink()
-    for path in () if unsaid else folders:
+    for path in () if starting else folders:
         if path.resolve() not in living:
             with suppress(OSError):
                 _clear(DesktopDirectory(path))
-    # Also what an earlier sweep found too young to be told from a server that starts.
+    # An earlier call left locks of X servers that were too new to be distinguished from starting
+    # servers.
     clear_stale(desktop_users())
 
 

@@ -6,7 +6,7 @@ and the lease comes last: nobody can be in control of a desktop that is not comp
 """
 
 import asyncio
-import encodings.idna  # noqa: F401 - loaded at the first host name otherwise, see preload()
+import encodings.idna  # noqa: F401 - otherwise loaded at the first host name, see preload()
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass

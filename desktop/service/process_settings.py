@@ -1,4 +1,4 @@
-"""How the commands of a desktop are run, as it was set up."""
+"""Settings of the process core, derived from those of the desktop."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from deskhand.desktop.processes.spawn import ResourceLimits
 from deskhand.desktop.settings import DesktopSettings
 
 
-def process_settings(settings: DesktopSettings, folder: Path, limited: Choice) -> ProcessSettings:
+def process_settings(settings: DesktopSettings, folder: Path, cgroup: Choice) -> ProcessSettings:
     """Return the settings for commands whose output and journal are kept in ``folder``."""
     return ProcessSettings(
         output_folder=folder / "processes",
@@ -17,6 +17,6 @@ def process_settings(settings: DesktopSettings, folder: Path, limited: Choice) -
             nice=settings.command_nice,
             memory_bytes=settings.command_memory_bytes,
             cpus=settings.command_cpus,
-            cgroup=None if limited.group is None else Path(limited.group),
+            cgroup=None if cgroup.group is None else Path(cgroup.group),
         ),
     )

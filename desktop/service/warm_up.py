@@ -1,4 +1,8 @@
-"""One request to nobody, so that libraries load what they load at their first use."""
+"""One request to an unused application, so that libraries load now what they load lazily.
+
+After the change of user a lazy import may fail: the desktop's user may be unable to read the
+files of the package and of its libraries.
+"""
 
 import asyncio
 import codecs
@@ -11,7 +15,7 @@ from pydantic import BaseModel
 
 Message = MutableMapping[str, Any]
 
-_LIFE = ({"type": "lifespan.startup"}, {"type": "lifespan.shutdown"})
+_LIFESPAN = ({"type": "lifespan.startup"}, {"type": "lifespan.shutdown"})
 _REQUEST = ({"type": "http.request", "body": b"", "more_body": False},)
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
 _SCOPE: Message = {
@@ -20,34 +24,34 @@ _SCOPE: Message = {
 }
 
 
-# What the first bytes of a body may make json take it for.
+# `json.detect_encoding` chooses one of these by the first bytes of a body.
 _ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-be", "utf-16-le", "utf-32", "utf-32-be", "utf-32-le")
 
 
-class _Told(BaseModel):
+class _Body(BaseModel):
     name: str = ""
 
 
 async def warm_up() -> None:
-    """Start an application, ask it for a stream and for its document, and end it."""
+    """Start an application, request a stream and its OpenAPI document, and shut it down."""
     for encoding in _ENCODINGS:
         codecs.lookup(encoding)
     app = FastAPI()
 
     @app.get("/")
     async def stream(name: str = "") -> StreamingResponse:
-        return StreamingResponse(_words(name))
+        return StreamingResponse(_stream(name))
 
     @app.post("/")
-    async def told(told: _Told) -> None:
+    async def post(body: _Body) -> None:
         pass
 
     app.openapi()
-    await _ask(app, "lifespan", iter(_LIFE))
-    await _ask(app, "http", iter(_REQUEST))
+    await _call(app, "lifespan", iter(_LIFESPAN))
+    await _call(app, "http", iter(_REQUEST))
 
 
-async def _ask(app: FastAPI, kind: str, messages: Iterator[Message]) -> None:
+async def _call(app: FastAPI, kind: str, messages: Iterator[Message]) -> None:
     async def receive() -> Message:
         for message in messages:
             return message
@@ -60,5 +64,5 @@ async def _ask(app: FastAPI, kind: str, messages: Iterator[Message]) -> None:
     await app({**_SCOPE, "type": kind, "state": {}}, receive, send)
 
 
-async def _words(name: str) -> AsyncIterator[bytes]:
+async def _stream(name: str) -> AsyncIterator[bytes]:
     yield name.encode()
