@@ -12,27 +12,27 @@ CLICK = {"action": "left_click", "coordinate": [1, 2]}
 
 
 @pytest.mark.parametrize("name", ["screenshot", "cursor_position", "wait"])
-def test_an_action_that_changes_nothing_only_looks(name: str) -> None:
+def test_an_action_without_input_is_read_only(name: str) -> None:
     assert is_read_only(action_request({"action": name}, NATIVE))
 
 
-def test_an_action_with_input_does_not_only_look() -> None:
+def test_an_action_with_input_is_not_read_only() -> None:
     assert not is_read_only(action_request(CLICK, NATIVE))
 
 
-@pytest.mark.parametrize(("actions", "looks"), [([WAIT, WAIT], True), ([WAIT, CLICK], False)])
-def test_a_batch_only_looks_if_all_its_actions_do(actions: list[Any], looks: bool) -> None:
-    assert is_read_only(batch_request({"actions": actions}, NATIVE)) is looks
+@pytest.mark.parametrize(("actions", "expected"), [([WAIT, WAIT], True), ([WAIT, CLICK], False)])
+def test_a_batch_is_read_only_if_all_its_actions_are(actions: list[Any], expected: bool) -> None:
+    assert is_read_only(batch_request({"actions": actions}, NATIVE)) is expected
 
 
-def test_a_page_is_known_by_its_viewer_id_and_a_program_by_its_name() -> None:
+def test_a_page_is_identified_by_its_viewer_id_and_a_program_by_its_name() -> None:
     assert control_key("Ann", "v1") == control_key(None, "v1") == "viewer:v1"
     assert control_key("Ann", None) == "name:Ann"
     assert control_key(None, None) == "name:"
     assert control_key("v1", None) != control_key(None, "v1")
 
 
-def test_without_restriction_every_agent_acts_and_nobody_is_in_control() -> None:
+def test_without_restriction_every_agent_acts_and_no_viewer_holds_control() -> None:
     access = UnrestrictedAccess()
     with access.acting("one"), access.acting("two"):
         access.check_act("three")

@@ -13,7 +13,7 @@ def settings(folder: Path) -> Settings:
     return Settings(data_dir=folder)
 
 
-def test_a_named_address_beats_the_noted_one(tmp_path: Path) -> None:
+def test_a_given_address_precedes_the_recorded_one(tmp_path: Path) -> None:
     found = settings(tmp_path)
     note = {"url": "http://127.0.0.1:7777", "pid": os.getpid()}
     (tmp_path / "run" / "plane.json").write_text(json.dumps(note))
@@ -23,7 +23,7 @@ def test_a_named_address_beats_the_noted_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"url": "http://127.0.0.1:7777", "pid": 4194305}'])
-def test_a_note_of_nobody_is_not_followed(tmp_path: Path, text: str) -> None:
+def test_the_record_of_an_ended_process_is_ignored(tmp_path: Path, text: str) -> None:
     found = settings(tmp_path)
     assert find_address(found, None, {}) is None
     (tmp_path / "run" / "plane.json").write_text(text)
@@ -39,7 +39,7 @@ def test_the_token_comes_from_the_environment_or_the_data_directory(tmp_path: Pa
     assert read_token(found, {"DESKHAND_TOKEN": "dh_given"}) == "dh_given"
 
 
-def test_a_control_plane_with_a_token_file_of_its_own_says_where_it_is(tmp_path: Path) -> None:
+def test_a_control_plane_records_the_path_of_its_own_token_file(tmp_path: Path) -> None:
     found = settings(tmp_path)
     (tmp_path / "token").write_text("dh_usual\n")
     (tmp_path / "mine").write_text("dh_mine\n")

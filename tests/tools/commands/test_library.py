@@ -18,7 +18,7 @@ async def _file(data: Path) -> None:
         await files.save(b"film", FileFacts(None, "recording", "film.mp4", "video/mp4"))
 
 
-def test_a_lost_database_is_made_again_from_the_files(
+def test_a_lost_database_is_rebuilt_from_the_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asyncio.run(_file(tmp_path))

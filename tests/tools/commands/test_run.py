@@ -19,5 +19,5 @@ from deskhand.tools.commands.run import exit_code
         ({"status": "error", "last_error_kind": "no_model"}, 5),
     ],
 )
-def test_the_exit_code_tells_the_outcome(result: dict[str, Any], code: int) -> None:
+def test_the_exit_code_follows_from_the_outcome(result: dict[str, Any], code: int) -> None:
     assert exit_code(result) == code

@@ -39,6 +39,6 @@ def test_a_message_comes_back_from_json_as_it_was(message: Message) -> None:
     assert message_from_json(json.loads(written)) == message
 
 
-def test_a_block_of_an_unknown_kind_is_not_guessed_at() -> None:
+def test_a_block_of_an_unknown_type_is_an_error() -> None:
     with pytest.raises(ValueError, match="'song'"):
         message_from_json({"role": "user", "content": [{"type": "song"}]})

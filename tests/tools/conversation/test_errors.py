@@ -8,7 +8,7 @@ from deskhand.tools.conversation.errors import (
 )
 
 
-def test_each_error_says_what_is_wrong_in_one_sentence() -> None:
+def test_each_error_is_one_sentence() -> None:
     assert str(UnknownTool("magic", ("spawn", "wait"))) == (
         "Tool not found: magic; there are spawn, wait"
     )

@@ -44,7 +44,7 @@ REFERENCE = [
 
 
 @pytest.mark.parametrize(("event", "before", "backlog", "after", "delivery"), REFERENCE)
-def test_moves_are_those_of_the_table(
+def test_transitions_are_those_of_the_table(
     event: str, before: str, backlog: bool, after: str, delivery: str
 ) -> None:
     moved = move(Situation(ChatState(before), backlog), StateEvent[event])
@@ -67,7 +67,7 @@ def test_a_chat_at_work_cannot_be_archived(state: ChatState) -> None:
 
 
 @pytest.mark.parametrize("event", [e for e in StateEvent if e is not StateEvent.UNARCHIVE])
-def test_an_archived_chat_takes_nothing(event: StateEvent) -> None:
+def test_an_archived_chat_accepts_no_other_event(event: StateEvent) -> None:
     with pytest.raises(IllegalMove, match="that is archived"):
         move(Situation(ChatState.WAITING, archived=True), event)
 
@@ -86,7 +86,7 @@ def test_every_pair_is_either_in_the_table_or_refused() -> None:
                 move(Situation(state, backlog), event)
 
 
-def test_only_a_move_with_a_backlog_promotes_and_no_message_is_lost() -> None:
+def test_only_a_transition_with_a_backlog_promotes_and_no_message_is_lost() -> None:
     for (event, _, backlog), moved in TABLE.items():
         if moved.delivery in (Delivery.PROMOTE, Delivery.ENQUEUE_AND_PROMOTE):
             assert backlog
@@ -96,7 +96,7 @@ def test_only_a_move_with_a_backlog_promotes_and_no_message_is_lost() -> None:
             assert moved.delivery in (Delivery.NONE, Delivery.PROMOTE)
 
 
-def test_whatever_is_busy_can_come_to_rest() -> None:
+def test_every_busy_state_can_reach_an_idle_one() -> None:
     resting = {ChatState.WAITING, ChatState.ERROR}
     for state in BUSY:
         reached = {m.state for (_, s, backlog), m in TABLE.items() if s is state and not backlog}

@@ -15,7 +15,7 @@ from deskhand.tools.conversation.titles import chat_title, step_title, withheld
         (None, "日本語" * 40, ("日本語" * 40)[:80]),
     ],
 )
-def test_a_chat_is_called_what_was_asked_or_by_its_first_words(
+def test_a_chat_is_titled_as_requested_or_by_its_first_words(
     title: str | None, prompt: str | None, expected: str
 ) -> None:
     assert chat_title(title, prompt) == expected
@@ -34,7 +34,7 @@ def test_a_chat_is_called_what_was_asked_or_by_its_first_words(
         ("execute", {"command": "y" * 100}, "execute: " + "y" * 71),
     ],
 )
-def test_a_step_is_called_by_what_tells_most(
+def test_a_step_is_titled_by_its_most_specific_argument(
     tool: str, arguments: dict[str, object], expected: str
 ) -> None:
     assert step_title(tool, arguments) == expected
@@ -50,7 +50,7 @@ def test_a_step_is_called_by_what_tells_most(
         ("left_click", {"coordinate": [1, 2]}, {"coordinate": [1, 2]}),
     ],
 )
-def test_of_a_text_only_its_length_is_told_before_it_is_known_where_it_went(
+def test_only_the_length_of_a_typed_text_is_published_before_its_field_is_known(
     action: str, arguments: dict[str, object], expected: dict[str, object]
 ) -> None:
     assert withheld(action, arguments) == expected

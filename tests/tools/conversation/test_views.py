@@ -41,7 +41,7 @@ def test_a_chat_without_a_recording_names_none() -> None:
     assert bare.to_json()["recording_file_ids"] == []
 
 
-def test_a_page_says_where_to_go_on() -> None:
+def test_a_page_names_the_next_cursor() -> None:
     shown = Page((CHAT,), "c").to_json()
     assert [chat["id"] for chat in shown["chats"]] == ["c"]
     assert shown["next_cursor"] == "c"
@@ -69,7 +69,7 @@ def test_steps_messages_and_files_are_plain_json() -> None:
         video_end=0.75,
     )
     assert json.loads(json.dumps(step.to_json()))["details"] == {"native_point": [1, 2]}
-    said = MessageView(1, "c", None, "user", ({"type": "text", "text": "Hi"},), 1.0).to_json()
-    assert (said["queued"], said["content"]) == (True, [{"type": "text", "text": "Hi"}])
+    message = MessageView(1, "c", None, "user", ({"type": "text", "text": "Hi"},), 1.0).to_json()
+    assert (message["queued"], message["content"]) == (True, [{"type": "text", "text": "Hi"}])
     file = FileView("f", "c", "recording", "v.mp4", "video/mp4", 3, "00", 1.0, {"parts": 1})
     assert file.to_json()["metadata"] == {"parts": 1}

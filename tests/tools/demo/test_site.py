@@ -24,16 +24,16 @@ def test_the_page_and_its_parts_are_served() -> None:
     asyncio.run(scenario())
 
 
-def test_what_the_page_reports_is_found() -> None:
+def test_the_reports_of_the_page_are_recorded() -> None:
     async def scenario() -> None:
         async with (
             demo_site() as (url, findings),
             httpx2.AsyncClient(base_url=url, timeout=20) as client,
         ):
-            told = findings.changed
+            changed = findings.changed
             hit = {"x": 3, "y": 2, "target": "top left", "hit": True}
             assert (await client.post("/clicks", json=hit)).status_code == 204
-            assert told.is_set()
+            assert changed.is_set()
             await client.post("/clicks", json={**hit, "hit": False})
             await client.post("/clicks", json={**hit, "target": None, "hit": False})
             await client.post("/form", json={"name": "n", "comment": "c"})
@@ -44,7 +44,7 @@ def test_what_the_page_reports_is_found() -> None:
     asyncio.run(scenario())
 
 
-def test_nothing_found_is_no_hit() -> None:
+def test_without_a_report_there_is_no_hit() -> None:
     findings = Findings()
     assert (findings.hits, findings.misses) == (0, 0)
     findings.clicks.append(ReportedClick(x=0, y=0, target="centre", hit=True))

@@ -41,11 +41,11 @@ def in_use(status: dict[str, Any] | Exception, desktop_id: str = "d1") -> bool:
         (DesktopUnavailable("no answer"), False),
     ],
 )
-def test_a_desktop_is_in_use_while_a_person_watches_or_drives_it(
+def test_a_desktop_is_in_use_while_a_person_views_or_controls_it(
     status: dict[str, Any] | Exception, expected: bool
 ) -> None:
     assert in_use(status) is expected
 
 
-def test_a_desktop_that_is_gone_is_in_nobodys_use() -> None:
+def test_a_desktop_that_has_ended_is_not_in_use() -> None:
     assert in_use({"watchers": 1}, "d2") is False

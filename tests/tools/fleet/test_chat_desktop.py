@@ -13,7 +13,7 @@ ACTION = "/api/v0/desktop/action"
 
 
 class FakeService:
-    """A desktop service that keeps what it was told, and acts for its own instance only."""
+    """A desktop service that records headers, and refuses requests for another instance."""
 
     def __init__(self) -> None:
         self.instance = "first"
@@ -24,11 +24,11 @@ class FakeService:
     ) -> dict[str, Any]:
         self.headers.append(headers)
         if headers.get("Deskhand-Instance", self.instance) != self.instance:
-            raise DesktopRefused(409, "Nobody knows.", "", "outcome_unknown")
+            raise DesktopRefused(409, "The outcome is unknown.", "", "outcome_unknown")
         return {"instance_id": self.instance} if path == ACTION else {}
 
     @property
-    def told(self) -> str | None:
+    def named_instance(self) -> str | None:
         """The instance that the newest request named."""
         return self.headers[-1].get("Deskhand-Instance")
 
@@ -47,39 +47,39 @@ def post(machine: DesktopMachine, call_id: str, path: str = ACTION) -> None:
     asyncio.run(machine.for_call(call_id).request("POST", path, json={}))
 
 
-def test_a_step_is_not_done_by_another_instance_than_the_step_before(
+def test_a_request_of_a_call_is_refused_by_another_instance(
     machine: DesktopMachine, service: FakeService
 ) -> None:
     post(machine, "functions.computer:3.pointer")
-    assert service.told is None
+    assert service.named_instance is None
     post(machine, "functions.computer:3")
-    assert service.told == "first"
+    assert service.named_instance == "first"
     service.instance = "second"
     with pytest.raises(MachineRefused) as refused:
         post(machine, "functions.computer:3")
     assert refused.value.code == "outcome_unknown"
 
 
-def test_the_next_call_is_free_to_meet_another_instance(
+def test_the_next_call_may_use_another_instance(
     machine: DesktopMachine, service: FakeService
 ) -> None:
     post(machine, "functions.computer:3")
     service.instance = "second"
     post(machine, "functions.computer:4")
-    assert service.told is None
+    assert service.named_instance is None
 
 
-def test_requests_that_name_no_instance_teach_none(
+def test_responses_without_an_instance_record_none(
     machine: DesktopMachine, service: FakeService
 ) -> None:
     post(machine, "toolu_1", "/api/v0/processes/start")
     post(machine, "toolu_1")
-    assert service.told is None
+    assert service.named_instance is None
     asyncio.run(machine.request("POST", ACTION, json={}))
     assert set(service.headers[-1]) == {"Deskhand-Chat-Id"}
 
 
-def test_the_first_sight_counts_and_old_calls_are_forgotten() -> None:
+def test_the_first_instance_is_kept_and_old_calls_are_dropped() -> None:
     instances = InstanceTracker()
     for number in range(KEPT + 1):
         instances.record(f"call{number}", "first")

@@ -60,7 +60,7 @@ async def bench(folder: Path, *ids: str) -> AsyncIterator[Bench]:
         made.kill()
 
 
-def test_desktops_that_died_are_named_once_more_by_whoever_asks(tmp_path: Path) -> None:
+def test_a_desktop_that_died_is_listed_once_more(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with bench(tmp_path, "a", "b") as b:
             for name in ("a", "b"):
@@ -74,7 +74,7 @@ def test_desktops_that_died_are_named_once_more_by_whoever_asks(tmp_path: Path) 
     asyncio.run(scenario())
 
 
-def test_an_adopted_desktop_is_asked_to_end_and_waited_for(tmp_path: Path) -> None:
+def test_an_adopted_desktop_is_terminated_and_awaited(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with bench(tmp_path, "a") as b:
             await b.fleet.stop("a")
@@ -85,7 +85,7 @@ def test_an_adopted_desktop_is_asked_to_end_and_waited_for(tmp_path: Path) -> No
     asyncio.run(scenario())
 
 
-def test_a_desktop_that_ended_by_itself_is_stopped_all_the_same(tmp_path: Path) -> None:
+def test_a_desktop_that_ended_by_itself_can_be_stopped(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with bench(tmp_path, "a") as b:
             b.kill()

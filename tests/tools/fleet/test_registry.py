@@ -52,7 +52,7 @@ def test_entries_and_tokens_are_readable_by_their_owner_only(
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_removing_takes_the_token_too_and_twice_is_fine(
+def test_an_entry_is_removed_with_its_token_and_removing_twice_is_no_error(
     entries: DesktopRegistry, tmp_path: Path
 ) -> None:
     entries.save(entry(os.getpid()))
@@ -63,13 +63,13 @@ def test_removing_takes_the_token_too_and_twice_is_fine(
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"id": "ab12"}', "null"])
-def test_a_broken_entry_is_swept(entries: DesktopRegistry, tmp_path: Path, text: str) -> None:
+def test_a_broken_entry_is_removed(entries: DesktopRegistry, tmp_path: Path, text: str) -> None:
     (tmp_path / "desktops" / "ab12.json").write_text(text)
     assert list(entries.all()) == []
     assert not list((tmp_path / "desktops").iterdir())
 
 
-def test_a_process_is_known_by_its_start_and_its_boot() -> None:
+def test_a_process_is_identified_by_its_start_and_its_boot() -> None:
     mine = entry(os.getpid())
     assert is_alive(mine)
     assert not is_alive(replace(mine, start_time=mine.start_time + 1))

@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 class FakeDesktop:
-    """Answers actions as the service does; ``frame`` is what the screen shows."""
+    """Responds to actions as the service does; ``frame`` is the number of the current frame."""
 
     def __init__(self) -> None:
         self.frame = 1
@@ -21,9 +21,9 @@ class FakeDesktop:
         self.extra: Json = {}
         self.lease_error: Exception | None = None
         self.leases: list[Json] = []
-        """What is answered about the lease, in order; at the last one errors end."""
+        """Responses to requests of the lease, in order; after the last one ``error`` is cleared."""
         self.small: bytes | dict[str, str] | Exception = b"jpeg 1"
-        """What a small screenshot is."""
+        """Response to a request of a small screenshot."""
         self.glances: list[Mapping[str, str]] = []
 
     def machine(self, call_id: str) -> Machine:
@@ -74,8 +74,8 @@ class _Marked:
             if self._desktop.lease_error is not None:
                 raise self._desktop.lease_error
             leases = self._desktop.leases
-            nobody: dict[str, Any] = {"holder": {"kind": "nobody"}, "last": None}
-            lease: dict[str, Any] = leases.pop(0) if leases else nobody
+            free: dict[str, Any] = {"holder": {"kind": "nobody"}, "last": None}
+            lease: dict[str, Any] = leases.pop(0) if leases else free
             if not leases and lease["last"] is not None:
                 self._desktop.error = None
             return lease

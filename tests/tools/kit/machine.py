@@ -1,4 +1,4 @@
-"""A machine under a tool that answers what a test says and remembers what it was asked."""
+"""A fake machine with configured responses, which records its requests."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Asked:
 
 
 class FakeMachine:
-    """Answers by route: the n-th request to a route gets its n-th answer, then the last one."""
+    """Responds by route: the n-th request to a route gets the n-th response, then the last one."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
@@ -29,7 +29,7 @@ class FakeMachine:
         self.on_request: Callable[[Asked], None] = lambda _: None
 
     def answer(self, route: str, *answers: Answer) -> None:
-        """Say what a route gives: a value, or an error to raise."""
+        """Set the responses of a route: values, or errors to raise."""
         self.answers[route] = list(answers)
 
     def to(self, route: str) -> list[Asked]:

@@ -23,11 +23,11 @@ class Desk:
         return asyncio.run(self.tool.act(call))
 
 
-def words(outcome: ComputerOutcome) -> str:
+def text_of(outcome: ComputerOutcome) -> str:
     return " ".join(b.text for b in outcome.result.content if isinstance(b, Text))
 
 
-def test_an_action_is_answered_with_words_and_the_picture_after_it() -> None:
+def test_the_result_of_an_action_is_a_sentence_and_the_picture_after_it() -> None:
     desk = Desk()
     outcome = desk.act("left_click", coordinate=[640, 360])
     shot = Image("f1", "image/png", 1280, 720)
@@ -45,13 +45,13 @@ def test_the_call_runs_under_its_own_id() -> None:
     assert (call_id, payload["action"]) == ("c1", "key")
 
 
-def test_an_unchanged_screen_is_said_in_words() -> None:
+def test_an_unchanged_screen_is_reported_as_text() -> None:
     desk = Desk()
     desk.act("screenshot")
     outcome = desk.act("left_click", coordinate=[1, 1])
     assert outcome.picture is None
-    assert "exactly as in the last picture" in words(outcome)
-    assert "exactly" in words(desk.act("screenshot"))
+    assert "exactly as in the last picture" in text_of(outcome)
+    assert "exactly" in text_of(desk.act("screenshot"))
     assert [p.get("since") or p.get("observe", {}).get("since") for _, p in desk.desktop.sent] == [
         None,
         "boot-1",
@@ -61,7 +61,7 @@ def test_an_unchanged_screen_is_said_in_words() -> None:
     assert desk.act("screenshot").picture == Image("f2", "image/png", 1280, 720)
 
 
-def test_a_service_that_sends_the_same_picture_again_is_not_believed() -> None:
+def test_a_picture_of_the_frame_already_seen_is_not_sent_to_the_model() -> None:
     desk = Desk()
     desk.act("screenshot")
     desk.desktop.extra = {"screenshot_data": "cG5n"}
@@ -84,20 +84,20 @@ def test_a_click_without_a_point_goes_where_the_pointer_is() -> None:
     assert outcome.point == (7, 8)
 
 
-def test_the_place_of_the_pointer_is_told_in_words_alone() -> None:
+def test_the_position_of_the_pointer_is_text_without_a_picture() -> None:
     outcome = Desk().act("cursor_position")
     assert outcome.result.content == (Text("X=7,Y=8"),)
 
 
-def test_what_the_model_must_know_is_said() -> None:
+def test_a_clamped_point_and_an_unsettled_screen_are_reported() -> None:
     desk = Desk()
     desk.desktop.extra = {"clamped": True, "point": [1279, 719], "settled": "ceiling"}
-    said = words(desk.act("left_click", coordinate=[5000, 5000]))
-    assert "(1279, 719) was used" in said
-    assert "still moving" in said
+    message = text_of(desk.act("left_click", coordinate=[5000, 5000]))
+    assert "(1279, 719) was used" in message
+    assert "still moving" in message
 
 
-def test_long_actions_are_waited_for() -> None:
+def test_the_timeout_includes_the_duration_of_the_action() -> None:
     desk = Desk()
     desk.act("wait", duration=60)
     desk.act("screenshot")
@@ -112,7 +112,7 @@ def test_long_actions_are_waited_for() -> None:
         (MachineUnavailable("gone"), "The desktop cannot be reached: gone"),
     ],
 )
-def test_what_the_desktop_refuses_is_an_error_in_words(error: Exception, text: str) -> None:
+def test_a_refusal_of_the_desktop_is_an_error_result(error: Exception, text: str) -> None:
     desk = Desk()
     desk.desktop.error = error
     outcome = desk.act("left_click", coordinate=[1, 1])
@@ -127,7 +127,7 @@ def test_bad_input_never_reaches_the_desktop() -> None:
     assert desk.desktop.sent == []
 
 
-def test_call_gives_what_the_model_is_told() -> None:
+def test_call_returns_the_result_for_the_model() -> None:
     desk = Desk()
     call = ToolCall("c1", "dance", {}, "computer")
     assert asyncio.run(desk.tool.call(call)).is_error
@@ -140,20 +140,20 @@ def lease(kind: str, **last: Any) -> Json:
 
 
 def taken_over(desktop: FakeDesktop, **last: Any) -> None:
-    """Have a person in control at the first action, who gives it back at the second look."""
+    """Have a person in control at the first action, who releases it while the tool waits."""
     desktop.error = MachineRefused(409, "Somebody else acts on this desktop.")
     desktop.leases = [*(lease("person", **last) for _ in range(3)), lease("nobody", **last)]
 
 
-def test_a_call_waits_while_a_person_is_in_control_and_then_is_made() -> None:
+def test_a_call_is_sent_once_a_person_has_released_control() -> None:
     desktop = FakeDesktop()
     tool = ComputerTool(desktop.machine, FakePictures())
     asyncio.run(tool.act(ToolCall("c0", "screenshot", {}, toolset="computer")))
     taken_over(desktop)
     done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
-    said = [block.text for block in done.result.content if isinstance(block, Text)]
+    message = [block.text for block in done.result.content if isinstance(block, Text)]
     assert not done.result.is_error
-    assert said[0] == (
+    assert message[0] == (
         "Ann was in control of this desktop for 42 s, in private (3 keys and 1 click),"
         " and gave it back."
     )
@@ -162,7 +162,7 @@ def test_a_call_waits_while_a_person_is_in_control_and_then_is_made() -> None:
     ]
 
 
-def test_a_call_is_not_made_on_a_screen_that_a_person_changed() -> None:
+def test_a_call_is_not_sent_to_a_screen_that_a_person_changed() -> None:
     desktop = FakeDesktop()
     tool = ComputerTool(desktop.machine, FakePictures())
     asyncio.run(tool.act(ToolCall("c0", "screenshot", {}, toolset="computer")))
@@ -188,7 +188,7 @@ def test_before_the_first_picture_there_is_only_the_screen_as_it_is_now() -> Non
     tool = ComputerTool(desktop.machine, FakePictures())
     taken_over(desktop, private=False)
     done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
-    assert words(done).endswith("and gave it back. This is the screen now.")
+    assert text_of(done).endswith("and gave it back. This is the screen now.")
     assert sum(isinstance(block, Image) for block in done.result.content) == 1
 
 
@@ -202,23 +202,23 @@ def test_what_a_person_left_in_private_is_not_shown_unasked() -> None:
     done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
     assert done.result.is_error
     assert done.picture is None
-    assert words(done).endswith("The screen has changed: take a screenshot before you go on.")
+    assert text_of(done).endswith("The screen has changed: take a screenshot before you go on.")
     assert pictures.saved == [b"png boot-1"]
     asked = asyncio.run(tool.act(ToolCall("c2", "screenshot", {}, toolset="computer")))
     assert asked.picture == Image("f2", "image/png", 1280, 720)
 
 
-def test_a_turn_is_told_once_though_the_agent_gets_another_tool() -> None:
+def test_a_control_session_is_reported_once_across_tools() -> None:
     desktop, handbacks = FakeDesktop(), HumanControlWaits()
     desktop.leases = [lease("nobody"), lease("nobody"), lease("nobody", seconds=3.0)]
     for expected in (42.4, 0.0, 3.0):
         tool = ComputerTool(desktop.machine, FakePictures(), handbacks)
         done = asyncio.run(tool.act(ToolCall("c1", "screenshot", {}, toolset="computer")))
-        assert ("Ann" in words(done)) == bool(expected)
+        assert ("Ann" in text_of(done)) == bool(expected)
         assert tool.people_seconds == pytest.approx(expected)
 
 
-def test_another_conflict_is_told_as_it_is() -> None:
+def test_a_conflict_without_a_person_in_control_is_an_error() -> None:
     desktop = FakeDesktop()
     desktop.error = MachineRefused(409, "Held.", "by chat x")
     tool = ComputerTool(desktop.machine, FakePictures())
@@ -226,18 +226,18 @@ def test_another_conflict_is_told_as_it_is() -> None:
     assert done.error == "Held. by chat x"
 
 
-def test_a_turn_between_two_calls_is_told_with_the_next_one_and_once() -> None:
+def test_a_control_session_between_two_calls_is_reported_once_by_the_second() -> None:
     desktop = FakeDesktop()
     tool = ComputerTool(desktop.machine, FakePictures())
     asyncio.run(tool.act(ToolCall("c0", "screenshot", {}, toolset="computer")))
     desktop.leases = [lease("nobody"), lease("nobody")]
-    told = asyncio.run(tool.act(ToolCall("c1", "screenshot", {}, toolset="computer")))
-    assert words(told).startswith("Ann was in control")
+    reported = asyncio.run(tool.act(ToolCall("c1", "screenshot", {}, toolset="computer")))
+    assert text_of(reported).startswith("Ann was in control")
     again = asyncio.run(tool.act(ToolCall("c2", "screenshot", {}, toolset="computer")))
-    assert "Ann" not in words(again)
+    assert "Ann" not in text_of(again)
 
 
-def test_a_desktop_without_a_lease_is_no_trouble() -> None:
+def test_a_desktop_without_a_lease_is_used_without_waiting() -> None:
     desktop = FakeDesktop()
     desktop.lease_error = MachineRefused(404, "Not Found")
     tool = ComputerTool(desktop.machine, FakePictures())
@@ -253,7 +253,7 @@ def test_a_glance_keeps_a_small_picture_and_changes_nothing_for_the_model() -> N
     assert desk.desktop.glances == [
         {"scaled_width": "640", "scaled_height": "360", "format": "jpeg"}
     ]
-    assert "exactly" in words(desk.act("screenshot"))
+    assert "exactly" in text_of(desk.act("screenshot"))
     desk.desktop.small = b"jpeg 2"
     assert asyncio.run(desk.tool.glance()) == Image("f3", "image/jpeg", 640, 360)
     assert asyncio.run(desk.tool.glance()) == Image("f3", "image/jpeg", 640, 360)
@@ -264,7 +264,7 @@ def test_a_glance_keeps_a_small_picture_and_changes_nothing_for_the_model() -> N
     "answer",
     [MachineRefused(409, "A person is in control."), MachineUnavailable("gone"), {"echo": "x"}],
 )
-def test_where_the_screen_may_not_be_seen_a_glance_shows_nothing(
+def test_a_glance_is_empty_where_viewing_is_not_permitted(
     answer: Exception | dict[str, str],
 ) -> None:
     desk = Desk()

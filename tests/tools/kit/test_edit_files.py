@@ -33,7 +33,7 @@ def test_the_retired_names_of_the_texts_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({}, "edits is required: give at least one edit"),
         ({"edits": []}, "at least one edit"),
@@ -46,19 +46,19 @@ def test_the_retired_names_of_the_texts_are_read() -> None:
         ("text", "must be an object"),
     ],
 )
-def test_what_is_no_list_of_edits_is_refused(arguments: Any, said: str) -> None:
+def test_what_is_no_list_of_edits_is_refused(arguments: Any, message: str) -> None:
     outcome = edit(FakeMachine(), arguments)
     assert outcome.error
-    assert said in outcome.error
+    assert message in outcome.error
     assert outcome.error.endswith("No edits were applied.")
 
 
 def test_a_refusal_names_the_edit_as_the_model_does() -> None:
     machine = FakeMachine()
-    said = (
+    message = (
         "files[0].edits[1] of /a: not found\nfiles[1].edits[0] of /b: not found files[7].edits[0]"
     )
-    machine.answer("/edit-files", MachineRefused(400, said))
+    machine.answer("/edit-files", MachineRefused(400, message))
     outcome = edit(machine, {"edits": [entry("/a"), entry("/b"), entry("/a")]})
     assert outcome.error
     assert outcome.error.startswith("edits[2] of /a: not found\nedits[1] of /b")

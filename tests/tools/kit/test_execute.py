@@ -91,13 +91,13 @@ def test_without_an_id_a_lost_start_is_not_sent_again() -> None:
     assert len(machine.to("/start")) == 1
 
 
-def test_without_a_machine_nothing_is_doubtful() -> None:
+def test_without_a_machine_the_outcome_is_known() -> None:
     machine = FakeMachine()
     machine.answer("/start", NoMachine("no desktop"))
     assert execute(machine, {"command": "make"}) == ToolOutcome(error="no desktop")
 
 
-def test_a_look_that_fails_after_the_timeout_says_both() -> None:
+def test_a_failed_read_after_the_timeout_reports_both() -> None:
     machine, clock = FakeMachine(), FakeClock()
     machine.answer("/start", STARTED | {"age_ms": 600_000})
     machine.answer("/output", LOST)
@@ -106,7 +106,7 @@ def test_a_look_that_fails_after_the_timeout_says_both() -> None:
     assert (value["background_process_id"], value["wall_duration_ms"]) == ("p", 600_000)
 
 
-def test_an_answer_to_the_start_that_cannot_be_read_is_as_good_as_lost() -> None:
+def test_an_unreadable_response_to_the_start_counts_as_lost() -> None:
     machine = FakeMachine()
     machine.answer("/start", b"<html>", STARTED)
     machine.answer("/output", DONE)
@@ -122,7 +122,7 @@ def test_a_command_that_may_have_run_on_a_machine_before_is_not_run() -> None:
     assert not machine.to("/output")
 
 
-def test_a_lost_wait_is_made_up_by_a_look() -> None:
+def test_after_a_lost_wait_the_output_is_read_once() -> None:
     machine = FakeMachine()
     machine.answer("/start", STARTED)
     machine.answer("/output", LOST, DONE)
@@ -137,7 +137,7 @@ def test_an_attached_call_waits_only_for_the_rest_of_its_time() -> None:
     assert machine.to("/output")[0].params["timeout_ms"] == "60000"
 
 
-def test_a_timeout_of_nothing_is_one_look() -> None:
+def test_with_a_timeout_of_zero_the_output_is_read_once() -> None:
     machine = FakeMachine()
     machine.answer("/start", STARTED)
     machine.answer("/output", DONE)
@@ -145,7 +145,7 @@ def test_a_timeout_of_nothing_is_one_look() -> None:
     assert "wait" not in machine.to("/output")[0].params
 
 
-def test_a_trailing_ampersand_is_said_in_the_note() -> None:
+def test_a_trailing_ampersand_is_named_in_the_note() -> None:
     machine = FakeMachine()
     machine.answer("/start", STARTED)
     value = execute(machine, {"command": "server &"}).value
@@ -192,7 +192,7 @@ def test_an_interrupted_command_that_had_ended_gives_its_result() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cancel", "start", "asked", "said"),
+    ("cancel", "start", "asked", "message"),
     [
         (LOST, STARTED, ["cancel"], "outcome unknown: connection lost"),
         (MachineRefused(409, "busy"), STARTED, ["cancel"], "outcome unknown: busy"),
@@ -201,8 +201,8 @@ def test_an_interrupted_command_that_had_ended_gives_its_result() -> None:
         ({}, STARTED, ["cancel", "start", "output"], "outcome unknown: connection lost"),
     ],
 )
-def test_an_interrupted_call_starts_nothing_anew_and_says_what_is_not_known(
-    cancel: Any, start: Any, asked: list[str], said: str
+def test_an_interrupted_call_starts_no_second_process_and_names_the_unknown_outcome(
+    cancel: Any, start: Any, asked: list[str], message: str
 ) -> None:
     machine = FakeMachine()
     machine.answer("/cancel", cancel)
@@ -211,19 +211,19 @@ def test_an_interrupted_call_starts_nothing_anew_and_says_what_is_not_known(
     outcome = interrupted(machine, {"command": "make"})
     assert outcome is not None
     assert outcome.value["success"] is False
-    assert said in outcome.value["error"]
+    assert message in outcome.value["error"]
     assert ("background_process_id" in outcome.value) is ("output" in asked)
     assert [one.path.rpartition("/")[2] for one in machine.asked] == asked
 
 
 @pytest.mark.parametrize("error", [MachineRefused(404, "Not Found"), NoMachine("no desktop")])
-def test_a_machine_that_knows_no_calls_is_asked_no_more(error: Exception) -> None:
+def test_a_machine_without_the_cancel_route_gets_no_further_request(error: Exception) -> None:
     machine = FakeMachine()
     machine.answer("/cancel", error)
     assert interrupted(machine, {"command": "make"}) is None
 
 
-def test_an_interrupted_background_command_that_was_stopped_is_told_so() -> None:
+def test_an_interrupted_background_command_is_reported_as_canceled() -> None:
     machine = FakeMachine()
     machine.answer("/cancel", {"received": True})
     machine.answer("/start", STARTED)
@@ -237,7 +237,7 @@ def test_an_interrupted_background_command_that_was_stopped_is_told_so() -> None
     assert "wait" not in machine.to("/output")[0].params
 
 
-def test_an_interrupted_call_that_was_wrong_or_nameless_asks_the_machine_for_nothing() -> None:
+def test_an_interrupted_call_without_valid_arguments_or_id_sends_no_request() -> None:
     machine = FakeMachine()
     assert interrupted(machine, {"command": ""}) is None
     assert interrupted(machine, {"command": "make"}, call_id="") is None

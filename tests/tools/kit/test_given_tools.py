@@ -50,8 +50,8 @@ def check(outcome: ToolOutcome, expect: Json) -> None:
     assert_subset(outcome.value, expect.get("result", {}))
     for name in expect.get("absent", []):
         assert name not in outcome.value
-    said = outcome.error or outcome.value.get("error", "")
-    assert_contains(said, expect.get("error_contains", []))
+    message = outcome.error or outcome.value.get("error", "")
+    assert_contains(message, expect.get("error_contains", []))
 
 
 def machine_for(setup: Json, clock: FakeClock) -> FakeMachine:
@@ -72,10 +72,10 @@ def machine_for(setup: Json, clock: FakeClock) -> FakeMachine:
 
 def _start_answer(setup: Json) -> Any:
     if "start_error" in setup:
-        said = setup["start_error"]
-        if said.startswith("409 "):
-            return _refused(said.removeprefix("409 "))
-        return MachineRefused(500, "Failed to start process.", said.removeprefix("exec: "))
+        message = setup["start_error"]
+        if message.startswith("409 "):
+            return _refused(message.removeprefix("409 "))
+        return MachineRefused(500, "Failed to start process.", message.removeprefix("exec: "))
     if "resolver_error" in setup:
         return NoMachine(setup["resolver_error"])
     answer = setup.get("start_response") or setup.get("agent_start") or {"id": "proc-1"}
@@ -83,11 +83,11 @@ def _start_answer(setup: Json) -> Any:
 
 
 def _refused(code: str) -> MachineRefused:
-    said = {
+    message = {
         "agent_started_after_tool_call": "The machine was restarted; the call may have run.",
         "input_mismatch": "The tool call's id was used before with different input.",
     }
-    return MachineRefused(409, said.get(code, code))
+    return MachineRefused(409, message.get(code, code))
 
 
 def _outputs(setup: Json) -> list[Any]:
@@ -164,7 +164,7 @@ def test_a_given_case_of_an_interrupted_call(name: str) -> None:
     tool = ExecuteTool(clock=FakeClock())
     outcome = asyncio.run(tool.interrupted(CASES[name]["request"], machine.context()))
     if outcome is None:
-        # The chat answers with its own words for a call of which nothing is known.
+        # For a call of which nothing is known, the chat has an error message of its own.
         assert expect["is_error"] is True
     else:
         wanted = expect.get("result", {})
@@ -253,7 +253,7 @@ def _edit_arguments(case: Json) -> Any:
         return json.loads(request["raw_input"])
     edits = request.get("edits")
     if case["area"] == "tool.edit_files":
-        # The nested form is refused by the latest cases; what it says holds for the flat one.
+        # The latest cases refuse the nested form; their expectations hold for the flat one.
         edits = [
             {"path": file["path"]} | edit
             for file in request["files"]

@@ -61,8 +61,8 @@ class HttpMachine:
             self.to_lose -= 1
             raise MachineUnavailable("connection lost")
         if answer.is_error:
-            said = answer.json()
-            raise MachineRefused(answer.status_code, said["message"], code=said.get("code", ""))
+            detail = answer.json()
+            raise MachineRefused(answer.status_code, detail["message"], code=detail.get("code", ""))
         return answer.json()
 
 
@@ -96,13 +96,15 @@ def call(service: Service) -> Call:
     return calling
 
 
-def test_a_command_is_run_without_anybody_to_ask(call: Call) -> None:
+def test_a_command_runs_without_prompts(call: Call) -> None:
     value = call(ExecuteTool(), command="echo $PAGER; cat; exit 2")
     assert (value["output"], value["exit_code"], value["success"]) == ("cat\n", 2, False)
 
 
 @pytest.mark.parametrize("lose", [1, 2])
-def test_a_lost_answer_never_runs_a_command_twice(call: Call, lose: int, tmp_path: Path) -> None:
+def test_after_a_lost_response_a_command_does_not_run_twice(
+    call: Call, lose: int, tmp_path: Path
+) -> None:
     log = tmp_path / "log"
     value = call(ExecuteTool(), lose=1, command=f"echo run >> {log}; echo done")
     assert value["output"] == "done\n"
@@ -112,7 +114,7 @@ def test_a_lost_answer_never_runs_a_command_twice(call: Call, lose: int, tmp_pat
     assert log.read_text().count("run\n") == 1
 
 
-def test_a_command_in_the_background_is_looked_at_and_ended(call: Call, tmp_path: Path) -> None:
+def test_a_background_command_is_read_and_ended(call: Call, tmp_path: Path) -> None:
     started = call(ExecuteTool(), command=f"cd {tmp_path}; echo up; sleep 1000 &")
     process_id = started["background_process_id"]
     listed = call(ProcessListTool())["processes"]

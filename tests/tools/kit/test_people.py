@@ -59,7 +59,7 @@ def test_without_a_path_nothing_is_attached(arguments: Json) -> None:
 
 
 @pytest.mark.parametrize("arguments", [{}, {"reason": ""}, {"reason": 7}])
-def test_without_a_reason_nobody_is_asked(arguments: Json) -> None:
+def test_without_a_reason_no_question_is_asked(arguments: Json) -> None:
     questions = FakeQuestions()
     error = request(arguments, questions).error
     assert error

@@ -14,7 +14,7 @@ def test_the_result_is_what_the_machine_lists() -> None:
     assert machine.asked[0].params == {"limit": "50"}
 
 
-def test_a_refusal_is_told() -> None:
+def test_a_refusal_is_an_error() -> None:
     machine = FakeMachine()
     machine.answer("/list", MachineRefused(500, "broken"))
     outcome = asyncio.run(ProcessListTool().call({}, machine.context()))

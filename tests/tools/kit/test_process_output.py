@@ -5,34 +5,34 @@ from deskhand.tools.kit.support.spec import Json, MachineUnavailable, ToolOutcom
 from tests.tools.kit.machine import FakeMachine
 
 
-def look(machine: FakeMachine, arguments: Json) -> ToolOutcome:
+def read(machine: FakeMachine, arguments: Json) -> ToolOutcome:
     return asyncio.run(ProcessOutputTool().call(arguments, machine.context()))
 
 
-def test_zero_seconds_are_a_look() -> None:
+def test_zero_seconds_read_the_output_without_waiting() -> None:
     machine = FakeMachine()
     machine.answer("/output", {"running": True, "output": "x"})
-    value = look(machine, {"process_id": "p", "wait_timeout": "0s"}).value
+    value = read(machine, {"process_id": "p", "wait_timeout": "0s"}).value
     assert value["running"] is True
     assert machine.asked[0].params == {}
 
 
-def test_a_lost_wait_is_made_up_by_a_look() -> None:
+def test_after_a_lost_wait_the_output_is_read_once() -> None:
     machine = FakeMachine()
     machine.answer("/output", MachineUnavailable("lost"), {"running": False, "exit_code": 0})
-    assert look(machine, {"process_id": "p"}).value["success"] is True
+    assert read(machine, {"process_id": "p"}).value["success"] is True
 
 
 def test_an_unreachable_machine_is_a_failure_of_the_call() -> None:
     machine = FakeMachine()
     machine.answer("/output", MachineUnavailable("gone"))
-    value = look(machine, {"process_id": "p"}).value
+    value = read(machine, {"process_id": "p"}).value
     assert value == {"success": False, "error": "get process output: gone"}
     assert len(machine.asked) == 2
 
 
 def test_a_duration_that_is_none_is_an_error() -> None:
-    outcome = look(FakeMachine(), {"process_id": "p", "wait_timeout": "soon"})
+    outcome = read(FakeMachine(), {"process_id": "p", "wait_timeout": "soon"})
     assert outcome.error
     assert "soon" in outcome.error
 

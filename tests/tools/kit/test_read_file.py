@@ -12,7 +12,7 @@ def read(machine: FakeMachine, arguments: Json) -> ToolOutcome:
     return asyncio.run(ReadFileTool().call(arguments, machine.context()))
 
 
-def test_what_fits_is_asked_for() -> None:
+def test_offset_and_limit_are_sent_as_parameters() -> None:
     machine = FakeMachine()
     answer = {"success": True, "content": "1\ta", "file_size": 1, "lines_read": 1, "total_lines": 1}
     machine.answer("/read-file-lines", answer)
@@ -26,7 +26,7 @@ def test_what_fits_is_asked_for() -> None:
     }
 
 
-def test_what_is_wrong_with_the_file_is_an_error() -> None:
+def test_an_unsuccessful_response_is_an_error() -> None:
     machine = FakeMachine()
     machine.answer("/read-file-lines", {"success": False, "error": "it does not exist"})
     assert read(machine, {"path": "/f"}).error == "it does not exist"

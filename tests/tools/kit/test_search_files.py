@@ -15,7 +15,7 @@ def answering(answer: object) -> FakeMachine:
     return machine
 
 
-def test_finds_are_shown_one_a_line() -> None:
+def test_each_match_is_one_line() -> None:
     matches: list[Json] = [{"path": "/f", "line": 3, "column": 1, "text": "x = 1"}]
     machine = answering({"matches": matches, "count": 1, "has_more": False})
     outcome = called(machine, path=" /src ", pattern="x", glob="*.py\n!test_*", limit=900)
@@ -32,7 +32,7 @@ def test_finds_are_shown_one_a_line() -> None:
     }
 
 
-def test_it_says_how_to_go_on_and_what_took_too_long() -> None:
+def test_the_note_names_the_next_offset_and_a_timeout() -> None:
     answer = {"matches": [{"path": "/f"}], "count": 1, "has_more": True, "next_offset": 1}
     outcome = called(answering(answer | {"timed_out": True}), path="/", glob="*")
     assert outcome.value["content"] == "/f"

@@ -75,10 +75,10 @@ def test_each_tool_has_an_object_schema_and_a_description() -> None:
         assert spec.description
 
 
-def test_the_description_of_wait_says_what_a_model_must_know() -> None:
+def test_the_description_of_wait_names_default_timeout_and_return_conditions() -> None:
     wait = next(t.spec for t in subagent_tools(FakeSubagents()) if t.spec.name == "wait_agent")
-    for said in ("300", "as soon as", "goes on"):
-        assert said in wait.description
+    for fact in ("300", "as soon as", "goes on"):
+        assert fact in wait.description
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_spawning_passes_on_what_was_asked(arguments: Json, order: SubagentReque
         ("list_agents", {"limit": -1}, "limit must be a whole number"),
     ],
 )
-def test_bad_arguments_are_told_and_nothing_is_asked(
+def test_bad_arguments_are_an_error_and_no_operation_runs(
     name: str, arguments: Json, error: str
 ) -> None:
     outcome, asked = _use(name, arguments)

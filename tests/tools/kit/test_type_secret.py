@@ -24,7 +24,7 @@ def typed(
     return asyncio.run(TypeSecretTool(vault, (above,)).call(arguments, made.context()))
 
 
-def test_a_secret_is_hidden_first_then_typed_and_never_told() -> None:
+def test_a_secret_is_registered_for_redaction_before_it_is_typed() -> None:
     made = machine()
     outcome = typed(made, {"name": " mail "})
     assert outcome.value == {"typed": "mail"}

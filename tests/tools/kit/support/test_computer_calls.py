@@ -60,7 +60,7 @@ def test_the_desktop_service_takes_what_is_sent(member: str, arguments: Json, fi
     assert request.name == member
 
 
-def test_looking_is_no_action() -> None:
+def test_a_screenshot_is_no_action() -> None:
     assert desktop_call("screenshot", {}).payload == {"action": "screenshot"}
     zoom = desktop_call("zoom", {"region": [0, 0, 100, 50]})
     assert (zoom.payload, zoom.kind) == ({"action": "zoom", "region": [0, 0, 100, 50]}, "picture")
@@ -70,12 +70,12 @@ def test_looking_is_no_action() -> None:
 
 
 @pytest.mark.parametrize("member", ["left_click", "triple_click", "scroll"])
-def test_without_a_point_the_pointer_has_to_be_asked_for(member: str) -> None:
+def test_without_a_point_the_position_of_the_pointer_is_needed(member: str) -> None:
     given = {"scroll_direction": "up", "scroll_amount": 1} if member == "scroll" else {}
     assert desktop_call(member, given).needs_pointer
 
 
-def test_waiting_and_holding_take_their_time() -> None:
+def test_waiting_and_holding_have_a_duration() -> None:
     assert desktop_call("wait", {"duration": 30}).seconds == 30
     assert desktop_call("hold_key", {"text": "a", "duration": 2}).seconds == 2
     assert "3 times" in desktop_call("key", {"text": "Down", "repeat": 3}).text
@@ -104,7 +104,7 @@ def test_waiting_and_holding_take_their_time() -> None:
         ("scroll", {"scroll_direction": "up"}, "needs 'scroll_amount'"),
     ],
 )
-def test_wrong_input_is_told_to_the_model(member: str, arguments: Json, word: str) -> None:
+def test_wrong_input_is_an_error_for_the_model(member: str, arguments: Json, word: str) -> None:
     with pytest.raises(BadCall, match=word):
         desktop_call(member, arguments)
 

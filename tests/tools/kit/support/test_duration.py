@@ -38,12 +38,12 @@ def test_what_is_no_duration_is_refused(text: str | float) -> None:
         parse_duration(text)
 
 
-def test_durations_are_shown_as_they_are_written() -> None:
+def test_durations_are_formatted_in_go_notation() -> None:
     assert [format_duration(s) for s in (0, 1.5, 59, 60, 90, 3600, 5400)] == [
         *("0s", "1.5s", "59s", "1m0s", "1m30s", "1h0m0s", "1h30m0s")
     ]
 
 
 @given(st.integers(0, 100_000))
-def test_what_is_shown_can_be_read(seconds: int) -> None:
+def test_a_formatted_duration_can_be_parsed(seconds: int) -> None:
     assert parse_duration(format_duration(seconds)) == seconds

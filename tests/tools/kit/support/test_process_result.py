@@ -13,7 +13,7 @@ from deskhand.tools.kit.support.spec import MachineUnavailable
 from tests.tools.kit.machine import FakeMachine
 
 
-def test_the_newest_bytes_are_kept_from_a_whole_character_on() -> None:
+def test_the_newest_bytes_are_kept_from_a_character_boundary_on() -> None:
     assert output_tail("short") == "short"
     assert output_tail("a" * MOST_BYTES + "b") == "a" * (MOST_BYTES - 1) + "b"
     cut = output_tail("☃" * MOST_BYTES)
@@ -21,7 +21,7 @@ def test_the_newest_bytes_are_kept_from_a_whole_character_on() -> None:
     assert set(cut) == {"☃"}
 
 
-def test_the_state_of_a_process_is_told() -> None:
+def test_the_state_of_a_process_becomes_result_fields() -> None:
     killed = {"running": False, "exit_code": 137, "signal": "SIGKILL", "output": "", "command": "x"}
     assert result_fields(killed) == {
         "success": False,
@@ -40,14 +40,14 @@ def test_an_id_from_a_model_stays_one_part_of_the_path() -> None:
     assert machine.asked[0].path == ("/api/v0/processes/..%2F..%2Fdesktop%2Faction%3Fx%23y/output")
 
 
-def test_an_answer_that_is_no_json_is_none() -> None:
+def test_a_response_without_json_is_no_response() -> None:
     machine = FakeMachine()
     machine.answer("/output", b"<html>")
     with pytest.raises(MachineUnavailable):
         asyncio.run(wait_output(machine.context(), "p", 1))
 
 
-def test_an_answer_is_waited_for_longer_than_the_process() -> None:
+def test_the_wait_for_the_process_is_a_parameter_of_the_request() -> None:
     machine = FakeMachine()
     machine.answer("/output", {"running": True})
     assert asyncio.run(wait_output(machine.context(), "p", 1.5)) == {"running": True}
