@@ -1,7 +1,7 @@
-"""Eyes and hands on a screen that exists already, through mss and PyAutoGUI.
+"""Capture and input on a screen that exists already, through mss and PyAutoGUI.
 
-PyAutoGUI finds its display while it is imported, by ``DISPLAY`` and ``XAUTHORITY``: both must be
-set before this module is loaded, which is why only the process's entry loads it, and late.
+PyAutoGUI connects to its display while it is imported, by ``DISPLAY`` and ``XAUTHORITY``: both must
+be set before this module is loaded, so only the entry of the process loads it, and late.
 """
 
 import importlib
@@ -36,35 +36,38 @@ _lost: tuple[type[Exception], ...] = (OSError, KeyError)
 if sys.platform.startswith("linux"):
     xcb = importlib.import_module("mss.linux.xcb")
     _xlib = importlib.import_module("Xlib.error")
-    # A TypeError is what comes of its own handling of a broken pipe.
+    # python-xlib's own handling of a broken pipe raises a TypeError.
     _lost += (_xlib.DisplayError, _xlib.ConnectionClosedError, TypeError)
 try:
     pyautogui: Any = importlib.import_module("pyautogui")
 except _lost as error:
-    # Its Xlib knows fewer kinds of cookies than others do.
+    # python-xlib supports fewer authorization protocols than libX11, so this display may work for
+    # other programs.
     raise DisplayGone("to attach to", f"PyAutoGUI cannot use it: {error}") from error
 
-# On X, mss asserts that there is an answer, and there is none once the server has gone.
-_UNSEEN = (ScreenShotError, AssertionError, OSError)
-# Its connection to the X server hangs when two threads use it at once.
+# On X, mss asserts that there is a reply, and there is none once the server is gone.
+_GRAB_ERRORS = (ScreenShotError, AssertionError, OSError)
+# PyAutoGUI's connection to the X server hangs when two threads use it at once.
 _one_at_a_time = threading.Lock()
-# Nor does a call return that comes after one which found the server gone.
+# After a call has found the server gone, every later call would hang.
 _gone = threading.Event()
 _BUTTONS = {1: "left", 2: "middle", 3: "right"}
+# X11 buttons 4 to 7 are the wheel: up, down, left, right.
 _WHEEL = {4: (0, 1), 5: (0, -1), 6: (-1, 0), 7: (1, 0)}
-# A notch in the units of each platform's own call.
+# One notch of the wheel in the units of each platform (Windows: WHEEL_DELTA).
 _NOTCH = 120 if sys.platform == "win32" else 1
-# On X, PyAutoGUI presses Shift together with a key that has "<" without it, and ">" comes out.
+# On X, PyAutoGUI presses Shift for "<" although one key has "<" without Shift, and types ">".
 _SHIFTED = {"<": ","} if sys.platform.startswith("linux") else {}
 
 
 class MssScreen:
-    """Takes pictures of the first monitor. A context manager."""
+    """Captures the first monitor; a context manager."""
 
     def __init__(self) -> None:
-        _see_every_visual()
+        _prefer_root_visual()
         try:
             self._mss: Any = mss.MSS()
+            # Entry 0 is the bounding box of all monitors.
             self._monitor = self._mss.monitors[1]
             shot = self._mss.grab(self._monitor)
         except (ScreenShotError, IndexError) as error:
@@ -80,65 +83,66 @@ class MssScreen:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        with suppress(*_UNSEEN):
+        with suppress(*_GRAB_ERRORS):
             self._mss.close()
 
     @property
     def size(self) -> Size:
-        """In pixels."""
+        """Size in pixels."""
         return self._size
 
     def grab(self) -> NDArray[np.uint8]:
-        """The pixels now, ``(height, width, 4)`` in B, G, R, X.
+        """Capture the pixels, ``(height, width, 4)`` in B, G, R, X.
 
         Raises:
-            DisplayGone: If there is no screen any more, or it has another size.
+            DisplayGone: If the screen is gone or has another size.
         """
         try:
             shot = self._mss.grab(self._monitor)
-        except _UNSEEN as error:
+        except _GRAB_ERRORS as error:
             _gone.set()
             raise DisplayGone("attached to", repr(error)) from error
         return np.frombuffer(shot.raw, np.uint8).reshape(shot.height, shot.width, 4)
 
     def pointer(self) -> Point:
-        """Where the pointer is."""
+        """Return the position of the pointer."""
         return _position(self._size)
 
 
 class PyAutoGuiInput:
-    """Presses keys and buttons, and knows which of them are down."""
+    """Presses keys and buttons, and keeps track of those that are down."""
 
     def __init__(self, size: Size, acted: Callable[[], None] = lambda: None) -> None:
         pyautogui.PAUSE = 0
-        # A corner is a place like any other.
+        # PyAutoGUI's fail-safe raises while the pointer is in a corner, a valid position here.
         pyautogui.FAILSAFE = False
         self._size = size
         self._acted = acted
         self._keys: list[str] = []
         self._buttons: list[int] = []
 
-    def perform(self, strokes: Sequence[InputEvent]) -> None:
-        """Do all strokes.
+    def perform(self, events: Sequence[InputEvent]) -> None:
+        """Perform all events in order.
 
         Raises:
-            UntypableText: If a symbol has no key; nothing has been done then.
-            ActionFailed: If the display does not go along.
+            UntypableText: If a keysym has no key; no event has been performed then.
+            ActionFailed: If the display rejects an event.
         """
-        for stroke in strokes:
-            if isinstance(stroke, Tap | KeyPress) and key_name(stroke.keysym) is None:
-                raise UntypableText(hex(stroke.keysym))
+        for event in events:
+            if isinstance(event, Tap | KeyPress) and key_name(event.keysym) is None:
+                raise UntypableText(hex(event.keysym))
         try:
             with _alone():
-                for stroke in strokes:
-                    self._do(stroke)
+                for event in events:
+                    self._do(event)
         except pyautogui.PyAutoGUIException as error:
             raise ActionFailed("The display refused the input.", repr(error)) from error
         self._acted()
 
     def release_all(self) -> None:
-        """Let go of everything that is down."""
+        """Release all keys and buttons that are down."""
         with _alone():
+            # In reverse order, so that modifiers are released last.
             for key in reversed(self._keys):
                 pyautogui.keyUp(key, _pause=False)
             for button in reversed(self._buttons):
@@ -147,11 +151,11 @@ class PyAutoGuiInput:
         self._buttons.clear()
 
     def position(self) -> Point:
-        """Where the pointer is."""
+        """Return the position of the pointer."""
         return _position(self._size)
 
-    def _do(self, stroke: InputEvent) -> None:
-        match stroke:
+    def _do(self, event: InputEvent) -> None:
+        match event:
             case PointerMotion(to):
                 across, down = _scale(self._size)
                 pyautogui.moveTo(round(to.x / across), round(to.y / down), _pause=False)
@@ -166,15 +170,15 @@ class PyAutoGuiInput:
                 pyautogui.mouseUp(button=_BUTTONS[button], _pause=False)
                 self._buttons = [held for held in self._buttons if held != button]
             case KeyPress(keysym) | KeyRelease(keysym) | Tap(keysym):
-                self._key(stroke, key_name(keysym))
+                self._key(event, key_name(keysym))
 
-    def _key(self, stroke: InputEvent, key: str | None) -> None:
+    def _key(self, event: InputEvent, key: str | None) -> None:
         if key is None:
             return
-        if isinstance(stroke, KeyPress):
+        if isinstance(event, KeyPress):
             pyautogui.keyDown(key, _pause=False)
             self._keys.append(key)
-        elif isinstance(stroke, KeyRelease):
+        elif isinstance(event, KeyRelease):
             pyautogui.keyUp(key, _pause=False)
             self._keys = [held for held in self._keys if held != key]
         elif key in _SHIFTED:
@@ -200,20 +204,20 @@ def _alone() -> Iterator[None]:
 def _position(size: Size) -> Point:
     with _alone():
         across, down = _scale(size)
-        where = pyautogui.position()
-    return Point(round(where.x * across), round(where.y * down))
+        position = pyautogui.position()
+    return Point(round(position.x * across), round(position.y * down))
 
 
 def _scale(size: Size) -> tuple[float, float]:
-    """Pixels for each of the units in which the pointer is moved; not 1 on a dense screen."""
+    """Return the pixels for each unit of PyAutoGUI's positions; not 1 on a high-density screen."""
     own = pyautogui.size()
     return size.width / own.width, size.height / own.height
 
 
-def _see_every_visual() -> None:
-    """Make mss find the screen's visual on Xvnc, which lists depth 24 twice.
+def _prefer_root_visual() -> None:
+    """Make mss find the root visual on Xvnc, which lists depth 24 twice.
 
-    mss 10.2 looks at the first entry of a depth only.
+    mss 10.2 reads only the first entry of a depth.
     """
     if xcb is None or hasattr(xcb, "deskhand_order"):
         return

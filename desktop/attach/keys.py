@@ -1,4 +1,4 @@
-"""What PyAutoGUI calls the keys, and what it cannot type."""
+"""PyAutoGUI's names of the keys, and the characters and keys that it cannot press."""
 
 from collections.abc import Iterable
 
@@ -53,7 +53,7 @@ _NAMES = {
 _KEYS = {KEYSYMS[name]: key for name, key in _NAMES.items()}
 _ASCII = range(0x20, 0x7F)
 _LATIN1 = range(0xA0, 0x100)
-# From there on a keysym is a code point (X11 protocol, appendix A).
+# From 0x01000000 on a keysym is a Unicode code point (X11 protocol, appendix A).
 _CHARACTERS = range(0x0100_0000, 0x0111_0000)
 
 
@@ -65,7 +65,7 @@ def key_name(keysym: int) -> str | None:
 
 
 def unreachable(action: Action) -> tuple[str, ...]:
-    """Return what of an action PyAutoGUI cannot do: characters, keys and buttons, each once."""
+    """Return the characters, keys and buttons of an action that PyAutoGUI lacks, each once."""
     match action:
         case Key(chords):
             wanted = [keysym for chord in chords for keysym in chord.keysyms]

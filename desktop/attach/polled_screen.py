@@ -1,4 +1,9 @@
-"""A screen that does not tell when it is painted: looked at again and again, and compared."""
+"""Screen without damage events: captured at an interval and compared.
+
+mss reports no damage on any platform. While there is a subscription, a thread captures the screen
+every 50 ms and publishes the differences as damage. Without one it captures nothing, except for
+a caller that requests a frame.
+"""
 
 import threading
 import time
@@ -16,47 +21,48 @@ from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.geometry import Point, Region, Size, whole
 
 _HISTORY_SECONDS = 1.0
-# While somebody waits for a change; what passes in less is not seen, and costs no CPU.
+# Interval of the captures while there is a subscription; shorter changes are missed.
 _PACE_SECONDS = 0.05
+# Height and width of the drawn pointer.
 _ARROW = (16, 10)
 
 
 class ScreenSource(Protocol):
-    """What takes pictures of the screen. Called by one thread at a time."""
+    """Source of pixels and of the pointer's position; used by one thread at a time."""
 
     @property
     def size(self) -> Size:
-        """In pixels."""
+        """Size in pixels."""
 
     def grab(self) -> NDArray[np.uint8]:
-        """The pixels now, ``(height, width, 4)`` in B, G, R, X.
+        """Capture the pixels, ``(height, width, 4)`` in B, G, R, X.
 
         Raises:
-            DisplayGone: If there is no screen any more.
+            DisplayGone: If the screen is gone.
         """
 
     def pointer(self) -> Point:
-        """Where the pointer is."""
+        """Return the position of the pointer."""
 
 
 class PolledScreen:
-    """Frames and changes of a screen; nothing is looked at while nobody waits.
+    """Frames and changes of a screen, captured only while a consumer waits for them.
 
     All methods may be called from any thread.
     """
 
-    def __init__(self, camera: ScreenSource, name: str) -> None:
-        self._camera = camera
+    def __init__(self, source: ScreenSource, name: str) -> None:
+        self._source = source
         self._name = name
         self._lock = threading.RLock()
         self._wanted = threading.Condition(self._lock)
-        self._thread = threading.Thread(target=self._look, name="screen", daemon=True)
-        self._snapshots = Snapshots(camera.size)
+        self._thread = threading.Thread(target=self._poll, name="screen", daemon=True)
+        self._snapshots = Snapshots(source.size)
         self._history: deque[Damage] = deque()
-        self._watches: set[DamageSubscription] = set()
-        self._feeds: set[FrameSubscription] = set()
+        self._damage_subscriptions: set[DamageSubscription] = set()
+        self._frame_subscriptions: set[FrameSubscription] = set()
         self._closing = False
-        self._shown = Point(-1, -1)
+        self._reported_pointer = Point(-1, -1)
         self._arrow = arrow()
         self._frame = Frame(self._snapshots.pixels, 0, time.monotonic())
 
@@ -76,10 +82,10 @@ class PolledScreen:
     @property
     def size(self) -> Size:
         """Native size."""
-        return self._camera.size
+        return self._source.size
 
     def close(self) -> None:
-        """Look no more; watches and feeds end as if the display were lost. Twice is fine."""
+        """Stop the thread; subscriptions end as if the display were lost. Idempotent."""
         with self._wanted:
             self._closing = True
             self._lose()
@@ -88,59 +94,64 @@ class PolledScreen:
             self._thread.join()
 
     def frame(self) -> Frame:
-        """The newest pixels.
+        """Capture the screen; return the newest frame.
 
         Raises:
-            DisplayGone: If there is no screen any more.
+            DisplayGone: If the screen is gone.
         """
         with self._lock:
             if self._closing:
                 raise DisplayGone(self._name, "closed")
+            # Without damage events every band must be compared.
             everything = (whole(self.size),)
-            changed = self._snapshots.update(self._camera.grab(), everything)
+            changed = self._snapshots.update(self._source.grab(), everything)
             if changed:
-                self._take(changed)
+                self._publish_change(changed)
             return self._frame
 
     def pointer(self) -> Pointer:
-        """Where the pointer is; how it looks is not known, so it is drawn as an arrow."""
+        """Return the position of the pointer; its image is unknown, so it is an arrow."""
         with self._lock:
-            return Pointer(self._camera.pointer(), Point(0, 0), self._arrow, 1)
+            return Pointer(self._source.pointer(), Point(0, 0), self._arrow, 1)
 
     def watch(self) -> DamageSubscription:
-        """Listen to changes from now on."""
+        """Subscribe to changes from now on."""
         with self._wanted:
-            watch = DamageSubscription(tuple(self._history), self._name, self._forget_watch)
-            self._watches.add(watch)
+            subscription = DamageSubscription(
+                tuple(self._history), self._name, self._forget_damage_subscription
+            )
+            self._damage_subscriptions.add(subscription)
             self._wanted.notify_all()
-            return watch
+            return subscription
 
     def subscribe(self) -> FrameSubscription:
-        """Get new frames, in a thread of the caller's."""
+        """Subscribe to new frames, for a thread of the caller."""
         with self._wanted:
-            feed = FrameSubscription(self.frame, self.pointer, whole(self.size), self._forget_feed)
-            self._feeds.add(feed)
+            subscription = FrameSubscription(
+                self.frame, self.pointer, whole(self.size), self._forget_frame_subscription
+            )
+            self._frame_subscriptions.add(subscription)
             self._wanted.notify_all()
-            return feed
+            return subscription
 
-    def _take(self, changed: tuple[Region, ...]) -> None:
+    def _publish_change(self, changed: tuple[Region, ...]) -> None:
         now = time.monotonic()
         counter = self._snapshots.counter
-        seen_at = self._snapshots.changed_at
-        self._frame = Frame(self._snapshots.pixels, counter, now, changed_at=seen_at)
+        changed_at = self._snapshots.changed_at
+        self._frame = Frame(self._snapshots.pixels, counter, now, changed_at=changed_at)
         damage = Damage(now, changed)
         while self._history and self._history[0].time < now - _HISTORY_SECONDS:
             self._history.popleft()
         self._history.append(damage)
-        for watch in self._watches:
-            watch.put(damage)
-        for feed in self._feeds:
-            feed.changed(counter, changed)
+        for listener in self._damage_subscriptions:
+            listener.put(damage)
+        for subscription in self._frame_subscriptions:
+            subscription.changed(counter, changed)
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         with self._wanted:
             while not self._closing:
-                if not (self._watches or self._feeds):
+                if not (self._damage_subscriptions or self._frame_subscriptions):
                     self._wanted.wait()
                     continue
                 try:
@@ -148,34 +159,34 @@ class PolledScreen:
                     self._compare_pointer()
                 except DisplayGone:
                     self._lose()
-                    self._watches.clear()
-                    self._feeds.clear()
+                    self._damage_subscriptions.clear()
+                    self._frame_subscriptions.clear()
                 self._wanted.wait(_PACE_SECONDS)
 
     def _compare_pointer(self) -> None:
-        position = self._camera.pointer()
-        if position != self._shown:
-            self._shown = position
-            for feed in self._feeds:
-                feed.moved()
+        position = self._source.pointer()
+        if position != self._reported_pointer:
+            self._reported_pointer = position
+            for subscription in self._frame_subscriptions:
+                subscription.moved()
 
     def _lose(self) -> None:
-        for watch in tuple(self._watches):
-            watch.lose()
-        for feed in tuple(self._feeds):
-            feed.painted()
+        for listener in tuple(self._damage_subscriptions):
+            listener.lose()
+        for subscription in tuple(self._frame_subscriptions):
+            subscription.painted()
 
-    def _forget_watch(self, watch: DamageSubscription) -> None:
+    def _forget_damage_subscription(self, subscription: DamageSubscription) -> None:
         with self._lock:
-            self._watches.discard(watch)
+            self._damage_subscriptions.discard(subscription)
 
-    def _forget_feed(self, feed: FrameSubscription) -> None:
+    def _forget_frame_subscription(self, subscription: FrameSubscription) -> None:
         with self._lock:
-            self._feeds.discard(feed)
+            self._frame_subscriptions.discard(subscription)
 
 
 def arrow() -> NDArray[np.uint8]:
-    """An arrow to the upper left: white with a black border, B, G, R, A."""
+    """Draw an arrow to the upper left: white with a black border, B, G, R, A."""
     rows, columns = np.mgrid[: _ARROW[0], : _ARROW[1]]
     inside = columns <= rows * _ARROW[1] // _ARROW[0]
     border = inside & ((columns == 0) | (rows == _ARROW[0] - 1))

@@ -1,4 +1,4 @@
-"""Where two frames differ."""
+"""Difference of two frames, limited to the damaged regions."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,31 +11,33 @@ from deskhand.desktop.geometry import Region, Size, whole
 from .frames import Frame
 from .settle import around, joined
 
+# Regions of one result; further ones are joined to one, so that the result stays short.
 MOST_REGIONS = 16
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What became of the screen; regions in native pixels."""
+    """Difference of two frames; regions in native pixels."""
 
     fraction: float
-    """Share of the pixels that differ, 0 to 1."""
+    """Share of differing pixels, 0 to 1."""
     regions: tuple[Region, ...]
 
 
 def changes(before: Frame, after: Frame, painted: Iterable[Region]) -> Changes:
-    """Compare two frames where something was painted between them."""
+    """Compare two frames in the regions that were damaged between them."""
     if before.counter == after.counter:
         return Changes(0.0, ())
     height, width = after.pixels.shape[:2]
     if before.pixels.shape != after.pixels.shape:
         return Changes(1.0, (whole(Size(width, height)),))
+    # One 32-bit comparison for each pixel instead of four of bytes.
     old, new = (np.ascontiguousarray(f.pixels).view(np.uint32)[..., 0] for f in (before, after))
     count = 0
     found: list[Region] = []
     for region in _inside(painted, Size(width, height)):
         rows, columns = slice(region.top, region.bottom), slice(region.left, region.right)
-        # The fourth byte of a pixel has no meaning and may hold anything.
+        # The fourth byte of a pixel (X) is undefined in ZPixmap format at depth 24.
         differs = ((old[rows, columns] ^ new[rows, columns]) & np.uint32(0x00FFFFFF)) != 0
         pixels = int(np.count_nonzero(differs))
         if pixels:
@@ -46,6 +48,7 @@ def changes(before: Frame, after: Frame, painted: Iterable[Region]) -> Changes:
 
 def _inside(painted: Iterable[Region], size: Size) -> Iterator[Region]:
     screen = whole(size)
+    # Regions are joined so that no pixel is counted twice.
     regions = (region.intersection(screen) for region in painted)
     return iter(joined(_few([region for region in regions if not region.is_empty], most=256)))
 

@@ -1,4 +1,23 @@
-"""The pixels and the pointer of one display, read when the server says that they changed."""
+"""Framebuffer: pixels and pointer of one X display, captured after damage.
+
+The X server reports damage in two steps (DAMAGE extension, level NonEmpty). It sends one
+``DamageNotify`` when the accumulated region becomes non-empty. ``DamageSubtract`` then moves the
+region into an XFIXES region, which ``FetchRegion`` reads, and arms the notification again. So a
+program that paints a thousand times between two reads causes one event.
+
+    idle --DamageNotify--> notified --collect--> pending regions --refresh--> new frame
+
+``_drain`` reads events that xcffib has queued; ``_collect`` fetches the region, records it in the
+history and publishes it; ``_refresh`` captures the damaged rows if anything is pending. Damage is
+collected by the thread; pixels are captured only when a consumer requests a frame.
+
+Invariants: all requests run under one lock; the screen is captured at most once for each change;
+without damage and subscriptions the thread sleeps in ``select``. Once a request has failed, the
+display is lost for good: every later call raises DisplayGone, and a new display needs a new object.
+
+The core protocol reports no motion of the pointer above windows of other clients, so the thread
+polls the position, but only while there are frame subscriptions.
+"""
 
 import os
 import select
@@ -24,39 +43,42 @@ from .grabber import Grabber, pixels_of
 from .snapshots import Snapshots, merged
 from .subscriptions import DamageSubscription, FrameSubscription
 
+# `Settle` finds the regions that were restless just before an action in this history.
 _HISTORY_SECONDS = 1.0
-# How often the pointer is looked at, which nothing reports: while it moves, and while it rests.
+# Intervals at which the thread polls the pointer: while it moves, and while it rests.
 _POINTER_SECONDS = 0.1
 _POINTER_REST_SECONDS = 0.5
 _POINTER_RESTS_AFTER = 2.0
-# A program that paints without pause would otherwise make us ask the server without pause.
+# Pause between two collections: a program may paint without pause, the thread must not follow it.
 _CALM_SECONDS = 0.004
 
 
 class Framebuffer:
-    """Reads the screen for everybody: at most once for each change, never while nothing changes.
+    """Pixels and pointer of one display, shared by all consumers.
 
-    All methods may be called from any thread; a thread of its own listens to the server. Where
-    a method raises DisplayGone, the display stays gone. Frames carry ``life``, and are counted
-    from ``counter`` on.
+    All methods may be called from any thread; an internal thread reads the events of the server.
+    After a DisplayGone every later call raises it again. Frames have the name ``instance``, and
+    are counted from ``counter`` on.
     """
 
-    def __init__(self, display: str, xauthority: Path, *, life: str = "", counter: int = 0) -> None:
+    def __init__(
+        self, display: str, xauthority: Path, *, instance: str = "", counter: int = 0
+    ) -> None:
         self._display = display
-        self._life = life
+        self._instance = instance
         self._first = counter
         self._xauthority = xauthority
         self._lock = threading.RLock()
         self._thread = threading.Thread(target=self._listen, name="x-events", daemon=True)
-        self._watches: set[DamageSubscription] = set()
-        self._feeds: set[FrameSubscription] = set()
+        self._damage_subscriptions: set[DamageSubscription] = set()
+        self._frame_subscriptions: set[FrameSubscription] = set()
         self._history: deque[Damage] = deque()
         self._pending: list[Region] = []
         self._notified = False
         self._gone = False
         self._closing = False
-        self._glancing = False
-        self._shown = (Point(0, 0), 0)
+        self._pointer_check_due = False
+        self._reported_pointer = (Point(0, 0), 0)
         self._pointer_moved = 0.0
         self._cursor: Pointer | None = None
         self._connection: Any = None
@@ -82,16 +104,16 @@ class Framebuffer:
 
     @property
     def shared_memory(self) -> bool:
-        """Whether the server lends its pixels."""
+        """True if pixels arrive through shared memory."""
         return self._grabber is not None and self._grabber.shares_memory
 
     @property
     def counter(self) -> int:
-        """Of the newest frame."""
+        """Counter of the newest frame."""
         return self._snapshots.counter
 
     def open(self) -> None:
-        """Connect and grab the first frame.
+        """Connect and capture the first frame.
 
         Raises:
             DisplayGone: If there is no such display.
@@ -109,7 +131,7 @@ class Framebuffer:
         self._thread.start()
 
     def close(self) -> None:
-        """Disconnect; watches and feeds end as if the display were lost. Twice is fine."""
+        """Disconnect; subscriptions end as if the display were lost. Idempotent."""
         with self._lock:
             if self._connection is None or self._closing:
                 return
@@ -126,7 +148,7 @@ class Framebuffer:
             os.close(self._wake_write)
 
     def frame(self) -> Frame:
-        """The newest pixels; asks the server, and grabs only the rows that were painted.
+        """Return the newest pixels; capture only the rows with damage.
 
         Raises:
             DisplayGone: When the server or the connection is lost.
@@ -136,40 +158,45 @@ class Framebuffer:
             return self._frame
 
     def pointer(self) -> Pointer:
-        """Where the pointer is now, and how it looks.
+        """Return the current position and image of the pointer.
 
         Raises:
             DisplayGone: When the server or the connection is lost.
         """
         with self._requests():
-            return self._look_at_pointer()
+            return self._query_pointer()
 
     def watch(self) -> DamageSubscription:
-        """Listen to damage from now on.
+        """Subscribe to damage from now on.
 
         Raises:
             DisplayGone: When the server or the connection is lost.
         """
         with self._requests():
+            # Damage from before this call belongs to the history, not to the new subscription.
             self._collect()
             recent = tuple(self._history)
-            watch = DamageSubscription(recent, self._display, self._forget_watch)
-            self._watches.add(watch)
-            return watch
+            subscription = DamageSubscription(
+                recent, self._display, self._forget_damage_subscription
+            )
+            self._damage_subscriptions.add(subscription)
+            return subscription
 
     def subscribe(self) -> FrameSubscription:
-        """Get new frames, in a thread of the caller's."""
+        """Subscribe to new frames, for a thread of the caller."""
         with self._lock:
-            feed = FrameSubscription(self.frame, self.pointer, whole(self._size), self._forget_feed)
-            self._feeds.add(feed)
+            subscription = FrameSubscription(
+                self.frame, self.pointer, whole(self._size), self._forget_frame_subscription
+            )
+            self._frame_subscriptions.add(subscription)
             self._wake()
-            return feed
+            return subscription
 
-    def glance(self) -> None:
-        """Look at the pointer soon: called after input of our own, which damage does not tell."""
-        if self._feeds:
+    def check_pointer_soon(self) -> None:
+        """Poll the pointer soon; called after our own input, which may cause no damage."""
+        if self._frame_subscriptions:
             with self._lock:
-                self._glancing = True
+                self._pointer_check_due = True
                 self._wake()
 
     def _prepare(self) -> None:
@@ -184,13 +211,13 @@ class Framebuffer:
         self._frame = self._framed(time.monotonic())
         self._refresh()
 
-    def _forget_watch(self, watch: DamageSubscription) -> None:
+    def _forget_damage_subscription(self, subscription: DamageSubscription) -> None:
         with self._lock:
-            self._watches.discard(watch)
+            self._damage_subscriptions.discard(subscription)
 
-    def _forget_feed(self, feed: FrameSubscription) -> None:
+    def _forget_frame_subscription(self, subscription: FrameSubscription) -> None:
         with self._lock:
-            self._feeds.discard(feed)
+            self._frame_subscriptions.discard(subscription)
 
     @contextmanager
     def _requests(self) -> Iterator[None]:
@@ -204,21 +231,23 @@ class Framebuffer:
                 self._lose()
                 raise DisplayGone(self._display, "connection lost") from error
             except xcffib.XcffibException as error:
-                # Only a screen of another size refuses what we ask: not the one we opened.
+                # A valid request fails only if the screen was resized, so this display is gone.
                 self._lose()
                 raise DisplayGone(self._display, repr(error)) from error
             if self._notified and threading.current_thread() is not self._thread:
-                # This reply's reader took the event off the socket: the thread cannot see it.
+                # Reading the reply also read the event from the socket into xcffib's queue, so
+                # the thread's `select` does not see it.
                 self._wake()
 
     def _lose(self) -> None:
         self._gone = True
-        for watch in tuple(self._watches):
-            watch.lose()
-        for feed in tuple(self._feeds):
-            feed.painted()
+        for listener in tuple(self._damage_subscriptions):
+            listener.lose()
+        for subscription in tuple(self._frame_subscriptions):
+            subscription.painted()
 
     def _wake(self) -> None:
+        # A full pipe already wakes the thread.
         with suppress(BlockingIOError):
             os.write(self._wake_write, b"!")
 
@@ -234,7 +263,7 @@ class Framebuffer:
         self._region = self._connection.generate_id()
         self._fixes.CreateRegion(self._region, 0, [])
         self._damages.Create(self._damage, self._root, xcffib.damage.ReportLevel.NonEmpty)
-        # Born non-empty: it would never report anything without this.
+        # A new damage object is non-empty; without this it would never send a notification.
         self._damages.Subtract(self._damage, 0, 0)
         self._fixes.SelectCursorInput(self._root, xcffib.xfixes.CursorNotifyMask.DisplayCursor)
 
@@ -244,11 +273,12 @@ class Framebuffer:
                 self._notified = True
             elif isinstance(event, xcffib.xfixes.CursorNotifyEvent):
                 self._cursor = None
-                self._glancing = True
+                self._pointer_check_due = True
 
     def _collect(self) -> None:
-        """Ask what was painted since the last time, and tell it to those who watch."""
+        """Fetch the damage since the last call and publish it to the subscriptions."""
         self._drain()
+        # The flag is cleared first: damage during the two requests sets it again.
         self._notified = False
         self._damages.Subtract(self._damage, 0, self._region)
         found = self._fixes.FetchRegion(self._region).reply().rectangles
@@ -261,10 +291,10 @@ class Framebuffer:
         self._pending.extend(regions)
         damage = Damage(now, regions)
         self._history.append(damage)
-        for watch in self._watches:
-            watch.put(damage)
-        for feed in self._feeds:
-            feed.painted()
+        for listener in self._damage_subscriptions:
+            listener.put(damage)
+        for subscription in self._frame_subscriptions:
+            subscription.painted()
 
     def _refresh(self) -> None:
         self._collect()
@@ -277,17 +307,17 @@ class Framebuffer:
         changed = self._snapshots.update(self._grabber.pixels, damage)
         if changed:
             self._frame = self._framed(now)
-            for feed in self._feeds:
-                feed.changed(self._frame.counter, changed)
+            for subscription in self._frame_subscriptions:
+                subscription.changed(self._frame.counter, changed)
 
     def _framed(self, now: float) -> Frame:
-        made = self._snapshots
-        return Frame(made.pixels, made.counter, now, self._life, made.changed_at)
+        snapshots = self._snapshots
+        return Frame(snapshots.pixels, snapshots.counter, now, self._instance, snapshots.changed_at)
 
-    def _look_at_pointer(self) -> Pointer:
-        where = self._connection.core.QueryPointer(self._root).reply()
+    def _query_pointer(self) -> Pointer:
+        reply = self._connection.core.QueryPointer(self._root).reply()
         self._drain()
-        position = Point(where.root_x, where.root_y)
+        position = Point(reply.root_x, reply.root_y)
         known = self._cursor
         if known is None:
             cursor = self._fixes.GetCursorImage().reply()
@@ -307,7 +337,7 @@ class Framebuffer:
                 now = time.monotonic()
                 resting = now > self._pointer_moved + _POINTER_RESTS_AFTER
                 pause = _POINTER_REST_SECONDS if resting else _POINTER_SECONDS
-                waits = [polled + pause - now] if self._feeds else []
+                waits = [polled + pause - now] if self._frame_subscriptions else []
                 sources = [self._wake_read]
                 if now < calm_until:
                     waits.append(calm_until - now)
@@ -326,15 +356,17 @@ class Framebuffer:
                     if self._notified and now >= calm_until:
                         self._collect()
                         calm_until = now + _CALM_SECONDS
-                    if self._feeds and (self._glancing or now >= polled + pause):
+                    if self._frame_subscriptions and (
+                        self._pointer_check_due or now >= polled + pause
+                    ):
                         polled = now
                         self._compare_pointer()
 
     def _compare_pointer(self) -> None:
-        self._glancing = False
-        pointer = self._look_at_pointer()
-        if self._shown != (pointer.position, pointer.serial):
-            self._shown = (pointer.position, pointer.serial)
+        self._pointer_check_due = False
+        pointer = self._query_pointer()
+        if self._reported_pointer != (pointer.position, pointer.serial):
+            self._reported_pointer = (pointer.position, pointer.serial)
             self._pointer_moved = time.monotonic()
-            for feed in self._feeds:
-                feed.moved()
+            for subscription in self._frame_subscriptions:
+                subscription.moved()

@@ -1,4 +1,4 @@
-"""What the screen showed, and what changed on it."""
+"""Values of the capture: frame, pointer and damage."""
 
 from dataclasses import dataclass
 
@@ -10,37 +10,37 @@ from deskhand.desktop.geometry import Point, Region
 
 @dataclass(frozen=True)
 class Frame:
-    """The pixels of the screen at one moment, without the pointer.
+    """Pixels of the screen at one moment, without the pointer.
 
     ``pixels`` is read-only, ``uint8``, shape ``(height, width, 4)``, byte order B, G, R, X.
     """
 
     pixels: NDArray[np.uint8]
     counter: int
-    """Counts changes of the pixels; equal counters mean equal pixels."""
+    """Number of changes so far; frames of one instance with equal counters have equal pixels."""
     time: float
-    """When it was captured, in seconds on the monotonic clock."""
-    life: str = ""
-    """Tells displays apart that followed each other in one service."""
+    """Time of capture in monotonic seconds."""
+    instance: str = ""
+    """Name of the display instance; a service that restarts its X server has several."""
     changed_at: NDArray[np.int64] | None = None
-    """The counter with which each band of rows last changed, if that is known; read-only."""
+    """Counter at the last change of each band of rows, if known; read-only."""
 
 
 @dataclass(frozen=True)
 class Pointer:
-    """Where the mouse pointer is, and how it looks."""
+    """Position and image of the mouse pointer."""
 
     position: Point
     hot_spot: Point
     image: NDArray[np.uint8]
-    """Shape ``(height, width, 4)``, byte order B, G, R, A, colours premultiplied."""
+    """Shape ``(height, width, 4)``, byte order B, G, R, A, colours premultiplied by alpha."""
     serial: int
-    """Changes with the image."""
+    """Serial number of the image (XFIXES ``GetCursorImage``); a new image has a new one."""
 
 
 @dataclass(frozen=True)
 class Damage:
-    """Regions that were painted, in native pixels."""
+    """Damaged (painted) regions in native pixels, and the time at which they were reported."""
 
     time: float
     regions: tuple[Region, ...]

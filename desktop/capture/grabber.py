@@ -1,4 +1,4 @@
-"""Rows of a screen, copied into memory of ours: lent by the server where it can, else sent."""
+"""Capture of rows of the screen: through MIT-SHM if the server supports it, else ``GetImage``."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _ALL_PLANES = 0xFFFFFFFF
 
 
 class Grabber:
-    """Reads pixels on a connection of the caller's, whose errors pass through."""
+    """Reads pixels on the caller's connection; its errors pass through."""
 
     def __init__(self, connection: Any, size: Size) -> None:
         self._connection = connection
@@ -26,15 +26,15 @@ class Grabber:
         self._segment: Segment | None = None
         self._shared = 0
         self.pixels: NDArray[np.uint8] = np.zeros((size.height, size.width, 4), np.uint8)
-        """B, G, R, X; rows are as they were when they were grabbed last."""
+        """Pixels as B, G, R, X; each row has the content of its last ``grab``."""
 
     @property
     def shares_memory(self) -> bool:
-        """Whether the server lends its pixels; without that every grab is copied at length."""
+        """True if pixels arrive through shared memory instead of the socket."""
         return self._segment is not None
 
     def share_memory(self) -> None:
-        """Have the server lend its pixels if it can."""
+        """Attach a shared-memory segment if the server supports MIT-SHM."""
         if not has_extension(self._connection, b"MIT-SHM"):
             return
         segment = Segment(self._size.width * self._size.height * 4)
@@ -47,6 +47,8 @@ class Grabber:
             segment.close()
             raise
         except xcffib.XcffibException:
+            # A server on another host or in another IPC namespace refuses to attach; `GetImage`
+            # over the socket works there.
             segment.forget()
             segment.close()
             return
@@ -55,7 +57,7 @@ class Grabber:
         self.pixels = segment.array.reshape(self._size.height, self._size.width, 4)
 
     def grab(self, runs: Sequence[tuple[int, int]]) -> None:
-        """Read runs of rows."""
+        """Read runs of rows (top, bottom) into ``pixels``."""
         width = self._size.width
         for top, bottom in runs:
             area = (self._root, 0, top, width, bottom - top)
@@ -74,12 +76,14 @@ class Grabber:
                 ).reply()
 
     def close(self) -> None:
-        """Give the memory back; twice is fine."""
+        """Release the segment; idempotent."""
+        # The array refers to the segment's memory and must not outlive it.
         self.pixels = np.zeros((0, 0, 4), np.uint8)
         if self._segment is not None:
             self._segment.close()
 
 
 def pixels_of(raw: bytes, width: int) -> NDArray[np.uint8]:
-    """Pixels as the protocol sends them, in an array of their own."""
+    """Return a copy of pixels from a reply, in ZPixmap format, as an array."""
+    # A bytearray, because an array over `bytes` is read-only.
     return np.frombuffer(bytearray(raw), np.uint8).reshape(-1, width, 4)

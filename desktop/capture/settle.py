@@ -1,4 +1,23 @@
-"""When the screen has come to rest after an action."""
+"""Settling: the moment at which the screen rests after an action.
+
+The wait begins with the action (``started``) and ends with one of three verdicts:
+
+    no_change   nothing was painted for ``grace`` seconds
+    quiet       the last paint is ``quiet`` seconds ago, or longer where paints come far apart
+    ceiling     the screen was still painted ``longest`` seconds after the action
+
+Events: ``painted`` (damage) and the passing of time, which the caller passes to ``verdict``. The
+caller asks again after each damage event, or after ``remaining`` seconds without one.
+
+Not all damage counts. *Restless* regions were painted twice or more in the second before the action
+(a caret, a spinner, a clock), or in an earlier wait until its ceiling; ``rule.ignore`` is set by
+the caller. Two kinds of damage count only as announcements, after which the effect of the action
+still has ``grace`` to begin: the pressed button itself, and panels (``margins``), for example a
+taskbar that shows the title of a window before its first paint, which has twice that time.
+
+Invariants: the wait never exceeds ``longest``; without further paints the verdict is reached after
+``remaining`` seconds; damage that is reported late never moves the last paint back.
+"""
 
 import math
 from collections import deque
@@ -12,68 +31,69 @@ from .frames import Damage
 
 Verdict = Literal["quiet", "ceiling", "no_change"]
 
-# Silence counts as rest when it is this much longer than the longest pause between two paints:
-# on a busy machine a program paints the steps of one change far apart.
+# The required silence is this many times the longest pause between two paints: on a busy machine a
+# program paints the steps of one change far apart.
 _RHYTHM = 2.0
+# Upper limit of the required silence, in multiples of the rule's quiet time.
 _LONGEST_QUIET = 3.0
-"""Times the rule's quiet; a slow painter keeps nobody waiting for longer."""
 
-# A panel shows a new title before the window itself is painted: it may take this many times
-# the grace that a first paint has.
+# A panel shows a new title before the window itself is painted. The window may take this many times
+# the grace time of a first paint.
 _ANNOUNCED = 2.0
-# A button shows at once that it was pressed; what it does comes later. Pixels of the largest.
+# A button shows at once that it was pressed; its effect comes later. Largest area in pixels.
 _LARGEST_BUTTON = 640 * 120
 
-# A caret, a spinner, a clock. Whatever is larger may be a page that is still being built.
+# Carets, spinners and clocks are smaller. A larger region may be a page that is still being built.
 _LARGEST_MOVING = 400 * 400
+# Seconds before the end of the wait in which repeated paints make a region restless.
 _A_MOMENT = 1.0
 
-# A screen that is painted all over all the time is not worth more work than this.
+# Damage events and regions that are compared: the cost is quadratic in their number.
 _CONSIDERED = 64
 
 
 @dataclass(frozen=True)
 class SettleRule:
-    """What counts as rest. All times in seconds."""
+    """Parameters of settling. All times in seconds."""
 
     quiet: float = 0.1
-    """So long at least nothing may be painted; longer where paints come far apart."""
+    """Shortest silence that counts as rest; more is required where paints come far apart."""
     longest: float = 3.0
     """Longest wait."""
     grace: float = 0.25
-    """So long the first paint may take; then the action is taken to change nothing."""
+    """Time in which the first paint must come; otherwise the action changed nothing."""
     ignore: tuple[Region, ...] = ()
-    """Regions whose paints do not count."""
+    """Regions whose damage does not count."""
 
 
 @dataclass
 class Settle:
-    """Judge from what is painted after an action whether the screen rests again.
+    """State of one wait after an action.
 
     Regions that were repainted twice or more just before the action (a blinking caret, a
-    spinner) do not count. Times are seconds on one monotonic clock, given by the caller.
+    spinner) do not count. Times are seconds on one monotonic clock, passed by the caller.
     """
 
     rule: SettleRule
     started: float
     recent: Sequence[Damage] = ()
-    """What was painted in the second before the action."""
+    """Damage of the second before the action."""
     moving: Sequence[Region] = ()
-    """Regions known to be repainted all the time."""
+    """Regions that earlier waits found to be repainted all the time."""
     margins: Sequence[Region] = ()
-    """Panels: what is painted there tells of something that is still to come."""
+    """Panels: damage there announces a change that is still to come."""
     clicked: Point | None = None
-    """Where a mouse button was pressed: a small paint around it is only the button's answer."""
+    """Point of a click: a small paint around it is only the feedback of the button."""
     regions: list[Region] = field(default_factory=list, init=False)
-    """What was painted since, but for the regions to ignore; restless ones are among them, for
-    what moves by itself may still have been changed by the action."""
+    """All damage since the action except in ignored regions. Restless regions are included,
+    because the action may have changed them too."""
     _last: float | None = field(default=None, init=False)
     _pause: float = field(default=0.0, init=False)
-    """The longest between two paints, or from the action to the first."""
+    """Longest pause between two paints, or from the action to the first."""
     _arrived: bool = field(default=False, init=False)
-    """Whether more was painted than panels and the button that was clicked."""
+    """True once damage exceeded panels and the clicked button."""
     _announced: bool = field(default=False, init=False)
-    """Whether a panel was painted."""
+    """True once a panel was painted."""
     _latest: deque[Damage] = field(default_factory=lambda: deque(maxlen=_CONSIDERED), init=False)
     _restless: tuple[Region, ...] = field(default=(), init=False)
 
@@ -81,7 +101,7 @@ class Settle:
         self._restless = (*self.moving, *restless(self.recent))
 
     def painted(self, damage: Damage) -> None:
-        """Take note of a paint."""
+        """Record damage."""
         wanted = [r for r in damage.regions if not _covered(r, self.rule.ignore)]
         self.regions += wanted
         self._latest.append(damage)
@@ -96,11 +116,11 @@ class Settle:
                 self._arrived |= not announces and not self._pressed(region)
 
     def remaining(self, now: float) -> float:
-        """Seconds until :meth:`verdict` has to be asked again if nothing is painted."""
+        """Return the seconds until ``verdict`` has to be called again if nothing is painted."""
         return max(0.0, self._due() - now)
 
     def verdict(self, now: float) -> Verdict | None:
-        """How the wait ended; ``None`` while it has not."""
+        """Return the end of the wait; None while it goes on."""
         if now < self._due():
             return None
         if self._last is None:
@@ -108,11 +128,14 @@ class Settle:
         return "quiet" if now >= self._rested(self._last) else "ceiling"
 
     def overdue(self, now: float) -> bool:
-        """Whether the longest wait is over, whatever is still being painted."""
+        """Return True once ``rule.longest`` has passed since the action."""
         return now >= self.started + self.rule.longest
 
     def moving_at(self, now: float) -> tuple[Region, ...]:
-        """Regions that were repainted again and again until the end of the wait."""
+        """Return the restless regions at the end of the wait.
+
+        After a wait that reached the ceiling, regions that were still repainted are added.
+        """
         latest = [damage for damage in self._latest if damage.time >= now - _A_MOMENT]
         return (*self._restless, *restless(latest)) if self.overdue(now) else self._restless
 
@@ -121,7 +144,7 @@ class Settle:
         return min(first, self.started + self.rule.longest)
 
     def _rested(self, last: float) -> float:
-        # Painted while the action was under way: the action's end still has to show itself.
+        # Paints before `started` belong to the action itself, whose end may cause further ones.
         least = self.rule.quiet
         quiet = min(max(least, _RHYTHM * self._pause), _LONGEST_QUIET * least)
         if not self._arrived:
@@ -134,7 +157,7 @@ class Settle:
 
 
 def restless(recent: Sequence[Damage]) -> tuple[Region, ...]:
-    """Small boxes around the pixels that were painted by two or more of the damages."""
+    """Return small boxes around the pixels that two or more damage events painted."""
     once: list[Region] = []
     twice: list[Region] = []
     for damage in recent[-_CONSIDERED:]:
@@ -150,10 +173,11 @@ def _covered(region: Region, by: Iterable[Region]) -> bool:
 
 
 def joined(regions: Iterable[Region]) -> list[Region]:
-    """Boxes that do not overlap, around regions that do."""
+    """Join overlapping regions to bounding boxes until no two boxes overlap."""
     boxes: list[Region] = []
     for region in regions:
         box = region
+        # A joined box may overlap further boxes, so this repeats until none is left.
         while True:
             apart = [other for other in boxes if not touching(box, other)]
             if len(apart) == len(boxes):
@@ -167,12 +191,12 @@ def joined(regions: Iterable[Region]) -> list[Region]:
 
 
 def touching(one: Region, other: Region) -> bool:
-    """Whether two regions have a pixel in common."""
+    """Return True if two regions have a pixel in common."""
     return not one.intersection(other).is_empty
 
 
 def around(one: Region, other: Region) -> Region:
-    """The smallest region that covers both."""
+    """Return the smallest region that covers both."""
     return Region(
         min(one.left, other.left),
         min(one.top, other.top),

@@ -1,4 +1,9 @@
-"""Snapshots of the screen that never change, made by copying only the rows that did."""
+"""Immutable snapshots of the screen, made by copying only the changed rows.
+
+Each capture reads the damaged rows, compares them with the newest snapshot band by band, and copies
+only bands that differ. Spare buffers of old snapshots are used again, so a new snapshot needs
+neither an allocation nor a copy of the whole screen.
+"""
 
 import weakref
 from collections import deque
@@ -12,18 +17,20 @@ from deskhand.desktop.geometry import Region, Size
 from .frames import Frame
 
 BAND_ROWS = 24
-"""Changes are found, copied and remembered in bands of that many rows."""
+"""Rows of a band, the unit in which changes are detected, copied and tracked."""
 
+# Every eighth row is compared first: most bands that differ differ there.
 _PROBED_ROWS = 8
+# Further unused buffers are freed; a buffer of 1920 x 1080 pixels has 8 MB.
 _SPARE_BUFFERS = 3
 _MOST_REGIONS = 32
 
 
 class Snapshots:
-    """The newest pixels of the screen, and room for those that somebody still looks at.
+    """Newest pixels of the screen, and spare buffers for the next snapshots.
 
-    An array that was handed out stays as it is. Its memory is used again when the last view of
-    it is gone, and then only the bands that changed meanwhile are copied into it.
+    An array that was returned never changes. Its buffer becomes a spare one when the last view of
+    it is garbage-collected; a snapshot in a spare buffer copies only the bands that changed since.
     """
 
     def __init__(self, size: Size, counter: int = 0) -> None:
@@ -32,29 +39,29 @@ class Snapshots:
         bands = -(-size.height // BAND_ROWS)
         self._changed_at = np.zeros(bands, np.int64)
         self.counter = counter
-        """Counts the changes."""
+        """Number of changes so far."""
         raw, _ = self._fresh()
         self.pixels = self._new(raw)
         self._freeze(self.pixels, raw)
 
     @property
     def changed_at(self) -> NDArray[np.int64]:
-        """The counter with which each band last changed, as it is now."""
+        """Copy of the counters at which each band last changed; read-only."""
         now = self._changed_at.copy()
         now.flags.writeable = False
         return now
 
     def rows(self, damage: Sequence[Region]) -> tuple[tuple[int, int], ...]:
-        """The runs of rows, whole bands, that one must look at after that damage."""
+        """Return the runs of rows, in whole bands, that must be captured after ``damage``."""
         return self._runs(self._touched(damage))
 
     def update(self, source: NDArray[np.uint8], damage: Sequence[Region]) -> tuple[Region, ...]:
-        """Take over what differs in ``source`` within the damaged rows; return where that is.
+        """Copy the damaged rows of ``source`` that differ; return the changed regions.
 
-        Empty when the same pixels were painted again; ``counter`` stays the same then. Only the
-        rows named by ``rows`` have to be valid in ``source``.
+        The result is empty, and ``counter`` unchanged, if the same pixels were painted again. Only
+        the rows returned by ``rows`` have to be valid in ``source``.
         """
-        old, new = words(self.pixels), words(source)
+        old, new = wide_rows(self.pixels), wide_rows(source)
         changed = np.zeros_like(self._changed_at, bool)
         for band in np.flatnonzero(self._touched(damage)):
             part = slice(band * BAND_ROWS, (band + 1) * BAND_ROWS)
@@ -63,6 +70,8 @@ class Snapshots:
             return ()
         raw, valid_at = self._spare.pop() if self._spare else self._fresh()
         target = self._new(raw)
+        # A spare buffer is valid up to the counter of its snapshot: first the bands that changed
+        # since then, from the newest snapshot, then the new ones.
         for top, bottom in self._runs((self._changed_at > valid_at) & ~changed):
             target[top:bottom] = self.pixels[top:bottom]
         for top, bottom in self._runs(changed):
@@ -80,11 +89,12 @@ class Snapshots:
         return np.frombuffer(raw, np.uint8).reshape(self._size.height, self._size.width, 4)
 
     def _freeze(self, pixels: NDArray[np.uint8], raw: bytearray) -> None:
-        # Every view, of whatever shape, holds this flat array, so its end is the last view's.
+        # Every view refers to this flat array, so it is finalized after the last view is gone.
         flat = pixels.base
         assert isinstance(flat, np.ndarray)  # noqa: S101 - how frombuffer and reshape work
         pixels.flags.writeable = False
         flat.flags.writeable = False
+        # deque.append is atomic: the finalizer may run in any thread.
         weakref.finalize(flat, self._spare.append, (raw, self.counter)).atexit = False
 
     def _touched(self, damage: Sequence[Region]) -> NDArray[np.bool_]:
@@ -113,12 +123,15 @@ class Snapshots:
         return merged(regions)
 
 
-def suspects(earlier: Frame, later: Frame) -> NDArray[np.bool_]:
-    """One flag a row: whether it may differ between two frames; all where nothing tells."""
+def maybe_changed_rows(earlier: Frame, later: Frame) -> NDArray[np.bool_]:
+    """Return one flag for each row: True if it may differ between two frames.
+
+    All rows are flagged if the frames have no common history.
+    """
     height = len(later.pixels)
     if later.pixels is earlier.pixels:
         return np.zeros(height, bool)
-    known = earlier.changed_at is not None and earlier.life == later.life
+    known = earlier.changed_at is not None and earlier.instance == later.instance
     if later.changed_at is None or not known or earlier.counter > later.counter:
         return np.ones(height, bool)
     return np.repeat(later.changed_at > earlier.counter, BAND_ROWS)[:height]
@@ -127,19 +140,22 @@ def suspects(earlier: Frame, later: Frame) -> NDArray[np.bool_]:
 def same(
     some: NDArray[np.uint64] | NDArray[np.uint32], others: NDArray[np.uint64] | NDArray[np.uint32]
 ) -> bool:
-    """Whether two bands of words are equal; a few rows mostly tell at once that they are not."""
+    """Return True if two bands are equal; a sample of rows finds most differences at once."""
     few = slice(None, None, _PROBED_ROWS)
     return np.array_equal(some[few], others[few]) and np.array_equal(some, others)
 
 
-def words(pixels: NDArray[np.uint8]) -> NDArray[np.uint64] | NDArray[np.uint32]:
-    """The same memory as rows of the widest numbers, which compare fastest."""
+def wide_rows(pixels: NDArray[np.uint8]) -> NDArray[np.uint64] | NDArray[np.uint32]:
+    """Return a view of the pixels as rows of 64-bit integers, which compare fastest.
+
+    Rows whose size is not a multiple of 8 bytes are viewed as 32-bit integers.
+    """
     rows = pixels.reshape(pixels.shape[0], -1)
     return rows.view(np.uint32) if rows.shape[1] % 8 else rows.view(np.uint64)
 
 
 def merged(regions: Sequence[Region]) -> tuple[Region, ...]:
-    """The regions that no other covers, or the one around all when they are many."""
+    """Return the regions that no other covers, or one bounding box if there are too many."""
     unique = tuple(dict.fromkeys(regions))
     if len(unique) <= _MOST_REGIONS:
         return tuple(

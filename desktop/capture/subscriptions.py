@@ -1,4 +1,9 @@
-"""Hands what happens on the screen from the X thread to those who wait for it."""
+"""Subscriptions: damage and frames from the X thread to the consumers that wait for them.
+
+``DamageSubscription`` delivers every damage event in order, to a coroutine. ``FrameSubscription``
+delivers only the newest frame, to a thread: a slow consumer skips frames, and the regions that
+changed in between are accumulated.
+"""
 
 import asyncio
 import threading
@@ -14,11 +19,15 @@ from deskhand.desktop.geometry import Region
 from .frames import Damage, Frame, Pointer
 from .snapshots import merged
 
+# A subscription without a consumer keeps at most this many entries; then they become one region.
 _MOST_CHANGES = 64
 
 
 class DamageSubscription:
-    """Damages since it was opened, for a coroutine, and those of the second before."""
+    """Damage events since the subscription was opened, for a coroutine.
+
+    The events of the second before are available as ``recent``.
+    """
 
     def __init__(
         self,
@@ -46,19 +55,19 @@ class DamageSubscription:
         self.close()
 
     def recent(self) -> tuple[Damage, ...]:
-        """What was painted in the second before this watch was opened."""
+        """Return the damage of the second before the subscription was opened."""
         return self._recent
 
     async def next(self, timeout: float) -> Damage | None:
-        """The next damage that was not taken yet, or None after ``timeout`` seconds.
+        """Wait for the next damage event; return None after ``timeout`` seconds.
 
         Raises:
-            DisplayGone: When the display is lost, after everything that came before was taken.
+            DisplayGone: When the display is lost, after all events before that were returned.
         """
         event = asyncio.Event()
         with self._lock:
             if self._arrived or self._gone:
-                return self._take()
+                return self._next_arrived()
             self._waiter = (asyncio.get_running_loop(), event)
         try:
             async with asyncio.timeout(timeout):
@@ -68,31 +77,33 @@ class DamageSubscription:
         finally:
             with self._lock:
                 self._waiter = None
+        # The event may have arrived between the timeout and this point.
         with self._lock:
-            return self._take() if self._arrived or self._gone else None
+            return self._next_arrived() if self._arrived or self._gone else None
 
     def put(self, damage: Damage) -> None:
-        """Called by the X thread."""
+        """Queue an event; the X thread calls this."""
         with self._lock:
             self._arrived.append(damage)
             self._wake()
 
     def lose(self) -> None:
-        """Called by the X thread when there will be no more."""
+        """End the subscription because the display is lost; the X thread calls this."""
         with self._lock:
             self._gone = True
             self._wake()
 
     def close(self) -> None:
-        """Stop listening; twice is fine."""
+        """End the subscription; idempotent."""
         self._forget(self)
 
-    def _take(self) -> Damage:
+    def _next_arrived(self) -> Damage:
         if self._arrived:
             return self._arrived.popleft()
         raise DisplayGone(self._display)
 
     def _wake(self) -> None:
+        # asyncio.Event is not thread-safe, so only the waiter's event loop may set it.
         if self._waiter is not None:
             loop, event = self._waiter
             self._waiter = None
@@ -100,7 +111,7 @@ class DamageSubscription:
 
 
 class FrameSubscription:
-    """Newest frames for one thread, which takes them as fast as it likes."""
+    """Newest frames for one thread, at the speed of that thread."""
 
     def __init__(
         self,
@@ -129,12 +140,12 @@ class FrameSubscription:
     ) -> None:
         self.close()
 
-    def take(self, timeout: float) -> tuple[Frame, tuple[Region, ...], Pointer] | None:
+    def next(self, timeout: float) -> tuple[Frame, tuple[Region, ...], Pointer] | None:
         """Wait for changed pixels or a moved pointer, at most ``timeout`` seconds.
 
-        Gives the newest frame, where it changed since the last take (nowhere when only the
-        pointer moved) and the pointer; at once the first time. None after the timeout and when
-        the feed is closed.
+        Return the newest frame, the regions that changed since the last call (none if only the
+        pointer moved) and the pointer. The first call returns at once. Return None after the
+        timeout and when the subscription is closed.
 
         Raises:
             DisplayGone: When the display is lost.
@@ -150,22 +161,23 @@ class FrameSubscription:
                 if self._closed:
                     return None
                 self._painted = False
+            # Without the lock: a capture takes milliseconds, and the X thread must not wait for it.
             frame = self._frame()
             pointer = self._pointer()
             with self._condition:
-                changed, moved = self._until(frame.counter), self._moved
+                changed, moved = self._changes_until(frame.counter), self._moved
                 self._moved = False
             if changed or moved:
                 return frame, changed, pointer
 
     def painted(self) -> None:
-        """Called when something was painted, whether or not it looks different."""
+        """Wake the consumer after damage; the pixels need not differ."""
         with self._condition:
             self._painted = True
             self._condition.notify_all()
 
     def changed(self, counter: int, regions: tuple[Region, ...]) -> None:
-        """Called when the frame of that counter was made."""
+        """Add the changed regions of the frame with ``counter`` and wake the consumer."""
         with self._condition:
             if len(self._changed) >= _MOST_CHANGES:
                 regions = merged([*(r for _, some in self._changed for r in some), *regions])
@@ -175,20 +187,20 @@ class FrameSubscription:
             self._condition.notify_all()
 
     def moved(self) -> None:
-        """Called when the pointer is elsewhere or looks different."""
+        """Wake the consumer because the pointer has another position or image."""
         with self._condition:
             self._moved = True
             self._condition.notify_all()
 
     def close(self) -> None:
-        """End a waiting take, and get no more; twice is fine."""
+        """End the subscription and a call that waits; idempotent."""
         with self._condition:
             self._closed = True
             self._condition.notify_all()
         self._forget(self)
 
-    def _until(self, counter: int) -> tuple[Region, ...]:
-        # A frame that another thread made since ours was grabbed is for the next take.
+    def _changes_until(self, counter: int) -> tuple[Region, ...]:
+        # Changes of a frame that another thread captured after ours belong to the next call.
         later = [change for change in self._changed if change[0] > counter]
         regions = merged([r for at, some in self._changed if at <= counter for r in some])
         self._changed = later

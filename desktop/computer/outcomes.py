@@ -91,7 +91,7 @@ def frame_id(boot: str, frame: Frame, moves: int) -> str:
 
     ``boot`` names the service. Both numbers only grow, so their sum belongs to one moment.
     """
-    return f"{boot}{frame.life}-{frame.counter + moves}"
+    return f"{boot}{frame.instance}-{frame.counter + moves}"
 
 
 def etag(frame: str, view: View, pointer: Pointer | None) -> str:

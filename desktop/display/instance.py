@@ -93,7 +93,7 @@ class DisplayInstance:
             address = (self.xserver.display, self.xserver.xauthority)
             name = "" if self.number == 1 else f".{self.number}"
             self.framebuffer = stack.enter_context(
-                Framebuffer(*address, life=name, counter=self._counter)
+                Framebuffer(*address, instance=name, counter=self._counter)
             )
             self._opened = self.framebuffer
             self.input = stack.enter_context(XTestInput(*address, self._acted))
@@ -120,7 +120,7 @@ class DisplayInstance:
         self._stack.close()
 
     def _acted(self) -> None:
-        self.framebuffer.glance()
+        self.framebuffer.check_pointer_soon()
         self._options.acted()
 
 

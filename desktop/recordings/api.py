@@ -38,11 +38,11 @@ from deskhand.vncbridge.http.multipart import Mixed, piece
 PREFIX = "/api/v0/desktop"
 
 CUT_AT_ONCE = 2
-"""Clips and pictures that are made at the same time."""
+"""Clips and pictures that are made concurrently."""
 
 LONGEST_LABEL = 2000
 LAST_SECOND = 1e11
-"""Since 1970; who counts in milliseconds is far beyond it."""
+"""Limit of times since 1970, so that times in milliseconds are rejected."""
 
 _STOPPED: dict[int | str, dict[str, Any]] = {
     200: {
@@ -70,7 +70,7 @@ class StepReport(BaseModel):
 
 
 async def _written() -> None:
-    """Where steps are noted at once."""
+    """Return at once: without a step log there are no pending steps."""
 
 
 def router(
@@ -79,24 +79,24 @@ def router(
     closing: Callable[[], bool],
     written: Callable[[], Awaitable[None]] = _written,
 ) -> APIRouter:
-    """The routes; once ``closing`` says so, nothing is started or stopped any more.
+    """Return the routes; once ``closing`` returns True, start and stop are refused.
 
-    ``written`` waits until the steps are noted that were done before it is called.
+    ``written`` waits until the steps of all actions so far are written.
     """
     routes = _Routes(recorder, catalog, closing, written)
     api = APIRouter(prefix=PREFIX, tags=["recording"])
-    told: dict[str, Any] = {"methods": ["POST"], "openapi_extra": _ASKED}
-    api.add_api_route("/recording/start", routes.start, **told)
+    post: dict[str, Any] = {"methods": ["POST"], "openapi_extra": _ASKED}
+    api.add_api_route("/recording/start", routes.start, **post)
     api.add_api_route(
-        "/recording/stop", routes.stop, response_model=None, responses=_STOPPED, **told
+        "/recording/stop", routes.stop, response_model=None, responses=_STOPPED, **post
     )
     api.add_api_route("/recordings", routes.list, methods=["GET"])
     one = "/recordings/{recording_id}"
     api.add_api_route(one, routes.get, methods=["GET"])
     api.add_api_route(one, routes.delete, methods=["DELETE"], status_code=204)
     api.add_api_route(f"{one}/steps", routes.note, methods=["POST"], status_code=204)
-    # HEAD: players ask for the length and for byte ranges before they read.
-    for part, serve, given in (
+    # HEAD: players request the length and the support of byte ranges before they read.
+    for part, serve, responses in (
         ("video", routes.video, openapi_responses("video/mp4")),
         ("thumbnail", routes.thumbnail, openapi_responses("image/jpeg")),
         ("clip", routes.clip, openapi_responses("video/mp4")),
@@ -107,10 +107,14 @@ def router(
         ),
         ("steps.vtt", routes.steps_vtt, openapi_responses("text/vtt", in_ranges=False)),
     ):
-        # One by one: an operation's id is made of its route's one method.
+        # One route for each method, because FastAPI derives the operation id from one method.
         for method in ("GET", "HEAD"):
             api.add_api_route(
-                f"{one}/{part}", serve, methods=[method], response_class=Response, responses=given
+                f"{one}/{part}",
+                serve,
+                methods=[method],
+                response_class=Response,
+                responses=responses,
             )
     return api
 
@@ -127,18 +131,18 @@ class _Routes:
         self._catalog = catalog
         self._closing = closing
         self._written = written
-        # Whoever looks at old films must not take the processor from the desktop.
+        # Requests for old recordings must not take the processor from the desktop.
         self._cutting = asyncio.Semaphore(CUT_AT_ONCE)
 
     async def start(self, request: Request) -> dict[str, str]:
         """Begin to record; a recording that runs already goes on."""
-        recording_id, label = await self._asked(request)
+        recording_id, label = await self._parse_body(request)
         await _answer("Failed to start recording.", self._recorder.start, recording_id, label)
         return {"message": "Recording started."}
 
     async def stop(self, request: Request) -> Response:
         """End a recording; the answer has the places of its files, or on request the files."""
-        recording_id, _ = await self._asked(request)
+        recording_id, _ = await self._parse_body(request)
         failed = "Failed to stop recording."
         await self._written()
         stored = await _answer(failed, self._recorder.stop, recording_id)
@@ -168,9 +172,9 @@ class _Routes:
     async def note(self, recording_id: str, report: StepReport, request: Request) -> None:
         """Add a step that this desktop did not see itself."""
         chat = caller_headers.text(request.headers, caller_headers.CHAT)
-        told = report.model_dump() | {"chat_id": report.chat_id or chat}
-        # The clock may have been set back meanwhile.
-        step = Step(**told | {"ended": max(report.started, report.ended)})
+        fields = report.model_dump() | {"chat_id": report.chat_id or chat}
+        # The reporting service's clock may have been set back during the step.
+        step = Step(**fields | {"ended": max(report.started, report.ended)})
         failed = "Failed to add step."
         await _answer(failed, self._catalog.latest_session, recording_id)
         await _answer(failed, self._recorder.add_reported_step, step)
@@ -214,12 +218,12 @@ class _Routes:
         text = await _answer(failed, self._catalog.steps_vtt, recording_id)
         return bytes_response(request, text.encode(), "text/vtt; charset=utf-8")
 
-    async def _asked(self, request: Request) -> tuple[str, str]:
+    async def _parse_body(self, request: Request) -> tuple[str, str]:
         if self._closing():
             _refuse(503, "Desktop API is shutting down.")
         try:
             body = json.loads(await request.body())
-            # Half a surrogate pair is a character to JSON, and no file can hold it.
+            # JSON may contain a lone surrogate, which cannot be encoded as UTF-8 for a file.
             json.dumps(body, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             body = None
@@ -243,7 +247,7 @@ class _Routes:
 
 
 async def _answer(failed: str, work: Callable[..., Result], *arguments: object) -> Result:
-    """Do blocking work in a thread and say in HTTP what goes wrong."""
+    """Do blocking work in a thread and translate its errors to HTTP responses."""
     try:
         return await to_thread.run_sync(work, *arguments)
     except InvalidRecordingId as error:
@@ -268,7 +272,8 @@ def _refuse(status: int, message: str, detail: str | None = None) -> NoReturn:
 
 
 def _files(stored: StoredRecording) -> Mixed:
-    """What a recording consists of for a caller who takes two parts at most."""
+    """Return the first video and the thumbnail of a recording as one multipart body."""
+    # The protocol of this response has two parts at most; further videos have their own URLs.
     pieces = [piece("video/mp4", stored.videos[0])]
     if stored.thumbnail is not None:
         pieces.append(piece("image/jpeg", stored.thumbnail))

@@ -1,4 +1,11 @@
-"""The screen as the recorder takes it: under the pointer, and a card where it is private."""
+"""Source of frames for the recorder: the screen, or a placeholder frame in privacy mode.
+
+States of a stream: *visible* and *hidden*. In privacy mode the stream delivers one placeholder
+frame and then waits until the mode is inactive. It then opens a new subscription, so that damage
+from the private time is never delivered, and begins with a frame that names the duration. A frame
+that was captured while the mode was switched on, even if it is off again, is discarded
+(``PrivacyMode.activations`` has changed).
+"""
 
 import time
 from typing import Protocol
@@ -7,21 +14,21 @@ from deskhand.desktop.capture.subscriptions import FrameSubscription
 from deskhand.desktop.errors import DisplayGone, DisplayNotReady
 from deskhand.desktop.geometry import Region, Size, whole
 from deskhand.desktop.lease.privacy import PrivacyMode
-from deskhand.desktop.screenshots.placeholder import card
-from deskhand.desktop.screenshots.renderer import covered, cut
+from deskhand.desktop.screenshots.placeholder import placeholder_frame
+from deskhand.desktop.screenshots.renderer import crop, pointer_region
 from deskhand.recording.errors import FeedEnded
 from deskhand.recording.ports import CapturedFrame, Overlay
 
 
 class SubscribableScreen(Protocol):
-    """What gives frames to those who take them one by one."""
+    """Screen with frame subscriptions."""
 
     @property
     def size(self) -> Size:
         """Native size."""
 
     def subscribe(self) -> FrameSubscription:
-        """Get new frames.
+        """Subscribe to new frames.
 
         Raises:
             DisplayGone, DisplayNotReady: If there is no display.
@@ -29,7 +36,7 @@ class SubscribableScreen(Protocol):
 
 
 class FrameSource:
-    """A screen that can be recorded."""
+    """Screen that can be recorded."""
 
     def __init__(self, screen: SubscribableScreen, privacy: PrivacyMode | None = None) -> None:
         self._screen = screen
@@ -41,7 +48,7 @@ class FrameSource:
         return self._screen.size
 
     def subscribe(self) -> "FrameStream":
-        """Open a feed of its own.
+        """Open a new stream.
 
         Raises:
             FeedEnded: If there is no display.
@@ -50,20 +57,20 @@ class FrameSource:
 
 
 class FrameStream:
-    """One taker's stream of shots."""
+    """Stream of frames for one recorder."""
 
     def __init__(self, screen: SubscribableScreen, privacy: PrivacyMode) -> None:
         self._screen = screen
         self._privacy = privacy
         self._hidden = False
         self._closed = False
-        self._pointed: Region | None = None
-        self._feed = self._subscribed()
+        self._pointer_area: Region | None = None
+        self._subscription = self._subscribed()
 
     def next_frame(self, timeout: float) -> CapturedFrame | None:
-        """Block until the picture differs from the last one taken; None after ``timeout``.
+        """Wait until the screen differs from the previous frame; return None after ``timeout``.
 
-        While the screen is private there is one picture: a card that says so.
+        In privacy mode the stream delivers a single placeholder frame.
 
         Raises:
             FeedEnded: If the display is gone.
@@ -72,25 +79,25 @@ class FrameStream:
             if not self._privacy.wait_inactive(timeout, lambda: self._closed):
                 return None
             # What was painted meanwhile is forgotten with the old feed.
-            self._pointed = None
-            self._feed.close()
-            self._feed = self._subscribed()
+            self._pointer_area = None
+            self._subscription.close()
+            self._subscription = self._subscribed()
             if self._closed:
-                self._feed.close()
+                self._subscription.close()
                 return None
             self._hidden = False
-            return self._card(f"private, {self._privacy.last_seconds:.0f} s")
+            return self._placeholder(f"private, {self._privacy.last_seconds:.0f} s")
         count = self._privacy.activations
-        shot = None if self._privacy.active else self._shot(timeout)
+        captured = None if self._privacy.active else self._capture(timeout)
         if self._privacy.active or self._privacy.activations != count:
             self._hidden = True
-            return self._card("A person has this desktop in private.")
-        return shot
+            return self._placeholder("A person has this desktop in private.")
+        return captured
 
     def close(self) -> None:
-        """End the feed."""
+        """End the stream."""
         self._closed = True
-        self._feed.close()
+        self._subscription.close()
         self._privacy.wake()
 
     def _subscribed(self) -> FrameSubscription:
@@ -100,23 +107,25 @@ class FrameStream:
         except (DisplayGone, DisplayNotReady) as error:
             raise FeedEnded from error
 
-    def _shot(self, timeout: float) -> CapturedFrame | None:
+    def _capture(self, timeout: float) -> CapturedFrame | None:
         try:
-            taken = self._feed.take(timeout)
+            update = self._subscription.next(timeout)
         except DisplayGone as error:
             raise FeedEnded from error
-        if taken is None:
+        if update is None:
             return None
-        frame, regions, pointer = taken
-        # A frame is as old as its last change: one that was there before us is of this moment,
-        # and so is one on which only the pointer moved.
+        frame, regions, pointer = update
+        # The time of a frame is that of its last change. A frame from before the subscription, or
+        # one on which only the pointer moved, counts as captured now.
         moment = max(frame.time, self._opened) if regions else time.monotonic()
-        place = covered(pointer, whole(self._screen.size))
-        changed = None if self._pointed is None else (*regions, self._pointed, place)
-        self._pointed = place
-        overlay = None if place.is_empty else Overlay(place, cut(frame.pixels, place, pointer))
+        area = pointer_region(pointer, whole(self._screen.size))
+        changed = None if self._pointer_area is None else (*regions, self._pointer_area, area)
+        self._pointer_area = area
+        overlay = None if area.is_empty else Overlay(area, crop(frame.pixels, area, pointer))
         return CapturedFrame(frame.pixels, moment, regions, changed, overlay)
 
-    def _card(self, text: str) -> CapturedFrame:
+    def _placeholder(self, text: str) -> CapturedFrame:
         width, height = self._screen.size
-        return CapturedFrame(card(text, width, height), time.monotonic(), ((0, 0, width, height),))
+        return CapturedFrame(
+            placeholder_frame(text, width, height), time.monotonic(), ((0, 0, width, height),)
+        )

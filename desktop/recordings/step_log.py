@@ -1,4 +1,9 @@
-"""Writes down what was done, once it is known how much of it may be told."""
+"""Step log: passes actions to the recorder as steps, without text from password fields.
+
+An application reports over AT-SPI, with a delay, which widget has the keyboard focus. So an action
+that types is written only after ``DELAY``, when the reports about its keys have arrived. All other
+actions, and all actions without accessibility reports, are written at once.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -11,12 +16,12 @@ from deskhand.recording.step import Step
 
 from .steps import step_from_action
 
-DOUBT = 0.5
-"""Seconds until an application has said to which of its widgets the keys before that went."""
+DELAY = 0.5
+"""Seconds within which applications report the focus of the keys before."""
 
 
 class TypingJudgement(Protocol):
-    """Whether password fields have the keyboard; in production the `focus_tracker`."""
+    """Source of the keyboard focus of password fields; in production the `FocusTracker`."""
 
     def connected(self) -> bool:
         """Return True while applications report their focused widgets."""
@@ -26,23 +31,23 @@ class TypingJudgement(Protocol):
 
 
 class StepLog:
-    """Notes actions as steps; those that type only after a moment, if applications can be heard.
+    """Writes actions as steps; an async context manager that ends when all are written.
 
-    ``mask`` is what takes known secrets out of a step later: its mask does not tell their length.
-    An async context manager; it ends when everything is written.
+    ``mask`` is the function with which the recorder removes known secrets. A text that contains
+    one is passed on unchanged, because the mask also hides its length.
     """
 
     def __init__(
         self,
-        note: Callable[[Step], None],
+        add_step: Callable[[Step], None],
         fields: TypingJudgement,
         mask: Callable[[str], str] = str,
-        doubt: float = DOUBT,
+        delay: float = DELAY,
     ) -> None:
-        self._note = note
+        self._add_step = add_step
         self._fields = fields
         self._mask = mask
-        self._doubt = doubt
+        self._delay = delay
         self._open: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
@@ -57,22 +62,23 @@ class StepLog:
         await self.written()
 
     def write(self, record: ActionRecord) -> None:
-        """Note an action; call it on the event loop."""
+        """Write an action; call this on the event loop."""
         heard = self._fields.connected()
         if not heard or not record.text or record.action not in TYPING:
-            self._note(step_from_action(record))
+            self._add_step(step_from_action(record))
             return
-        task = asyncio.create_task(self._later(record), name="note")
+        task = asyncio.create_task(self._write_later(record), name="note")
+        # The event loop keeps only a weak reference to a task.
         self._open.add(task)
         task.add_done_callback(self._open.discard)
 
     async def written(self) -> None:
-        """Return when all actions until now are noted."""
+        """Wait until all actions so far are written."""
         await asyncio.gather(*self._open)
 
-    async def _later(self, record: ActionRecord) -> None:
-        await asyncio.sleep(self._doubt)
-        end = record.ended + self._doubt
+    async def _write_later(self, record: ActionRecord) -> None:
+        await asyncio.sleep(self._delay)
+        end = record.ended + self._delay
         hidden = await asyncio.to_thread(self._fields.password_between, record.started, end)
         secret = self._mask(record.text or "") != record.text
-        self._note(step_from_action(record, hidden and not secret))
+        self._add_step(step_from_action(record, hidden and not secret))

@@ -1,4 +1,4 @@
-"""What is noted in a recording of what was done."""
+"""Steps of a recording from actions of agents and control sessions of people."""
 
 from deskhand.desktop.accessibility.password_fields import text_length
 from deskhand.desktop.actions.catalog import ActionRecord
@@ -9,7 +9,7 @@ from deskhand.recording.step import Step
 def step_from_action(record: ActionRecord, hidden: bool = False) -> Step:
     """Return an agent's action as a step, its times on the monotonic clock.
 
-    ``hidden`` if its text went into a password field: then only its length is told.
+    ``hidden``: the text went into a password field, so the step contains only its length.
     """
     text = record.text or ""
     return Step(
@@ -29,13 +29,13 @@ def step_from_action(record: ActionRecord, hidden: bool = False) -> Step:
     )
 
 
-def step_from_control_session(turn: ControlSession, deeds: str) -> Step:
-    """Return a person's time in control as a step; ``deeds`` is what may be told of it."""
+def step_from_control_session(session: ControlSession, activity: str) -> Step:
+    """Return a control session of a person as a step; ``activity`` summarizes the input."""
     return Step(
         tool="human",
-        title=f"{turn.name} was in control",
+        title=f"{session.name} was in control",
         action="human",
-        text=deeds,
-        started=turn.started,
-        ended=turn.ended,
+        text=activity,
+        started=session.started,
+        ended=session.ended,
     )

@@ -1,4 +1,4 @@
-"""The pictures that a client has already, as ``If-None-Match`` names them."""
+"""Entity tags of the screenshots that a caller has, from If-None-Match (RFC 9110, 13.1.2)."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from deskhand.vncbridge.http.etags import ANY, listed
 
 @dataclass(frozen=True)
 class Etags:
-    """A set of ETags, without their quotes; contains every ETag if ``every``."""
+    """Set of entity tags without their quotes; with ``every`` it contains any tag."""
 
     named: frozenset[str] = frozenset()
     every: bool = False
@@ -17,6 +17,6 @@ class Etags:
 
 
 def etags(if_none_match: str) -> Etags:
-    """Read the header; a malformed one names nothing, so that a picture is sent."""
+    """Parse the header; a malformed one contains no tag, so the full response is sent."""
     tags = listed(if_none_match)
     return Etags(frozenset(tag[1:-1] for tag in tags - {ANY}), every=ANY in tags)

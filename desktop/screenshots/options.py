@@ -1,4 +1,4 @@
-"""How a picture of the screen is wanted."""
+"""Options of a screenshot: format, size and region."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,24 +10,24 @@ PictureFormat = Literal["png", "jpeg", "webp"]
 
 @dataclass(frozen=True)
 class PictureOptions:
-    """What a picture's file is like."""
+    """Encoding of a screenshot."""
 
     format: PictureFormat = "png"
     quality: int = 85
-    """Of JPEG and WebP, 1 to 100."""
+    """Quality of JPEG and WebP, 1 to 100."""
     cursor: bool = True
-    """Whether the mouse pointer is drawn."""
+    """True to draw the mouse pointer."""
     since: str | None = None
-    """Frame that the caller has already; if the screen still shows it, no picture is made."""
+    """Id of a frame that the caller has; if the screen still shows it, no picture is encoded."""
 
 
 @dataclass(frozen=True)
 class View:
-    """A picture that can be made: what of the screen, and how large."""
+    """Region of the screen and size of the picture of it."""
 
     size: Size
     region: Region | None
-    """In native pixels; the whole screen if none."""
+    """Region in native pixels; None is the whole screen."""
     options: PictureOptions
 
 
@@ -36,13 +36,14 @@ def view(options: PictureOptions, space: Space, native: Size, region: Region | N
     if region is None:
         return View(space.picture, None, options)
     part = convert_region(region, space.size, native)
-    # Who names a size gets that size; all others see the region undistorted.
+    # A size that the caller named is used as it is; otherwise the region keeps its aspect ratio.
     size = space.picture if space.name == "scaled" else fitted(part.size, space.picture)
     return View(size, part, options)
 
 
 def fitted(content: Size, box: Size) -> Size:
-    """The largest size of the content's shape that fits into the box."""
+    """Return the largest size with the content's aspect ratio that fits into the box."""
+    # Integer arithmetic rounds to the nearest pixel; floats could miss the box by one.
     if content.width * box.height >= content.height * box.width:
         height = (2 * content.height * box.width + content.width) // (2 * content.width)
         return Size(box.width, max(1, height))

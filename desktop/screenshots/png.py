@@ -1,4 +1,10 @@
-"""PNG files put together from bands of rows, so that only changed bands need new bytes."""
+"""PNG files assembled from bands of rows, so that only changed bands are compressed again.
+
+All bands form one zlib stream in several IDAT chunks (PNG, third edition, section 11.2.3). Each
+band is raw deflate data that ends at a byte boundary (a full flush, RFC 1951) and refers to nothing
+before it, so a band can be replaced. The Adler-32 checksum of the stream is computed from those of
+the bands (RFC 1950).
+"""
 
 import struct
 import zlib
@@ -10,32 +16,35 @@ from numpy.typing import NDArray
 
 from deskhand.desktop.geometry import Size
 
+# Bit depth 8, colour type 2 (RGB), deflate, adaptive filters, no interlace.
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _RGB8 = struct.pack(">BBBBB", 8, 2, 0, 0, 0)
 _ZLIB_HEADER = b"\x78\x01"
+# An empty final deflate block with fixed Huffman codes.
 _LAST_BLOCK = b"\x03\x00"
 _ADLER_MODULUS = 65521
+# Filter types None and Up (section 9.2).
 _NONE, _UP = 0, 2
 
 
 class Band(NamedTuple):
-    """Some rows, compressed: raw deflate that ends on a byte and refers to nothing before it."""
+    """Compressed rows: raw deflate that ends at a byte and refers to nothing before it."""
 
     chunk: bytes
-    """Ready for the file."""
+    """IDAT chunk with length and CRC."""
     adler: int
-    """Checksum of the filtered rows."""
+    """Adler-32 checksum of the filtered rows."""
     length: int
-    """Bytes of the filtered rows."""
+    """Size of the filtered rows in bytes."""
 
 
 def band(rows: NDArray[np.uint8], deflated: bytes, adler: int) -> Band:
-    """The band of filtered ``rows``, with their checksum, that compress to ``deflated``."""
+    """Return the band of filtered ``rows`` that compress to ``deflated``."""
     return Band(_chunk(b"IDAT", deflated), adler, rows.size)
 
 
 def plain_rows(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Rows of shape ``(height, width, 3)`` without a filter: the best for what programs draw."""
+    """Return rows of shape ``(height, width, 3)`` with filter None: the best for interfaces."""
     height, width, _ = pixels.shape
     rows = np.empty((height, 1 + 3 * width), np.uint8)
     rows[:, 0] = _NONE
@@ -44,9 +53,9 @@ def plain_rows(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def up_rows(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The same rows as differences from the row above: smaller for photographs.
+    """Return the same rows with the Up filter: smaller for photographs.
 
-    The first row has no filter, so that the band needs no other.
+    The first row has no filter, so that the band does not depend on the one above.
     """
     height, width, _ = pixels.shape
     flat = pixels.reshape(height, 3 * width)
@@ -59,7 +68,7 @@ def up_rows(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def assemble(size: Size, bands: Iterable[Band]) -> bytes:
-    """The file of an RGB picture from its bands, top to bottom."""
+    """Return the file of an RGB picture from its bands, top to bottom."""
     parts = [
         _SIGNATURE,
         _chunk(b"IHDR", struct.pack(">II", *size) + _RGB8),
@@ -75,7 +84,8 @@ def assemble(size: Size, bands: Iterable[Band]) -> bytes:
 
 
 def joined_adler(first: int, second: int, second_length: int) -> int:
-    """Checksum of two pieces after each other, from the checksums of both."""
+    """Return the Adler-32 checksum of two pieces in sequence, from the checksums of both."""
+    # The low half is the sum of the bytes plus 1, the high half the sum of all low halves.
     low = (first & 0xFFFF) + (second & 0xFFFF) - 1
     high = (first >> 16) + (second >> 16) + second_length * ((first & 0xFFFF) - 1)
     return (high % _ADLER_MODULUS) << 16 | low % _ADLER_MODULUS

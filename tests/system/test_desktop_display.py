@@ -16,7 +16,7 @@ from deskhand.desktop.errors import DisplayGone, DisplayNotReady, MissingProgram
 from deskhand.desktop.geometry import Point, Region, whole
 from deskhand.desktop.input.events import PointerMotion
 from deskhand.desktop.input.xtest import XTestInput
-from deskhand.desktop.screenshots.renderer import cut
+from deskhand.desktop.screenshots.renderer import crop
 from tests.system.displays import PATIENCE, SIZE, Window, colour_at, display, framebuffer
 
 pytestmark = pytest.mark.x11
@@ -150,13 +150,13 @@ def test_the_end_of_the_server_reaches_everybody(tmp_path: Path) -> None:
         hands = XTestInput(running.server.display, running.server.xauthority)
         hands.open()
         feed = screen.subscribe()
-        assert feed.take(PATIENCE) is not None
+        assert feed.next(PATIENCE) is not None
         asyncio.run(ended(screen, running.server.pid))
         assert running.server.died.wait(PATIENCE)
         with pytest.raises(DisplayGone):
             screen.frame()
         with pytest.raises(DisplayGone):
-            feed.take(PATIENCE)
+            feed.next(PATIENCE)
         with pytest.raises(DisplayGone):
             hands.perform([PointerMotion(Point(1, 1))])
         hands.close()
@@ -235,18 +235,20 @@ def test_a_feed_gives_changed_frames_and_the_moved_pointer(tmp_path: Path) -> No
         framebuffer(running) as screen,
         Window(running.server, PLACE, RED) as window,
         screen.subscribe() as feed,
-        XTestInput(running.server.display, running.server.xauthority, screen.glance) as hands,
+        XTestInput(
+            running.server.display, running.server.xauthority, screen.check_pointer_soon
+        ) as hands,
     ):
-        first = feed.take(PATIENCE)
+        first = feed.next(PATIENCE)
         assert first is not None
         assert first[1] == (whole(SIZE),)
         window.paint(GREEN)
-        changed = feed.take(PATIENCE)
+        changed = feed.next(PATIENCE)
         assert changed is not None
         assert colour_at(changed[0], 150, 250) == GREEN
         assert changed[1] == (PLACE,)
         hands.perform([PointerMotion(Point(33, 44))])
-        moved = feed.take(PATIENCE)
+        moved = feed.next(PATIENCE)
         assert moved is not None
         assert moved[0] is changed[0]
         assert (moved[1], moved[2].position) == ((), Point(33, 44))
@@ -263,7 +265,7 @@ def test_the_pointer_is_seen_and_can_be_drawn(tmp_path: Path) -> None:
         pointer = screen.pointer()
         assert pointer.position == Point(400, 300)
         bare = screen.frame().pixels
-        drawn = cut(bare, whole(screen.size), pointer)
+        drawn = crop(bare, whole(screen.size), pointer)
         rows, columns = np.nonzero((drawn != bare).any(axis=2))
         assert 380 <= columns.min() <= columns.max() <= 430
         assert 280 <= rows.min() <= rows.max() <= 330

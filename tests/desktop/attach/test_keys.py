@@ -62,7 +62,7 @@ def test_every_character_that_cannot_be_typed_is_named_once() -> None:
         Wait(1.0),
     ],
 )
-def test_the_usual_can_be_done(action: Wait) -> None:
+def test_common_actions_are_possible(action: Wait) -> None:
     assert unreachable(action) == ()
 
 

@@ -13,8 +13,8 @@ LIMIT = 20.0
 SIZE = Size(64, 48)
 
 
-class FakeCamera:
-    """A screen that is painted and lost as told."""
+class FakeScreenSource:
+    """Screen that a test paints and removes."""
 
     size = SIZE
 
@@ -37,11 +37,11 @@ class FakeCamera:
 
 
 def test_a_frame_is_new_only_when_its_pixels_are() -> None:
-    camera = FakeCamera()
-    with PolledScreen(camera, ":1") as screen:
+    source = FakeScreenSource()
+    with PolledScreen(source, ":1") as screen:
         first = screen.frame()
         assert screen.frame() is first
-        camera.pixels[5, 5] = 255
+        source.pixels[5, 5] = 255
         second = screen.frame()
         assert second.counter == first.counter + 1
         assert second.pixels[5, 5, 0] == 255
@@ -49,22 +49,22 @@ def test_a_frame_is_new_only_when_its_pixels_are() -> None:
         assert screen.size == SIZE
 
 
-def test_nothing_is_looked_at_while_nobody_waits() -> None:
-    camera = FakeCamera()
-    with PolledScreen(camera, ":1") as screen:
-        looked = camera.grabs
-        camera.grabbed.clear()
-        assert not camera.grabbed.wait(0.2)
-        assert camera.grabs == looked
+def test_without_subscriptions_nothing_is_captured() -> None:
+    source = FakeScreenSource()
+    with PolledScreen(source, ":1") as screen:
+        grabs = source.grabs
+        source.grabbed.clear()
+        assert not source.grabbed.wait(0.2)
+        assert source.grabs == grabs
         with screen.watch():
-            assert camera.grabbed.wait(LIMIT)
+            assert source.grabbed.wait(LIMIT)
 
 
-def test_a_watch_is_told_where_the_screen_changed() -> None:
+def test_a_damage_subscription_receives_the_changed_regions() -> None:
     async def scenario() -> None:
-        camera = FakeCamera()
-        with PolledScreen(camera, ":1") as screen, screen.watch() as watch:
-            camera.pixels[30, 5] = 255
+        source = FakeScreenSource()
+        with PolledScreen(source, ":1") as screen, screen.watch() as watch:
+            source.pixels[30, 5] = 255
             damage = await watch.next(LIMIT)
             assert damage is not None
             assert any(region.covers(Region(5, 30, 6, 31)) for region in damage.regions)
@@ -74,32 +74,32 @@ def test_a_watch_is_told_where_the_screen_changed() -> None:
     asyncio.run(scenario())
 
 
-def test_a_feed_gives_changes_and_moves_of_the_pointer() -> None:
-    camera = FakeCamera()
-    with PolledScreen(camera, ":1") as screen, screen.subscribe() as feed:
-        assert feed.take(LIMIT) is not None
-        camera.pixels[0, 0] = 9
-        taken = feed.take(LIMIT)
+def test_a_frame_subscription_delivers_changes_and_pointer_moves() -> None:
+    source = FakeScreenSource()
+    with PolledScreen(source, ":1") as screen, screen.subscribe() as feed:
+        assert feed.next(LIMIT) is not None
+        source.pixels[0, 0] = 9
+        taken = feed.next(LIMIT)
         while taken is not None and not taken[1]:
-            taken = feed.take(LIMIT)
+            taken = feed.next(LIMIT)
         assert taken is not None
         assert taken[0].pixels[0, 0, 0] == 9
-        camera.at = Point(7, 7)
-        taken = feed.take(LIMIT)
+        source.at = Point(7, 7)
+        taken = feed.next(LIMIT)
         assert taken is not None
         assert taken[2].position == Point(7, 7)
 
 
-def test_a_lost_screen_ends_what_waits_for_it() -> None:
+def test_a_lost_screen_ends_its_subscriptions() -> None:
     async def scenario() -> None:
-        camera = FakeCamera()
-        with PolledScreen(camera, ":1") as screen, screen.watch() as watch:
+        source = FakeScreenSource()
+        with PolledScreen(source, ":1") as screen, screen.watch() as watch:
             feed = screen.subscribe()
-            camera.lost = True
+            source.lost = True
             with pytest.raises(DisplayGone):
                 await watch.next(LIMIT)
             with pytest.raises(DisplayGone):
-                feed.take(LIMIT)
+                feed.next(LIMIT)
         with pytest.raises(DisplayGone, match="closed"):
             screen.frame()
         screen.close()

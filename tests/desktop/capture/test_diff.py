@@ -28,7 +28,7 @@ def test_a_repaint_with_the_same_pixels_is_no_change() -> None:
     assert found.regions == ()
 
 
-def test_what_was_not_painted_is_not_compared() -> None:
+def test_regions_without_damage_are_not_compared() -> None:
     found = changes(frame(SMALL, 0), frame(SMALL, 1, SPOT), [Region(40, 40, 50, 45)])
     assert found.regions == ()
 
@@ -53,7 +53,7 @@ def test_the_meaningless_fourth_byte_does_not_count() -> None:
     assert changes(before, Frame(pixels, 1, 0.0), [whole(SMALL)]).fraction == 0.0
 
 
-def test_pixels_that_do_not_lie_together_are_compared_too() -> None:
+def test_pixels_that_are_not_contiguous_are_compared_too() -> None:
     large = np.zeros((SMALL.height, SMALL.width * 2, 4), np.uint8)
     before = Frame(large[:, : SMALL.width], 0, 0.0)
     found = changes(before, frame(SMALL, 1, SPOT), [whole(SMALL)])
@@ -67,7 +67,7 @@ def test_a_screen_of_another_size_has_changed_altogether() -> None:
     assert found.regions == (whole(large),)
 
 
-def test_many_changes_are_told_as_a_few() -> None:
+def test_many_changes_are_joined_to_a_few() -> None:
     spots = [Region(x, y, x + 1, y + 1) for x in range(0, 60, 4) for y in range(0, 40, 4)]
     found = changes(frame(SMALL, 0), frame(SMALL, 1, *spots), spots)
     assert len(found.regions) == MOST_REGIONS

@@ -40,7 +40,7 @@ def test_slow_paints_must_be_silent_for_longer() -> None:
     assert settle.verdict(10.45) == "quiet"
 
 
-def test_a_slow_painter_keeps_nobody_waiting_for_more_than_three_times_quiet() -> None:
+def test_a_slow_painter_delays_rest_by_three_times_quiet_at_most() -> None:
     settle = Settle(SettleRule(grace=1.0), started=10.0)
     settle.painted(paint(10.9, WINDOW))
     assert settle.verdict(11.15) is None
@@ -93,7 +93,7 @@ def test_a_caret_seen_once_counts() -> None:
     assert settle.verdict(10.13) == "quiet"
 
 
-def test_what_is_painted_around_a_caret_counts() -> None:
+def test_damage_around_a_caret_counts() -> None:
     settle = Settle(RULE, started=10.0, recent=(paint(9.1, CARET), paint(9.6, CARET)))
     settle.painted(paint(10.02, CARET, WINDOW))
     assert settle.verdict(10.13) == "quiet"
@@ -114,7 +114,7 @@ def test_a_spinner_of_changing_boxes_is_restless() -> None:
     assert any(region.covers(turns[2]) for region in found)
 
 
-def test_a_panel_alone_tells_of_something_to_come() -> None:
+def test_damage_of_a_panel_alone_announces_a_change() -> None:
     panel = Region(0, 900, 1000, 950)
     settle = Settle(RULE, started=10.0, margins=(panel,))
     settle.painted(paint(10.05, panel))
@@ -124,14 +124,14 @@ def test_a_panel_alone_tells_of_something_to_come() -> None:
     assert settle.verdict(10.17) == "quiet"
 
 
-def test_what_is_known_to_move_does_not_count() -> None:
+def test_regions_known_to_move_do_not_count() -> None:
     settle = Settle(RULE, started=10.0, moving=(CARET,))
     settle.painted(paint(10.1, CARET))
     assert settle.verdict(10.25) == "no_change"
     assert settle.moving_at(10.25) == (CARET,)
 
 
-def test_what_was_painted_until_the_ceiling_is_known_to_move() -> None:
+def test_regions_painted_until_the_ceiling_are_known_to_move() -> None:
     settle = Settle(SettleRule(longest=1.0), started=10.0)
     for turn in range(11):
         settle.painted(paint(10.0 + turn / 10, CARET))
@@ -188,7 +188,7 @@ def test_the_wait_always_ends_at_the_ceiling(
     assert settle.verdict(longest) is not None
 
 
-def test_a_button_that_shows_it_was_clicked_may_take_its_time_to_answer() -> None:
+def test_after_the_feedback_of_a_button_its_effect_is_awaited() -> None:
     button = Region(180, 190, 380, 250)
     settle = Settle(RULE, started=10.0, clicked=Point(200, 200))
     settle.painted(paint(10.02, button))
@@ -197,16 +197,14 @@ def test_a_button_that_shows_it_was_clicked_may_take_its_time_to_answer() -> Non
     assert settle.verdict(10.53) == "quiet"
 
 
-def test_a_button_that_only_shows_it_was_clicked_is_waited_for_as_long_as_for_a_first_paint() -> (
-    None
-):
+def test_after_the_feedback_of_a_button_the_wait_lasts_one_grace_time() -> None:
     settle = Settle(RULE, started=10.0, clicked=Point(200, 200))
     settle.painted(paint(10.02, Region(180, 190, 380, 250)))
     assert settle.verdict(10.26) is None
     assert settle.verdict(10.28) == "quiet"
 
 
-def test_a_large_or_distant_paint_is_what_a_click_was_for() -> None:
+def test_a_large_or_distant_paint_is_the_effect_of_a_click() -> None:
     for region in (WINDOW, Region(700, 200, 720, 210)):
         settle = Settle(RULE, started=10.0, clicked=Point(200, 200))
         settle.painted(paint(10.02, region))

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from deskhand.desktop.capture.frames import Frame
-from deskhand.desktop.capture.snapshots import BAND_ROWS, Snapshots, merged, same, suspects, words
+from deskhand.desktop.capture.snapshots import (
+    BAND_ROWS,
+    Snapshots,
+    maybe_changed_rows,
+    merged,
+    same,
+    wide_rows,
+)
 from deskhand.desktop.geometry import Region, Size, whole
 
 SIZE = Size(32, 100)
@@ -23,14 +30,14 @@ def paint(pixels: NDArray[np.uint8], region: Region, value: int) -> None:
     pixels[region.top : region.bottom, region.left : region.right] = value
 
 
-def test_rows_to_look_at_are_whole_bands() -> None:
+def test_rows_to_capture_are_whole_bands() -> None:
     damage = [Region(0, 0, 1, 1), Region(3, 50, 9, 60), Region(0, 95, 32, 130)]
     assert Snapshots(SIZE).rows(damage) == ((0, 24), (48, 100))
     assert Snapshots(SIZE).rows([Region(0, 50, 1, 51)]) == ((48, 72),)
     assert Snapshots(SIZE).rows([Region(0, 50, 0, 51)]) == ()
 
 
-def test_what_differs_is_taken_over_and_named() -> None:
+def test_differences_are_copied_and_returned() -> None:
     snapshots = Snapshots(SIZE)
     source = screen()
     paint(source, Region(4, 30, 8, 31), 200)
@@ -66,7 +73,7 @@ def test_snapshots_cannot_be_written() -> None:
     assert not snapshots.pixels[3:, 1:].flags.writeable
 
 
-def test_memory_is_used_again_when_the_last_view_is_gone() -> None:
+def test_a_buffer_is_used_again_when_the_last_view_is_gone() -> None:
     snapshots = Snapshots(SIZE)
     places = set()
     for value in range(1, 20):
@@ -86,7 +93,7 @@ def test_memory_is_used_again_when_the_last_view_is_gone() -> None:
         max_size=25,
     )
 )  # fmt: skip
-def test_a_snapshot_that_was_handed_out_never_changes(
+def test_a_returned_snapshot_never_changes(
     steps: list[tuple[int, int, int, int, bool]],
 ) -> None:
     snapshots = Snapshots(SIZE)
@@ -105,11 +112,11 @@ def test_a_snapshot_that_was_handed_out_never_changes(
         assert all(np.array_equal(view, copy) for view, copy in kept)
 
 
-def framed(snapshots: Snapshots, life: str = "") -> Frame:
-    return Frame(snapshots.pixels, snapshots.counter, 0.0, life, snapshots.changed_at)
+def framed(snapshots: Snapshots, instance: str = "") -> Frame:
+    return Frame(snapshots.pixels, snapshots.counter, 0.0, instance, snapshots.changed_at)
 
 
-def test_two_frames_tell_the_rows_in_which_they_may_differ() -> None:
+def test_two_frames_give_the_rows_that_may_differ() -> None:
     snapshots = Snapshots(SIZE, 7)
     source = screen()
     first = framed(snapshots)
@@ -118,35 +125,35 @@ def test_two_frames_tell_the_rows_in_which_they_may_differ() -> None:
         source[top] += 1
         snapshots.update(source, EVERYTHING)
         frames.append(framed(snapshots))
-    assert np.flatnonzero(suspects(first, frames[1])).tolist() == list(range(96, 100))
-    assert np.flatnonzero(suspects(frames[1], frames[2])).tolist() == list(range(24, 48))
-    assert suspects(first, frames[2]).sum() == 28
-    assert not suspects(frames[2], frames[2]).any()
+    assert np.flatnonzero(maybe_changed_rows(first, frames[1])).tolist() == list(range(96, 100))
+    assert np.flatnonzero(maybe_changed_rows(frames[1], frames[2])).tolist() == list(range(24, 48))
+    assert maybe_changed_rows(first, frames[2]).sum() == 28
+    assert not maybe_changed_rows(frames[2], frames[2]).any()
 
 
-def test_frames_that_tell_nothing_of_each_other_may_differ_everywhere() -> None:
+def test_frames_without_common_history_may_differ_everywhere() -> None:
     snapshots = Snapshots(SIZE)
     first = framed(snapshots)
     source = screen()
     source[0] = 1
     snapshots.update(source, EVERYTHING)
     later = framed(snapshots)
-    assert suspects(first, framed(snapshots, "next")).all()
-    assert suspects(later, first).all()
-    assert suspects(first, replace(later, changed_at=None)).all()
-    assert suspects(replace(first, changed_at=None), later).all()
+    assert maybe_changed_rows(first, framed(snapshots, "next")).all()
+    assert maybe_changed_rows(later, first).all()
+    assert maybe_changed_rows(first, replace(later, changed_at=None)).all()
+    assert maybe_changed_rows(replace(first, changed_at=None), later).all()
 
 
-def test_what_a_frame_tells_stays_as_it_is() -> None:
+def test_the_change_counters_of_a_frame_never_change() -> None:
     snapshots = Snapshots(SIZE)
-    told = snapshots.changed_at
+    changed_at = snapshots.changed_at
     snapshots.update(screen(1), EVERYTHING)
-    assert not told.any()
-    assert not told.flags.writeable
+    assert not changed_at.any()
+    assert not changed_at.flags.writeable
 
 
-def test_bands_are_the_same_when_every_word_is() -> None:
-    one = words(screen())
+def test_bands_are_equal_when_all_their_integers_are() -> None:
+    one = wide_rows(screen())
     for row in range(SIZE.height):
         other = one.copy()
         other[row, -1] = 1
@@ -154,9 +161,9 @@ def test_bands_are_the_same_when_every_word_is() -> None:
     assert same(one, one.copy())
 
 
-def test_words_are_as_wide_as_the_rows_allow() -> None:
-    assert words(np.zeros((3, 4, 4), np.uint8)).shape == (3, 2)
-    assert words(np.zeros((3, 5, 4), np.uint8)).shape == (3, 5)
+def test_integers_are_as_wide_as_the_rows_allow() -> None:
+    assert wide_rows(np.zeros((3, 4, 4), np.uint8)).shape == (3, 2)
+    assert wide_rows(np.zeros((3, 5, 4), np.uint8)).shape == (3, 5)
 
 
 def regions(count: int) -> Iterable[Region]:
@@ -175,5 +182,5 @@ def test_a_region_inside_another_is_dropped() -> None:
     )
 
 
-def test_many_regions_become_the_one_around_them() -> None:
+def test_many_regions_become_their_bounding_box() -> None:
     assert merged(list(regions(50))) == (Region(0, 0, 50, 103),)

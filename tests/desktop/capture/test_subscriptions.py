@@ -20,14 +20,16 @@ def damage(time: float) -> Damage:
 
 
 class Screen:
-    """Frames as the framebuffer makes them, and a feed of them."""
+    """Screen with one frame subscription, as the framebuffer uses it."""
 
     def __init__(self) -> None:
         self.counter = 0
         self.gone = False
         self.forgotten: list[FrameSubscription] = []
         self.before_pointer: Callable[[], None] = lambda: None
-        self.feed = FrameSubscription(self.frame, self.pointer, WHOLE, self.forgotten.append)
+        self.subscription = FrameSubscription(
+            self.frame, self.pointer, WHOLE, self.forgotten.append
+        )
 
     def frame(self) -> Frame:
         if self.gone:
@@ -40,27 +42,27 @@ class Screen:
 
     def change(self, *regions: Region) -> None:
         self.counter += 1
-        self.feed.changed(self.counter, regions)
+        self.subscription.changed(self.counter, regions)
 
-    def taken(self, timeout: float = 0.0) -> tuple[int, tuple[Region, ...]] | None:
-        got = self.feed.take(timeout)
+    def next(self, timeout: float = 0.0) -> tuple[int, tuple[Region, ...]] | None:
+        got = self.subscription.next(timeout)
         return None if got is None else (got[0].counter, got[1])
 
 
 @pytest.fixture
 def screen() -> Screen:
     made = Screen()
-    made.taken()
+    made.next()
     return made
 
 
-def watch() -> DamageSubscription:
+def subscription() -> DamageSubscription:
     return DamageSubscription((damage(1.0),), ":9", lambda _: None)
 
 
-def test_a_watch_gives_every_damage_in_order() -> None:
+def test_a_damage_subscription_delivers_every_event_in_order() -> None:
     async def scenario() -> None:
-        with watch() as opened:
+        with subscription() as opened:
             opened.put(damage(2.0))
             opened.put(damage(3.0))
             assert opened.recent() == (damage(1.0),)
@@ -69,9 +71,9 @@ def test_a_watch_gives_every_damage_in_order() -> None:
     asyncio.run(scenario())
 
 
-def test_a_waiting_watch_is_woken_from_another_thread() -> None:
+def test_a_waiting_subscription_is_woken_from_another_thread() -> None:
     async def scenario() -> None:
-        opened = watch()
+        opened = subscription()
         waiting = asyncio.create_task(opened.next(LIMIT))
         await asyncio.sleep(0)
         thread = threading.Thread(target=opened.put, args=(damage(2.0),))
@@ -82,15 +84,15 @@ def test_a_waiting_watch_is_woken_from_another_thread() -> None:
     asyncio.run(scenario())
 
 
-def test_a_watch_ends_when_the_display_is_lost() -> None:
+def test_a_damage_subscription_ends_when_the_display_is_lost() -> None:
     async def scenario() -> None:
-        opened = watch()
+        opened = subscription()
         opened.put(damage(2.0))
         opened.lose()
         assert await opened.next(0) == damage(2.0)
         with pytest.raises(DisplayGone):
             await opened.next(0)
-        waiting = watch()
+        waiting = subscription()
         task = asyncio.create_task(waiting.next(LIMIT))
         await asyncio.sleep(0)
         waiting.lose()
@@ -100,65 +102,65 @@ def test_a_watch_ends_when_the_display_is_lost() -> None:
     asyncio.run(scenario())
 
 
-def test_the_first_take_is_the_whole_screen() -> None:
-    assert Screen().taken() == (0, (WHOLE,))
+def test_the_first_call_returns_the_whole_screen() -> None:
+    assert Screen().next() == (0, (WHOLE,))
 
 
-def test_a_take_names_what_changed_since_the_last(screen: Screen) -> None:
+def test_a_call_returns_the_changes_since_the_last_one(screen: Screen) -> None:
     screen.change(PART)
     screen.change(OTHER, PART)
-    assert screen.taken() == (2, (PART, OTHER))
-    assert screen.taken() is None
+    assert screen.next() == (2, (PART, OTHER))
+    assert screen.next() is None
 
 
 def test_a_repaint_of_the_same_pixels_is_no_frame(screen: Screen) -> None:
-    screen.feed.painted()
-    assert screen.taken() is None
+    screen.subscription.painted()
+    assert screen.next() is None
 
 
 def test_a_moved_pointer_is_a_frame_without_regions(screen: Screen) -> None:
-    screen.feed.moved()
-    assert screen.taken() == (0, ())
+    screen.subscription.moved()
+    assert screen.next() == (0, ())
 
 
-def test_a_frame_made_meanwhile_is_for_the_next_take(screen: Screen) -> None:
+def test_a_frame_made_meanwhile_is_for_the_next_call(screen: Screen) -> None:
     def change_once() -> None:
         screen.before_pointer = lambda: None
         screen.change(OTHER)
 
     screen.change(PART)
     screen.before_pointer = change_once
-    assert screen.taken() == (1, (PART,))
-    assert screen.taken() == (2, (OTHER,))
+    assert screen.next() == (1, (PART,))
+    assert screen.next() == (2, (OTHER,))
 
 
-def test_a_feed_that_nobody_takes_does_not_grow(screen: Screen) -> None:
+def test_a_subscription_without_a_consumer_does_not_grow(screen: Screen) -> None:
     for number in range(1000):
         screen.change(Region(number, 0, number + 1, 1))
-    assert screen.taken() == (1000, (Region(0, 0, 1000, 1),))
+    assert screen.next() == (1000, (Region(0, 0, 1000, 1),))
 
 
-def test_a_waiting_take_is_woken_by_a_change(screen: Screen) -> None:
+def test_a_waiting_call_is_woken_by_a_change(screen: Screen) -> None:
     results: list[object] = []
-    thread = threading.Thread(target=lambda: results.append(screen.taken(LIMIT)))
+    thread = threading.Thread(target=lambda: results.append(screen.next(LIMIT)))
     thread.start()
     screen.change(PART)
     thread.join(LIMIT)
     assert results == [(1, (PART,))]
 
 
-def test_closing_ends_a_waiting_take(screen: Screen) -> None:
+def test_closing_ends_a_waiting_call(screen: Screen) -> None:
     results: list[object] = []
-    with screen.feed:
-        thread = threading.Thread(target=lambda: results.append(screen.taken(LIMIT)))
+    with screen.subscription:
+        thread = threading.Thread(target=lambda: results.append(screen.next(LIMIT)))
         thread.start()
     thread.join(LIMIT)
     assert results == [None]
-    assert screen.forgotten == [screen.feed]
+    assert screen.forgotten == [screen.subscription]
 
 
-def test_a_feed_of_a_lost_display_says_so(screen: Screen) -> None:
+def test_a_frame_subscription_of_a_lost_display_raises(screen: Screen) -> None:
     screen.gone = True
-    screen.feed.painted()
+    screen.subscription.painted()
     with pytest.raises(DisplayGone):
-        screen.taken()
+        screen.next()

@@ -115,7 +115,7 @@ def test_stop_sends_the_files_themselves_on_request(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
-def test_parts_of_a_video_can_be_asked_for(tmp_path: Path) -> None:
+def test_byte_ranges_of_a_video_can_be_requested(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()
         await desktop.stop()
@@ -132,7 +132,7 @@ def test_parts_of_a_video_can_be_asked_for(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
-def test_who_has_the_video_already_is_told_so(tmp_path: Path) -> None:
+def test_a_client_with_the_current_video_gets_not_modified(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()
         await desktop.stop()
@@ -148,7 +148,7 @@ def test_who_has_the_video_already_is_told_so(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
-def test_a_stretch_is_cut_out_exactly(tmp_path: Path) -> None:
+def test_a_clip_is_cut_exactly(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()
         for number in range(2, 12):
@@ -183,13 +183,13 @@ def test_each_step_has_a_picture(tmp_path: Path) -> None:
         assert shown.content.startswith(b"\xff\xd8")
         missing = await desktop.get(f"/{A}/steps/1/picture")
         assert missing.status_code == 404
-        told = {"message": "Step not found.", "detail": "the recording has no step 1"}
-        assert missing.json()["detail"] == told
+        error = {"message": "Step not found.", "detail": "the recording has no step 1"}
+        assert missing.json()["detail"] == error
 
     run(tmp_path, scenario)
 
 
-def test_what_a_known_recording_lacks_is_named(tmp_path: Path) -> None:
+def test_a_missing_part_of_a_recording_is_named(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()
         address = f"/recordings/{A}"
@@ -200,14 +200,14 @@ def test_what_a_known_recording_lacks_is_named(tmp_path: Path) -> None:
             "take 9": await desktop.client.delete(f"{address}?take=9"),
         }
         for what, answer in answers.items():
-            told = answer.json()["detail"]
-            assert (answer.status_code, told["detail"]) == (404, f"the recording has no {what}")
-            assert told["message"] == f"{what.split()[0].capitalize()} not found."
+            error = answer.json()["detail"]
+            assert (answer.status_code, error["detail"]) == (404, f"the recording has no {what}")
+            assert error["message"] == f"{what.split()[0].capitalize()} not found."
 
     run(tmp_path, scenario)
 
 
-def test_players_and_caches_may_ask_for_heads_and_changes_of_everything(tmp_path: Path) -> None:
+def test_every_file_supports_head_and_conditional_requests(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()
         begun = (await desktop.get(f"/{A}")).json()["started_at"]
@@ -229,7 +229,7 @@ def test_players_and_caches_may_ask_for_heads_and_changes_of_everything(tmp_path
     run(tmp_path, scenario)
 
 
-def test_a_clip_that_is_asked_for_again_is_the_same(tmp_path: Path) -> None:
+def test_a_clip_that_is_requested_again_is_the_same(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()
         for number in range(2, 9):
@@ -259,7 +259,7 @@ def test_a_file_that_vanishes_in_between_is_not_found(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
-def test_what_a_desktop_showed_is_never_taken_for_a_page(tmp_path: Path) -> None:
+def test_recorded_content_is_never_rendered_as_a_page(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()
         await desktop.stop()
@@ -302,7 +302,7 @@ def test_what_a_desktop_showed_is_never_taken_for_a_page(tmp_path: Path) -> None
         ),
     ],
 )
-def test_bad_requests_are_answered_in_the_agreed_words(
+def test_bad_requests_get_the_documented_errors(
     tmp_path: Path, verb: str, body: bytes, message: str, detail: str | None
 ) -> None:
     async def scenario(desktop: Service) -> None:
@@ -343,20 +343,20 @@ def test_a_sixth_recording_is_a_conflict(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
-def test_a_full_disk_is_named_and_costs_nothing_else(tmp_path: Path) -> None:
+def test_a_full_disk_is_named_and_has_no_other_effect(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         answer = await desktop.start()
         assert answer.status_code == 500
-        told = answer.json()["detail"]
-        assert told["message"] == "Failed to start recording."
-        assert told["detail"].startswith("the disk is too full: ")
+        error = answer.json()["detail"]
+        assert error["message"] == "Failed to start recording."
+        assert error["detail"].startswith("the disk is too full: ")
         assert (await desktop.stop()).status_code == 404
         assert (await desktop.get("")).json() == {"recordings": []}
 
     run(tmp_path, scenario, free_to_start=1 << 62)
 
 
-def test_a_closing_service_says_so(tmp_path: Path) -> None:
+def test_a_closing_service_refuses_to_start(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         desktop.closing = True
         for answer in (await desktop.start(), await desktop.stop()):
@@ -393,7 +393,7 @@ def test_recordings_are_listed_and_deleted(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
-def test_one_take_of_a_recording_can_be_deleted(tmp_path: Path) -> None:
+def test_one_session_of_a_recording_can_be_deleted(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         takes = []
         for _ in range(3):
@@ -415,7 +415,7 @@ def test_one_take_of_a_recording_can_be_deleted(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
-def test_steps_from_elsewhere_join_those_of_the_desktop(tmp_path: Path) -> None:
+def test_steps_of_other_services_join_those_of_the_desktop(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()
         begun = (await desktop.get(f"/{A}")).json()["started_at"]
@@ -450,7 +450,7 @@ def test_steps_from_elsewhere_join_those_of_the_desktop(tmp_path: Path) -> None:
         {"started": 1, "ended": 2, "duration": 1},
     ],
 )
-def test_a_report_that_makes_no_sense_is_no_step(tmp_path: Path, report: object) -> None:
+def test_an_invalid_report_is_refused(tmp_path: Path, report: object) -> None:
     async def scenario(desktop: Service) -> None:
         await desktop.start()
         answer = await desktop.client.post(f"/recordings/{A}/steps", json=report)
@@ -493,15 +493,19 @@ def test_each_operation_has_an_id_of_its_own(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
-def test_the_document_tells_of_what_type_answers_are(tmp_path: Path) -> None:
+def test_the_openapi_document_has_the_media_types(tmp_path: Path) -> None:
     async def scenario(service: Service) -> None:
         paths = (await service.client.get("http://desktop/openapi.json")).json()["paths"]
         one = f"{DESKTOP}/recordings/{{recording_id}}"
         for part, media_type in (("video", "video/mp4"), ("thumbnail", "image/jpeg")):
             for method in ("get", "head"):
-                told = paths[f"{one}/{part}"][method]["responses"]
-                assert list(told["200"]["content"]) == list(told["206"]["content"]) == [media_type]
-                assert {"304", "416"} <= set(told)
+                responses = paths[f"{one}/{part}"][method]["responses"]
+                assert (
+                    list(responses["200"]["content"])
+                    == list(responses["206"]["content"])
+                    == [media_type]
+                )
+                assert {"304", "416"} <= set(responses)
         assert list(paths[f"{one}/steps.vtt"]["get"]["responses"]["200"]["content"]) == ["text/vtt"]
         stopped = paths[f"{DESKTOP}/recording/stop"]["post"]["responses"]["200"]["content"]
         assert set(stopped) == {"application/json", "multipart/mixed"}

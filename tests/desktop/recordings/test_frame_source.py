@@ -16,7 +16,7 @@ MAGENTA = (255, 0, 255, 0)
 
 
 class Screen:
-    """A screen of one colour."""
+    """Screen of one colour."""
 
     def __init__(self) -> None:
         self.size = SIZE
@@ -24,7 +24,7 @@ class Screen:
         self.counter = 1
         self.gone = False
         self.feeds: list[FrameSubscription] = []
-        self.looked: Callable[[], None] = lambda: None
+        self.grabbed: Callable[[], None] = lambda: None
         self.subscribing: Callable[[], None] = lambda: None
 
     def paint(self, colour: tuple[int, ...]) -> None:
@@ -48,7 +48,7 @@ class Screen:
         if self.gone:
             raise DisplayGone(":9")
         pixels = np.full((SIZE.height, SIZE.width, 4), self.colour, np.uint8)
-        self.looked()
+        self.grabbed()
         return Frame(pixels, self.counter, 0.0)
 
 
@@ -56,12 +56,12 @@ def pointer() -> Pointer:
     return Pointer(Point(0, 0), Point(0, 0), np.zeros((1, 1, 4), np.uint8), 0)
 
 
-def shows(shot: object, colour: tuple[int, ...]) -> bool:
-    pixels = shot.pixels  # type: ignore[attr-defined]
+def shows(frame: object, colour: tuple[int, ...]) -> bool:
+    pixels = frame.pixels  # type: ignore[attr-defined]
     return bool((pixels == np.array(colour, np.uint8)).all(axis=2).any())
 
 
-def test_what_is_on_the_screen_is_taken() -> None:
+def test_a_stream_delivers_the_screen_and_its_changes() -> None:
     screen = Screen()
     feed = FrameSource(screen).subscribe()
     first = feed.next_frame(1.0)
@@ -74,7 +74,7 @@ def test_what_is_on_the_screen_is_taken() -> None:
     assert screen.feeds == []
 
 
-def test_a_feed_that_is_closed_as_the_screen_is_shown_again_leaves_nothing_behind() -> None:
+def test_a_stream_closed_at_the_end_of_privacy_mode_leaves_no_subscription() -> None:
     screen, privacy = Screen(), PrivacyMode()
     feed = FrameSource(screen, privacy).subscribe()
     privacy.set(True)
@@ -85,34 +85,34 @@ def test_a_feed_that_is_closed_as_the_screen_is_shown_again_leaves_nothing_behin
     assert screen.feeds == []
 
 
-def test_the_pointer_lies_over_the_pixels_where_it_is_on_the_screen() -> None:
+def test_the_pointer_is_an_overlay_at_its_position() -> None:
     screen = Screen()
     feed = FrameSource(screen).subscribe()
     screen.paint(MAGENTA)
-    shot = feed.next_frame(1.0)
-    assert shot is not None
-    assert shot.overlay is not None
-    assert shot.overlay.region == (0, 0, 1, 1)
-    assert tuple(shot.overlay.pixels[0, 0]) == MAGENTA
+    frame = feed.next_frame(1.0)
+    assert frame is not None
+    assert frame.overlay is not None
+    assert frame.overlay.region == (0, 0, 1, 1)
+    assert tuple(frame.overlay.pixels[0, 0]) == MAGENTA
     feed.close()
 
 
-def test_nothing_private_is_taken_and_cards_stand_in_for_it() -> None:
+def test_privacy_mode_delivers_placeholder_frames() -> None:
     screen, privacy = Screen(), PrivacyMode(lambda: 0.0)
     feed = FrameSource(screen, privacy).subscribe()
     feed.next_frame(1.0)
     privacy.set(True)
     screen.paint(MAGENTA)
-    card = feed.next_frame(1.0)
-    assert card is not None
-    assert not shows(card, MAGENTA)
-    assert card.regions == ((0, 0, *SIZE),)
+    placeholder = feed.next_frame(1.0)
+    assert placeholder is not None
+    assert not shows(placeholder, MAGENTA)
+    assert placeholder.regions == ((0, 0, *SIZE),)
     assert feed.next_frame(0.0) is None
     screen.paint((9, 9, 9, 0))
     privacy.set(False)
     again = feed.next_frame(1.0)
     assert again is not None
-    assert not np.array_equal(again.pixels, card.pixels)
+    assert not np.array_equal(again.pixels, placeholder.pixels)
     assert shows(feed.next_frame(1.0), (9, 9, 9, 0))
     feed.close()
 
@@ -127,12 +127,12 @@ def test_a_frame_grabbed_while_privacy_mode_was_active_is_not_used() -> None:
         privacy.set(True)
         privacy.set(False)
 
-    screen.looked = flicker
+    screen.grabbed = flicker
     assert not shows(feed.next_frame(1.0), MAGENTA)
     feed.close()
 
 
-def test_a_display_that_is_gone_ends_the_feed() -> None:
+def test_a_display_that_is_gone_ends_the_stream() -> None:
     screen = Screen()
     feed = FrameSource(screen).subscribe()
     screen.gone = True
@@ -142,22 +142,22 @@ def test_a_display_that_is_gone_ends_the_feed() -> None:
         FrameSource(screen).subscribe()
 
 
-def test_shots_tell_where_they_differ_and_the_first_ones_that_it_may_be_anywhere() -> None:
+def test_frames_have_their_changed_regions_and_the_first_ones_have_none() -> None:
     screen, privacy = Screen(), PrivacyMode()
     feed = FrameSource(screen, privacy).subscribe()
 
-    def told() -> object:
+    def changed() -> object:
         screen.paint(MAGENTA)
-        shot = feed.next_frame(1.0)
-        assert shot is not None
-        return shot.changed
+        frame = feed.next_frame(1.0)
+        assert frame is not None
+        return frame.changed
 
-    assert told() is None
-    assert told() == ((0, 0, *SIZE), (0, 0, 1, 1), (0, 0, 1, 1))
+    assert changed() is None
+    assert changed() == ((0, 0, *SIZE), (0, 0, 1, 1), (0, 0, 1, 1))
     privacy.set(True)
-    assert told() is None
+    assert changed() is None
     privacy.set(False)
-    assert told() is None
-    assert told() is None
-    assert told() is not None
+    assert changed() is None
+    assert changed() is None
+    assert changed() is not None
     feed.close()

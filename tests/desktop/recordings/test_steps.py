@@ -6,7 +6,7 @@ from deskhand.desktop.lease.lease import ControlSession
 from deskhand.desktop.recordings.steps import step_from_action, step_from_control_session
 
 
-def acted(**different: object) -> ActionRecord:
+def record(**different: object) -> ActionRecord:
     values: dict[str, object] = {
         "tool_call_id": "call",
         "chat_id": "chat",
@@ -24,33 +24,33 @@ def acted(**different: object) -> ActionRecord:
 
 
 def test_an_action_is_a_step_of_the_computer_with_both_its_points_and_times() -> None:
-    step = step_from_action(acted())
+    step = step_from_action(record())
     assert (step.tool, step.action, step.text) == ("computer", "left_click", "")
     assert (step.tool_call_id, step.chat_id) == ("call", "chat")
     assert (step.model_point, step.native_point) == ((10, 20), (15, 30))
     assert (step.started, step.ended, step.changed_fraction) == (1.0, 2.5, 0.25)
 
 
-def test_what_was_typed_and_what_failed_are_kept() -> None:
-    step = step_from_action(acted(text="hello", error="The display is gone."))
+def test_typed_text_and_errors_are_kept() -> None:
+    step = step_from_action(record(text="hello", error="The display is gone."))
     assert (step.text, step.error) == ("hello", "The display is gone.")
 
 
-def test_the_frames_that_were_seen_are_named() -> None:
-    step = step_from_action(acted(frames=("boot-1", "boot-2")))
+def test_a_step_has_the_ids_of_both_frames() -> None:
+    step = step_from_action(record(frames=("boot-1", "boot-2")))
     assert (step.frame_before, step.frame_after) == ("boot-1", "boot-2")
-    assert step_from_action(acted()).frame_before == ""
+    assert step_from_action(record()).frame_before == ""
 
 
-@pytest.mark.parametrize("nobody", ["", None])
-def test_an_action_of_nobody_is_a_step_of_nobody(nobody: str | None) -> None:
-    step = step_from_action(acted(tool_call_id=nobody, chat_id=nobody))
+@pytest.mark.parametrize("missing", ["", None])
+def test_an_action_without_ids_is_a_step_without_ids(missing: str | None) -> None:
+    step = step_from_action(record(tool_call_id=missing, chat_id=missing))
     assert (step.tool_call_id, step.chat_id) == ("", "")
 
 
-def test_a_persons_turn_is_a_step_that_names_them_and_says_no_more_than_it_may() -> None:
-    turn = ControlSession("Ada", 3.0, 9.0, 12, 2, True, "released")
-    step = step_from_control_session(turn, "12 keys and 2 clicks")
+def test_a_control_session_is_a_step_with_the_name_and_a_summary() -> None:
+    session = ControlSession("Ada", 3.0, 9.0, 12, 2, True, "released")
+    step = step_from_control_session(session, "12 keys and 2 clicks")
     assert (step.tool, step.action) == ("human", "human")
     assert (step.title, step.text) == ("Ada was in control", "12 keys and 2 clicks")
     assert (step.started, step.ended) == (3.0, 9.0)

@@ -14,7 +14,7 @@ from deskhand.desktop.screenshots.etags import etags
         (" * ", ("a", "b"), ()),
     ],
 )
-def test_a_caller_has_the_tags_that_it_names(
+def test_the_header_lists_the_tags_of_the_caller(
     header: str, has: tuple[str, ...], lacks: tuple[str, ...]
 ) -> None:
     known = etags(header)

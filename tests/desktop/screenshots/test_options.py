@@ -21,7 +21,7 @@ def test_a_region_is_enlarged_without_distortion() -> None:
     assert shown.size == Size(720, 720)
 
 
-def test_a_region_fills_a_size_that_was_asked_for() -> None:
+def test_a_region_fills_a_requested_size() -> None:
     scaled = space("scaled", SCREEN, Size(640, 360))
     shown = view(OPTIONS, scaled, SCREEN, Region(0, 0, 100, 100))
     assert shown.region == Region(1, 1, 299, 299)
@@ -47,7 +47,7 @@ sizes = st.builds(Size, st.integers(1, 4000), st.integers(1, 4000))
 
 
 @given(sizes, sizes)
-def test_what_fits_touches_two_edges_of_the_box(content: Size, box: Size) -> None:
+def test_the_fitted_size_touches_two_edges_of_the_box(content: Size, box: Size) -> None:
     size = fitted(content, box)
     assert size.width == box.width or size.height == box.height
     assert 1 <= size.width <= box.width

@@ -1,10 +1,10 @@
 import numpy as np
 
-from deskhand.desktop.screenshots.placeholder import BACKGROUND, card
+from deskhand.desktop.screenshots.placeholder import BACKGROUND, placeholder_frame
 
 
-def test_a_card_shows_words_in_the_middle_of_the_screens_pixels() -> None:
-    pixels = card("private, 42 s", 640, 360)
+def test_a_placeholder_frame_shows_its_text_in_the_middle() -> None:
+    pixels = placeholder_frame("private, 42 s", 640, 360)
     assert pixels.shape == (360, 640, 4)
     assert pixels.dtype == np.uint8
     assert tuple(pixels[0, 0, :3]) == BACKGROUND[::-1]

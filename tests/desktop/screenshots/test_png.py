@@ -42,7 +42,7 @@ def test_a_band_can_be_exchanged_for_another() -> None:
     assert np.array_equal(decoded(assemble(Size(16, 40), bands)), pixels)
 
 
-def test_rows_that_are_not_contiguous_are_taken_as_they_look() -> None:
+def test_rows_that_are_not_contiguous_are_encoded_correctly() -> None:
     wide = noise(6, 40)
     part = wide[:, 5:15]
     for rows in (plain_rows(part), up_rows(part)):

@@ -11,13 +11,13 @@ from deskhand.desktop.capture.frames import Frame, Pointer
 from deskhand.desktop.capture.snapshots import Snapshots
 from deskhand.desktop.geometry import Point, Region, Size, whole
 from deskhand.desktop.screenshots.options import PictureFormat
-from deskhand.desktop.screenshots.renderer import ScreenshotRenderer, cut
+from deskhand.desktop.screenshots.renderer import ScreenshotRenderer, crop
 
 NATIVE, MODEL = Size(480, 270), Size(320, 180)
 
 
 def pixels(size: Size = NATIVE, seed: int = 1) -> NDArray[np.uint8]:
-    """Half flat colour, half noise: what programs draw, and what cameras see."""
+    """Half flat colour, half noise: as in user interfaces and in photographs."""
     made = np.zeros((size.height, size.width, 4), np.uint8)
     made[:, :, 2] = 200
     half = size.height // 2
@@ -39,8 +39,8 @@ def decoded(data: bytes) -> NDArray[np.uint8]:
 def weights(source: int, target: int) -> NDArray[np.float64]:
     edges = np.arange(target + 1) * source / target
     pixel = np.arange(source)
-    covered = np.minimum(edges[1:, None], pixel + 1) - np.maximum(edges[:-1, None], pixel)
-    result: NDArray[np.float64] = np.clip(covered, 0, None) * target / source
+    pointer_region = np.minimum(edges[1:, None], pixel + 1) - np.maximum(edges[:-1, None], pixel)
+    result: NDArray[np.float64] = np.clip(pointer_region, 0, None) * target / source
     return result
 
 
@@ -84,7 +84,7 @@ def test_a_region_at_its_own_size_is_the_native_pixels() -> None:
 
 def test_the_pointer_is_blended_before_scaling() -> None:
     content = pixels()
-    shown = cut(content, Region(0, 0, *NATIVE), pointer(100, 50))
+    shown = crop(content, Region(0, 0, *NATIVE), pointer(100, 50))
     assert tuple(shown[47, 98]) == (0, 255, 0, 0)
     assert tuple(shown[47, 103]) == (60, 0, 100, 0)
     assert tuple(content[47, 98]) == (0, 0, 200, 0)
@@ -97,7 +97,7 @@ def test_the_pointer_is_blended_before_scaling() -> None:
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (479, 0), (0, 269), (479, 269), (-50, -50)])
 def test_a_pointer_over_the_edge_is_cut_off(x: int, y: int) -> None:
     content = pixels()
-    assert cut(content, Region(0, 0, *NATIVE), pointer(x, y)).shape == content.shape
+    assert crop(content, Region(0, 0, *NATIVE), pointer(x, y)).shape == content.shape
     assert ScreenshotRenderer().render(frame(content), size=MODEL, pointer=pointer(x, y))
 
 
@@ -120,7 +120,7 @@ def test_a_pointer_outside_the_region_is_not_drawn() -> None:
     ),
     st.sampled_from([MODEL, Size(333, 171)]),
 )
-def test_kept_bands_make_the_picture_that_a_fresh_one_would_be(
+def test_kept_bands_make_the_same_picture_as_a_new_renderer(
     steps: list[tuple[int, int, int, bool]], size: Size
 ) -> None:
     pictures = ScreenshotRenderer()
@@ -146,7 +146,7 @@ def test_kept_bands_make_the_picture_that_a_fresh_one_would_be(
     ),
     st.sampled_from([MODEL, NATIVE, Size(333, 171)]),
 )
-def test_frames_that_tell_what_changed_make_the_same_picture(
+def test_frames_with_change_counters_make_the_same_picture(
     steps: list[tuple[int, int, int, int, bool, bool]], size: Size
 ) -> None:
     pictures, snapshots, content = ScreenshotRenderer(), Snapshots(NATIVE), pixels()
@@ -156,14 +156,14 @@ def test_frames_that_tell_what_changed_make_the_same_picture(
         content[damage.top : damage.bottom, damage.left : damage.right, :3] = level * 100
         snapshots.update(content, [damage])
         if looked:
-            told = snapshots.changed_at
-            seen = Frame(snapshots.pixels, snapshots.counter, 0.0, changed_at=told)
+            changed_at = snapshots.changed_at
+            seen = Frame(snapshots.pixels, snapshots.counter, 0.0, changed_at=changed_at)
             arrow = pointer(x, y) if shown else None
             kept = pictures.render(seen, size=size, pointer=arrow)
             assert kept == ScreenshotRenderer().render(seen, size=size, pointer=arrow)
 
 
-def test_bands_made_one_by_one_are_those_that_two_threads_make() -> None:
+def test_bands_made_one_by_one_equal_those_of_two_threads() -> None:
     pictures, target = ScreenshotRenderer(), pixels(seed=2)
     content = pixels()
     content[:, :, 1] = 99
