@@ -1,4 +1,4 @@
-"""The routes that tell a desktop what must not be read in recordings; values only come in."""
+"""Routes that add secrets to those that recordings must not show; no route returns a value."""
 
 from typing import Annotated
 
@@ -11,8 +11,7 @@ from .redaction import LONGEST, SHORTEST, SecretRedactor
 
 PREFIX = "/api/v0/desktop"
 
-
-# The disguise judges it, in words of its own.
+# The redactor checks the length, not pydantic: pydantic's error message would contain the value.
 Value = Annotated[
     str, WithJsonSchema({"type": "string", "minLength": SHORTEST, "maxLength": LONGEST})
 ]
@@ -26,29 +25,29 @@ class Secrets(BaseModel):
     values: list[Value]
 
 
-def router(disguise: SecretRedactor) -> APIRouter:
-    """Return the routes."""
+def router(redactor: SecretRedactor) -> APIRouter:
+    """Return the routes over the redactor of one desktop."""
     routes = APIRouter(prefix=PREFIX, tags=["desktop"])
 
     @routes.get("/secrets")
     async def count() -> dict[str, int]:
         """Tell how many secrets are hidden, never which."""
-        return {"count": len(disguise)}
+        return {"count": len(redactor)}
 
     @routes.post("/secrets")
     async def add(secrets: Secrets) -> dict[str, int]:
         """Hide values in the steps of recordings from now on: JSON, WebVTT, chapters, files."""
         try:
-            disguise.add(secrets.values)
+            redactor.add(secrets.values)
         except InvalidSecret as error:
-            said = {"message": "These secrets cannot be hidden.", "detail": str(error)}
-            raise HTTPException(400, said) from error
-        return {"count": len(disguise)}
+            body = {"message": "These secrets cannot be hidden.", "detail": str(error)}
+            raise HTTPException(400, body) from error
+        return {"count": len(redactor)}
 
     @routes.delete("/secrets", status_code=204)
     async def clear() -> Response:
         """Hide nothing more; what was written stays masked."""
-        disguise.clear()
+        redactor.clear()
         return Response(status_code=204)
 
     return routes

@@ -1,4 +1,4 @@
-"""Which words nobody may read, and what is read in their place."""
+"""Redaction of known secrets from text: each is replaced by a mask."""
 
 import re
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ LONGEST = 10_000
 MOST = 1000
 
 MASK = "••••"
-"""As long for every secret: the length would tell of it too."""
+"""The same for every secret, because a length would narrow down the secret."""
 
 
 class SecretRedactor:
-    """The secrets known just now; called with a text it gives the text without them.
+    """The secrets known now. A call masks them in a text.
 
-    From any thread: the values are replaced as a whole.
+    A text may be masked from any thread: ``add`` and ``clear`` replace the pattern as a whole.
     """
 
     def __init__(self) -> None:
@@ -27,28 +27,29 @@ class SecretRedactor:
         return len(self._values)
 
     def add(self, values: Sequence[str]) -> None:
-        """Hide these too.
+        """Mask these values from now on, too.
 
         Raises:
-            InvalidSecret: If one is too short to be hidden without hiding half of all words, or
-                there are too many. Then none is added.
+            InvalidSecret: If a value is so short that it occurs in ordinary words, if it is too
+                long, or if there are too many. Then none is added.
         """
         for value in values:
             if not SHORTEST <= len(value) <= LONGEST:
                 raise InvalidSecret(f"a secret has {SHORTEST} to {LONGEST} characters")
-        together = self._values | set(values)
-        if len(together) > MOST:
+        known = self._values | set(values)
+        if len(known) > MOST:
             raise InvalidSecret(f"at most {MOST} secrets are kept")
-        # The longest first: a secret may begin with another.
-        ordered = sorted(together, key=lambda value: (-len(value), value))
-        self._values = together
+        # A regular expression takes the first alternative that matches, and a secret may begin with
+        # another one. So the longest comes first.
+        ordered = sorted(known, key=lambda value: (-len(value), value))
+        self._values = known
         self._pattern = re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
     def clear(self) -> None:
-        """Hide nothing more."""
+        """Forget all secrets, so that nothing is masked any more."""
         self._values, self._pattern = frozenset(), None
 
     def __call__(self, text: str) -> str:
-        """The text with every secret masked."""
+        """Return the text with every secret masked."""
         pattern = self._pattern
         return text if pattern is None else pattern.sub(MASK, text)
