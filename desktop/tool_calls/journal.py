@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import CallRefused
-from .table import KEPT_COUNT, KEPT_SECONDS, Key
+from .table import KEPT_COUNT, KEPT_SECONDS, Key, drop_old
 
 logger = logging.getLogger(__name__)
 
@@ -102,8 +102,10 @@ class Journal:
             if self._lines >= _LONGEST_FILE:
                 self._compact()
                 return
+        if self._file is None:
+            return
         text = json.dumps(self._line(key, entry))
-        if self._file is None or (self._detached and len(text) > LONGEST_LINE):
+        if self._detached and len(text) > LONGEST_LINE:
             return
         self._lines += 1
         try:
@@ -116,13 +118,10 @@ class Journal:
         if entry.answer is not None:
             self._entries[key] = entry
             return
-        # The dict is in the order of the begins: expired entries are in front.
+        # The dict is in the order of the begins, so expired entries are in front.
         self._entries.pop(key, None)
         self._entries[key] = entry
-        oldest = next(iter(self._entries))
-        while len(self._entries) > KEPT_COUNT or entry.at - self._entries[oldest].at > KEPT_SECONDS:
-            del self._entries[oldest]
-            oldest = next(iter(self._entries))
+        drop_old(self._entries, entry.at - KEPT_SECONDS)
 
     def _expired(self, at: float) -> bool:
         return self._wall() - at > KEPT_SECONDS
@@ -143,12 +142,9 @@ class Journal:
         match line:
             case [_, chat, call, digest, at, status, body]:
                 entry = _Entry(digest, at, (status, body))
-            case [_, chat, call, digest, at] | {
-                "chat": chat,
-                "call": call,
-                "digest": digest,
-                "at": at,
-            }:
+            case [_, chat, call, digest, at]:
+                entry = _Entry(digest, at)
+            case {"chat": chat, "call": call, "digest": digest, "at": at}:
                 entry = _Entry(digest, at)
             case {"chat": chat, "call": call, "answer": [status, body], "at": at}:
                 if (chat, call) not in self._entries:
@@ -160,11 +156,11 @@ class Journal:
             self._remember((chat, call), entry)
 
     def _compact(self) -> None:
-        """Write the file anew, so that a kill in between leaves the old file."""
         if self._file is None:
             return
         lines = [json.dumps(line) + "\n" for line in self._all_lines()]
         self._lines = len(lines)
+        # A service that is killed while it writes leaves the old file, not half of a new one.
         partial = self._file.with_name(self._file.name + ".part")
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)

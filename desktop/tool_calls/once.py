@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 from .errors import CallRefused, OutcomeUnknown, ToolCallError
 from .identity import Identity, Newest
 from .journal import Answer, Journal
-from .table import KEPT_SECONDS, CallTable
+from .table import KEPT_SECONDS, CallTable, Key
 
 CLOCK_SLACK = 2.0
 """Seconds by which the age of a call and the service's own age may be measured differently."""
@@ -56,6 +56,7 @@ Act = Callable[[Progress], Coroutine[Any, Any, T]]
 
 @dataclass
 class _Execution:
+    key: Key | None
     task: asyncio.Task[Any]
     waiting: int = 0
     """Requests that wait for the task."""
@@ -64,14 +65,14 @@ class _Execution:
 @dataclass(frozen=True)
 class _Recorded(Progress):
     journal: Journal
-    call: Identity
+    key: Key
     digest: str
 
     def began(self) -> None:
-        self.journal.began(self.call.key, self.digest)
+        self.journal.began(self.key, self.digest)
 
     def ended(self, answer: Answer) -> None:
-        self.journal.ended(self.call.key, self.digest, answer)
+        self.journal.ended(self.key, self.digest, answer)
 
 
 class OncePerCall:
@@ -105,7 +106,7 @@ class OncePerCall:
             OutcomeUnknown: If a detached call broke off that another request had begun.
         """
         if call is None:
-            return await self._wait(self._begin(act(Progress()))), True
+            return await self._wait(self._begin(None, act(Progress()))), True
         key, now = call.key, self._clock()
         self._newest.admit(call)
         if not self._table.knows(key, now):
@@ -113,12 +114,13 @@ class OncePerCall:
             if earlier is not None:
                 return earlier, False
         self._check_age(call, now)
+        progress = _Recorded(self._journal, key, digest)
         execution, fresh = self._table.run(
-            key, digest, now, lambda: self._begin(act(_Recorded(self._journal, call, digest)), call)
+            key, digest, now, lambda: self._begin(key, act(progress))
         )
         if self._detached and not fresh:
             return await self.outcome(execution.task), False
-        return await self._wait(execution, call), fresh
+        return await self._wait(execution), fresh
 
     def knows(self, call: Identity | None) -> bool:
         """Return True if the call is running, or its answer is recorded."""
@@ -157,15 +159,15 @@ class OncePerCall:
         """Wait until no execution is running."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _begin(self, work: Coroutine[Any, Any, Any], call: Identity | None = None) -> _Execution:
-        execution = _Execution(asyncio.create_task(work))
+    def _begin(self, key: Key | None, work: Coroutine[Any, Any, Any]) -> _Execution:
+        execution = _Execution(key, asyncio.create_task(work))
         self._tasks.add(execution.task)
         execution.task.add_done_callback(self._tasks.discard)
-        if call is not None and not self._detached:
-            execution.task.add_done_callback(lambda _: self._table.forget(call.key, execution))
+        if not self._detached:
+            execution.task.add_done_callback(lambda _: self._forget(execution))
         return execution
 
-    async def _wait(self, execution: _Execution, call: Identity | None = None) -> Any:
+    async def _wait(self, execution: _Execution) -> Any:
         execution.waiting += 1
         try:
             return await asyncio.shield(execution.task)
@@ -173,10 +175,13 @@ class OncePerCall:
             execution.waiting -= 1
             if not (self._detached or execution.waiting or execution.task.done()):
                 # A repetition that arrives now must not join an execution that is being cancelled.
-                if call is not None:
-                    self._table.forget(call.key, execution)
+                self._forget(execution)
                 execution.task.cancel()
                 await asyncio.gather(execution.task, return_exceptions=True)
+
+    def _forget(self, execution: _Execution) -> None:
+        if execution.key is not None:
+            self._table.forget(execution.key, execution)
 
     def _check_age(self, call: Identity, now: float) -> None:
         younger = now - self._opened - CLOCK_SLACK <= call.age_ms / 1000

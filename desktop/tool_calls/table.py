@@ -6,7 +6,7 @@ the request. An entry is kept for an hour after the last request for it.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from .errors import CallRefused
 
@@ -18,12 +18,27 @@ Key = tuple[str, str]
 """Chat and tool-call id: the same id in another chat is another call."""
 
 
+class _Dated(Protocol):
+    @property
+    def at(self) -> float: ...
+
+
+D = TypeVar("D", bound=_Dated)
+
+
+def drop_old(entries: dict[Key, D], since: float) -> None:
+    """Drop from the front what is older than ``since``, and all but the newest thousand."""
+    while len(entries) > KEPT_COUNT or next(iter(entries.values())).at < since:
+        del entries[next(iter(entries))]
+
+
 @dataclass
 class _Entry(Generic[T]):
     digest: str | None
     result: T | None
     """None: canceled before it began."""
-    touched: float
+    at: float
+    """Time of the last request for the call."""
 
 
 class CallTable(Generic[T]):
@@ -42,8 +57,7 @@ class CallTable(Generic[T]):
         entry = self._touch(key, now)
         if entry is None:
             result = begin()
-            self._entries[key] = _Entry(digest, result, now)
-            self._shrink(now)
+            self._add(key, _Entry(digest, result, now))
             return result, True
         if entry.result is None:
             raise CallRefused("tool_call_canceled", "The tool call was canceled before it began.")
@@ -55,14 +69,13 @@ class CallTable(Generic[T]):
         """Keep the call from ever beginning, or return the result of one that has begun."""
         entry = self._touch(key, now)
         if entry is None:
-            self._entries[key] = entry = _Entry(None, None, now)
-            self._shrink(now)
+            entry = self._add(key, _Entry(None, None, now))
         return entry.result
 
     def knows(self, key: Key, now: float) -> bool:
         """Return True if the table still holds the call."""
         entry = self._entries.get(key)
-        return entry is not None and now - entry.touched <= self._kept_seconds
+        return entry is not None and now - entry.at <= self._kept_seconds
 
     def forget(self, key: Key, result: T) -> None:
         """Remove the call if ``result`` is still what the table holds for it."""
@@ -72,18 +85,14 @@ class CallTable(Generic[T]):
 
     def _touch(self, key: Key, now: float) -> _Entry[T] | None:
         entry = self._entries.pop(key, None)
-        if entry is None or now - entry.touched > self._kept_seconds:
+        if entry is None or now - entry.at > self._kept_seconds:
             return None
-        entry.touched = now
+        entry.at = now
         self._entries[key] = entry
         return entry
 
-    def _shrink(self, now: float) -> None:
-        # The dict is in order of use: expired entries are in front, the newest always stays.
-        oldest = next(iter(self._entries))
-        while (
-            len(self._entries) > KEPT_COUNT
-            or now - self._entries[oldest].touched > self._kept_seconds
-        ):
-            del self._entries[oldest]
-            oldest = next(iter(self._entries))
+    def _add(self, key: Key, entry: _Entry[T]) -> _Entry[T]:
+        # The dict is in order of use, so expired entries are in front.
+        self._entries[key] = entry
+        drop_old(self._entries, entry.at - self._kept_seconds)
+        return entry
