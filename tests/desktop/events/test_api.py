@@ -43,7 +43,7 @@ async def lines(stream: httpx2.Response) -> AsyncIterator[str]:
             yield line
 
 
-def test_events_come_as_they_happen() -> None:
+def test_events_are_sent_as_they_are_published() -> None:
     async def scenario(events: EventBus, client: httpx2.AsyncClient) -> None:
         async with client.stream("GET", URL) as stream:
             assert stream.headers["content-type"].startswith("text/event-stream")
@@ -64,7 +64,7 @@ def test_events_come_as_they_happen() -> None:
     run(scenario)
 
 
-def test_one_who_comes_back_names_the_last_event_it_had() -> None:
+def test_a_reconnecting_listener_names_its_last_event() -> None:
     async def scenario(events: EventBus, client: httpx2.AsyncClient) -> None:
         events.publish("one")
         events.publish("two")
@@ -77,7 +77,7 @@ def test_one_who_comes_back_names_the_last_event_it_had() -> None:
     run(scenario)
 
 
-def test_a_quiet_stream_shows_that_it_lives() -> None:
+def test_a_quiet_stream_sends_heartbeats() -> None:
     async def scenario(_: EventBus, client: httpx2.AsyncClient) -> None:
         async with client.stream("GET", URL) as stream:
             found = [line async for line in first(lines(stream), 3)]
@@ -86,7 +86,7 @@ def test_a_quiet_stream_shows_that_it_lives() -> None:
     run(scenario, heartbeat=0.001)
 
 
-def test_too_many_are_refused_until_one_leaves() -> None:
+def test_too_many_streams_are_refused_until_one_ends() -> None:
     async def scenario(events: EventBus, client: httpx2.AsyncClient) -> None:
         async with client.stream("GET", URL), client.stream("GET", URL):
             answer = await client.get(URL)
@@ -119,16 +119,16 @@ async def first(coming: AsyncIterator[str], count: int) -> AsyncIterator[str]:
 
 
 @given(st.text(), st.dictionaries(st.text(), st.text()))
-def test_whatever_is_told_stays_one_event(kind: str, data: dict[str, str]) -> None:
+def test_any_data_stays_one_event(kind: str, data: dict[str, str]) -> None:
     event = DesktopEvent(1, kind, data, 0.0)
     if not kind.isprintable():
         with pytest.raises(ValueError, match="not a name"):
             event_bytes(event, "boot")
         return
-    told = event_bytes(event, "boot").decode()
-    assert told.endswith("\n\n")
-    assert told.count("\n") == 4
-    assert json.loads(told.split("data: ", 1)[1])["data"] == data
+    sent = event_bytes(event, "boot").decode()
+    assert sent.endswith("\n\n")
+    assert sent.count("\n") == 4
+    assert json.loads(sent.split("data: ", 1)[1])["data"] == data
 
 
 @pytest.mark.parametrize(
@@ -143,5 +143,5 @@ def test_whatever_is_told_stays_one_event(kind: str, data: dict[str, str]) -> No
         ("boot-" + "9" * 19, -1),
     ],
 )
-def test_last_event_ids_of_another_bus_are_told_apart(sent: str, number: int | None) -> None:
+def test_last_event_ids_of_another_bus_are_recognized(sent: str, number: int | None) -> None:
     assert number_of(sent, "boot") == number

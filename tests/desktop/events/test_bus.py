@@ -21,7 +21,7 @@ def bus(limit: int = 1000) -> EventBus:
     return EventBus("boot", limit, clock=lambda: 12.5)
 
 
-def test_a_listener_gets_what_is_published_after_it_came() -> None:
+def test_a_listener_gets_events_after_its_subscription() -> None:
     async def scenario() -> None:
         events = bus()
         events.publish("before")
@@ -42,7 +42,7 @@ def test_waiting_ends_after_the_time_given() -> None:
     run(scenario())
 
 
-def test_another_thread_may_publish_to_one_who_waits() -> None:
+def test_another_thread_may_publish_to_a_waiting_listener() -> None:
     async def scenario() -> None:
         events = bus()
         with events.subscribe() as listener:
@@ -59,7 +59,7 @@ def test_another_thread_may_publish_to_one_who_waits() -> None:
 
 
 @pytest.mark.parametrize(("after", "expected"), [(0, "abc"), (1, "bc"), (3, "")])
-def test_one_who_comes_back_gets_what_it_missed(after: int, expected: str) -> None:
+def test_a_reconnecting_listener_gets_what_it_missed(after: int, expected: str) -> None:
     async def scenario() -> None:
         events = bus()
         for kind in "abc":
@@ -73,7 +73,7 @@ def test_one_who_comes_back_gets_what_it_missed(after: int, expected: str) -> No
 
 
 @pytest.mark.parametrize("after", [-1, 0, 6, 99])
-def test_one_who_comes_back_too_late_or_from_elsewhere_is_told_so(after: int) -> None:
+def test_a_listener_that_reconnects_too_late_gets_lost(after: int) -> None:
     async def scenario() -> None:
         events = bus(limit=3)
         for number in range(5):
@@ -84,7 +84,7 @@ def test_one_who_comes_back_too_late_or_from_elsewhere_is_told_so(after: int) ->
     run(scenario())
 
 
-def test_a_listener_that_does_not_read_loses_events_and_is_told_so() -> None:
+def test_a_listener_that_does_not_read_gets_lost() -> None:
     async def scenario() -> None:
         events = bus(limit=3)
         with events.subscribe() as listener:
@@ -97,7 +97,7 @@ def test_a_listener_that_does_not_read_loses_events_and_is_told_so() -> None:
     run(scenario())
 
 
-def test_closing_lets_a_listener_read_what_waits_and_ends_it() -> None:
+def test_a_closed_subscription_delivers_its_queue_and_ends() -> None:
     async def scenario() -> None:
         events = bus()
         listener = events.subscribe()
@@ -118,7 +118,7 @@ def test_closing_lets_a_listener_read_what_waits_and_ends_it() -> None:
     run(scenario())
 
 
-def test_a_closed_listener_hears_nothing() -> None:
+def test_a_closed_subscription_gets_nothing() -> None:
     async def scenario() -> None:
         events = bus()
         listener = events.subscribe()
@@ -131,14 +131,14 @@ def test_a_closed_listener_hears_nothing() -> None:
     run(scenario())
 
 
-def test_publishing_when_the_listeners_loop_has_ended_is_harmless() -> None:
+def test_publishing_to_a_closed_loop_is_harmless() -> None:
     events = bus()
 
     async def scenario() -> None:
         events.subscribe()
 
     run(scenario())
-    events.publish("nobody hears it")
+    events.publish("window_opened")
     events.close()
 
 

@@ -25,16 +25,16 @@ def no_more_descriptors() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_a_file_that_has_arrived_is_told_once_it_is_whole(tmp_path: Path) -> None:
-    told: queue.Queue[tuple[str, dict[str, Any]]] = queue.Queue()
-    with Downloads(tmp_path / "new", lambda kind, data: told.put((kind, data))):
+def test_a_file_is_reported_once_it_is_complete(tmp_path: Path) -> None:
+    reported: queue.Queue[tuple[str, dict[str, Any]]] = queue.Queue()
+    with Downloads(tmp_path / "new", lambda kind, data: reported.put((kind, data))):
         (tmp_path / "new" / "a.pdf.crdownload").write_text("ab")
         (tmp_path / "new" / "a.pdf.crdownload").rename(tmp_path / "new" / "a.pdf")
-        kind, data = told.get(timeout=LONGEST)
+        kind, data = reported.get(timeout=LONGEST)
     assert (kind, data["name"], data["size"]) == ("download_finished", "a.pdf", 2)
 
 
-def test_where_there_is_no_watch_to_be_had_the_log_says_so(
+def test_without_an_inotify_watch_a_warning_is_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     downloads = Downloads(tmp_path, lambda kind, data: None)

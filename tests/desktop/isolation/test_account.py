@@ -10,17 +10,17 @@ from deskhand.desktop.errors import AccountUnavailable
 from deskhand.desktop.isolation.account import claimed
 
 AS_ROOT = os.geteuid() == 0
-NOBODY = "no-such-user-here"
+MISSING = "no-such-user-here"
 
 
-def test_an_ordinary_user_works_as_itself_and_as_nobody_else(tmp_path: Path) -> None:
+def test_an_unprivileged_user_runs_as_itself_only(tmp_path: Path) -> None:
     if AS_ROOT:
-        with pytest.raises(AccountUnavailable, match=NOBODY), claimed(NOBODY, tmp_path):
+        with pytest.raises(AccountUnavailable, match=MISSING), claimed(MISSING, tmp_path):
             pytest.fail("must not be claimed")
         return
     with claimed(None, tmp_path) as account:
         assert (account.uid, account.level, account.dropped) == (os.getuid(), "shared", False)
-    with pytest.raises(AccountUnavailable, match="only root"), claimed(NOBODY, tmp_path):
+    with pytest.raises(AccountUnavailable, match="only root"), claimed(MISSING, tmp_path):
         pytest.fail("must not be claimed")
 
 
@@ -37,7 +37,7 @@ def test_two_desktops_of_root_never_share_a_user(tmp_path: Path) -> None:
         assert again.name == first.name
 
 
-def test_root_stays_root_only_when_told(tmp_path: Path) -> None:
+def test_root_stays_root_only_on_request(tmp_path: Path) -> None:
     if not AS_ROOT:
         assert os.geteuid() != 0
         return
@@ -45,7 +45,7 @@ def test_root_stays_root_only_when_told(tmp_path: Path) -> None:
         assert (account.level, account.dropped) == ("root", False)
 
 
-def test_becoming_somebody_is_for_good() -> None:
+def test_dropped_privileges_cannot_be_regained() -> None:
     if not AS_ROOT:
         assert os.geteuid() != 0
         return

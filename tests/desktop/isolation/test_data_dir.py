@@ -32,7 +32,7 @@ def test_a_path_too_long_for_sockets_is_refused_before_anything_is_made(tmp_path
     assert not folder.path.exists()
 
 
-def test_what_an_earlier_user_left_is_handed_over(tmp_path: Path) -> None:
+def test_files_of_an_earlier_user_change_owner(tmp_path: Path) -> None:
     folder = DesktopDirectory(tmp_path / "d")
     folder.make(ME)
     (folder.recordings / "a").mkdir()
@@ -50,7 +50,7 @@ def test_what_an_earlier_user_left_is_handed_over(tmp_path: Path) -> None:
     assert foreign.stat().st_uid == ME.uid
 
 
-def test_a_link_in_the_place_of_a_part_is_replaced_and_what_it_names_is_let_be(
+def test_a_link_in_the_place_of_a_part_is_replaced_and_its_target_kept(
     tmp_path: Path,
 ) -> None:
     outside = tmp_path / "outside"
@@ -84,7 +84,7 @@ def test_clearing_removes_an_empty_folder_and_twice_is_fine(tmp_path: Path) -> N
     assert not folder.path.exists()
 
 
-def test_a_link_is_removed_and_what_it_names_stays(tmp_path: Path) -> None:
+def test_a_link_is_removed_and_its_target_kept(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     folder = DesktopDirectory(tmp_path / "d")

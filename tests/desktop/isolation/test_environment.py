@@ -7,7 +7,7 @@ from deskhand.desktop.isolation.environment import built, utf8_locale
 FOLDER = PurePath("/var/lib/deskhand/desktops/abc")
 
 
-def test_nothing_of_our_own_environment_gets_in() -> None:
+def test_nothing_of_the_services_environment_is_inherited() -> None:
     own = {"ANTHROPIC_API_KEY": "canary", "DESKHAND_TOKEN": "canary", "HOME": "/root", "TZ": "UTC"}
     found = built(FOLDER, "deskhand-01", "0123", inherited=own)
     assert "canary" not in str(found)

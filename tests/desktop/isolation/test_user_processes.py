@@ -15,7 +15,7 @@ os.execve("/bin/sleep", ["sleep", "1000"], {{}})
 """
 
 
-def test_everything_of_a_user_is_ended_and_nothing_of_others() -> None:
+def test_all_processes_of_a_user_are_killed_and_none_of_others() -> None:
     if os.geteuid() != 0:
         assert user_pids(STRANGER) == []
         return
@@ -41,5 +41,5 @@ def test_everything_of_a_user_is_ended_and_nothing_of_others() -> None:
         ours.kill()
 
 
-def test_one_is_no_tenant_of_oneself() -> None:
+def test_the_own_process_is_not_listed() -> None:
     assert os.getpid() not in user_pids(os.getuid())

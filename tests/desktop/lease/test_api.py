@@ -97,7 +97,7 @@ def test_only_an_administrator_forces() -> None:
     assert [answer.status_code for answer in asked(passed_on)] == [403]
 
 
-def test_whoever_has_it_may_end_it() -> None:
+def test_the_holder_of_control_may_end_it() -> None:
     _, ended = asked(
         take("Ann"), ("DELETE", {"params": {"name": "Ann"}}), scopes=("desktop:d:control",)
     )
@@ -117,7 +117,7 @@ def test_asking_again_with_the_revision_waits_for_a_change_only() -> None:
     assert state.json()["revision"] == again.json()["revision"] == 0
 
 
-def test_a_page_is_told_of_every_change_and_whether_it_has_control() -> None:
+def test_a_page_receives_every_change_and_whether_it_has_control() -> None:
     async def scenario() -> None:
         leasing = LeaseRuntime()
         effects = LeaseEffects(
@@ -136,8 +136,8 @@ def test_a_page_is_told_of_every_change_and_whether_it_has_control() -> None:
                     assert json.loads(await page.recv())["you"] is False
                     person = Person("Ann", control_key("Ann", "v1"))
                     leasing.take(person, private=True, take_over_on_timeout=True, force=False)
-                    told = json.loads(await page.recv())
-                    assert (told["you"], told["holder"]["name"]) == (True, "Ann")
+                    state = json.loads(await page.recv())
+                    assert (state["you"], state["holder"]["name"]) == (True, "Ann")
                     leasing.release(person.key)
                     assert json.loads(await page.recv())["you"] is False
 

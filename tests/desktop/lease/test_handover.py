@@ -5,11 +5,11 @@ import pytest
 from deskhand.desktop.events.bus import DesktopEvent, EventBus
 from deskhand.desktop.lease.handover import WindowEventPublisher
 
-TOLD = {"id": 7, "title": "a letter"}
+DATA = {"id": 7, "title": "a letter"}
 
 
 class Control:
-    """Somebody is in control, in private or not."""
+    """A lease with a person in control, in private or not."""
 
     def __init__(self, *, private: bool) -> None:
         self._private = private
@@ -26,17 +26,17 @@ class Control:
 @pytest.mark.parametrize(
     ("private", "data", "published"),
     [
-        (False, TOLD, TOLD),
-        (True, TOLD, {"id": 7, "title": ""}),
+        (False, DATA, DATA),
+        (True, DATA, {"id": 7, "title": ""}),
         (True, {"id": 7}, {"id": 7}),
         (True, None, {}),
     ],
 )
-def test_titles_are_not_told_in_private(
+def test_titles_are_not_published_in_private(
     private: bool, data: dict[str, Any] | None, published: dict[str, Any]
 ) -> None:
     control = Control(private=private)
-    told = WindowEventPublisher(control, EventBus("boot").publish)("window_opened", data)
-    assert isinstance(told, DesktopEvent)
-    assert (told.kind, told.data) == ("window_opened", published)
+    event = WindowEventPublisher(control, EventBus("boot").publish)("window_opened", data)
+    assert isinstance(event, DesktopEvent)
+    assert (event.kind, event.data) == ("window_opened", published)
     assert control.seen == [("window_opened", data or {})]

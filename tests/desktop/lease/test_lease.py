@@ -25,7 +25,7 @@ def taken(person: Person = ANN, now: float = 100.0) -> LeaseRules:
     return lease
 
 
-def test_nobody_has_it_at_first_and_agents_act() -> None:
+def test_a_new_lease_is_free_and_agents_act() -> None:
     lease = LeaseRules()
     lease.check_act("", 1.0)
     lease.check_view(1.0)
@@ -33,7 +33,7 @@ def test_nobody_has_it_at_first_and_agents_act() -> None:
     assert not lease.holds_control("a")
 
 
-def test_a_person_in_control_keeps_agents_from_acting_and_looking() -> None:
+def test_a_person_in_control_keeps_agents_from_acting_and_viewing() -> None:
     lease = taken()
     assert (lease.person, lease.private, lease.since) == (ANN, True, 100.0)
     with pytest.raises(HumanInControl, match="Ann is in control"):
@@ -42,7 +42,7 @@ def test_a_person_in_control_keeps_agents_from_acting_and_looking() -> None:
         lease.check_view(101.0)
 
 
-def test_without_privacy_agents_may_look() -> None:
+def test_without_privacy_agents_may_view() -> None:
     lease = LeaseRules()
     lease.take(ANN, 1.0, private=False)
     lease.check_view(2.0)
@@ -60,7 +60,7 @@ def test_taking_again_changes_name_and_privacy_only() -> None:
     assert (lease.person, lease.private, lease.since) == (Person("Anna", "a"), False, 100.0)
 
 
-def test_what_was_done_is_counted_until_it_is_given_back() -> None:
+def test_input_is_counted_until_control_is_given_back() -> None:
     lease = taken()
     lease.used("a", 101.0, keys=2)
     lease.used("b", 101.0, keys=50)
@@ -74,7 +74,7 @@ def test_what_was_done_is_counted_until_it_is_given_back() -> None:
 
 
 @pytest.mark.parametrize("now", [101.0])
-def test_only_the_one_in_control_gives_it_back_or_renews(now: float) -> None:
+def test_only_the_holder_releases_or_renews(now: float) -> None:
     lease = taken()
     with pytest.raises(NotInControl, match="Ann is in control"):
         lease.release("b", now)
@@ -139,7 +139,7 @@ def test_a_request_without_an_answer_lapses() -> None:
     assert (lease.person, lease.request) == (ANN, None)
 
 
-def test_the_one_in_control_may_say_no_or_yes() -> None:
+def test_the_holder_may_refuse_or_grant_a_request() -> None:
     lease = taken()
     lease.take(BOB, 101.0)
     lease.renew("a", 102.0)
@@ -157,7 +157,7 @@ def test_force_does_not_ask() -> None:
     assert (lease.last.name, lease.last.reason) == ("Ann", "forced")
 
 
-def test_ending_takes_it_from_persons_and_chats() -> None:
+def test_end_takes_control_from_persons_and_chats() -> None:
     lease = taken()
     lease.end(101.0)
     assert lease.person is None
@@ -196,7 +196,7 @@ def test_a_chat_whose_action_runs_is_not_idle() -> None:
     assert lease.deadline() == 200.0 + IDLE_CHAT
 
 
-def test_a_chat_may_let_others_act_at_once() -> None:
+def test_a_chat_may_release_control_at_once() -> None:
     lease = LeaseRules()
     lease.check_act("one", 100.0)
     lease.release_chat("two", 101.0)
@@ -239,7 +239,7 @@ def do(lease: LeaseRules, what: str, who: Person, now: float) -> None:
 
 
 @given(st.lists(ACTIONS, max_size=40))
-def test_whatever_happens_one_at_most_has_it_and_every_change_is_seen(
+def test_at_most_one_has_control_and_every_change_has_a_revision(
     actions: list[tuple[str, Person, float]],
 ) -> None:
     lease, now = LeaseRules(), 0.0

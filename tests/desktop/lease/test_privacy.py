@@ -5,7 +5,7 @@ from deskhand.desktop.lease.privacy import PrivacyMode
 LIMIT = 20.0
 
 
-def test_it_counts_and_times_what_it_hid() -> None:
+def test_activations_are_counted_and_timed() -> None:
     now = [10.0]
     privacy = PrivacyMode(lambda: now[0])
     assert (privacy.active, privacy.activations) == (False, 0)
@@ -17,7 +17,7 @@ def test_it_counts_and_times_what_it_hid() -> None:
     assert (privacy.active, privacy.activations, privacy.last_seconds) == (False, 1, 42.0)
 
 
-def test_a_thread_waits_until_it_is_lifted() -> None:
+def test_a_thread_waits_until_the_mode_is_inactive() -> None:
     privacy = PrivacyMode()
     privacy.set(True)
     lifted: list[bool] = []
@@ -30,7 +30,7 @@ def test_a_thread_waits_until_it_is_lifted() -> None:
     assert lifted == [True]
 
 
-def test_a_thread_that_gave_up_waits_no_longer() -> None:
+def test_a_cancelled_wait_ends() -> None:
     privacy = PrivacyMode()
     privacy.set(True)
     gone = threading.Event()

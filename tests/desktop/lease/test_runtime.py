@@ -44,7 +44,7 @@ class Scene:
         return self.did
 
 
-def test_taking_control_lets_go_hides_and_tells() -> None:
+def test_taking_control_releases_input_hides_the_screen_and_publishes() -> None:
     async def scenario(scene: Scene) -> None:
         assert scene.take()
         assert scene.privacy.active
@@ -59,7 +59,7 @@ def test_taking_control_lets_go_hides_and_tells() -> None:
     ]
 
 
-def test_giving_back_records_lets_go_and_tells() -> None:
+def test_giving_control_back_records_releases_input_and_publishes() -> None:
     async def scenario(scene: Scene) -> None:
         scene.take()
         scene.did.clear()
@@ -89,7 +89,7 @@ def test_a_chat_that_thinks_for_long_does_not_lose_what_it_holds() -> None:
     Scene().play(scenario)
 
 
-def test_who_waits_hears_of_a_change() -> None:
+def test_a_waiting_call_returns_at_a_change() -> None:
     async def scenario(scene: Scene) -> None:
         revision = scene.leasing.revision
         waiting = asyncio.create_task(scene.leasing.changed(revision, LIMIT))
@@ -102,7 +102,7 @@ def test_who_waits_hears_of_a_change() -> None:
     Scene().play(scenario)
 
 
-def test_it_ends_by_itself_when_its_time_has_come() -> None:
+def test_control_ends_at_the_deadline_without_a_call() -> None:
     async def scenario(scene: Scene) -> None:
         scene.leasing.joined("a")
         scene.take()
@@ -119,7 +119,7 @@ def test_it_ends_by_itself_when_its_time_has_come() -> None:
     Scene().play(scenario)
 
 
-def test_what_a_person_does_in_the_open_is_activity() -> None:
+def test_input_that_is_not_private_is_activity() -> None:
     async def scenario(scene: Scene) -> None:
         scene.take(private=False)
         scene.did.clear()
@@ -136,7 +136,7 @@ def test_what_a_person_does_in_the_open_is_activity() -> None:
     Scene().play(scenario)
 
 
-def test_a_program_begins_by_acting_where_nobody_is_in_control() -> None:
+def test_a_program_takes_free_control_by_acting() -> None:
     async def scenario(scene: Scene) -> None:
         assert scene.leasing.begins("p", "vnc")
         assert scene.leasing.holds_control("p")
@@ -146,7 +146,7 @@ def test_a_program_begins_by_acting_where_nobody_is_in_control() -> None:
     Scene().play(scenario)
 
 
-def test_the_state_says_who_has_it_and_who_asks() -> None:
+def test_the_state_names_the_holder_and_the_pending_request() -> None:
     async def scenario(scene: Scene) -> None:
         scene.take()
         scene.now += 2.0
@@ -165,7 +165,7 @@ def test_the_state_says_who_has_it_and_who_asks() -> None:
     Scene().play(scenario)
 
 
-def test_windows_that_come_and_go_meanwhile_are_told_by_their_class() -> None:
+def test_windows_of_a_session_are_listed_by_their_class() -> None:
     async def scenario(scene: Scene) -> None:
         scene.leasing.noticed("window_opened", {"class": "Before"})
         scene.take()
@@ -174,20 +174,20 @@ def test_windows_that_come_and_go_meanwhile_are_told_by_their_class() -> None:
         scene.leasing.noticed("window_closed", {"class": ""})
         scene.leasing.release("a")
         scene.leasing.noticed("window_opened", {"class": "After"})
-        told = scene.leasing.state()["last"]["windows"]
-        assert told == ["Opened Chromium.", "Closed a window."]
+        windows = scene.leasing.state()["last"]["windows"]
+        assert windows == ["Opened Chromium.", "Closed a window."]
 
     Scene().play(scenario)
 
 
-def test_of_very_many_windows_the_newest_are_told() -> None:
+def test_of_very_many_windows_the_newest_are_listed() -> None:
     async def scenario(scene: Scene) -> None:
         scene.take()
         for number in range(MOST_WINDOWS + 1):
             scene.leasing.noticed("window_opened", {"class": str(number)})
         scene.leasing.release("a")
-        told = scene.leasing.state()["last"]["windows"]
-        assert (len(told), told[-1]) == (MOST_WINDOWS, f"Opened {MOST_WINDOWS}.")
+        windows = scene.leasing.state()["last"]["windows"]
+        assert (len(windows), windows[-1]) == (MOST_WINDOWS, f"Opened {MOST_WINDOWS}.")
 
     Scene().play(scenario)
 
@@ -207,7 +207,7 @@ def test_refusals_pass_through() -> None:
     Scene().play(scenario)
 
 
-def test_outside_of_its_time_changes_have_no_effect() -> None:
+def test_outside_of_running_changes_have_no_effect() -> None:
     scene = Scene()
     scene.take()
     assert scene.did == []
@@ -216,7 +216,7 @@ def test_outside_of_its_time_changes_have_no_effect() -> None:
 @pytest.mark.parametrize(
     ("keys", "clicks", "words"), [(0, 2, "0 keys and 2 clicks"), (1, 1, "1 key and 1 click")]
 )
-def test_deeds_are_counted_in_words(keys: int, clicks: int, words: str) -> None:
+def test_the_activity_summary_counts_keys_and_clicks(keys: int, clicks: int, words: str) -> None:
     assert (
         activity_summary(ControlSession("Ann", 0.0, 1.0, keys, clicks, True, "released")) == words
     )

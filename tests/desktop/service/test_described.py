@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of routes that read their requests by themselves."""
+"""The OpenAPI document of routes that read their requests by themselves."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from deskhand.desktop.geometry import Size
 from deskhand.desktop.secrets import api as secrets_api
 from deskhand.desktop.windows import api as windows_api
 
-NOBODY: Any = None
+UNUSED: Any = None
 PREFIX = "/api/v0/desktop"
 
 
@@ -32,8 +32,8 @@ def body(operation: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_windows_are_told_and_moved_in_a_space() -> None:
-    routes = windows_api.router(NOBODY, Size(1920, 1080), NOBODY)
+def test_windows_are_listed_and_moved_in_a_space() -> None:
+    routes = windows_api.router(UNUSED, Size(1920, 1080), UNUSED)
     space = ["coordinate_space", "scaled_width", "scaled_height"]
     assert names(described(routes, "/windows", "get")) == space
     moved = body(described(routes, "/windows/{window_id}/move", "post"))
@@ -45,8 +45,8 @@ def test_windows_are_told_and_moved_in_a_space() -> None:
     assert list(body(wish)["properties"]) == space
 
 
-def test_the_clipboards_queries_are_told() -> None:
-    routes = clipboard_api.router(NOBODY, NOBODY)
+def test_the_queries_of_the_clipboard_are_documented() -> None:
+    routes = clipboard_api.router(UNUSED, UNUSED)
     read, write = (described(routes, "/clipboard", method) for method in ("get", "put"))
     assert names(read) == ["type", "viewer"]
     assert "text" in read["parameters"][0]["schema"]["enum"]
@@ -57,15 +57,15 @@ def test_the_clipboards_queries_are_told() -> None:
 
 def test_secrets_have_a_length() -> None:
     app = FastAPI()
-    app.include_router(secrets_api.router(NOBODY))
-    told = app.openapi()["components"]["schemas"]["Secrets"]["properties"]["values"]["items"]
-    assert (told["minLength"], told["maxLength"]) == (4, 10_000)
+    app.include_router(secrets_api.router(UNUSED))
+    schema = app.openapi()["components"]["schemas"]["Secrets"]["properties"]["values"]["items"]
+    assert (schema["minLength"], schema["maxLength"]) == (4, 10_000)
 
 
 @pytest.mark.parametrize(
     ("path", "first", "second"), [("/launch", "name", "command"), ("/open", "path", "url")]
 )
 def test_something_is_opened_by_one_of_two_names(path: str, first: str, second: str) -> None:
-    told = body(described(launch_api.router(NOBODY, NOBODY, NOBODY), path, "post"))
-    assert told["oneOf"] == [{"required": [first]}, {"required": [second]}]
-    assert {first, second} <= set(told["properties"])
+    schema = body(described(launch_api.router(UNUSED, UNUSED, UNUSED), path, "post"))
+    assert schema["oneOf"] == [{"required": [first]}, {"required": [second]}]
+    assert {first, second} <= set(schema["properties"])

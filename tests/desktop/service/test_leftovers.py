@@ -23,14 +23,14 @@ def dead(root: Path, name: str) -> DesktopDirectory:
     return folder
 
 
-def test_the_files_of_the_dead_go_and_their_recordings_stay(tmp_path: Path) -> None:
+def test_files_of_dead_desktops_are_removed_and_recordings_kept(tmp_path: Path) -> None:
     folder = dead(tmp_path, "0123abcd")
     clean_leftovers(tmp_path)
     assert [path.name for path in folder.path.iterdir()] == ["recordings"]
     assert not list((tmp_path / LOCKS).iterdir())
 
 
-def test_the_living_are_left_alone(tmp_path: Path) -> None:
+def test_living_desktops_are_left_alone(tmp_path: Path) -> None:
     folder = desk(tmp_path, "0123abcd")
     with alive(tmp_path, "0123abcd0123abcd", folder):
         clean_leftovers(tmp_path)
@@ -38,7 +38,7 @@ def test_the_living_are_left_alone(tmp_path: Path) -> None:
         assert list((tmp_path / LOCKS).iterdir())
 
 
-def test_what_no_lock_tells_of_goes_as_well(tmp_path: Path) -> None:
+def test_a_directory_without_a_lock_is_removed(tmp_path: Path) -> None:
     folder = desk(tmp_path, "0123abcd")
     (tmp_path / "89abcdef").mkdir()
     (tmp_path / "a person's").mkdir()
@@ -48,7 +48,7 @@ def test_what_no_lock_tells_of_goes_as_well(tmp_path: Path) -> None:
     assert (tmp_path / "a person's").exists()
 
 
-def test_nothing_goes_while_a_desktop_has_not_said_where_it_is(tmp_path: Path) -> None:
+def test_nothing_is_removed_while_a_desktop_is_starting(tmp_path: Path) -> None:
     folder = desk(tmp_path, "0123abcd")
     with alive(tmp_path, "0123abcd0123abcd", folder):
         (tmp_path / LOCKS / "0123abcd0123abcd").write_text("")

@@ -7,7 +7,7 @@ from deskhand.desktop.service.ready_message import ReadyMessage
 READY = ReadyMessage("http://127.0.0.1:1", "dh_token", 7, ":1", Size(1920, 1080), "user", "1.0")
 
 
-def test_a_program_reads_one_line_with_all_that_it_needs() -> None:
+def test_the_message_is_one_line_of_json() -> None:
     assert "\n" not in READY.line()
     assert json.loads(READY.line()) == {
         "url": "http://127.0.0.1:1",
@@ -20,5 +20,5 @@ def test_a_program_reads_one_line_with_all_that_it_needs() -> None:
     }
 
 
-def test_an_attached_screen_says_so() -> None:
+def test_the_message_of_an_attached_screen_has_a_mode() -> None:
     assert json.loads(replace(READY, mode="attach").line())["mode"] == "attach"
