@@ -1,4 +1,9 @@
-"""The command line. Each command's module is loaded when the command is given."""
+"""The command ``deskhand``: declares the commands and their options.
+
+A command's module is imported only when the command runs: most of them import a web framework, an
+image library or a provider's SDK, which ``deskhand --help`` must not wait for. The docstrings of
+the commands are their help texts.
+"""
 
 import importlib
 import importlib.metadata
@@ -10,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+# 130 is what shells return for a command that SIGINT ended: 128 + 2.
 OK, FAILED, INTERRUPTED = 0, 1, 130
 
 app = typer.Typer(
@@ -49,7 +55,7 @@ def _where(url: str | None, data_dir: Path | None, desktop_id: str | None) -> An
 
 
 def _module(name: str) -> Any:
-    # A provider's SDK alone takes two seconds to import: `deskhand version` must not.
+    # A provider's SDK alone takes two seconds to import, which `deskhand version` must not take.
     return importlib.import_module(f"deskhand.tools.commands.{name}")
 
 
@@ -256,6 +262,6 @@ def main() -> None:
         status = OK
     sys.stdout.flush()
     sys.stderr.flush()
-    # Everything was closed by its owner. Without this, Python spends seconds on taking the
-    # thousands of classes of a provider's SDK apart.
+    # Every resource was closed by its owner. A regular exit would spend seconds on finalizing the
+    # thousands of classes of a provider's SDK.
     os._exit(status if isinstance(status, int) else FAILED)

@@ -9,13 +9,14 @@ from deskhand.vncbridge.http import caller_headers
 from .errors import BadCaller
 
 LONGEST_TOOL_CALL = 200
+"""Characters of a tool call's id; providers' ids have fewer than 64."""
 
 
 def chat_id(headers: Mapping[str, str]) -> str | None:
-    """Return the calling chat's id in its usual form, ``None`` if no header names one.
+    """Return the id of the calling chat in its canonical form, ``None`` if no header names one.
 
     Raises:
-        BadCaller: If a header is there and holds no UUID.
+        BadCaller: If a header is present but not a UUID.
     """
     named = caller_headers.find(headers, caller_headers.CHAT)
     if named is None:
@@ -27,19 +28,19 @@ def chat_id(headers: Mapping[str, str]) -> str | None:
 
 
 def tool_call_id(headers: Mapping[str, str]) -> str | None:
-    """Return the caller's own name of this call, if it gave a usable one."""
+    """Return the id that the caller gave to this call, ``None`` without a usable one."""
     value = caller_headers.text(headers, caller_headers.TOOL_CALL).strip()
     usable = value.isascii() and value.isprintable() and len(value) <= LONGEST_TOOL_CALL
     return value if value and usable else None
 
 
 def principal_name(scope: Mapping[str, Any]) -> str:
-    """Return the name of the credential that the border found with an ASGI request."""
+    """Return the name of the credential with which the middleware accepted an ASGI request."""
     name: str = scope["state"]["principal"].name
     return name
 
 
 def principal_scopes(scope: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what that credential is good for."""
+    """Return the scopes of that credential."""
     scopes: tuple[str, ...] = scope["state"]["principal"].scopes
     return scopes

@@ -1,4 +1,8 @@
-"""The credentials that a control plane accepts, kept in its data directory as digests."""
+"""The credentials that a control plane accepts, stored in its data directory as digests.
+
+``sessions.json`` has sessions and issued tokens as digests, so that reading it signs nobody in. The
+owner's token is a file of its own in plain text, for scripts on this machine.
+"""
 
 import json
 import logging
@@ -19,9 +23,9 @@ OWNER = "owner"
 
 
 def load_credentials(data: Path, token: str) -> Credentials:
-    """Return what is accepted; sessions, tokens and the instance outlive a restart.
+    """Return the accepted credentials; sessions, tokens and the instance id survive a restart.
 
-    A file that cannot be read signs everybody out: they can sign in again.
+    If the file cannot be read, all sessions end and people have to sign in again.
     """
     file = data / "sessions.json"
     try:
@@ -33,6 +37,7 @@ def load_credentials(data: Path, token: str) -> Credentials:
         log.warning("%s cannot be read, everybody has to sign in again: %s", file, error)
         instance, sessions, issued = secrets.token_hex(8), {}, []
 
+    # Called after every change, so that a session that was ended stays so after a crash.
     def keep(sessions: Mapping[str, Session], issued: Sequence[Issued]) -> None:
         value = {
             "instance": instance,
@@ -48,7 +53,7 @@ def load_credentials(data: Path, token: str) -> Credentials:
 
 
 def read_token(file: Path) -> str:
-    """Return the access token; made at the first start, so that scripts go on working."""
+    """Return the access token; create it at the first start and keep it for scripts."""
     if not file.exists():
         write_private(file, new_token() + "\n")
     token = file.read_text().strip()
@@ -58,5 +63,5 @@ def read_token(file: Path) -> str:
 
 
 def _read(row: dict[str, Any]) -> dict[str, Any]:
-    # JSON knows no tuples; a session of an earlier version has no scopes.
+    # JSON has no tuples, and a session of an earlier version has no scopes.
     return {**row, "scopes": tuple(row["scopes"])} if "scopes" in row else row

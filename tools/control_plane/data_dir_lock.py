@@ -1,4 +1,4 @@
-"""One control plane a data directory."""
+"""Lock of a data directory: at most one control plane uses it at a time."""
 
 import fcntl
 import os
@@ -21,11 +21,12 @@ class AlreadyRunning(Exception):
 
 @contextmanager
 def held(data_dir: Path) -> Iterator[None]:
-    """Hold the data directory; the lock ends with the process, however it ends.
+    """Hold the lock of a data directory until the block, or the process, ends.
 
     Raises:
-        AlreadyRunning: Naming who holds it.
+        AlreadyRunning: If another process holds it; the error names that process.
     """
+    # flock(2) locks end with the process even after SIGKILL; a file with a process id would not.
     with (data_dir / "lock").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,14 +1,14 @@
-"""Everything the routes refuse on purpose; one class for each decision of the catcher.
+"""Errors of the routes: one class for each response to the client.
 
-PlaneError
-├── PathRefused      the path could be read in two ways (400)
-├── PathNotServed    no such path passes to a desktop (404)
-├── BadBody          the body is not what the route takes (400)
-├── BadCaller        the header that names the calling chat cannot be read (400)
-├── NoDesktop        the chat has no desktop to show (400)
-├── NoSuchMoment     the film does not show what was asked for (400)
-├── NotCut           the film cannot be cut there (409)
-└── TooManyStreams   all event streams are taken (429)
+ControlPlaneError
+├── PathRefused         two programs could read the path in different ways (400)
+├── PathNotServed       the path is not one of a desktop service (404)
+├── BadBody             the body is not one that the route accepts (400)
+├── BadCaller           the header that names the calling chat is not a UUID (400)
+├── ChatHasNoDesktop    the chat has no desktop to show (400)
+├── NoSuchVideoMoment   the run video does not contain the requested time (400)
+├── NotCut              the run video cannot be cut there (409)
+└── TooManyStreams      the limit of event streams is reached (429)
 """
 
 
@@ -17,7 +17,7 @@ class ControlPlaneError(Exception):
 
 
 class PathRefused(ControlPlaneError):
-    """The path is written in a way that may not pass to a desktop service."""
+    """The path has a form that is not forwarded to a desktop service."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -28,7 +28,7 @@ class PathRefused(ControlPlaneError):
 
 
 class PathNotServed(ControlPlaneError):
-    """The path is clean, but nothing of that name passes to a desktop service."""
+    """The path is valid, but not one of those that are forwarded to a desktop service."""
 
     def __init__(self, prefix: str, served: tuple[str, ...]) -> None:
         super().__init__(prefix, served)
@@ -40,7 +40,7 @@ class PathNotServed(ControlPlaneError):
 
 
 class BadBody(ControlPlaneError):
-    """A request body is not what the route takes."""
+    """A request body is not one that the route accepts."""
 
     def __init__(self, message: str, detail: str = "") -> None:
         super().__init__(message, detail)
@@ -52,7 +52,7 @@ class BadBody(ControlPlaneError):
 
 
 class BadCaller(ControlPlaneError):
-    """A header that names the calling chat cannot be read."""
+    """A header that names the calling chat is not a UUID."""
 
     def __init__(self, header: str, value: str) -> None:
         super().__init__(header, value)
@@ -71,7 +71,7 @@ class ChatHasNoDesktop(ControlPlaneError):
 
 
 class NoSuchVideoMoment(ControlPlaneError):
-    """A stretch of which a film shows nothing."""
+    """A time, or a span of time, that a run video does not contain."""
 
     def __init__(self, asked: str, seconds: float) -> None:
         super().__init__(asked, seconds)
@@ -83,7 +83,7 @@ class NoSuchVideoMoment(ControlPlaneError):
 
 
 class NotCut(ControlPlaneError):
-    """The files of a film do not fit together, or cannot be read."""
+    """The files of a run video cannot be joined, or cannot be read."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -94,7 +94,7 @@ class NotCut(ControlPlaneError):
 
 
 class TooManyStreams(ControlPlaneError):
-    """All event streams of this service are taken."""
+    """The limit of event streams of this service is reached."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(limit)

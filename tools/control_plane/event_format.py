@@ -1,4 +1,7 @@
-"""Events in the form of ``text/event-stream``."""
+"""Events of chats in the format ``text/event-stream``.
+
+https://html.spec.whatwg.org/multipage/server-sent-events.html
+"""
 
 from typing import Any, Protocol
 
@@ -7,39 +10,40 @@ from deskhand.vncbridge.http.sse import format_event
 Json = dict[str, Any]
 
 LONGEST_ID = 19
+"""Digits of a 64-bit integer; Python would spend much time on parsing longer ones."""
 
 
 class StreamEvent(Protocol):
-    """Something that happened to a chat."""
+    """An event of a chat."""
 
     @property
     def id(self) -> int:
-        """Grows with each event."""
+        """Number that rises with each event."""
 
     @property
     def kind(self) -> str:
-        """Which it is, as ``status``."""
+        """Name of the event, such as ``status``."""
 
     @property
     def chat_id(self) -> str:
-        """The chat."""
+        """Id of the chat."""
 
     @property
     def data(self) -> Json:
-        """What belongs to that kind."""
+        """Fields of an event of that kind."""
 
 
 def event_bytes(event: StreamEvent) -> bytes:
-    """Return one event as it goes over the wire.
+    """Return one event in its wire format.
 
     Raises:
-        ValueError: If the kind has a line break: it would begin another field.
+        ValueError: If the kind contains a line break, which would begin another field.
     """
     data = {"id": event.id, "kind": event.kind, "chat_id": event.chat_id, "data": event.data}
     return format_event(event.kind, data, str(event.id))
 
 
 def last_seen(last_event_id: str | None) -> int | None:
-    """Return the id of the last event a returning listener had, by ``Last-Event-ID``."""
+    """Return the id in a ``Last-Event-ID`` header, ``None`` without a usable one."""
     value = (last_event_id or "").strip()
     return int(value) if value.isascii() and value.isdigit() and len(value) <= LONGEST_ID else None

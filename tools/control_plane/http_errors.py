@@ -1,4 +1,4 @@
-"""The HTTP answer to each error that the routes let through."""
+"""The HTTP response to each error that the routes raise."""
 
 from dataclasses import dataclass
 
@@ -19,22 +19,23 @@ from . import errors
 
 @dataclass(frozen=True)
 class ErrorResponse:
-    """A status and the body's texts."""
+    """Status and body of a response to an error."""
 
     status: int
     message: str
     detail: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """Return the body."""
+        """Return the JSON body."""
         body = {"message": self.message}
         return {**body, "detail": self.detail} if self.detail else body
 
 
 CLIENT_GONE = 499
-"""Nobody reads it; the number nginx writes into its log for the same thing."""
+"""Status for the access log of a request whose client has left, as in nginx's log."""
 
-# Without a message the error's own sentence is the message.
+# The first class that fits decides, so that a base class must come after its subclasses. An empty
+# message stands for the text of the error itself.
 _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.PathRefused, 400, "Path may not pass to a desktop."),
     (errors.PathNotServed, 404, "No such path on a desktop."),
@@ -57,11 +58,11 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (DesktopUnavailable, 502, "The desktop cannot be reached."),
 )
 FAMILIES: tuple[type[Exception], ...] = (UnknownRow, *(kind for kind, _, _ in _TABLE))
-"""What :func:`answer` knows."""
+"""The errors for which :func:`answer` has a response."""
 
 
 def answer(error: Exception) -> ErrorResponse:
-    """Return what to tell the client.
+    """Return the response to an error.
 
     Raises:
         ValueError: If the error is of none of the families.

@@ -1,4 +1,8 @@
-"""A request's JSON body, read strictly."""
+"""Strict parsing of a request's JSON body.
+
+The routes do not use Pydantic models: its errors have another form than ours, and it converts
+values (``"1"`` to a number) where a client's mistake is better refused.
+"""
 
 import json
 from typing import Any, NoReturn
@@ -18,7 +22,7 @@ def json_object(body: bytes) -> Json:
         return {}
     try:
         value = json.loads(body, parse_constant=_refuse)
-        # Half a surrogate pair is a character to JSON, and no database can hold it.
+        # JSON permits half a surrogate pair, which no UTF-8 text, and so no database, can hold.
         json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise BadBody("The body is not valid JSON.", "It is nested too deeply.") from None
@@ -30,14 +34,14 @@ def json_object(body: bytes) -> Json:
 
 
 def only(body: Json, *names: str) -> None:
-    """Refuse fields that the route does not know: a misspelt one would be ignored in silence."""
+    """Refuse fields that the route does not know, so that a misspelt one is not ignored."""
     unknown = sorted(set(body) - set(names))
     if unknown:
         raise BadBody(f"Unknown field: {unknown[0]}.", f"Known fields: {', '.join(names)}.")
 
 
 def text(body: Json, name: str, *, longest: int) -> str | None:
-    """Return a field that is a text or absent."""
+    """Return a field that is a string or absent."""
     value = body.get(name)
     if value is None:
         return None
@@ -49,7 +53,7 @@ def text(body: Json, name: str, *, longest: int) -> str | None:
 
 
 def needed_text(body: Json, name: str, *, longest: int) -> str:
-    """Return a field that must hold more than white space."""
+    """Return a field that must contain more than white space."""
     value = text(body, name, longest=longest)
     if value is None or not value.strip():
         raise BadBody(f"{name} is required.")

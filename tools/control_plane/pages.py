@@ -1,4 +1,4 @@
-"""The control plane's pages, served from memory."""
+"""The web pages of the control plane, served from memory."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,10 +12,10 @@ FOLDER = Path(__file__).parent / "assets"
 
 
 def router(embedders: Sequence[str] = ()) -> APIRouter:
-    """Return the routes of the pages and of the files they load.
+    """Return the routes of the pages and of the files that they load.
 
-    A page is the same for every id: what it shows it asks the API for. ``embedders`` are the
-    origins, besides their own, that may show them in a frame.
+    A page is the same for every id: it requests its data from the API. ``embedders`` are further
+    origins that may show the pages in a frame.
     """
     assets = Assets(FOLDER, embedders)
     routes = APIRouter(include_in_schema=False)

@@ -1,4 +1,4 @@
-"""What the routes need of the rest of the program."""
+"""Ports of the routes to the rest of the program."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -17,15 +17,15 @@ Json = dict[str, Any]
 
 
 class DesktopView(Protocol):
-    """One desktop as the pages show it."""
+    """One desktop with the properties that the pages show."""
 
     @property
     def id(self) -> str:
-        """Stays the same while its service lives."""
+        """Id that stays the same for the lifetime of the service."""
 
     @property
     def name(self) -> str:
-        """For people."""
+        """Name for people."""
 
     @property
     def status(self) -> str:
@@ -33,23 +33,23 @@ class DesktopView(Protocol):
 
     @property
     def chat_id(self) -> str | None:
-        """The chat that works on it."""
+        """The chat that works on the desktop."""
 
     @property
     def created_at(self) -> float:
-        """Unix time."""
+        """Unix time of its start."""
 
     @property
     def live_url(self) -> str:
-        """The page to watch it, relative to the control plane."""
+        """Address of the live view, relative to the control plane."""
 
     @property
     def level(self) -> str:
-        """How it is isolated: ``shared``, ``user`` or ``container``."""
+        """Isolation: ``shared``, ``user`` or ``container``."""
 
     @property
     def pid(self) -> int | None:
-        """Its service's process."""
+        """Process id of the service."""
 
 
 class Service(Protocol):
@@ -63,7 +63,7 @@ class Service(Protocol):
         headers: Mapping[str, str] | None = None,
         content: AsyncIterator[bytes] | None = None,
     ) -> AbstractAsyncContextManager[httpx2.Response]:
-        """Send a request and give the answer before its body was read; no read time-out.
+        """Send a request and return the response before its body was read; no read time-out.
 
         Raises ``DesktopUnavailable`` when the service cannot be reached.
         """
@@ -71,37 +71,37 @@ class Service(Protocol):
     def websocket(
         self, path: str, subprotocols: Sequence[str] = ()
     ) -> AbstractAsyncContextManager[ClientConnection]:
-        """Open a WebSocket. Raises ``DesktopUnavailable`` and ``DesktopRefused``."""
+        """Open a WebSocket; raise ``DesktopUnavailable`` or ``DesktopRefused``."""
 
 
 class Desktops(Protocol):
     """All desktops of this control plane."""
 
     async def list(self) -> Sequence[DesktopView]:
-        """Return them, newest first."""
+        """Return the desktops, newest first."""
 
     async def start(self, name: str | None) -> DesktopView:
-        """Start one and return when it is ready."""
+        """Start a desktop and return when it is ready."""
 
     async def stop(self, desktop_id: str) -> None:
-        """End one with all that runs on it. Raises ``UnknownDesktop``."""
+        """End a desktop with all that runs on it; raise ``UnknownDesktop``."""
 
     def client(self, desktop_id: str) -> Service:
-        """Return its API. Raises ``UnknownDesktop``."""
+        """Return the API of a desktop; raise ``UnknownDesktop``."""
 
 
 class Events(Protocol):
-    """Somebody who listens."""
+    """A subscription to events."""
 
     async def __anext__(self) -> StreamEvent:
-        """Return the next event; ``StopAsyncIteration`` when no more will come."""
+        """Return the next event; raise ``StopAsyncIteration`` when no more will come."""
 
     async def aclose(self) -> None:
-        """Listen no more."""
+        """Unsubscribe."""
 
 
 class Chats(Protocol):
-    """The chats and their tools; ``deskhand.tools.agents.chats.chats.Chats`` outside of tests."""
+    """The chats and their tools; ``deskhand.tools.agents.chats.chats.Chats`` implements it."""
 
     async def create(
         self,
@@ -112,48 +112,48 @@ class Chats(Protocol):
         model: str | None = None,
         parent_id: str | None = None,
     ) -> ChatView:
-        """Make a chat and start its first turn if there is a prompt."""
+        """Create a chat and start its first turn if there is a prompt."""
 
     async def list(
         self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
     ) -> Page:
-        """Return some chats, newest first."""
+        """Return a page of chats, newest first."""
 
     async def get(self, chat_id: str) -> ChatView:
         """Return one chat."""
 
     async def messages(self, chat_id: str) -> Sequence[MessageView]:
-        """Return what was said, oldest first."""
+        """Return the messages of a chat, oldest first."""
 
     async def steps(self, chat_id: str) -> Sequence[StepView]:
-        """Return its tool calls, oldest first."""
+        """Return the tool calls of a chat, oldest first."""
 
     async def files(self, chat_id: str) -> Sequence[FileView]:
-        """Return the files that are listed with it."""
+        """Return the files that are listed with a chat."""
 
     async def send(self, chat_id: str, message: str, interrupt: bool = False) -> Any:
-        """Say something to it."""
+        """Send a message to a chat."""
 
     async def interrupt(self, chat_id: str) -> Any:
-        """Stop its turn."""
+        """Interrupt the turn of a chat."""
 
     async def answer(self, chat_id: str, answer: str) -> Any:
-        """Answer what it asks a person."""
+        """Answer the question of a chat to a person."""
 
     async def release_desktop(self, desktop_id: str) -> None:
-        """Stop the chats that work on a desktop; their recordings are stored."""
+        """Stop the chats that work on a desktop and store their recordings."""
 
     async def stop_all(self) -> int:
         """Stop all turns; return how many there were."""
 
     async def archive(self, chat_id: str) -> Any:
-        """Put it away."""
+        """Archive a chat."""
 
     async def delete(self, chat_id: str) -> Any:
-        """Remove it with its children, files and recordings."""
+        """Delete a chat with its children, files and recordings."""
 
     async def default_chat(self, token_name: str) -> ChatView:
-        """Return the chat of callers that name none."""
+        """Return the chat for callers that name none."""
 
     def tool_specs(self) -> tuple[ToolSpec, ...]:
         """Return the tools that callers may use."""
@@ -161,32 +161,32 @@ class Chats(Protocol):
     async def call_tool(
         self, name: str, arguments: Json, caller_chat_id: str, tool_call_id: str
     ) -> ToolOutcome:
-        """Use one; cancelling stops waiting, not what was started."""
+        """Call a tool; cancelling stops the wait, not what was started."""
 
     def events(self, chat_id: str | None, after: int | None = None) -> Events:
-        """Return what happens to one chat or to all, from now on or after an event's id."""
+        """Subscribe to one chat or to all, from now on or after the event of an id."""
 
 
 class Files(Protocol):
     """The stored files."""
 
     async def get(self, file_id: str) -> FileView:
-        """Return what is known of a file."""
+        """Return the view of a file."""
 
     async def delete(self, file_id: str) -> None:
         """Remove a file."""
 
     async def pin(self, file_id: str, pinned: bool) -> FileView:
-        """Keep a file whatever its age, or no more. Raises ``UnknownRow``."""
+        """Exempt a file from retention, or not any more; raise ``UnknownRow``."""
 
     def path(self, file_id: str) -> Path:
-        """Return where its bytes are if they are on this disk."""
+        """Return the path of a file's bytes on this disk; they may be elsewhere."""
 
     def stream(self, file_id: str, start: int, end: int) -> AsyncIterator[bytes]:
-        """Give bytes that are not. Raises ``BytesMissing`` and ``BucketUnavailable``."""
+        """Yield bytes that are elsewhere; raise ``BytesMissing`` or ``BucketUnavailable``."""
 
     def incoming(self) -> Path:
-        """Return a new name on this disk, for a file that its user removes."""
+        """Return a new path on this disk for a file that the caller removes."""
 
 
 class Editor(Protocol):

@@ -1,4 +1,7 @@
-"""How a control plane is set up: flags, then environment, then ``deskhand.toml``, then defaults."""
+"""Settings of a control plane: from flags, else environment, else ``deskhand.toml``, else defaults.
+
+:func:`load` does no I/O. All sources are checked by the same rules, and an error names its source.
+"""
 
 import re
 import tomllib
@@ -26,24 +29,24 @@ class BadSetting(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything that may be set."""
+    """The settings of a control plane."""
 
     data_dir: Path
-    """Where chats, files and tokens are kept."""
+    """Folder of chats, files and tokens."""
     listen: str = "127.0.0.1:7777"
-    """Where the control plane listens: ``HOST:PORT`` or ``unix:PATH``."""
+    """Address on which the control plane listens: ``HOST:PORT`` or ``unix:PATH``."""
     model: str | None = None
     """Model of new agents; by default the provider's whose key is set, else the scripted one."""
     allowed_hosts: tuple[str, ...] = ()
-    """Names, besides loopback, by which browsers may call."""
+    """Names, besides loopback, that requests may have in their ``Host`` header."""
     allowed_origins: tuple[str, ...] = ()
-    """Origins, besides its own, that may call, and show the pages in frames."""
+    """Origins, besides its own, that may call the API and show the pages in frames."""
     most_desktops: int = 8
-    """Desktops at once on this machine."""
+    """Number of desktops at once on this machine."""
     store: str = ""
-    """Where stored files are kept: ``s3://BUCKET/PREFIX``; by default in the data directory."""
+    """Location of stored files: ``s3://BUCKET/PREFIX``; by default the data directory."""
     keep_desktops: bool = False
-    """Whether ending the control plane leaves its desktops to the next one."""
+    """Whether the desktops keep running for the next control plane when this one ends."""
 
 
 def load(
@@ -52,7 +55,7 @@ def load(
     """Return the settings; ``file_text`` is the content of ``deskhand.toml``, empty if none.
 
     Raises:
-        BadSetting: With the place of the mistake.
+        BadSetting: If a name or value is not valid; the error names its source.
     """
     known = {field.name: field.default for field in fields(Settings)}
     values: dict[str, Any] = {"data_dir": default_data_dir}
@@ -81,11 +84,12 @@ def _from_file(text: str, known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked(name: str, value: Any, default: Any) -> Any:
-    """Return a value of the file in the form that its setting has."""
+    """Return a value of the file in the type of its setting."""
     if isinstance(default, tuple):
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return tuple(value)
         raise BadSetting("deskhand.toml", f"{name} must be a list of texts, not {value!r}")
+    # ``bool`` is a subclass of ``int``: types are compared exactly.
     kind = type(default) if isinstance(default, int) else str
     if type(value) is not kind:
         raise BadSetting("deskhand.toml", f"{name} must be {_KINDS[kind]}, not {value!r}")

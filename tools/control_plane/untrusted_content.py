@@ -1,11 +1,16 @@
-"""Headers that keep bytes which an agent wrote from acting in a person's browser."""
+"""Response headers for bytes that an agent wrote, so that they cannot act in a person's browser.
+
+The pages, the API and the files share one origin. HTML or SVG of an agent that a browser rendered
+there could call the API with the person's session. Therefore only types without active content are
+shown, all others are downloaded, and each response has a sandbox as its content security policy.
+"""
 
 import re
 from urllib.parse import quote
 
-# Types that a browser shows without running anything in them.
+# Types that a browser renders without running scripts in them.
 SHOWN = frozenset({"image/jpeg", "image/png", "image/webp", "text/plain", "text/vtt", "video/mp4"})
-# Replies of our own API: text for a program, harmless when shown.
+# Types of the API's own responses, for programs; a browser shows them as text.
 SPOKEN = frozenset({"application/json", "text/event-stream"})
 
 _ATTACHED = re.compile(r'\s*attachment\s*;\s*filename="([A-Za-z0-9._ -]{1,200})"', re.IGNORECASE)
@@ -14,13 +19,13 @@ _FALLBACK = "application/octet-stream"
 
 
 def media_type(declared: str) -> str:
-    """Return the bare type in lower case, and one that means nothing if it cannot be read."""
+    """Return the type without parameters, in lower case; a generic one if it is malformed."""
     bare = declared.partition(";")[0].strip().lower()
     return bare if _MEDIA_TYPE.fullmatch(bare) else _FALLBACK
 
 
 def content_type(declared: str) -> str:
-    """Return the value of ``Content-Type`` for bytes that say they are of that type."""
+    """Return the value of ``Content-Type`` for bytes of a declared type."""
     bare = media_type(declared)
     return f"{bare}; charset=utf-8" if bare.startswith("text/") else bare
 
@@ -30,7 +35,7 @@ def untrusted(
 ) -> dict[str, str]:
     """Return the headers for bytes that an agent or a desktop can influence.
 
-    ``name`` is offered when the file is saved; ``api`` says that a program asked our own API.
+    ``name`` is offered when the file is saved; ``api`` permits the types of API responses.
     """
     shown = SHOWN | SPOKEN if api else SHOWN
     inline = media_type(declared) in shown and not download
@@ -43,14 +48,18 @@ def untrusted(
 
 
 def passed(declared: str, disposition: str) -> dict[str, str]:
-    """Return the headers for a reply that a desktop service gave, in place of its own."""
+    """Return the headers for a response of a desktop service, in place of its own."""
     named = _ATTACHED.match(disposition)
     name = named[1] if named else ""
     return untrusted(declared, name, download=named is not None, api=True)
 
 
 def _disposition(kind: str, name: str) -> str:
-    """As RFC 6266: a plain name for all, and the true one where it is not plain."""
+    """Return the value of ``Content-Disposition`` (RFC 6266).
+
+    A name that is not plain ASCII has two forms: a fallback, and the real one in UTF-8.
+    """
+    # Neither separators nor control characters: the name must stay one part of a path.
     bare = "".join(c for c in name if c.isprintable()).replace("/", "_").replace("\\", "_")
     if not bare:
         return kind

@@ -17,7 +17,7 @@ from deskhand.vncbridge.errors import ClientGone
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected"),
     [
         (errors.BadBody("Wrong.", "So."), ErrorResponse(400, "Wrong.", "So.")),
         (UnknownRow("chat", "7"), ErrorResponse(404, "Chat not found.", "no chat has the id 7")),
@@ -56,9 +56,9 @@ from deskhand.vncbridge.errors import ClientGone
         (DesktopRefused(409, "No."), ErrorResponse(502, "The desktop refused.", "No.")),
     ],
 )
-def test_each_error_has_its_status_and_words(error: Exception, told: ErrorResponse) -> None:
+def test_each_error_has_its_status_and_words(error: Exception, expected: ErrorResponse) -> None:
     assert isinstance(error, FAMILIES)
-    assert answer(error) == told
+    assert answer(error) == expected
 
 
 def test_a_surprise_has_no_answer() -> None:

@@ -13,7 +13,7 @@ def test_no_body_is_an_empty_object() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "expected"),
     [
         (b"[1]", "The body must be a JSON object. It is a list."),
         (b"null", "The body must be a JSON object. It is null."),
@@ -29,10 +29,10 @@ def test_no_body_is_an_empty_object() -> None:
         (b"[" * 100_000, "The body is not valid JSON. It is nested too deeply."),
     ],
 )
-def test_anything_else_is_refused_with_the_reason(body: bytes, told: str) -> None:
+def test_anything_else_is_refused_with_the_reason(body: bytes, expected: str) -> None:
     with pytest.raises(BadBody) as refused:
         json_object(body)
-    assert str(refused.value) == told
+    assert str(refused.value) == expected
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:

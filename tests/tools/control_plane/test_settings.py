@@ -45,7 +45,7 @@ def test_lists_in_the_file_become_tuples() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "file", "said"),
+    ("environment", "file", "message"),
     [
         ({"DESKHAND_MOST_DESKTOPS": "many"}, "", "DESKHAND_MOST_DESKTOPS: 'many' is not a whole"),
         ({"DESKHAND_KEEP_DESKTOPS": "maybe"}, "", "DESKHAND_KEEP_DESKTOPS: 'maybe' is not a sw"),
@@ -60,8 +60,8 @@ def test_lists_in_the_file_become_tuples() -> None:
         ({}, "allowed_hosts = [1]", "allowed_hosts must be a list of texts"),
     ],
 )
-def test_a_mistake_names_its_place(environment: dict[str, str], file: str, said: str) -> None:
-    with pytest.raises(BadSetting, match=said):
+def test_a_mistake_names_its_place(environment: dict[str, str], file: str, message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
         load({}, environment, file, HOME)
 
 

@@ -1,4 +1,18 @@
-"""Carries requests and WebSockets to the desktop services behind the control plane."""
+"""Reverse proxy: forwards requests and WebSockets to the desktop services.
+
+The client talks to the control plane alone, with its credential, origin and TLS. A desktop service
+trusts only the control plane's token. What passes in each direction is decided in :mod:`.rules`.
+
+- Bodies are streamed in both directions, one chunk in memory at a time, so that the faster side
+  waits for the slower one.
+- A client that leaves ends the request at the desktop service too, also while that is waiting.
+- A response of the desktop that breaks off breaks off for the client: the last chunk is not sent,
+  and no error page is appended to a half file.
+- A WebSocket is opened to the desktop first. While that is not done, the client can still get an
+  HTTP response with a message, which a browser's code can read; a close code cannot carry one.
+- A 401 of the desktop service is an error of the control plane (502), not of the client. Passed on,
+  it would make a browser sign the person out.
+"""
 
 import asyncio
 import logging
@@ -33,20 +47,20 @@ GIT_WATCH = "/api/v0/git/watch?chat_id="
 
 
 class DesktopProxy:
-    """The ASGI application under ``/api/v0/desktops/{id}/``; as fast as its slower side."""
+    """ASGI application under ``/api/v0/desktops/{id}/``: forwards to the service of one desktop."""
 
     def __init__(self, desktops: Desktops) -> None:
         self._desktops = desktops
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass one request or WebSocket on."""
+        """Forward one request or WebSocket."""
         if scope["type"] == "websocket":
             try:
                 rules, service = self._find(scope)
             except FAMILIES as error:
                 await _refuse(error, scope, receive, send)
                 return
-            await _carry(service, _target(rules, scope), scope, receive, send)
+            await _tunnel(service, _target(rules, scope), scope, receive, send)
             return
         rules, service = self._find(scope)
         upload = _Upload(receive, expected=has_body(scope["headers"]))
@@ -61,9 +75,9 @@ class DesktopProxy:
 
 
 class ChatDesktop:
-    """The ASGI application that carries a stream of the desktop which a chat works on.
+    """ASGI application that tunnels a WebSocket to the desktop on which a chat works.
 
-    ``target`` returns, by the chat's id, which one.
+    ``target`` returns the path on the desktop service for a chat's id.
     """
 
     def __init__(
@@ -74,7 +88,7 @@ class ChatDesktop:
         self._target = target
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Carry the desktop's stream, or say why there is none."""
+        """Tunnel the WebSocket, or refuse it with the reason."""
         try:
             chat = await self._chats.get(scope["path_params"]["chat_id"])
             if chat.desktop_id is None:
@@ -84,24 +98,28 @@ class ChatDesktop:
             await _refuse(error, scope, receive, send)
             return
         target = _with_query(self._target(chat.id), scope, chat.desktop_id)
-        await _carry(service, target, scope, receive, send)
+        await _tunnel(service, target, scope, receive, send)
 
 
 def routes(chats: Chats, desktops: Desktops) -> list[BaseRoute]:
-    """Return the routes of both, for the application's router."""
-    below = "/api/v0/desktops/{desktop_id}/{rest:path}"
-    through = DesktopProxy(desktops)
-    watching = ChatDesktop(chats, desktops, lambda chat_id: GIT_WATCH + chat_id)
+    """Return the routes of both applications."""
+    desktop_path = "/api/v0/desktops/{desktop_id}/{rest:path}"
+    forwarding = DesktopProxy(desktops)
+    git_watch = ChatDesktop(chats, desktops, lambda chat_id: GIT_WATCH + chat_id)
     return [
         WebSocketRoute("/api/v0/chats/{chat_id}/desktop", ChatDesktop(chats, desktops)),
-        WebSocketRoute("/api/v0/chats/{chat_id}/git/watch", watching),
-        WebSocketRoute(below, through),
-        Route(below, through, include_in_schema=False),
+        WebSocketRoute("/api/v0/chats/{chat_id}/git/watch", git_watch),
+        WebSocketRoute(desktop_path, forwarding),
+        Route(desktop_path, forwarding, include_in_schema=False),
     ]
 
 
 class _Upload:
-    """A request's body on its way, and the news that its sender left."""
+    """Body of a request, and the disconnection of its sender.
+
+    Both arrive over the same ``receive``, which only one task may await at a time. Therefore the
+    disconnection is awaited only after the body was read.
+    """
 
     def __init__(self, receive: Receive, *, expected: bool) -> None:
         self._receive = receive
@@ -111,7 +129,7 @@ class _Upload:
             self._read.set()
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the body as it arrives, the next piece when the last was sent on."""
+        """Yield the chunks of the body; the next is received when the last was sent on."""
         while not self._read.is_set():
             message = await self._receive()
             if message["type"] == "http.disconnect":
@@ -121,7 +139,7 @@ class _Upload:
             yield message.get("body", b"")
 
     async def abandoned(self) -> None:
-        """Return when the client is gone; only one may read at a time, so after the body."""
+        """Return when the client has disconnected after sending its body."""
         await self._read.wait()
         await disconnected(self._receive)
 
@@ -140,21 +158,21 @@ async def _exchange(
         content=upload.chunks() if upload.expected else None,
     ) as reply:
         if reply.status_code == UNAUTHORIZED:
-            # A browser would take it for the end of its own session.
+            # A browser would take a 401 for the end of its own session.
             raise DesktopRefused(UNAUTHORIZED, "It does not know the control plane's token.")
-        await _start(reply, send)
+        await _send_head(reply, send)
         try:
             async with aclosing(reply.aiter_raw()) as chunks:
                 async for chunk in chunks:
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except httpx2.TransportError as error:
-            # The status is out: only a cut connection still tells the client.
+            # The status was sent: only a response without its end shows the client the failure.
             _log.warning("the desktop broke off its answer to %s: %s", rules.path, error)
             return
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _start(reply: httpx2.Response, send: Send) -> None:
+async def _send_head(reply: httpx2.Response, send: Send) -> None:
     headers = to_client(reply.headers.raw)
     safe = passed(header(headers, "content-type"), reply.headers.get("content-disposition", ""))
     await send(
@@ -169,27 +187,31 @@ async def _start(reply: httpx2.Response, send: Send) -> None:
     )
 
 
-async def _carry(service: Service, target: str, scope: Scope, receive: Receive, send: Send) -> None:
-    """Open the desktop's side first: a client whose desktop is away gets a plain HTTP answer."""
+async def _tunnel(
+    service: Service, target: str, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Connect to the desktop, then accept the client's WebSocket and relay both directions."""
     browser = WebSocket(scope, receive, send)
     try:
         async with service.websocket(target, scope.get("subprotocols", [])) as upstream:
             await browser.accept(upstream.subprotocol)
             await tunnel(browser, upstream)
     except DesktopRefused as error:
-        # What the desktop says of its own stream is said as it is, but for its opinion of us.
+        # A refusal is passed on unchanged, except one of the control plane's own token.
         if error.status == UNAUTHORIZED:
             await _refuse(error, scope, receive, send)
         else:
-            said = Denial(error.status, error.message, error.detail)
-            await refuse_websocket(scope, receive, send, said)
+            denial = Denial(error.status, error.message, error.detail)
+            await refuse_websocket(scope, receive, send, denial)
     except DesktopUnavailable as error:
         await _refuse(error, scope, receive, send)
 
 
 async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
-    found = answer(error)
-    await refuse_websocket(scope, receive, send, Denial(found.status, found.message, found.detail))
+    response = answer(error)
+    await refuse_websocket(
+        scope, receive, send, Denial(response.status, response.message, response.detail)
+    )
 
 
 def _target(rules: ProxyRules, scope: Scope) -> str:
@@ -199,7 +221,10 @@ def _target(rules: ProxyRules, scope: Scope) -> str:
 
 
 def _with_query(path: str, scope: Scope, desktop_id: str) -> str:
-    """Return where a WebSocket goes: a watcher's role is said by us, and last."""
+    """Return the target of a WebSocket, with the role of a caller who may only view.
+
+    The role is the last parameter: of repeated ones the desktop service takes the last.
+    """
     parameters = query(scope["query_string"])
     if desktop_role(principal_scopes(scope), desktop_id) == "view":
         parameters = f"{parameters}&role=view" if parameters else "role=view"

@@ -1,7 +1,13 @@
-"""Which path and which headers pass between a client and a desktop service.
+"""Rules of the proxy: the paths, parameters and headers that it forwards. Pure.
 
-The control plane stands in for every desktop's HTTP API. Paths are judged in the form in which they
-came, before any decoding: what was never decoded cannot be decoded twice.
+- Paths are checked in the form in which they arrived, before any percent-decoding. A path that was
+  never decoded cannot be decoded twice, so that ``%2e%2e`` and ``%252e`` are refused alike. Only
+  segments of RFC 3986 unreserved characters below a list of known prefixes pass.
+- To the desktop: no credential of the client, neither as a header nor as a parameter, no hop-by-hop
+  header (RFC 9110, section 7.6.1), and none of the headers that the control plane sets itself
+  (``Deskhand-*``), which a client could forge.
+- To the client: no header that affects the origin of our pages (cookies, CORS, CSP, redirects,
+  service workers ...). Whatever runs on a desktop may have taken over its service.
 """
 
 import re
@@ -12,6 +18,8 @@ from deskhand.tools.control_plane.errors import PathNotServed, PathRefused
 from deskhand.vncbridge.http import caller_headers
 
 MOUNT = b"/api/v0/desktops/"
+# First segments below ``/api/v0/`` that are forwarded. A list of what is permitted, so that a new
+# route of the desktop service is not reachable by accident.
 PREFIXES = (
     "context-config",
     "desktop",
@@ -28,8 +36,8 @@ PREFIXES = (
     "write-file",
 )
 
-# RFC 3986 unreserved characters. No path of a desktop service needs another one, and without "%"
-# there is no encoded slash, backslash or dot to think about.
+# Unreserved characters of RFC 3986, section 2.3. Paths of a desktop service need no others, and
+# without "%" there is no encoded slash, backslash or dot.
 _SEGMENT = re.compile(r"[A-Za-z0-9._~-]+")
 
 _OF_ONE_CONNECTION = frozenset(
@@ -57,7 +65,7 @@ _NOT_TO_THE_DESKTOP = _OF_ONE_CONNECTION | {
     "x-real-ip",
 }
 _NOT_TO_THE_DESKTOP_PREFIXES = (*caller_headers.PREFIXES, "sec-", "x-forwarded-")
-# A desktop may be ruled by what runs on it: it gets no say about the origin of our pages.
+# Headers by which a server controls the browser's treatment of its whole origin.
 _NOT_TO_THE_CLIENT = _OF_ONE_CONNECTION | {
     "alt-svc",
     "clear-site-data",
@@ -87,18 +95,18 @@ _SECRET_PARAMETERS = frozenset({"access_token", "ticket", "token"})
 
 @dataclass(frozen=True)
 class ProxyRules:
-    """Where a request goes."""
+    """Target of a request that the rules permit."""
 
     desktop_id: str
     path: str
-    """On the desktop service, as ``/api/v0/desktop/action``."""
+    """Path on the desktop service, such as ``/api/v0/desktop/action``."""
 
 
 def rules_for(raw_path: bytes) -> ProxyRules:
-    """Read the undecoded path of a request below :data:`MOUNT`.
+    """Parse the undecoded path of a request below :data:`MOUNT`.
 
     Raises:
-        PathRefused: If it holds anything that two programs could read in two ways.
+        PathRefused: If two programs could read the path in different ways.
         PathNotServed: If its first part is not in :data:`PREFIXES`.
     """
     _, mount, tail = raw_path.partition(MOUNT)
@@ -115,7 +123,7 @@ def rules_for(raw_path: bytes) -> ProxyRules:
 
 
 def query(raw_query: bytes) -> str:
-    """Return the query string without what a credential could be written in."""
+    """Return the query string without the parameters that may carry a credential."""
     parameters = raw_query.decode("latin-1").split("&")
     return "&".join(p for p in parameters if _parameter_name(p) not in _SECRET_PARAMETERS)
 
@@ -123,12 +131,16 @@ def query(raw_query: bytes) -> str:
 def to_desktop(
     headers: Iterable[tuple[bytes, bytes]], *, name: str, role: str = "admin"
 ) -> dict[str, str]:
-    """Return the headers for the desktop service; ``name`` is who calls, ``role`` how far."""
+    """Return the headers for the desktop service.
+
+    ``name`` is that of the caller's credential, for logs and recordings, ``role`` its role there.
+    """
     pairs = _without(headers, _NOT_TO_THE_DESKTOP, _NOT_TO_THE_DESKTOP_PREFIXES)
     passed: dict[str, str] = {}
     for key, value in pairs:
         passed[key] = f"{passed[key]}, {value}" if key in passed else value
-    # Otherwise the HTTP client would ask for compression that our own client may not understand.
+    # Without the header the HTTP client would add its own, and the response could have an encoding
+    # that the caller does not accept.
     passed.setdefault("accept-encoding", "identity")
     passed[caller_headers.ROLE] = role
     passed[caller_headers.CALLER] = "".join(c for c in name if " " <= c <= "~")
@@ -136,7 +148,7 @@ def to_desktop(
 
 
 def to_client(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
-    """Return those of the desktop service's headers that the client may see."""
+    """Return the headers of the desktop service that the client may receive."""
     return _without(headers, _NOT_TO_THE_CLIENT, _NOT_TO_THE_CLIENT_PREFIXES)
 
 
@@ -146,7 +158,7 @@ def header(headers: Iterable[tuple[str, str]], name: str) -> str:
 
 
 def has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether a request with these headers carries a body."""
+    """Return whether a request with these headers has a body (RFC 9112, section 6.3)."""
     return any(
         key.lower() == b"transfer-encoding" or (key.lower() == b"content-length" and value != b"0")
         for key, value in headers
@@ -172,7 +184,7 @@ def _without(
     headers: Iterable[tuple[bytes, bytes]], names: frozenset[str], prefixes: tuple[str, ...]
 ) -> list[tuple[str, str]]:
     pairs = [(k.decode("latin-1").lower(), v.decode("latin-1")) for k, v in headers]
-    # RFC 9110, section 7.6.1: Connection names further headers of this one connection.
+    # RFC 9110, section 7.6.1: ``Connection`` names further hop-by-hop headers.
     named = {
         part.strip().lower()
         for key, value in pairs

@@ -1,4 +1,4 @@
-"""The routes of chats."""
+"""Routes of chats: read them, send messages, stop, archive and delete."""
 
 import asyncio
 from typing import Annotated, Any
@@ -21,14 +21,14 @@ LONGEST_NAME = 200
 Limit = Annotated[int, Query(ge=1, le=100)]
 MODES = ("general", "computer_use", "explore")
 
-# More than white space.
-SAID = {"type": "string", "pattern": r"\S", "maxLength": LONGEST_TEXT}
+# A string that contains more than white space.
+NON_BLANK_TEXT = {"type": "string", "pattern": r"\S", "maxLength": LONGEST_TEXT}
 _MAYBE = ["string", "null"]
 _NEW_CHAT = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        "prompt": {**SAID, "type": _MAYBE},
+        "prompt": {**NON_BLANK_TEXT, "type": _MAYBE},
         "title": {"type": _MAYBE, "maxLength": LONGEST_TITLE},
         "mode": {"enum": [*MODES, None]},
         "model": {"type": _MAYBE, "maxLength": LONGEST_NAME},
@@ -38,34 +38,34 @@ _ANSWER = {
     "type": "object",
     "additionalProperties": False,
     "required": ["answer"],
-    "properties": {"answer": SAID},
+    "properties": {"answer": NON_BLANK_TEXT},
 }
 _NEW_MESSAGE = {
     "type": "object",
     "additionalProperties": False,
     "required": ["message"],
-    "properties": {"message": SAID, "interrupt": {"type": "boolean"}},
+    "properties": {"message": NON_BLANK_TEXT, "interrupt": {"type": "boolean"}},
 }
 
 
 def router(chats: Chats, streams: EventStreams) -> APIRouter:
     """Return the routes under ``/api/v0/chats``."""
-    made = APIRouter(tags=["chats"])
-    made.include_router(_looking(chats, streams))
-    made.include_router(_acting(chats))
+    routes = APIRouter(tags=["chats"])
+    routes.include_router(_reading_routes(chats, streams))
+    routes.include_router(_changing_routes(chats))
 
-    @made.post("/api/v0/stop-all")
+    @routes.post("/api/v0/stop-all")
     async def stop_all() -> JSONResponse:
         """Stop every turn of every chat; the chats stay and can be sent messages."""
         return JSONResponse({"stopped": await chats.stop_all()})
 
-    return made
+    return routes
 
 
-def _looking(chats: Chats, streams: EventStreams) -> APIRouter:
-    made = APIRouter(prefix="/api/v0/chats")
+def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
+    routes = APIRouter(prefix="/api/v0/chats")
 
-    @made.get("")
+    @routes.get("")
     async def listing(
         parent: Annotated[str | None, Query(description="Empty: chats without a parent.")] = None,
         state: str | None = None,
@@ -76,26 +76,26 @@ def _looking(chats: Chats, streams: EventStreams) -> APIRouter:
         page = await chats.list(parent=parent, state=state, limit=limit, cursor=cursor)
         return JSONResponse(page.to_json())
 
-    @made.get("/{chat_id}")
+    @routes.get("/{chat_id}")
     async def one(chat_id: str) -> JSONResponse:
         """Show a chat with its steps and files."""
         return JSONResponse(await whole(chats, chat_id))
 
-    @made.get("/{chat_id}/messages")
+    @routes.get("/{chat_id}/messages")
     async def messages(chat_id: str) -> JSONResponse:
         """Show what was said, oldest first."""
         await chats.get(chat_id)
-        said = await chats.messages(chat_id)
-        return JSONResponse({"messages": [message.to_json() for message in said]})
+        stored = await chats.messages(chat_id)
+        return JSONResponse({"messages": [message.to_json() for message in stored]})
 
-    @made.get("/{chat_id}/events", response_class=Response, responses=EVENTS)
+    @routes.get("/{chat_id}/events", response_class=Response, responses=EVENTS)
     async def events(chat_id: str, request: Request) -> Response:
         """Stream what happens to it from now on (server-sent events)."""
         await chats.get(chat_id)
         after = last_seen(request.headers.get("last-event-id"))
         return event_response(streams, lambda: chats.events(chat_id, after))
 
-    @made.get("/{chat_id}/desktop", status_code=426)
+    @routes.get("/{chat_id}/desktop", status_code=426)
     async def desktop(chat_id: str) -> Response:
         """Tell a client that did not ask for a WebSocket what is here."""
         chat = await chats.get(chat_id)
@@ -104,19 +104,19 @@ def _looking(chats: Chats, streams: EventStreams) -> APIRouter:
         text = {"message": "Open this path as a WebSocket."}
         return JSONResponse(text, 426, {"Upgrade": "websocket"})
 
-    return made
+    return routes
 
 
-def _acting(chats: Chats) -> APIRouter:
-    made = APIRouter(prefix="/api/v0/chats")
+def _changing_routes(chats: Chats) -> APIRouter:
+    routes = APIRouter(prefix="/api/v0/chats")
 
-    @made.post("", status_code=201, openapi_extra=body_of(_NEW_CHAT))
+    @routes.post("", status_code=201, openapi_extra=body_of(_NEW_CHAT))
     async def create(request: Request) -> JSONResponse:
         """Make a chat; with a prompt it starts to work."""
         wanted = _new_chat(json_object(await request.body()))
         return JSONResponse((await chats.create(**wanted)).to_json(), 201)
 
-    @made.post("/{chat_id}/messages", openapi_extra=body_of(_NEW_MESSAGE))
+    @routes.post("/{chat_id}/messages", openapi_extra=body_of(_NEW_MESSAGE))
     async def send(chat_id: str, request: Request) -> JSONResponse:
         """Say something; a chat at work hears it when its turn ends, or at once."""
         body = json_object(await request.body())
@@ -125,13 +125,13 @@ def _acting(chats: Chats) -> APIRouter:
         await chats.send(chat_id, message, interrupt=flag(body, "interrupt"))
         return await _shown(chats, chat_id)
 
-    @made.post("/{chat_id}/interrupt")
+    @routes.post("/{chat_id}/interrupt")
     async def interrupt(chat_id: str) -> JSONResponse:
         """Stop the turn it is in."""
         await chats.interrupt(chat_id)
         return await _shown(chats, chat_id)
 
-    @made.post("/{chat_id}/answer", openapi_extra=body_of(_ANSWER))
+    @routes.post("/{chat_id}/answer", openapi_extra=body_of(_ANSWER))
     async def answer(chat_id: str, request: Request) -> JSONResponse:
         """Answer what it asks a person; it goes on with that."""
         body = json_object(await request.body())
@@ -140,23 +140,23 @@ def _acting(chats: Chats) -> APIRouter:
         await chats.answer(chat_id, needed_text(body, "answer", longest=LONGEST_TEXT))
         return await _shown(chats, chat_id)
 
-    @made.post("/{chat_id}/archive")
+    @routes.post("/{chat_id}/archive")
     async def archive(chat_id: str) -> JSONResponse:
         """Put it away; its recordings stay."""
         await chats.archive(chat_id)
         return await _shown(chats, chat_id)
 
-    @made.delete("/{chat_id}", status_code=204)
+    @routes.delete("/{chat_id}", status_code=204)
     async def delete(chat_id: str) -> Response:
         """Remove it with its children, files and recordings."""
         await chats.delete(chat_id)
         return Response(status_code=204)
 
-    return made
+    return routes
 
 
 async def whole(chats: Chats, chat_id: str) -> Json:
-    """Return a chat with its steps and files."""
+    """Return the JSON of a chat with its steps and files."""
     chat: ChatView = await chats.get(chat_id)
     steps, files = await asyncio.gather(chats.steps(chat_id), chats.files(chat_id))
     return {
@@ -167,7 +167,7 @@ async def whole(chats: Chats, chat_id: str) -> Json:
 
 
 def body_of(schema: Json) -> Json:
-    """Return what the API's description says of a body that a route reads by itself."""
+    """Return the OpenAPI description of a body that a route parses itself."""
     content = {"application/json": {"schema": schema}}
     return {"requestBody": {"required": bool(schema.get("required")), "content": content}}
 

@@ -1,4 +1,4 @@
-"""The routes of desktops."""
+"""Routes of desktops: list, start and stop them."""
 
 import contextlib
 
@@ -20,16 +20,16 @@ _NEW_DESKTOP = {
 
 
 def router(desktops: Desktops, chats: Chats) -> APIRouter:
-    """Return the routes of ``/api/v0/desktops`` itself; below an id everything passes through."""
-    made = APIRouter(prefix="/api/v0/desktops", tags=["desktops"])
+    """Return the routes of ``/api/v0/desktops``; the proxy serves the paths below an id."""
+    routes = APIRouter(prefix="/api/v0/desktops", tags=["desktops"])
 
-    @made.get("")
+    @routes.get("")
     async def listing() -> JSONResponse:
         """List the desktops."""
         found = await desktops.list()
         return JSONResponse({"desktops": [desktop_json(desktop) for desktop in found]})
 
-    @made.post("", status_code=201, openapi_extra=body_of(_NEW_DESKTOP))
+    @routes.post("", status_code=201, openapi_extra=body_of(_NEW_DESKTOP))
     async def start(request: Request) -> JSONResponse:
         """Start a desktop and answer when it is ready."""
         body = json_object(await request.body())
@@ -37,7 +37,7 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
         name = (text(body, "name", longest=LONGEST_NAME) or "").strip()
         return JSONResponse(desktop_json(await desktops.start(name or None)), 201)
 
-    @made.get("/{desktop_id}")
+    @routes.get("/{desktop_id}")
     async def one(desktop_id: str) -> JSONResponse:
         """Show one desktop."""
         for desktop in await desktops.list():
@@ -45,22 +45,22 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
                 return JSONResponse(desktop_json(desktop))
         raise UnknownDesktop(desktop_id)
 
-    @made.delete("/{desktop_id}", status_code=204)
+    @routes.delete("/{desktop_id}", status_code=204)
     async def stop(desktop_id: str) -> Response:
         """End a desktop; the chats that work on it are stopped, their recordings stored."""
         if all(desktop.id != desktop_id for desktop in await desktops.list()):
             raise UnknownDesktop(desktop_id)
         await chats.release_desktop(desktop_id)
-        # A chat that had it for its own has ended it by now.
+        # If it was a chat's own desktop, stopping the chat has ended it already.
         with contextlib.suppress(UnknownDesktop):
             await desktops.stop(desktop_id)
         return Response(status_code=204)
 
-    return made
+    return routes
 
 
 def desktop_json(desktop: DesktopView) -> Json:
-    """Return a desktop as the pages show it."""
+    """Return the JSON of a desktop."""
     return {
         "id": desktop.id,
         "name": desktop.name,

@@ -1,4 +1,4 @@
-"""Streams of events, which end when the service does."""
+"""Streams of the chats' events, which end when the service does."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ EVENTS: dict[int | str, Json] = {
 
 
 class _FormattedEvents:
-    """The events of a subscription as bytes."""
+    """The events of a subscription in their wire format."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
@@ -38,11 +38,12 @@ class _FormattedEvents:
 
 
 def event_response(streams: EventStreams, subscribe: Callable[[], Events]) -> EventStreamResponse:
-    """Return the response that carries events; it closes their iterator at its end.
+    """Return the response that streams events; it closes the subscription at its end.
 
     Raises:
-        TooManyStreams: If as many as may be are open.
+        TooManyStreams: If the limit of open streams is reached.
     """
+    # Checked before subscribing: a refused request must not leave a subscription behind.
     if streams.full:
         raise TooManyStreams(streams.limit)
     return EventStreamResponse(streams, _FormattedEvents(subscribe()), opening=RETRY)
@@ -50,12 +51,12 @@ def event_response(streams: EventStreams, subscribe: Callable[[], Events]) -> Ev
 
 def router(chats: Chats, streams: EventStreams) -> APIRouter:
     """Return the route of the events of all chats."""
-    made = APIRouter(tags=["events"])
+    routes = APIRouter(tags=["events"])
 
-    @made.get("/api/v0/events", response_class=Response, responses=EVENTS)
+    @routes.get("/api/v0/events", response_class=Response, responses=EVENTS)
     async def events(request: Request) -> Response:
         """Stream what happens to any chat from now on (server-sent events)."""
         after = last_seen(request.headers.get("last-event-id"))
         return event_response(streams, lambda: chats.events(None, after))
 
-    return made
+    return routes

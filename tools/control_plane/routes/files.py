@@ -1,4 +1,4 @@
-"""The routes of stored files."""
+"""Routes of stored files: read, pin and remove them."""
 
 import asyncio
 import os
@@ -17,7 +17,8 @@ from deskhand.tools.conversation.views import FileView
 from deskhand.vncbridge.http.etags import matches
 from deskhand.vncbridge.http.file_response import openapi_responses
 
-# Private: the answer is for this person's browser. The bytes of an id never change.
+# "private", as the response is for this person's browser alone; "immutable" (RFC 8246), as the
+# bytes of an id never change.
 _CACHE = "private, max-age=31536000, immutable"
 
 Download = Annotated[bool, Query(description="Save it instead of showing it.")]
@@ -25,9 +26,9 @@ Download = Annotated[bool, Query(description="Save it instead of showing it.")]
 
 def router(chats: Chats, files: Files) -> APIRouter:
     """Return the routes under ``/api/v0/files``."""
-    made = APIRouter(prefix="/api/v0/files", tags=["files"])
+    routes = APIRouter(prefix="/api/v0/files", tags=["files"])
 
-    @made.get("")
+    @routes.get("")
     async def listing(chat: str = "") -> JSONResponse:
         """List a chat's files."""
         if not chat:
@@ -36,35 +37,35 @@ def router(chats: Chats, files: Files) -> APIRouter:
         found = await chats.files(chat)
         return JSONResponse({"files": [file.to_json() for file in found]})
 
-    @made.head("/{file_id}", include_in_schema=False)
-    @made.get("/{file_id}", response_class=Response, responses=openapi_responses("*/*"))
+    @routes.head("/{file_id}", include_in_schema=False)
+    @routes.get("/{file_id}", response_class=Response, responses=openapi_responses("*/*"))
     async def content(file_id: str, request: Request, download: Download = False) -> Response:
         """Send a file's bytes; answers ranges and ``If-None-Match``."""
         return await sent(files, await files.get(file_id), request, download=download)
 
-    @made.put("/{file_id}/pin")
+    @routes.put("/{file_id}/pin")
     async def pin(file_id: str) -> JSONResponse:
         """Keep a file whatever its age and the room."""
         return JSONResponse((await files.pin(file_id, True)).to_json())
 
-    @made.delete("/{file_id}/pin")
+    @routes.delete("/{file_id}/pin")
     async def unpin(file_id: str) -> JSONResponse:
         """Let a file go when it is old, or the room is short."""
         return JSONResponse((await files.pin(file_id, False)).to_json())
 
-    @made.delete("/{file_id}", status_code=204)
+    @routes.delete("/{file_id}", status_code=204)
     async def delete(file_id: str) -> Response:
         """Remove a file."""
         await files.delete(file_id)
         return Response(status_code=204)
 
-    return made
+    return routes
 
 
 async def sent(
     files: Files, file: FileView, request: Request, *, download: bool, cache: str = _CACHE
 ) -> Response:
-    """Return a stored file as the answer to a GET or a HEAD, wherever its bytes are."""
+    """Return the response with a stored file to a GET or a HEAD, wherever its bytes are."""
     headers = _headers(file, download=download, cache=cache)
     if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
@@ -85,7 +86,10 @@ async def sent(
 
 
 class _OpenedResponse(FileResponse):
-    """The bytes of an open file, whoever moves or removes it meanwhile; it is closed at the end."""
+    """Response with the bytes of an open file, which may be moved or removed meanwhile.
+
+    ``FileResponse`` takes a path: that of the open descriptor stays valid (proc_pid_fd(5)).
+    """
 
     def __init__(self, opened: BinaryIO, headers: Mapping[str, str], media_type: str) -> None:
         path, stat = f"/proc/self/fd/{opened.fileno()}", os.fstat(opened.fileno())
@@ -93,7 +97,7 @@ class _OpenedResponse(FileResponse):
         self._opened = opened
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them."""
+        """Send the bytes and close the file."""
         with self._opened:
             await super().__call__(scope, receive, send)
 

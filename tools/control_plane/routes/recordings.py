@@ -1,4 +1,4 @@
-"""The routes of a run's recordings as one film, like those of a desktop service."""
+"""Routes of the run video, like those of a recording of a desktop service."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,9 +10,14 @@ from fastapi.responses import JSONResponse, Response
 from deskhand.recording.library.steps import chapters_from_rows
 from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Editor, Files
-from deskhand.tools.control_plane.run_video.cutter import VideoCutter, left_of
+from deskhand.tools.control_plane.run_video.cutter import VideoCutter, existing_files
 from deskhand.tools.control_plane.run_video.durations import duration
-from deskhand.tools.control_plane.run_video.playlist import RunVideo, VideoPart, run_video, tag
+from deskhand.tools.control_plane.run_video.playlist import (
+    RunVideo,
+    VideoPart,
+    clip_etag,
+    run_video,
+)
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.vncbridge.http.file_response import (
@@ -25,7 +30,7 @@ from .files import Download, sent
 
 PREFIX = "/api/v0/recordings/{chat_id}"
 
-# Another turn may add to the film.
+# The video is revalidated at each request: another turn may extend it.
 CACHE = "private, no-cache"
 
 STILL = openapi_responses("image/jpeg", in_ranges=False)
@@ -36,21 +41,21 @@ Part = Annotated[int | None, Query(description="Number of the file.")]
 
 def router(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     """Return the routes under ``/api/v0/recordings/{chat_id}``."""
-    made = APIRouter(tags=["recordings"])
-    made.include_router(_whole(chats, files))
-    made.include_router(_cut(chats, files, editor))
-    return made
+    routes = APIRouter(tags=["recordings"])
+    routes.include_router(_whole(chats, files))
+    routes.include_router(_cut(chats, files, editor))
+    return routes
 
 
 def _whole(chats: Chats, files: Files) -> APIRouter:
-    made = APIRouter(prefix=PREFIX)
+    routes = APIRouter(prefix=PREFIX)
 
-    @made.get("")
+    @routes.get("")
     async def recording(chat_id: str) -> JSONResponse:
         """Show a run's recordings as one film: its files, steps and map of real to video time."""
-        return JSONResponse(_told(*await _run_video_of(chats, files, chat_id)))
+        return JSONResponse(_run_video_json(*await _run_video_of(chats, files, chat_id)))
 
-    @made.delete("", status_code=204)
+    @routes.delete("", status_code=204)
     async def delete(chat_id: str) -> Response:
         """Remove a run's recordings; the run stays."""
         chat, found = await _run_video_of(chats, files, chat_id)
@@ -60,8 +65,8 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
                     await files.delete(file_id)
         return Response(status_code=204)
 
-    @made.head("/video", include_in_schema=False)
-    @made.get("/video", response_class=Response, responses=openapi_responses("video/mp4"))
+    @routes.head("/video", include_in_schema=False)
+    @routes.get("/video", response_class=Response, responses=openapi_responses("video/mp4"))
     async def video(
         chat_id: str, request: Request, part: Part = None, download: Download = False
     ) -> Response:
@@ -70,8 +75,8 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
         file = _part(found, part).file
         return await sent(files, file, request, download=download, cache=CACHE)
 
-    @made.head("/thumbnail", include_in_schema=False)
-    @made.get("/thumbnail", response_class=Response, responses=openapi_responses("image/jpeg"))
+    @routes.head("/thumbnail", include_in_schema=False)
+    @routes.get("/thumbnail", response_class=Response, responses=openapi_responses("image/jpeg"))
     async def thumbnail(chat_id: str, request: Request, download: Download = False) -> Response:
         """Send a small picture of the most telling moment."""
         chat, _ = await _run_video_of(chats, files, chat_id)
@@ -80,15 +85,15 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
         file = await files.get(chat.thumbnail_file_id)
         return await sent(files, file, request, download=download, cache=CACHE)
 
-    return made
+    return routes
 
 
 def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
-    made = APIRouter(prefix=PREFIX)
+    routes = APIRouter(prefix=PREFIX)
     cutter = VideoCutter(files, editor)
 
-    @made.head("/clip", include_in_schema=False)
-    @made.get("/clip", response_class=Response, responses=openapi_responses("video/mp4"))
+    @routes.head("/clip", include_in_schema=False)
+    @routes.get("/clip", response_class=Response, responses=openapi_responses("video/mp4"))
     async def clip(
         chat_id: str,
         request: Request,
@@ -101,13 +106,13 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         pieces = found.pieces(start, end)
         cut = await cutter.clip(pieces)
         name = f"clip-{chat.id}.mp4"
-        response = open_file_response(request, cut, "video/mp4", name, tag(pieces))
+        response = open_file_response(request, cut, "video/mp4", name, clip_etag(pieces))
         if download:
             response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
         return response
 
-    @made.head("/steps/{index}/picture", include_in_schema=False)
-    @made.get("/steps/{index}/picture", response_class=Response, responses=STILL)
+    @routes.head("/steps/{index}/picture", include_in_schema=False)
+    @routes.get("/steps/{index}/picture", response_class=Response, responses=STILL)
     async def step_picture(chat_id: str, index: int, request: Request) -> Response:
         """Send a small picture of the screen when a step had ended."""
         _, found = await _run_video_of(chats, files, chat_id)
@@ -117,8 +122,8 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         still = await cutter.still(found.moment(steps[index]["video_end"]))
         return bytes_response(request, still, "image/jpeg")
 
-    @made.head("/steps.vtt", include_in_schema=False)
-    @made.get("/steps.vtt", response_class=Response, responses=CHAPTERS)
+    @routes.head("/steps.vtt", include_in_schema=False)
+    @routes.get("/steps.vtt", response_class=Response, responses=CHAPTERS)
     async def steps_vtt(chat_id: str, request: Request, part: Part = None) -> Response:
         """Send the steps as chapters of the film, or of one of its files."""
         _, found = await _run_video_of(chats, files, chat_id)
@@ -126,12 +131,12 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         text = chapters_from_rows(shown.steps(), shown.seconds)
         return bytes_response(request, text.encode(), "text/vtt; charset=utf-8")
 
-    return made
+    return routes
 
 
 async def _run_video_of(chats: Chats, files: Files, chat_id: str) -> tuple[ChatView, RunVideo]:
     chat = await chats.get(chat_id)
-    found = run_video(await left_of(files, chat.recording_file_ids))
+    found = run_video(await existing_files(files, chat.recording_file_ids))
     if not found.parts:
         raise UnknownRow("recording", chat_id)
     return chat, found
@@ -144,7 +149,7 @@ def _part(found: RunVideo, index: int | None) -> VideoPart:
     return part
 
 
-def _told(chat: ChatView, found: RunVideo) -> Json:
+def _run_video_json(chat: ChatView, found: RunVideo) -> Json:
     address = f"api/v0/recordings/{chat.id}"
     files = [part.file for part in found.parts]
     return {

@@ -1,4 +1,4 @@
-"""The routes of what was recorded: the library's list, and all that a run's page shows."""
+"""Routes of runs: the list of all recordings, and the data of the page of one run."""
 
 import asyncio
 from contextlib import suppress
@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 
 from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Files
-from deskhand.tools.control_plane.run_video.cutter import left_of
+from deskhand.tools.control_plane.run_video.cutter import existing_files
 from deskhand.tools.control_plane.run_video.durations import duration, seconds, total
 from deskhand.tools.control_plane.run_video.playlist import RunVideo, run_video
 from deskhand.tools.conversation.views import ChatView, FileView
@@ -21,41 +21,41 @@ PAGE = 100
 
 def router(chats: Chats, files: Files) -> APIRouter:
     """Return the routes of recordings and runs."""
-    made = APIRouter(prefix="/api/v0", tags=["recordings"])
+    routes = APIRouter(prefix="/api/v0", tags=["recordings"])
 
-    @made.get("/recordings")
+    @routes.get("/recordings")
     async def recordings(limit: Limit = 20, cursor: str | None = None) -> JSONResponse:
         """List the chats that have recordings, newest first, each with its video's length."""
         found, following = await _recorded(chats, limit, cursor)
         listed = await asyncio.gather(*(_summary(files, chat) for chat in found))
         return JSONResponse({"recordings": listed, "next_cursor": following})
 
-    @made.get("/runs/{chat_id}")
+    @routes.get("/runs/{chat_id}")
     async def run(chat_id: str) -> JSONResponse:
         """Show a chat with its steps, files, recordings and children in one answer."""
         body = await whole(chats, chat_id)
-        found = run_video(await left_of(files, body["recording_file_ids"]))
+        found = run_video(await existing_files(files, body["recording_file_ids"]))
         below = await asyncio.gather(*(chats.get(child) for child in body["children"]))
         return JSONResponse(
             {
-                "chat": {**body, "steps": _placed(body["steps"], found)},
+                "chat": {**body, "steps": _with_times(body["steps"], found)},
                 "recordings": _parts(chat_id, found),
                 "thumbnail_url": _address(body["thumbnail_file_id"]),
                 "children": [child.to_json() for child in below],
             }
         )
 
-    @made.put("/runs/{chat_id}/pin")
+    @routes.put("/runs/{chat_id}/pin")
     async def pin(chat_id: str) -> JSONResponse:
         """Keep a run's recordings whatever their age and the room."""
         return JSONResponse(await _pin(chats, files, chat_id, pinned=True))
 
-    @made.delete("/runs/{chat_id}/pin")
+    @routes.delete("/runs/{chat_id}/pin")
     async def unpin(chat_id: str) -> JSONResponse:
         """Let a run's recordings go when they are old, or the room is short."""
         return JSONResponse(await _pin(chats, files, chat_id, pinned=False))
 
-    return made
+    return routes
 
 
 async def _pin(chats: Chats, files: Files, chat_id: str, *, pinned: bool) -> Json:
@@ -66,13 +66,14 @@ async def _pin(chats: Chats, files: Files, chat_id: str, *, pinned: bool) -> Jso
     done = []
     for file_id in filter(None, wanted):
         with suppress(UnknownRow):
-            # A person may have removed this part; the others can still be kept.
+            # A person may have removed this part; the others can still be pinned.
             done.append((await files.pin(file_id, pinned)).id)
     if not done:
         raise UnknownRow("recording", chat_id)
     return {"chat_id": chat_id, "pinned": pinned, "file_ids": done}
 
 
+# Chats without recordings are skipped, so that one page of the result may need several of chats.
 async def _recorded(
     chats: Chats, limit: int, cursor: str | None
 ) -> tuple[list[ChatView], str | None]:
@@ -90,7 +91,7 @@ async def _recorded(
 
 
 async def _summary(files: Files, chat: ChatView) -> Json:
-    found = run_video(await left_of(files, chat.recording_file_ids))
+    found = run_video(await existing_files(files, chat.recording_file_ids))
     videos = [part.file for part in found.parts]
     return {
         "chat_id": chat.id,
@@ -114,19 +115,22 @@ async def _summary(files: Files, chat: ChatView) -> Json:
     }
 
 
-def _placed(steps: list[Json], found: RunVideo) -> list[Json]:
-    """Return the steps with their place in the film, where a turn knows that in its own only."""
-    places = found.places()
+def _with_times(steps: list[Json], found: RunVideo) -> list[Json]:
+    """Return the steps with their times in the run video, in place of those in their recording."""
+    positions_by_call = found.positions_by_call()
     return [
-        step | dict(zip(("video_start", "video_end"), places[step["tool_call_id"]], strict=True))
-        if step["tool_call_id"] in places
+        step
+        | dict(
+            zip(("video_start", "video_end"), positions_by_call[step["tool_call_id"]], strict=True)
+        )
+        if step["tool_call_id"] in positions_by_call
         else step
         for step in steps
     ]
 
 
 def _parts(chat_id: str, found: RunVideo) -> list[Json]:
-    """Return the videos in their order, each with its own length and chapters."""
+    """Return the JSON of the videos in their order, each with its own length and chapters."""
     return [
         {
             **_video_json(part.file),
@@ -152,5 +156,5 @@ def _video_json(video: FileView) -> Json:
 
 
 def _address(file_id: str | None) -> str | None:
-    """Return where a file is, relative to the control plane's root."""
+    """Return the address of a file, relative to the control plane's root."""
     return f"api/v0/files/{file_id}" if file_id else None

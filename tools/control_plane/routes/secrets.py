@@ -1,4 +1,4 @@
-"""The routes by which people entrust secrets to agents; values only come in."""
+"""Routes with which people give secrets to agents; no route returns a value."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,8 +10,9 @@ from deskhand.tools.control_plane.errors import BadBody
 from deskhand.tools.control_plane.json_body import Json, json_object, needed_text, only
 from deskhand.tools.store.secrets import Secret
 
-from .chats import SAID, body_of
+from .chats import NON_BLANK_TEXT, body_of
 
+# A shorter value would be redacted in the middle of ordinary words.
 SHORTEST, LONGEST = 4, 10_000
 MOST_CHATS = 1000
 MOST_DOMAINS = 16
@@ -19,7 +20,7 @@ BODY = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        "value": {**SAID, "minLength": SHORTEST, "maxLength": LONGEST},
+        "value": {**NON_BLANK_TEXT, "minLength": SHORTEST, "maxLength": LONGEST},
         "chats": {"type": ["array", "null"], "items": {"type": "string"}, "maxItems": MOST_CHATS},
         "domains": {
             "type": ["array", "null"],
@@ -33,28 +34,28 @@ BODY = {
 
 
 class SecretAdministration(Protocol):
-    """What is entrusted; ``deskhand.tools.store.secrets.Vault`` outside of tests."""
+    """Port to the secrets; ``deskhand.tools.store.secrets.SecretStore`` implements it."""
 
     def listed(self) -> Sequence[Secret]:
-        """All of them, by name."""
+        """Return all secrets by name."""
 
     def put(self, secret: Secret) -> None:
-        """Keep one, in place of one of that name."""
+        """Store a secret, replacing one of the same name."""
 
     def remove(self, name: str) -> None:
-        """Forget one."""
+        """Remove a secret."""
 
 
 def router(secrets: SecretAdministration) -> APIRouter:
     """Return the routes under ``/api/v0/secrets``; only administrators reach them."""
-    made = APIRouter(prefix="/api/v0/secrets", tags=["secrets"])
+    routes = APIRouter(prefix="/api/v0/secrets", tags=["secrets"])
 
-    @made.get("")
+    @routes.get("")
     async def listing() -> JSONResponse:
         """List the names of the secrets and whom they were given to, never what they are."""
-        return JSONResponse({"secrets": [_told(secret) for secret in secrets.listed()]})
+        return JSONResponse({"secrets": [_secret_json(secret) for secret in secrets.listed()]})
 
-    @made.put("/{name}", openapi_extra=body_of(BODY))
+    @routes.put("/{name}", openapi_extra=body_of(BODY))
     async def put(name: str, request: Request) -> JSONResponse:
         """Give agents a secret that they can type and cannot read.
 
@@ -69,15 +70,15 @@ def router(secrets: SecretAdministration) -> APIRouter:
         domains = _several(body, "domains", "domains", MOST_DOMAINS)
         secret = Secret(name, value, chats, domains)
         secrets.put(secret)
-        return JSONResponse(_told(secret))
+        return JSONResponse(_secret_json(secret))
 
-    @made.delete("/{name}", status_code=204)
+    @routes.delete("/{name}", status_code=204)
     async def remove(name: str) -> Response:
         """Take a secret back; what was written stays masked."""
         secrets.remove(name)
         return Response(status_code=204)
 
-    return made
+    return routes
 
 
 def _several(body: Json, name: str, what: str, most: int) -> tuple[str, ...] | None:
@@ -91,7 +92,7 @@ def _several(body: Json, name: str, what: str, most: int) -> tuple[str, ...] | N
     return tuple(wanted)
 
 
-def _told(secret: Secret) -> Json:
+def _secret_json(secret: Secret) -> Json:
     given = {"chats": secret.chats, "domains": secret.domains}
     return {"name": secret.name} | {
         name: None if several is None else list(several) for name, several in given.items()

@@ -1,4 +1,4 @@
-"""What the control plane says about itself."""
+"""Routes of the control plane's own state: liveness, readiness and status."""
 
 import asyncio
 import shutil
@@ -15,17 +15,18 @@ from deskhand.vncbridge.http.sse import EventStreams
 
 COUNTED = ("queued", "running", "interrupting", "requires_action")
 COUNTED_UP_TO = 100
+"""Largest count of chats in a state: a page of the list, so that the query stays cheap."""
 
 
 @dataclass(frozen=True)
 class ServiceFacts:
-    """What only the program's entry knows."""
+    """Properties of the service that only its composition knows."""
 
     version: str
     model: str
-    """The model that a new chat works with; as ``scripted:demo`` or a provider's name."""
+    """Name of the model for new chats, such as ``scripted:demo``."""
     key_set: bool
-    """Whether a provider's key is there."""
+    """Whether a provider's key is set."""
     data_dir: Path
 
 
@@ -36,22 +37,22 @@ def router(
     desktops: Desktops,
     streams: EventStreams,
 ) -> APIRouter:
-    """Return the routes that tell how it goes."""
-    made = APIRouter(tags=["status"])
+    """Return the routes ``/healthz``, ``/readyz`` and ``/api/v0/status``."""
+    routes = APIRouter(tags=["status"])
 
-    @made.get("/healthz")
+    @routes.get("/healthz")
     async def health() -> JSONResponse:
         """Answer as long as the process answers at all."""
         return JSONResponse({"status": "ok"})
 
-    @made.get("/readyz", responses={503: {"description": "Not yet, or no more."}})
+    @routes.get("/readyz", responses={503: {"description": "Not yet, or no more."}})
     async def readiness() -> JSONResponse:
         """Tell whether requests are taken: not before the start is done, not while closing."""
         if ready() and not streams.closing.is_set():
             return JSONResponse({"status": "ready"})
         return JSONResponse({"status": "not ready"}, 503)
 
-    @made.get("/api/v0/status")
+    @routes.get("/api/v0/status")
     async def status() -> JSONResponse:
         """Show version, model, room on the disk, and how much is going on."""
         now = about()
@@ -69,7 +70,7 @@ def router(
             }
         )
 
-    return made
+    return routes
 
 
 async def _count(chats: Chats, state: str) -> int:

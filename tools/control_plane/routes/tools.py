@@ -1,4 +1,4 @@
-"""The routes by which any program uses the tools, with or without a chat of its own."""
+"""Routes with which any program can call the tools, with or without a chat of its own."""
 
 import uuid
 
@@ -17,9 +17,9 @@ from .chats import body_of
 
 def router(chats: Chats) -> APIRouter:
     """Return the routes under ``/api/v0/tools``."""
-    made = APIRouter(prefix="/api/v0/tools", tags=["tools"])
+    routes = APIRouter(prefix="/api/v0/tools", tags=["tools"])
 
-    @made.get("")
+    @routes.get("")
     async def listing() -> JSONResponse:
         """List the tools with the JSON Schemas of their arguments."""
         specs = [
@@ -28,7 +28,7 @@ def router(chats: Chats) -> APIRouter:
         ]
         return JSONResponse({"tools": specs})
 
-    @made.post("/{name}", openapi_extra=body_of({"type": "object"}))
+    @routes.post("/{name}", openapi_extra=body_of({"type": "object"}))
     async def call(name: str, request: Request) -> JSONResponse:
         """Use a tool; the body holds its arguments.
 
@@ -45,7 +45,7 @@ def router(chats: Chats) -> APIRouter:
         outcome = await run_unless(working, disconnected(request.receive))
         return JSONResponse(_reply(outcome, caller), headers={OWN_CHAT: caller})
 
-    return made
+    return routes
 
 
 async def _caller(chats: Chats, request: Request) -> str:

@@ -1,4 +1,8 @@
-"""How long recordings are, when each of their parts is a file that describes the whole."""
+"""Lengths of recordings, computed from the metadata of their files. Pure.
+
+Each file of a recording has the metadata of the whole recording, with the starts of all parts; its
+own part follows from its position among the files of that recording.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +12,7 @@ Json = dict[str, Any]
 
 
 def positions(described: Sequence[Json]) -> list[int]:
-    """Return which part of its recording each file is, the files being in their order."""
+    """Return for each file the index of its part; the files must be in their order."""
     seen: Counter[tuple[Any, Any]] = Counter()
     found: list[int] = []
     for metadata in described:
@@ -19,7 +23,7 @@ def positions(described: Sequence[Json]) -> list[int]:
 
 
 def span(metadata: Json, position: int) -> tuple[float, float] | None:
-    """Return from when to when a recording's video shows one part, ``None`` if it is not known."""
+    """Return start and end of one part in its recording's video, ``None`` if they are unknown."""
     whole = _number(metadata.get("video_s"))
     starts = [_number(part.get("video_start")) for part in metadata.get("parts") or []] or [0.0]
     if whole is None or position >= len(starts):
@@ -29,25 +33,25 @@ def span(metadata: Json, position: int) -> tuple[float, float] | None:
 
 
 def seconds(metadata: Json, position: int) -> float | None:
-    """Return the length of one part's video, ``None`` if it is not known."""
+    """Return the length of one part's video, ``None`` if it is unknown."""
     found = span(metadata, position)
     return None if found is None else round(found[1] - found[0], 3)
 
 
 def duration(described: Sequence[Json]) -> float | None:
-    """Return how long the recorded work took in reality, each recording counted once."""
+    """Return the real duration of the recorded work, each recording counted once."""
     lengths = {_recording(m): _number(m.get("duration_s")) for m in described}
     return total(list(lengths.values()))
 
 
 def total(lengths: Sequence[float | None]) -> float | None:
-    """Add up what is known; ``None`` if nothing is."""
+    """Return the sum of the known lengths, ``None`` if none is known."""
     known = [length for length in lengths if length is not None]
     return round(sum(known), 3) if known else None
 
 
 def _recording(metadata: Json) -> tuple[Any, Any]:
-    # The id alone is the chat's: each of its turns may have a recording.
+    # The id is the chat's, of which each turn may have a recording: the start tells them apart.
     return metadata.get("id"), metadata.get("started_at")
 
 

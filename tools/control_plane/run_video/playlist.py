@@ -1,4 +1,15 @@
-"""A run's recordings as one film: its files one behind the other, on one clock of video."""
+"""The run video: a run's recordings as one video. Pure.
+
+A run may have several recordings, one for each turn, and each recording several files (parts), as
+the recorder begins a new file at a size limit. There are three clocks:
+
+- real time: Unix seconds;
+- the time of one recording's video, in the metadata of its files (steps, time map). It is shorter
+  than real time, as idle periods are cut down;
+- the time of the run video: the parts one after the other, without the gaps of removed files.
+
+:class:`VideoPart` converts from the second clock to the third by one addition.
+"""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -11,11 +22,11 @@ from deskhand.tools.conversation.views import FileView
 from .durations import Json, positions, span
 
 LAST_PICTURE = 0.001
-"""So long before its end a film surely shows something."""
+"""Seconds before the end at which a video certainly shows a picture: no frame is shorter."""
 
 
 class ClipPiece(NamedTuple):
-    """Some of one file; seconds of its own video."""
+    """A span of one file, in seconds of its own video."""
 
     file: FileView
     start: float
@@ -24,32 +35,32 @@ class ClipPiece(NamedTuple):
 
 @dataclass(frozen=True)
 class VideoPart:
-    """One file of a film."""
+    """One file of a run video."""
 
     index: int
-    """Its number among the run's files, from 1, whether the others are still there or not."""
+    """Number among all files of the run, from 1; it stays when others are removed."""
     file: FileView
     position: int
-    """Which part of its own recording it is."""
+    """Index of the part in its own recording."""
     begins: float
-    """Where in the film, in seconds of video."""
+    """Start in the run video, in seconds."""
     opens: float
-    """Where on the clock of its own recording."""
+    """Start in the video of its own recording, in seconds."""
     seconds: float
 
     @property
     def ends(self) -> float:
-        """Where the next one begins."""
+        """End in the run video, where the next part begins."""
         return self.begins + self.seconds
 
     @property
     def end_reason(self) -> str | None:
-        """Why the part ended."""
-        told = (self.file.metadata.get("parts") or [])[self.position :]
-        return told[0].get("end_reason") if told else None
+        """Reason for which the recorder ended the part."""
+        parts_metadata = (self.file.metadata.get("parts") or [])[self.position :]
+        return parts_metadata[0].get("end_reason") if parts_metadata else None
 
     def steps(self) -> list[Json]:
-        """The steps that it shows, at their place in the film."""
+        """Return the steps that begin in this part, with their times in the run video."""
         closes = self.opens + self.seconds
         is_last = self.position + 1 >= len(self.file.metadata.get("parts") or [])
         return [
@@ -63,11 +74,11 @@ class VideoPart:
         ]
 
     def alone(self) -> "RunVideo":
-        """The film of this file only."""
+        """Return a run video of this part only."""
         return RunVideo((replace(self, begins=0.0),))
 
     def time_map(self, began: float) -> list[tuple[float, float]]:
-        """Pairs of seconds since the film ``began`` (unix time), and in the film."""
+        """Return pairs of real seconds since ``began`` (Unix time) and of the run video."""
         late = self.file.metadata.get("started_at", began) - began
         closes = self.opens + self.seconds
         return [
@@ -82,26 +93,26 @@ class VideoPart:
 
 @dataclass(frozen=True)
 class RunVideo:
-    """What is left of a run's recordings."""
+    """The files of a run's recordings that still exist, as one video."""
 
     parts: tuple[VideoPart, ...]
 
     @property
     def seconds(self) -> float:
-        """How long it plays."""
+        """Duration of the video."""
         return self.parts[-1].ends if self.parts else 0.0
 
     def part(self, index: int | None) -> VideoPart | None:
-        """The file of that number, by default the first."""
+        """Return the part with a number, by default the first; ``None`` if it does not exist."""
         return next((one for one in self.parts if index in (None, one.index)), None)
 
     def steps(self) -> list[Json]:
-        """All steps, numbered anew."""
+        """Return the steps of all parts, renumbered from 0."""
         shown = [step for part in self.parts for step in part.steps()]
         return [step | {"index": index} for index, step in enumerate(shown)]
 
-    def places(self) -> Mapping[str, tuple[float, float]]:
-        """Where a tool call is shown, by its id."""
+    def positions_by_call(self) -> Mapping[str, tuple[float, float]]:
+        """Return start and end of each tool call in the video, by the call's id."""
         return {
             step["tool_call_id"]: (step["video_start"], step["video_end"])
             for step in self.steps()
@@ -109,19 +120,19 @@ class RunVideo:
         }
 
     def time_map(self) -> list[tuple[float, float]]:
-        """Pairs of seconds since the first recording began, and of video."""
+        """Return pairs of real seconds since the first recording began and of the video."""
         if not self.parts:
             return []
         began = self.parts[0].file.metadata.get("started_at", 0.0)
         pairs = [pair for part in self.parts for pair in part.time_map(began)]
-        # Where two parts meet, both tell of it.
+        # Both parts have the pair of the moment at which they meet.
         return list(dict.fromkeys(pairs))
 
     def pieces(self, start: float, end: float | None) -> list[ClipPiece]:
-        """What of each file lies between two moments.
+        """Return the spans of the files that lie between two times.
 
         Raises:
-            NoSuchMoment: If that is nothing.
+            NoSuchVideoMoment: If there are none.
         """
         until = self.seconds if end is None else end
         found = [
@@ -135,16 +146,16 @@ class RunVideo:
         return found
 
     def moment(self, at: float) -> ClipPiece:
-        """The file that shows a moment, from there on; of the very end it is the last picture.
+        """Return the span that begins at a time; a time after the end selects the last picture.
 
         Raises:
-            NoSuchMoment: If there is nothing to show.
+            NoSuchVideoMoment: If the video is empty.
         """
         return self.pieces(min(at, max(self.seconds - LAST_PICTURE, 0.0)), None)[0]
 
 
 def run_video(found: Sequence[tuple[int, FileView]]) -> RunVideo:
-    """The files that are left, each with its number among all that there were."""
+    """Return the video of the files that still exist, each given with its number among all."""
     placed = positions([file.metadata for _, file in found])
     parts: list[VideoPart] = []
     for (index, file), position in zip(found, placed, strict=True):
@@ -154,8 +165,8 @@ def run_video(found: Sequence[tuple[int, FileView]]) -> RunVideo:
     return RunVideo(tuple(parts))
 
 
-def tag(pieces: Sequence[ClipPiece]) -> str:
-    """Tells a clip from another one, without cutting it."""
+def clip_etag(pieces: Sequence[ClipPiece]) -> str:
+    """Return an entity tag for a clip, computed without cutting it."""
     known = hashlib.sha256()
     for piece in pieces:
         moments = (piece.start.hex(), piece.end.hex())

@@ -1,4 +1,4 @@
-"""The control plane's HTTP application, put together."""
+"""Composition of the control plane's HTTP application from its routers."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, Response
 
 from deskhand.tools.control_plane.http_errors import FAMILIES, answer
 from deskhand.tools.control_plane.ports import Chats, Desktops, Editor, Files
-from deskhand.tools.control_plane.proxy import proxy as passthrough
+from deskhand.tools.control_plane.proxy import proxy
 from deskhand.tools.control_plane.routes import chats as chats_api
 from deskhand.tools.control_plane.routes import desktops as desktops_api
 from deskhand.tools.control_plane.routes import events as events_api
@@ -39,11 +39,10 @@ def create_app(
     pages: Sequence[APIRouter] = (),
     lifespan: Any = None,
 ) -> FastAPI:
-    """Return the application, still without the border that every request must cross.
+    """Return the application, still without the middleware that authorizes requests.
 
-    ``editor`` is asked for with the first recording that is cut.
-    Set ``closing`` as soon as the end is asked for: it ends the event streams, which would keep
-    the server waiting.
+    ``editor`` is called when the first recording is cut. Set ``closing`` as soon as the service is
+    asked to end: it ends the event streams, for which the server would wait otherwise.
     """
     app = FastAPI(
         title="Deskhand control plane",
@@ -66,7 +65,7 @@ def create_app(
         *pages,
     ):
         app.include_router(router)
-    app.router.routes.extend(passthrough.routes(chats, desktops))
+    app.router.routes.extend(proxy.routes(chats, desktops))
     app.include_router(docs(_BELOW_DESKTOPS))
     for family in FAMILIES:
         app.add_exception_handler(family, _answer)
@@ -74,5 +73,5 @@ def create_app(
 
 
 async def _answer(_: Request, error: Exception) -> Response:
-    found = answer(error)
-    return JSONResponse(found.to_json(), found.status)
+    response = answer(error)
+    return JSONResponse(response.to_json(), response.status)

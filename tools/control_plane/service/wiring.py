@@ -1,4 +1,9 @@
-"""The control plane, put together."""
+"""Composition of the control plane: opens every part, connects them, closes them in reverse.
+
+The order matters, as the exit stack closes in the reverse one. The chats are closed first, while
+the desktops, the models and the database that their last turns need are still open. Then the
+desktops end, then the database is closed. Logs are open the longest, with the redaction of secrets.
+"""
 
 import asyncio
 import contextlib
@@ -62,10 +67,10 @@ from .app import create_app
 log = logging.getLogger(__name__)
 TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
 TIDY_SECONDS = 15.0
-"""How often desktops of chats at rest are looked through."""
+"""Interval of checking for idle desktops."""
 
 RETENTION_SECONDS = 3600.0
-"""How often stored files are."""
+"""Interval of enforcing the limits on stored files."""
 
 MACHINE_TOOLS: tuple[Tool, ...] = (
     ExecuteTool(),
@@ -101,9 +106,10 @@ async def control_plane(
     token_file: Path | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> AsyncIterator[ControlPlane]:
-    """Open everything, resume what an earlier control plane left, and close it all at the end.
+    """Open all parts, resume the chats of an earlier control plane, and close all at the end.
 
-    ``address`` is where it will be served. Ending leaves desktops alone if the settings say so.
+    ``address`` is where the control plane will be served. With ``settings.keep_desktops`` the
+    desktops are not ended.
     """
     data = settings.data_dir
     token = read_token(token_file or data / "token")
@@ -210,7 +216,7 @@ def _models(
 
 
 def _provider() -> type[ProviderAccount]:
-    # The SDK takes two seconds to import: it is loaded beside the start, not before it.
+    # The SDK takes two seconds to import: a thread loads it while the service starts.
     module = importlib.import_module("deskhand.tools.agents.providers.anthropic")
     found: type[ProviderAccount] = module.AnthropicModel
     return found
@@ -218,7 +224,7 @@ def _provider() -> type[ProviderAccount]:
 
 @cache
 def _editor() -> Editor:
-    # It brings a video library, which most control planes do without for hours.
+    # The editor imports a video library, which most control planes do not need for hours.
     return cast(Editor, importlib.import_module("deskhand.recording.video.clips"))
 
 

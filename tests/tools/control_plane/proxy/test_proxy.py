@@ -65,12 +65,12 @@ def test_a_request_passes_with_its_query_and_body(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with world(tmp_path) as w:
             path = f"{D1}/desktop/echo?a=1%2F2&ticket=secret"
-            told = (await w.client.post(path, json={"x": 1})).json()
-        assert told["method"] == "POST"
-        assert told["path"] == "/api/v0/desktop/echo"
-        assert told["query"] == "a=1%2F2"
-        assert told["length"] == 7
-        assert told["headers"]["content-type"] == "application/json"
+            echoed = (await w.client.post(path, json={"x": 1})).json()
+        assert echoed["method"] == "POST"
+        assert echoed["path"] == "/api/v0/desktop/echo"
+        assert echoed["query"] == "a=1%2F2"
+        assert echoed["length"] == 7
+        assert echoed["headers"]["content-type"] == "application/json"
 
     asyncio.run(scenario())
 
@@ -91,13 +91,13 @@ def test_the_desktop_sees_the_services_token_and_who_calls_and_nothing_else(
                 "Referer": "http://elsewhere",
                 "Accept": "application/json",
             }
-            told = (await w.client.get(f"{D1}/desktop/echo", headers=forged)).json()
-        assert told["length"] == 0
-        assert told["headers"] == {
+            echoed = (await w.client.get(f"{D1}/desktop/echo", headers=forged)).json()
+        assert echoed["length"] == 0
+        assert echoed["headers"] == {
             "host": "localhost",
             "accept": "application/json",
             "accept-encoding": "gzip, deflate",
-            "user-agent": told["headers"]["user-agent"],
+            "user-agent": echoed["headers"]["user-agent"],
             "connection": "keep-alive",
             "authorization": "Bearer service-token",
             "deskhand-role": "admin",
@@ -145,9 +145,9 @@ def test_a_large_upload_is_streamed(tmp_path: Path) -> None:
         async with world(tmp_path) as w:
             binary = {"Content-Type": "application/octet-stream"}
             path = f"{D1}/desktop/echo"
-            told = (await w.client.post(path, content=pieces(), headers=binary)).json()
-        assert told["length"] == 16 * MEBIBYTE
-        assert told["headers"]["content-type"] == "application/octet-stream"
+            echoed = (await w.client.post(path, content=pieces(), headers=binary)).json()
+        assert echoed["length"] == 16 * MEBIBYTE
+        assert echoed["headers"]["content-type"] == "application/octet-stream"
 
     asyncio.run(scenario())
 

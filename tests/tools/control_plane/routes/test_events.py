@@ -66,8 +66,8 @@ def test_all_events_come_as_they_happen(tmp_path: Path) -> None:
             made.chats.hub.publish("created", "c1")
             made.chats.hub.publish("status", "c2", {"state": "running"})
             assert (await next_block(lines))[:2] == ["id: 1", "event: created"]
-            told = data_of(await next_block(lines))
-            assert told == {
+            event = data_of(await next_block(lines))
+            assert event == {
                 "id": 2,
                 "kind": "status",
                 "chat_id": "c2",

@@ -55,21 +55,23 @@ def test_a_download_can_be_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "content", "told"),
+    ("asked", "content", "expected"),
     [
         ("bytes=2-4", b"234", "bytes 2-4/10"),
         ("bytes=7-", b"789", "bytes 7-9/10"),
         ("bytes=-2", b"89", "bytes 8-9/10"),
     ],
 )
-def test_a_part_of_a_video_is_sent(tmp_path: Path, asked: str, content: bytes, told: str) -> None:
+def test_a_part_of_a_video_is_sent(
+    tmp_path: Path, asked: str, content: bytes, expected: str
+) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         file = made.files.add(b"0123456789", media_type="video/mp4")
         async with made.client() as client:
             reply = await client.get(f"{FILES}/{file.id}", headers={"Range": asked})
         assert (reply.status_code, reply.content) == (206, content)
-        assert reply.headers["content-range"] == told
+        assert reply.headers["content-range"] == expected
         assert reply.headers["x-content-type-options"] == "nosniff"
 
     asyncio.run(scenario())
@@ -177,7 +179,7 @@ def test_a_chats_files_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "content", "told"),
+    ("asked", "status", "content", "expected"),
     [
         ({}, 200, b"0123456789", None),
         ({"Range": "bytes=2-4"}, 206, b"234", "bytes 2-4/10"),
@@ -188,7 +190,7 @@ def test_a_chats_files_are_listed(tmp_path: Path) -> None:
     ],
 )
 def test_a_video_that_is_kept_elsewhere_is_sent_in_the_same_way(
-    tmp_path: Path, asked: dict[str, str], status: int, content: bytes, told: str | None
+    tmp_path: Path, asked: dict[str, str], status: int, content: bytes, expected: str | None
 ) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
@@ -198,7 +200,7 @@ def test_a_video_that_is_kept_elsewhere_is_sent_in_the_same_way(
             reply = await client.get(f"{FILES}/{file.id}", headers=asked)
             head = await client.head(f"{FILES}/{file.id}", headers=asked)
         assert (reply.status_code, reply.content) == (status, content)
-        assert reply.headers.get("content-range") == told
+        assert reply.headers.get("content-range") == expected
         assert reply.headers["x-content-type-options"] == "nosniff"
         assert (head.status_code, head.content) == (status, b"")
 
@@ -250,10 +252,10 @@ def test_a_file_that_is_moved_away_while_it_is_answered_is_sent_whole(tmp_path: 
         made = control_plane(tmp_path)
         file = made.files.add(b"0123456789", media_type="video/mp4")
         scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
-        told: list[Message] = []
+        responses: list[Message] = []
 
         async def keep(message: Message) -> None:
-            told.append(message)
+            responses.append(message)
 
         async def stays() -> Message:
             await asyncio.Event().wait()
@@ -262,7 +264,7 @@ def test_a_file_that_is_moved_away_while_it_is_answered_is_sent_whole(tmp_path: 
         answer = await sent(made.files, file, Request(scope), download=False)
         made.files.path(file.id).unlink()
         await answer(scope, stays, keep)
-        assert told[0]["status"] == 200
-        assert b"".join(message["body"] for message in told[1:]) == b"0123456789"
+        assert responses[0]["status"] == 200
+        assert b"".join(message["body"] for message in responses[1:]) == b"0123456789"
 
     asyncio.run(scenario())

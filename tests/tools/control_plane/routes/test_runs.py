@@ -147,8 +147,8 @@ def test_a_run_is_pinned_with_all_parts_of_its_recording(tmp_path: Path) -> None
         bare = made.chats.add()
         async with made.client() as client:
             address = f"/api/v0/runs/{run.id}/pin"
-            told = (await client.put(address)).json()
-            assert told == {"chat_id": run.id, "pinned": True, "file_ids": [film.id, still.id]}
+            pinned = (await client.put(address)).json()
+            assert pinned == {"chat_id": run.id, "pinned": True, "file_ids": [film.id, still.id]}
             assert made.files.known[still.id].pinned
             (listed,) = (await client.get("/api/v0/recordings")).json()["recordings"]
             assert listed["pinned"] is True

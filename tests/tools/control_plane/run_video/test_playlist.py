@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.tools.control_plane.errors import NoSuchVideoMoment
-from deskhand.tools.control_plane.run_video.playlist import RunVideo, run_video, tag
+from deskhand.tools.control_plane.run_video.playlist import RunVideo, clip_etag, run_video
 from deskhand.tools.conversation.views import FileView
 from tests.tools.control_plane.fakes import file_view
 
@@ -43,7 +43,7 @@ def whole(*described: dict[str, Any]) -> RunVideo:
     return run_video(list(enumerate(files(*described), start=1)))
 
 
-def places(shown: RunVideo) -> list[tuple[str, float, float]]:
+def positions_by_call(shown: RunVideo) -> list[tuple[str, float, float]]:
     return [(s["tool_call_id"], s["video_start"], s["video_end"]) for s in shown.steps()]
 
 
@@ -55,7 +55,7 @@ def test_recordings_follow_each_other_on_one_clock() -> None:
         (3, 30.0, 5.0),
     ]
     assert shown.seconds == 35.0
-    assert places(shown) == [
+    assert positions_by_call(shown) == [
         ("a", 1.0, 2.0),
         ("b", 20.0, 21.0),
         ("c", 30.0, 30.0),
@@ -63,7 +63,7 @@ def test_recordings_follow_each_other_on_one_clock() -> None:
     ]
     assert [s["index"] for s in shown.steps()] == [0, 1, 2, 3]
     assert [r.end_reason for r in shown.parts] == ["cap", "completed", None]
-    assert shown.places()["d"] == (30.5, 34.0)
+    assert shown.positions_by_call()["d"] == (30.5, 34.0)
 
 
 def test_real_time_counts_from_the_first_recording() -> None:
@@ -80,7 +80,7 @@ def test_real_time_counts_from_the_first_recording() -> None:
 def test_one_file_has_a_clock_of_its_own() -> None:
     second = whole(FIRST, FIRST, SECOND).part(2)
     assert second is not None
-    assert places(second.alone()) == [("b", 0.0, 1.0), ("c", 10.0, 10.0)]
+    assert positions_by_call(second.alone()) == [("b", 0.0, 1.0), ("c", 10.0, 10.0)]
     assert second.alone().seconds == 10.0
 
 
@@ -92,7 +92,7 @@ def test_files_keep_their_numbers_when_others_are_removed() -> None:
     first = shown.part(None)
     assert first is not None
     assert first.index == 1
-    assert places(shown) == [("a", 1.0, 2.0), ("d", 20.5, 24.0)]
+    assert positions_by_call(shown) == [("a", 1.0, 2.0), ("d", 20.5, 24.0)]
 
 
 def test_a_stretch_over_two_files_is_a_piece_of_each() -> None:
@@ -118,12 +118,17 @@ def test_the_end_is_shown_by_the_last_picture() -> None:
 
 def test_a_file_of_which_nothing_is_known_shows_nothing() -> None:
     shown = whole({})
-    assert (shown.seconds, shown.steps(), shown.places(), shown.time_map()) == (0.0, [], {}, [])
+    assert (shown.seconds, shown.steps(), shown.positions_by_call(), shown.time_map()) == (
+        0.0,
+        [],
+        {},
+        [],
+    )
     with pytest.raises(NoSuchVideoMoment):
         shown.moment(0.0)
     bare = {"video_s": 3.0, "steps": [{"video_start": 1.0}]}
     assert whole(bare).steps() == [{"video_start": 1.0, "video_end": 1.0, "index": 0}]
-    assert whole(bare).places() == {}
+    assert whole(bare).positions_by_call() == {}
 
 
 def test_clips_of_other_bytes_or_moments_have_other_tags() -> None:
@@ -131,8 +136,11 @@ def test_clips_of_other_bytes_or_moments_have_other_tags() -> None:
     (piece,) = shown.pieces(1.0, 2.0)
     (later,) = shown.pieces(1.0, 2.5)
     unnamed = file_view(id="0", sha256="")
-    assert tag([piece]) == tag(shown.pieces(1.0, 2.0))
-    assert len({tag([piece]), tag([later]), tag([piece._replace(file=unnamed)])}) == 3
+    assert clip_etag([piece]) == clip_etag(shown.pieces(1.0, 2.0))
+    assert (
+        len({clip_etag([piece]), clip_etag([later]), clip_etag([piece._replace(file=unnamed)])})
+        == 3
+    )
 
 
 lengths = st.lists(st.floats(0.1, 50.0), min_size=1, max_size=5)
