@@ -10,6 +10,7 @@ def test_a_saved_file_is_found_under_the_start_of_its_id(tmp_path: Path) -> None
     store = FileStore(tmp_path)
     stored = store.save(b"pixels")
     assert store.path(stored.id) == tmp_path / stored.id[:2] / stored.id
+    assert store.root == tmp_path
     assert store.load(stored.id) == b"pixels"
     assert (stored.size, stored.sha256) == (6, hashlib.sha256(b"pixels").hexdigest())
 
