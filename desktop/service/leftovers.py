@@ -19,6 +19,7 @@ from deskhand.desktop.isolation.account import desktop_users
 from deskhand.desktop.isolation.data_dir import Folder
 
 LOCKS = "locks"
+SWEEP_LOCK = "sweep.lock"
 MARK = "DESKHAND_INSTANCE"
 
 _FOLDER = re.compile("[0-9a-f]{8}")
@@ -47,7 +48,27 @@ def _held(path: Path) -> Iterator[TextIO]:
 
 
 def sweep(root: Path) -> None:
-    """End the processes and remove the files of dead desktops; their recordings are kept."""
+    """End the processes and remove the files of dead desktops; their recordings are kept.
+
+    A sweep waits for another one of the same root: while that one holds the lock of a dead
+    desktop, the desktop looks alive.
+    """
+    with _only_sweep(root):
+        _sweep(root)
+
+
+@contextmanager
+def _only_sweep(root: Path) -> Iterator[None]:
+    # Closed to others: with a descriptor of this file, any user could lock it and stop all starts.
+    descriptor = os.open(root / SWEEP_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _sweep(root: Path) -> None:
     # Seen before the locks are, for a desktop holds its lock before it makes its folder.
     folders = [path for path in sorted(root.glob("*")) if _FOLDER.fullmatch(path.name)]
     living, unsaid = set(), False

@@ -2,8 +2,8 @@
 
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from uuid import uuid4
 
@@ -11,7 +11,7 @@ import pytest
 from websockets.sync.client import connect as websocket
 
 from tests.system.listening import listening, next_of
-from tests.system.services import Service, service, until
+from tests.system.services import Service, child, service, until
 
 pytestmark = pytest.mark.x11
 
@@ -99,20 +99,22 @@ def test_ready_means_that_there_is_a_display(desktop: Service) -> None:
 
 
 def test_what_a_killed_service_left_behind_is_swept_by_the_next(tmp_path: Path) -> None:
-    with service(tmp_path / "first.log", "desktop") as first:
-        instance = first.get(STATUS)["instance_id"]
-        folder = Path(home_of(first)).parent
-        keeper = first.process.pid
-        served = int(Path(f"/proc/{keeper}/task/{keeper}/children").read_text())
-        for pid in (keeper, served):
-            os.kill(pid, signal.SIGSTOP)
-        # What is started with its mark and by nobody else is nobody's to end.
-        orphan = subprocess.Popen(["sleep", "1000"], env={"DESKHAND_INSTANCE": instance})
-        for pid in (keeper, served):
-            os.kill(pid, signal.SIGKILL)
-        first.process.wait(20)
-    assert folder.exists()
-    with service(tmp_path / "second.log", "desktop") as second:
+    with ExitStack() as stack:
+        with service(tmp_path / "first.log", "desktop") as first:
+            instance = first.get(STATUS)["instance_id"]
+            folder = Path(home_of(first)).parent
+            keeper = first.process.pid
+            served = int(Path(f"/proc/{keeper}/task/{keeper}/children").read_text())
+            for pid in (keeper, served):
+                os.kill(pid, signal.SIGSTOP)
+            # What is started with its mark and by nobody else is nobody's to end.
+            mark = {"DESKHAND_INSTANCE": instance}
+            orphan = stack.enter_context(child("sleep", "1000", environment=mark))
+            for pid in (keeper, served):
+                os.kill(pid, signal.SIGKILL)
+            first.process.wait(20)
+        # Another service that starts now may sweep before ours does.
+        second = stack.enter_context(service(tmp_path / "second.log", "desktop"))
         assert not folder.exists()
         assert orphan.wait(20) == -signal.SIGKILL
         assert Path(home_of(second)).parent.exists() or os.geteuid() != 0

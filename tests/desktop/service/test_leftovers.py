@@ -6,7 +6,8 @@ from pathlib import Path
 import psutil
 
 from deskhand.desktop.isolation.data_dir import Folder
-from deskhand.desktop.service.leftovers import LOCKS, MARK, alive, sweep
+from deskhand.desktop.service.leftovers import LOCKS, MARK, SWEEP_LOCK, alive, sweep
+from tests.system.services import until
 
 
 def desk(root: Path, name: str) -> Folder:
@@ -82,6 +83,31 @@ def test_a_lock_that_was_removed_while_it_was_waited_for_is_taken_again(tmp_path
     assert held.wait(20)
     living.join()
     assert lock.read_text() == str(tmp_path / "0123abcd")
+
+
+def test_a_sweep_waits_for_another_that_holds_the_locks_of_the_dead(tmp_path: Path) -> None:
+    folder = dead(tmp_path, "0123abcd")
+    sweeping = threading.Thread(target=sweep, args=(tmp_path,))
+    with (tmp_path / SWEEP_LOCK).open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with (tmp_path / LOCKS / "0123abcd0123abcd").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            sweeping.start()
+            until(lambda: waited_for(tmp_path / SWEEP_LOCK), "the second sweep")
+    sweeping.join()
+    assert not (folder.path / "home").exists()
+
+
+def waited_for(path: Path) -> bool:
+    """Return whether a lock on a file is waited for (proc_locks(5))."""
+    inode = f":{path.stat().st_ino}"
+    lines = Path("/proc/locks").read_text().splitlines()
+    return any("->" in line and line.split()[6].endswith(inode) for line in lines)
+
+
+def test_the_lock_of_sweeps_is_closed_to_other_users(tmp_path: Path) -> None:
+    sweep(tmp_path)
+    assert (tmp_path / SWEEP_LOCK).stat().st_mode & 0o077 == 0
 
 
 def test_a_folder_elsewhere_is_left_alone(tmp_path: Path) -> None:
