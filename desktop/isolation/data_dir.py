@@ -97,7 +97,13 @@ def _own(folder: Path, account: Account, flags: int = 0) -> None:
 
 
 def run_root(uid: int, environment: Mapping[str, str]) -> Path:
-    """Return where this user's desktops have their folders: short, private, on disk."""
+    """Return where this user's desktops have their folders: short, private, on disk.
+
+    ``DESKHAND_RUN_DIR`` names another place, for desktops that know nothing of the others.
+    """
+    chosen = environment.get("DESKHAND_RUN_DIR")
+    if chosen:
+        return Path(chosen).absolute()
     if uid == 0:
         return Path("/var/lib/deskhand/desktops")
     runtime = environment.get("XDG_RUNTIME_DIR")

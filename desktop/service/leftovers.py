@@ -7,7 +7,7 @@ can reach. A lock that is free is a desktop that is dead.
 import fcntl
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -15,7 +15,7 @@ from typing import TextIO
 import psutil
 
 from deskhand.desktop.display.x_server import clear_stale
-from deskhand.desktop.isolation.account import desktop_users
+from deskhand.desktop.isolation.account import NUMBERS, desktop_users
 from deskhand.desktop.isolation.data_dir import Folder
 
 LOCKS = "locks"
@@ -47,14 +47,14 @@ def _held(path: Path) -> Iterator[TextIO]:
                 return
 
 
-def sweep(root: Path) -> None:
+def sweep(root: Path, numbers: Sequence[int] = NUMBERS) -> None:
     """End the processes and remove the files of dead desktops; their recordings are kept.
 
     A sweep waits for another one of the same root: while that one holds the lock of a dead
-    desktop, the desktop looks alive.
+    desktop, the desktop looks alive. ``numbers`` are of the users that its desktops work as.
     """
     with _only_sweep(root):
-        _sweep(root)
+        _sweep(root, numbers)
 
 
 @contextmanager
@@ -68,7 +68,7 @@ def _only_sweep(root: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _sweep(root: Path) -> None:
+def _sweep(root: Path, numbers: Sequence[int]) -> None:
     # Seen before the locks are, for a desktop holds its lock before it makes its folder.
     folders = [path for path in sorted(root.glob("*")) if _FOLDER.fullmatch(path.name)]
     living, unsaid = set(), False
@@ -91,7 +91,7 @@ def _sweep(root: Path) -> None:
             with suppress(OSError):
                 _clear(Folder(path))
     # Also what an earlier sweep found too young to be told from a server that starts.
-    clear_stale(desktop_users())
+    clear_stale(desktop_users(numbers))
 
 
 def _is_at(lock: TextIO, path: Path) -> bool:

@@ -28,7 +28,10 @@ START_SECONDS = 60.0
 END_SECONDS = LONGEST_SECONDS + 1.0
 """How long a keeper that is not our child has to end; it kills its service before."""
 
-PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "XDG_RUNTIME_DIR")
+PASSED_ON = (
+    *("PATH", "LANG", "LC_ALL", "TZ"),
+    *("XDG_RUNTIME_DIR", "DESKHAND_RUN_DIR", "DESKHAND_USERS"),
+)
 """All that a service sees of our environment: provider keys never get there."""
 
 

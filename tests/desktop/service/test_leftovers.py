@@ -133,6 +133,8 @@ def test_processes_that_carry_the_mark_of_the_dead_are_killed(tmp_path: Path) ->
         subprocess.Popen(["/bin/sleep", "1000"], env={MARK: "another"}) as other,
     ):
         try:
+            # Right after execve(2) a process has no environment yet.
+            until(psutil.Process(marked.pid).environ, "its environment")
             sweep(tmp_path)
             assert not psutil.pid_exists(marked.pid)
             assert other.poll() is None
