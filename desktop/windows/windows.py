@@ -80,16 +80,21 @@ class Windows:
         manager = self._manager
         match wish:
             case "focus":
-                return self._asked(window, manager.focus, lambda now: now.focused)
+                return self._asked(
+                    window, manager.focus, lambda now: now.focused and not now.minimized
+                )
             case "close":
                 return self._asked(window, manager.close, lambda now: False)
             case "maximize":
-                # Its state is told before its borders are gone.
+                # Its state is told before its size, and that before its borders are gone.
                 return self._asked(
                     window, manager.maximize, lambda now: now.maximized and self._fits(now.region)
                 )
             case "minimize":
-                return self._asked(window, manager.minimize, lambda now: now.minimized)
+                # Its state is told before another window has the keyboard.
+                return self._asked(
+                    window, manager.minimize, lambda now: now.minimized and not now.focused
+                )
             case "restore":
                 return self._asked(
                     window,
@@ -136,7 +141,8 @@ class Windows:
                 self._manager.listen(window, 0)
 
     def _fits(self, region: Region) -> bool:
-        return region.left >= 0 and region.top >= 0 and region.right <= self._manager.screen.right
+        across = (region.left, region.right)
+        return region.top >= 0 and across == (0, self._manager.screen.right)
 
     def _event(self, deadline: float) -> bool:
         """Wait for something to happen; False when it is too late."""
