@@ -7,9 +7,9 @@ import pytest
 from tests.system.services import Service, SharedDesktop, service
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def one_desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedDesktop]:
-    """The desktop of a file, of which nothing may stay behind."""
+    """The desktop of a worker, of which nothing may stay behind."""
     with SharedDesktop(tmp_path_factory.mktemp("desktop")) as shared:
         yield shared
 

@@ -1,7 +1,6 @@
 """Launching, opening, and what is told of it."""
 
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -11,12 +10,6 @@ from tests.system.services import Json, Service, service, until
 pytestmark = pytest.mark.x11
 
 DESKTOP = "/api/v0/desktop"
-
-
-@pytest.fixture(scope="module")
-def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("events") / "errors.log", "desktop") as found:
-        yield found
 
 
 def output(desktop: Service, command: str) -> str:

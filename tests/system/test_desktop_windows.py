@@ -7,17 +7,11 @@ import xcffib.xproto
 
 from deskhand.desktop.x11.connection import connect
 from tests.system.listening import listening, next_of
-from tests.system.services import Json, Service, service, until
+from tests.system.services import Json, Service, until
 
 pytestmark = pytest.mark.x11
 
 WINDOWS = "/api/v0/desktop/windows"
-
-
-@pytest.fixture(scope="module")
-def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("windows") / "errors.log", "desktop") as found:
-        yield found
 
 
 @pytest.fixture
