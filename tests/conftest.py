@@ -69,6 +69,36 @@ def _run_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+SLOW_SECONDS = 5.0 * float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
+"""A test that takes longer needs the marker ``slow``, with a reason."""
+
+_long: dict[str, float] = {}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a marker ``slow`` without a reason."""
+    for item in items:
+        for mark in item.iter_markers("slow"):
+            if not mark.args:
+                raise pytest.UsageError(f"{item.nodeid}: the marker slow needs a reason")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note a test that takes long and has no marker to say why."""
+    if report.when == "call" and report.duration > SLOW_SECONDS and "slow" not in report.keywords:
+        _long[report.nodeid] = report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests that took long without a reason: a warning, for the machine may be busy."""
+    for nodeid, seconds in sorted(_long.items(), key=lambda one: -one[1]):
+        terminalreporter.write_line(
+            f"WARNING: {nodeid} took {seconds:.1f} s; over {SLOW_SECONDS:.0f} s"
+            " a test needs the marker slow and a reason",
+            yellow=True,
+        )
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Let a report leave its process even when a test logged what UTF-8 cannot hold."""

@@ -15,7 +15,7 @@ from jeepney import DBusAddress, new_signal
 from deskhand.desktop.accessibility.bus import widget_bus
 from tests.system.services import Json, Service, until
 
-pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
 PATH = "/api/v0/desktop/accessibility"
 PAGE = (

@@ -9,7 +9,7 @@ import pytest
 
 from tests.system.services import DESKHAND, Service
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 
 def deskhand(*arguments: str, data: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.system.services import DESKHAND, Service, until
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 
 def deskhand(

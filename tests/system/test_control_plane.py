@@ -8,7 +8,7 @@ import pytest
 
 from tests.system.services import Service, service
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 
 def curl(plane: Service, path: str, body: object) -> dict[str, object]:

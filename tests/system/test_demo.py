@@ -9,7 +9,7 @@ import pytest
 
 from tests.system.services import DESKHAND, Service, service
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 
 @dataclass(frozen=True)

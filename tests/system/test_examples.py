@@ -12,7 +12,7 @@ from deskhand.tools.agents.scripted.library import parse_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import PATIENCE
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 

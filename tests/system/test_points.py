@@ -10,7 +10,7 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.demo.site import Findings, demo_site
 from tests.system.services import PATIENCE, service
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "coordinates.json").read_text())["points"]
 

@@ -10,7 +10,7 @@ import pytest
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import DESKHAND, PATIENCE
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 
 def test_with_a_key_the_same_command_asks_the_provider(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from deskhand.recording.library.metadata import Part
 from tests.recording.fakes import decoded
 from tests.system.services import Json, Service, client, descendants_of, service, until
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 A, B, C, D, E, F = (f"{digit}1111111-2222-3333-4444-555555555555" for digit in "abcdef")
 RECORDINGS = "/api/v0/desktop/recordings"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.system.services import PATIENCE, descendants_of, service, until
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 
 def test_a_desktop_outlives_a_killed_control_plane_and_is_adopted(tmp_path: Path) -> None:
