@@ -36,10 +36,10 @@ LOOK_SECONDS = 0.25
 class Patience:
     """What is left of a service's time to end. Times are seconds on a monotonic clock."""
 
-    def __init__(self, now: float) -> None:
+    def __init__(self, now: float, grace: float = GRACE_SECONDS) -> None:
         self._latest = now
         self._end = now + LONGEST_SECONDS
-        self._left = GRACE_SECONDS
+        self._left = grace
 
     def spent(self, now: float, runnable: int, processors: int) -> bool:
         """Charge the time since the last look, shared with all that want to run; is it over?"""
@@ -48,8 +48,11 @@ class Patience:
         return self._left <= 0.0 or now >= self._end
 
 
-def keep(command: list[str]) -> int:
-    """Run the service until it ends; return the exit status to end with."""
+def keep(command: list[str], grace: float = GRACE_SECONDS) -> int:
+    """Run the service until it ends; return the exit status to end with.
+
+    ``grace`` is how many seconds the service may take to end after a signal.
+    """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
@@ -57,12 +60,12 @@ def keep(command: list[str]) -> int:
     service = os.posix_spawn(
         command[0], command, environment, setsigmask=[], setsigdef=[signal.SIGINT]
     )
-    status = _watch(service, wanted)
+    status = _watch(service, wanted, grace)
     sweep()
     return os.waitstatus_to_exitcode(status)
 
 
-def _watch(service: int, wanted: set[signal.Signals]) -> int:
+def _watch(service: int, wanted: set[signal.Signals], grace: float) -> int:
     patience: Patience | None = None
     while True:
         status = _reap(service)
@@ -71,7 +74,7 @@ def _watch(service: int, wanted: set[signal.Signals]) -> int:
         caught = signal.sigtimedwait(wanted, 3600.0 if patience is None else LOOK_SECONDS)
         if caught is not None and caught.si_signo != signal.SIGCHLD:
             os.kill(service, signal.SIGTERM)
-            patience = Patience(time.monotonic())
+            patience = Patience(time.monotonic(), grace)
         elif patience is not None and patience.spent(
             time.monotonic(), _runnable(), os.cpu_count() or 1
         ):

@@ -19,7 +19,12 @@ def output(desktop: Service, command: str) -> str:
 
 
 def close(desktop: Service, window: Json) -> None:
-    desktop.post(f"{DESKTOP}/windows/{window['id']}/close", {})
+    def closed() -> bool:
+        answer = desktop.http.post(f"{DESKTOP}/windows/{window['id']}/close", json={})
+        return answer.status_code == 404 or answer.json()["closed"]
+
+    # A terminal ignores the wish until the program in it runs.
+    until(closed, "the end of the window")
 
 
 def test_an_application_is_launched_by_its_name(desktop: Service) -> None:

@@ -16,7 +16,7 @@ from deskhand.desktop.service.leftovers import sweep
 
 pytestmark = pytest.mark.x11
 
-CYCLES = 10
+CYCLES = 4
 
 
 def test_a_desktop_that_is_opened_and_closed_leaves_nothing(tmp_path: Path) -> None:
