@@ -104,6 +104,7 @@ def signal_nonsense(session: str, user: int) -> None:
         bus.send(new_signal(events, "StateChanged", "s", ("focused",)))
 
 
+@pytest.mark.slow("a browser, and what has the keyboard for a while")
 def test_what_is_typed_into_a_password_field_is_recorded_as_a_count(
     desktop: Service, form: str
 ) -> None:

@@ -23,6 +23,7 @@ def curl(plane: Service, path: str, body: object) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow("a whole run")
 def test_spawn_then_wait_works_with_plain_curl_and_no_chat_header(plane: Service) -> None:
     spawned = curl(plane, "/api/v0/tools/spawn_computer_use_agent", {"prompt": "show the date"})
     assert isinstance(spawned["result"], dict), spawned
@@ -45,6 +46,7 @@ def test_spawn_then_wait_works_with_plain_curl_and_no_chat_header(plane: Service
     assert again["recording_file_id"] == waited["result"]["recording_file_id"]
 
 
+@pytest.mark.slow("two whole runs")
 def test_each_child_has_a_desktop_of_its_own(plane: Service) -> None:
     children = [
         plane.tool("spawn_computer_use_agent", prompt=f"show {number}")["chat_id"]

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.x11
 CYCLES = 4
 
 
+@pytest.mark.slow("a leak shows after some cycles only")
 def test_a_desktop_that_is_opened_and_closed_leaves_nothing(tmp_path: Path) -> None:
     environment = built(tmp_path, "tester", "leaks", inherited=os.environ)
     for name in ("home", "tmp", "run", "logs"):

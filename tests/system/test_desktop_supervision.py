@@ -98,6 +98,7 @@ def test_ready_means_that_there_is_a_display(desktop: Service) -> None:
     assert answer.json() == {"status": "ready"}
 
 
+@pytest.mark.slow("three services, one after the other")
 def test_what_a_killed_service_left_behind_is_swept_by_the_next(tmp_path: Path) -> None:
     with ExitStack() as stack:
         with service(tmp_path / "first.log", "desktop") as first:

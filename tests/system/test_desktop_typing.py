@@ -61,10 +61,12 @@ def difference(text: str, found: str) -> str:
     return f"{len(wrong)} of {len(text)} differ, {len(found)} came; first {wrong[:3]}"
 
 
+@pytest.mark.slow("a thousand characters into two applications")
 def test_strings_of_all_scripts_arrive_at_once(desks: Sequence[Desk]) -> None:
     assert_all_arrive(desks, SOME_OF_ALL)
 
 
+@pytest.mark.slow("many texts into two applications")
 def test_strings_arrive_one_by_one(desks: Sequence[Desk]) -> None:
     assert_all_arrive(desks, *SINGLES)
 

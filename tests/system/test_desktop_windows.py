@@ -95,8 +95,9 @@ def test_the_focus_goes_from_one_window_to_the_other(desktop: Service, window: J
         assert first["focused"]
         assert next_of(events, "window_focused")["id"] == window["id"]
     assert [one["focused"] for one in listed(desktop)] == [True, False]
-    desktop.post(f"{WINDOWS}/{second['id']}/close", {})
-    until(lambda: len(listed(desktop)) == 1, "the end of the second window")
+    url = f"{WINDOWS}/{second['id']}/close"
+    until(lambda: desktop.post(url, {})["closed"], "the end of the second window")
+    assert len(listed(desktop)) == 1
 
 
 def test_a_dialog_is_told_as_one(desktop: Service) -> None:

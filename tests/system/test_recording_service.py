@@ -314,6 +314,7 @@ def test_when_the_display_dies_what_was_recorded_is_kept(tmp_path: Path) -> None
         assert stop(desktop, B)["end_reason"] == "completed"
 
 
+@pytest.mark.slow("two services, one after the other")
 def test_sigterm_closes_what_is_recorded_and_the_next_service_has_it(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -335,6 +336,7 @@ def test_sigterm_closes_what_is_recorded_and_the_next_service_has_it(
     assert not (folder / "recordings" / A).exists()
 
 
+@pytest.mark.slow("two services, one after the other")
 @pytest.mark.parametrize("whom", ["service", "keeper"])
 def test_what_a_killed_service_recorded_is_found_by_the_next(
     folder: Path, tmp_path: Path, whom: str

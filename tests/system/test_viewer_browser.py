@@ -200,6 +200,7 @@ def test_a_lost_stream_is_said_and_comes_back_with_the_service(stage: Stage) -> 
     stage.play(scenario())
 
 
+@pytest.mark.slow("stills come every few seconds")
 def test_another_browser_sees_a_still_until_control_is_given_back(stage: Stage) -> None:
     async def scenario() -> None:
         async with watching(stage) as (page, service), page_of(stage.browser) as other:

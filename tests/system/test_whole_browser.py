@@ -39,6 +39,7 @@ def test_without_a_session_a_page_is_a_login_form(plane: Service, chrome: str) -
         assert "/login" in page.url
 
 
+@pytest.mark.slow("a desktop, and a person who acts step by step")
 def test_a_person_watches_takes_control_and_types_into_a_terminal(
     plane: Service, chrome: str
 ) -> None:
@@ -71,6 +72,7 @@ def test_a_person_watches_takes_control_and_types_into_a_terminal(
         assert typed() == "hello from a person"
 
 
+@pytest.mark.slow("a whole run, held up by a person")
 def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_told(
     plane: Service, chrome: str
 ) -> None:
@@ -97,6 +99,7 @@ def at_a_step(chat: Json) -> bool:
     return any(step["status"] == "running" for step in chat["steps"])
 
 
+@pytest.mark.slow("a whole run, and its video")
 def test_a_person_replays_a_run_and_a_step_seeks_the_video(plane: Service, chrome: str) -> None:
     spawned = plane.tool("spawn_computer_use_agent", prompt="show the date", title="The date")
     done = plane.tool("wait_agent", chat_id=spawned["chat_id"], timeout_seconds=90)
