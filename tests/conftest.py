@@ -55,7 +55,8 @@ def _users() -> Iterator[str]:
                 continue
             yield users
             return
-    pytest.exit(f"{len(RUNS)} other test runs are on this machine", returncode=1)
+    # More runs than ranges: a user is still one desktop's alone, by a lock for the whole machine.
+    yield "20-99"
 
 
 @contextmanager
