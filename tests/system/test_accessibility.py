@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jeepney import DBusAddress, new_signal
 
 from deskhand.desktop.accessibility.bus import widget_bus
-from tests.system.services import Json, Service, until
+from tests.system.services import Json, Service, tidy, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
@@ -104,10 +105,18 @@ def signal_nonsense(session: str, user: int) -> None:
         bus.send(new_signal(events, "StateChanged", "s", ("focused",)))
 
 
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Service]:
+    """A desktop on which nobody has asked for a tree yet: that changes how a browser runs."""
+    with tidy(tmp_path / "errors.log") as found:
+        yield found
+
+
 @pytest.mark.slow("a browser, and what has the keyboard for a while")
 def test_what_is_typed_into_a_password_field_is_recorded_as_a_count(
-    desktop: Service, form: str
+    fresh: Service, form: str
 ) -> None:
+    desktop = fresh
     desktop.post("/api/v0/desktop/recording/start", {"recording_id": RECORDING})
     desktop.post("/api/v0/processes/start", {"command": f"browser {form} > /dev/null 2>&1 &"})
     until(lambda: desktop.get("/api/v0/desktop/windows")["windows"], "the browser's window")
