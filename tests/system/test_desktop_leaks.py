@@ -11,6 +11,7 @@ from deskhand.desktop.display.child_processes import Spawner
 from deskhand.desktop.display.instance import Generation, Setting
 from deskhand.desktop.display.session import SessionFiles
 from deskhand.desktop.geometry import Size
+from deskhand.desktop.isolation.account import user_numbers
 from deskhand.desktop.isolation.environment import built
 from deskhand.desktop.service.leftovers import sweep
 
@@ -36,9 +37,10 @@ def test_a_desktop_that_is_opened_and_closed_leaves_nothing(tmp_path: Path) -> N
             life.open()
             life.framebuffer.frame()
             life.windows.all()
+            display = life.xserver.display.removeprefix(":")
             life.close()
             gc.collect()
-            counted.append(traces())
+            counted.append(traces(display))
             files = sorted(path.name for path in tmp_path.rglob("*.sock"))
             assert files == []
     # The first cycle may open what stays open for the process's life.
@@ -57,7 +59,7 @@ def test_sockets_of_dead_x_servers_go_once_they_are_none_that_start(tmp_path: Pa
         # Only a numbered user's, or our own, may be a desktop's.
         if os.geteuid() == 0:
             os.chown(paths[1], 4_000_000, -1)
-        sweep(tmp_path)
+        sweep(tmp_path, user_numbers(os.environ))
         assert [path.exists() for path in paths] == [False, os.geteuid() == 0, True]
     finally:
         for path in paths:

@@ -1,13 +1,21 @@
 import fcntl
+import os
 import subprocess
 import threading
 from pathlib import Path
 
 import psutil
 
+from deskhand.desktop.isolation.account import user_numbers
 from deskhand.desktop.isolation.data_dir import Folder
-from deskhand.desktop.service.leftovers import LOCKS, MARK, SWEEP_LOCK, alive, sweep
+from deskhand.desktop.service.leftovers import LOCKS, MARK, SWEEP_LOCK, alive
+from deskhand.desktop.service.leftovers import sweep as sweep_of
 from tests.system.services import until
+
+
+def sweep(root: Path) -> None:
+    """Sweep, as a desktop of this run does."""
+    sweep_of(root, user_numbers(os.environ))
 
 
 def desk(root: Path, name: str) -> Folder:
