@@ -113,9 +113,11 @@ async def strike(desktop: Service, text: str) -> None:
             await viewer.recv()
 
 
-def test_they_arrive_in_a_text_view_of_gtk(desktop: Service) -> None:
-    view = TextView(desktop)
-    assert difference(SOME_OF_ALL, view.received(SOME_OF_ALL)) == ""
+def test_they_arrive_in_a_text_view_of_gtk(tmp_path: Path) -> None:
+    # A keyboard that no test before it has touched.
+    with service(tmp_path / "errors.log", "desktop") as desktop:
+        view = TextView(desktop)
+        assert difference(SOME_OF_ALL, view.received(SOME_OF_ALL)) == ""
 
 
 def set_layout(desktop: Service, layout: str) -> None:
