@@ -14,9 +14,9 @@ $(STAMP): pyproject.toml deploy/bootstrap
 demo: setup
 	.venv/bin/deskhand demo $(DEMO_ARGS)
 
-# The tests of a file share its desktop, so a file stays in one process.
+# Most tests wait for something, so there are more workers than cores. Each has its own desktop.
 test: setup
-	$(PYTHON) -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10
 
 unit: setup
 	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system

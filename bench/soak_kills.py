@@ -14,6 +14,7 @@ from pathlib import Path
 from bench.tables import save
 from deskhand.recording.library.catalog import Catalog
 from tests.recording.fakes import decoded
+from tests.system.browsing import running_chromium
 from tests.system.test_recording_crash import A, killed_at_random
 from tests.system.test_recording_playback import played, player
 
@@ -55,7 +56,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(AT_ONCE) as pool:
         folder = Path(place)
         ends = list(pool.map(lambda seed: lost(folder / str(seed), seed), seeds))
-        with player(folder) as page:
+        with (
+            running_chromium(folder / "chromium") as chrome,
+            player(chrome, folder) as page,
+        ):
             for seed in seeds[: options.browser]:
                 left = folder / str(seed) / "left.mp4"
                 assert played(page, left, [0.05, 1.0], to_the_end=False)["seen"][1] > 0

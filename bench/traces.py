@@ -21,15 +21,15 @@ class Traces:
     """X sockets and locks of our user, whose servers are dead."""
 
 
-def traces() -> Traces:
-    """Count now."""
+def traces(display: str = "*") -> Traces:
+    """Count now; of X sockets and locks only those of one display, such as ``3``, if given."""
     return Traces(
         descriptors=len(list(Path("/proc/self/fd").iterdir())),
         threads=threading.active_count(),
         children=len(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()),
         segments=sum(_ours_in_shared_memory()),
-        sockets=sum(_is_dead_socket(path) for path in Path("/tmp/.X11-unix").glob("X*"))
-        + sum(_is_dead_lock(path) for path in Path("/tmp").glob(".X*-lock")),
+        sockets=sum(_is_dead_socket(path) for path in Path("/tmp/.X11-unix").glob(f"X{display}"))
+        + sum(_is_dead_lock(path) for path in Path("/tmp").glob(f".X{display}-lock")),
     )
 
 

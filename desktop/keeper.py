@@ -53,10 +53,10 @@ class GracePeriod:
     that share, up to `LONGEST_SECONDS`.
     """
 
-    def __init__(self, now: float) -> None:
+    def __init__(self, now: float, grace: float = GRACE_SECONDS) -> None:
         self._latest = now
         self._end = now + LONGEST_SECONDS
-        self._left = GRACE_SECONDS
+        self._left = grace
 
     def spent(self, now: float, runnable: int, processors: int) -> bool:
         """Charge the service's share of the time since the last call; return True if used up."""
@@ -65,8 +65,11 @@ class GracePeriod:
         return self._left <= 0.0 or now >= self._end
 
 
-def keep(command: list[str]) -> int:
-    """Run the service until it ends; return its status as ``subprocess`` has it."""
+def keep(command: list[str], grace_seconds: float = GRACE_SECONDS) -> int:
+    """Run the service until it ends; return its status as ``subprocess`` has it.
+
+    ``grace_seconds`` is the processor time that the service has to end after a signal.
+    """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
     # Blocked signals stay pending for sigtimedwait(2), so none arrives between two checks.
@@ -75,12 +78,12 @@ def keep(command: list[str]) -> int:
     service = os.posix_spawn(
         command[0], command, environment, setsigmask=[], setsigdef=[signal.SIGINT]
     )
-    status = _watch(service, wanted)
+    status = _watch(service, wanted, grace_seconds)
     sweep()
     return os.waitstatus_to_exitcode(status)
 
 
-def _watch(service: int, wanted: set[signal.Signals]) -> int:
+def _watch(service: int, wanted: set[signal.Signals], grace_seconds: float) -> int:
     grace: GracePeriod | None = None
     while True:
         status = _reap(service)
@@ -89,7 +92,7 @@ def _watch(service: int, wanted: set[signal.Signals]) -> int:
         caught = signal.sigtimedwait(wanted, 3600.0 if grace is None else LOOK_SECONDS)
         if caught is not None and caught.si_signo != signal.SIGCHLD:
             os.kill(service, signal.SIGTERM)
-            grace = GracePeriod(time.monotonic())
+            grace = GracePeriod(time.monotonic(), grace_seconds)
         elif grace is not None and grace.spent(time.monotonic(), _runnable(), os.cpu_count() or 1):
             os.kill(service, signal.SIGKILL)
             grace = None

@@ -1,7 +1,13 @@
 """What all tests share."""
 
+import fcntl
+import os
+import shutil
 import signal
-from collections.abc import Generator
+import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +20,84 @@ settings.register_profile(
     "deskhand", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("deskhand")
+
+
+RUNS = {1: "20-39", 2: "40-59", 3: "60-79", 4: "80-99"}
+"""Test runs at once on one machine, with the users of the desktops of each."""
+
+_run = ExitStack()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep this run's desktops apart from every other Deskhand's on the machine.
+
+    Workers of pytest-xdist inherit what their parent has chosen.
+    """
+    if not hasattr(config, "workerinput"):
+        os.environ["DESKHAND_USERS"] = _run.enter_context(_users())
+        os.environ["DESKHAND_RUN_DIR"] = str(_run.enter_context(_run_folder()))
+
+
+def pytest_unconfigure() -> None:
+    """Give the users back, and remove what desktops left."""
+    _run.close()
+
+
+@contextmanager
+def _users() -> Iterator[str]:
+    """Yield a range of users that no other test run has."""
+    for number, users in RUNS.items():
+        # Held while the file is open, that is until this process ends.
+        with Path(tempfile.gettempdir(), f"deskhand-test-run-{number}.lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield users
+            return
+    # More runs than ranges: a user is still one desktop's alone, by a lock for the whole machine.
+    yield "20-99"
+
+
+@contextmanager
+def _run_folder() -> Iterator[Path]:
+    # Short, for sockets are in it; others may pass through, as desktops work as other users.
+    folder = Path(tempfile.mkdtemp(prefix="deskhand-", dir="/tmp"))
+    folder.chmod(0o711)
+    try:
+        yield folder / "desktops"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+SLOW_SECONDS = 5.0 * float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
+"""A test that takes longer needs the marker ``slow``, with a reason."""
+
+_long: dict[str, float] = {}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a marker ``slow`` without a reason."""
+    for item in items:
+        for mark in item.iter_markers("slow"):
+            if not mark.args:
+                raise pytest.UsageError(f"{item.nodeid}: the marker slow needs a reason")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note a test that takes long and has no marker to say why."""
+    if report.when == "call" and report.duration > SLOW_SECONDS and "slow" not in report.keywords:
+        _long[report.nodeid] = report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests that took long without a reason: a warning, for the machine may be busy."""
+    for nodeid, seconds in sorted(_long.items(), key=lambda one: -one[1]):
+        terminalreporter.write_line(
+            f"WARNING: {nodeid} took {seconds:.1f} s; over {SLOW_SECONDS:.0f} s"
+            " a test needs the marker slow and a reason",
+            yellow=True,
+        )
 
 
 @pytest.hookimpl(wrapper=True)

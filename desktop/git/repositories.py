@@ -72,7 +72,7 @@ class Git:
             index = Path(folder) / "index"
             own = root / Path(self._ask(root, "rev-parse", "--git-path", "index"))
             with suppress(OSError):
-                shutil.copyfile(own, index)
+                _copy_index(own, index)
             self._add_untracked(root, index)
             diff, size = self._run(root, [*DIFF, base], {"GIT_INDEX_FILE": str(index)})
         text = diff.decode("utf-8", "replace")
@@ -124,6 +124,18 @@ class Git:
         if child.returncode:
             raise Unreadable(root, f"git {arguments[0]} ended with {child.returncode}")
         return answer, size
+
+
+def _copy_index(own: Path, target: Path) -> None:
+    """Copy an index with its time: what was changed since then git compares by content.
+
+    A file that is changed to one of the same size right after it was added has the time and
+    size that the index holds (git's Documentation/technical/racy-git).
+    """
+    with own.open("rb") as source, target.open("wb") as copy:
+        shutil.copyfileobj(source, copy)
+        times = os.fstat(source.fileno())
+    os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
 def _beginning(child: subprocess.Popen[bytes]) -> tuple[bytes, int]:

@@ -11,7 +11,7 @@ import os
 import pwd
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +26,11 @@ PR_SET_DUMPABLE = 4
 PR_SET_NO_NEW_PRIVS = 38
 """Of <linux/prctl.h>, prctl(2)."""
 
-MOST_ACCOUNTS = 99
+NUMBERS = range(1, 100)
+"""Of the users deskhand-NN."""
+
+USER_LOCKS = Path("/var/lib/deskhand/users")
+"""One lock for each numbered user that a desktop works as, for the whole machine."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +51,14 @@ class Account:
 
 
 @contextmanager
-def claimed(requested: str | None, locks: Path) -> Iterator[Account]:
+def claimed(
+    requested: str | None, locks: Path, numbers: Sequence[int] = NUMBERS
+) -> Iterator[Account]:
     """Yield the account to use; a numbered one is locked until the block ends.
 
     ``requested`` is a user's name, ``None`` for the default of ``security.md``: the present user,
     or for root a user ``deskhand-NN`` that no other desktop has locked, created when it is missing.
+    NN is one of ``numbers``.
 
     Raises:
         AccountUnavailable: If there is no such user, or none could be created.
@@ -64,13 +71,28 @@ def claimed(requested: str | None, locks: Path) -> Iterator[Account]:
     elif requested is not None:
         yield _existing(requested)
     else:
-        with _numbered(locks) as account:
+        with _numbered(locks, numbers) as account:
             yield account
 
 
-def desktop_users() -> frozenset[int]:
+def user_numbers(environment: Mapping[str, str]) -> range:
+    """Return the numbers of the users that desktops may run as, from ``DESKHAND_USERS``.
+
+    Raises:
+        AccountUnavailable: If the variable holds no range of them.
+    """
+    text = environment.get("DESKHAND_USERS")
+    if not text:
+        return NUMBERS
+    first, _, last = text.partition("-")
+    if not (first.isdecimal() and last.isdecimal() and NUMBERS[0] <= int(first) <= int(last) < 100):
+        raise AccountUnavailable(f"DESKHAND_USERS must be a range from 1-99, not {text!r}")
+    return range(int(first), int(last) + 1)
+
+
+def desktop_users(numbers: Sequence[int] = NUMBERS) -> frozenset[int]:
     """Return the ids of all users that desktops may have run as: this one and the numbered ones."""
-    names = {_name(number) for number in range(1, MOST_ACCOUNTS + 1)}
+    names = {_name(number) for number in numbers}
     return frozenset({os.geteuid()} | {u.pw_uid for u in pwd.getpwall() if u.pw_name in names})
 
 
@@ -87,9 +109,9 @@ def _existing(name: str) -> Account:
 
 
 @contextmanager
-def _numbered(locks: Path) -> Iterator[Account]:
+def _numbered(locks: Path, numbers: Sequence[int]) -> Iterator[Account]:
     locks.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for number in range(1, MOST_ACCOUNTS + 1):
+    for number in numbers:
         name = _name(number)
         with (locks / f"{name}.lock").open("w") as lock:
             try:
@@ -99,7 +121,7 @@ def _numbered(locks: Path) -> Iterator[Account]:
             _ensure(name)
             yield replace(_existing(name), numbered=True)
             return
-    raise AccountUnavailable(f"all {MOST_ACCOUNTS} desktop users are in use")
+    raise AccountUnavailable(f"all {len(numbers)} desktop users are in use")
 
 
 def _ensure(name: str) -> None:

@@ -103,7 +103,13 @@ def _own(folder: Path, account: Account, flags: int = 0) -> None:
 
 
 def run_root(uid: int, environment: Mapping[str, str]) -> Path:
-    """Return the directory of this user's desktops: its path is short, private and on disk."""
+    """Return the directory of this user's desktops: its path is short, private and on disk.
+
+    ``DESKHAND_RUN_DIR`` names another one, for desktops that are separate from all others.
+    """
+    chosen = environment.get("DESKHAND_RUN_DIR")
+    if chosen:
+        return Path(chosen).absolute()
     if uid == 0:
         return Path("/var/lib/deskhand/desktops")
     runtime = environment.get("XDG_RUNTIME_DIR")

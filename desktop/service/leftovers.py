@@ -10,7 +10,7 @@ directory is removed that no lock names.
 import fcntl
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -18,10 +18,11 @@ from typing import TextIO
 import psutil
 
 from deskhand.desktop.display.x_server import clear_stale
-from deskhand.desktop.isolation.account import desktop_users
+from deskhand.desktop.isolation.account import NUMBERS, desktop_users
 from deskhand.desktop.isolation.data_dir import DesktopDirectory
 
 LOCKS = "locks"
+CLEANING_LOCK = "sweep.lock"
 MARK = "DESKHAND_INSTANCE"
 """Environment variable that all processes of a desktop inherit."""
 
@@ -50,8 +51,28 @@ def _held(path: Path) -> Iterator[TextIO]:
                 return
 
 
-def clean_leftovers(root: Path) -> None:
-    """Kill the processes and remove the files of dead desktops; their recordings are kept."""
+def clean_leftovers(root: Path, numbers: Sequence[int] = NUMBERS) -> None:
+    """Kill the processes and remove the files of dead desktops; their recordings are kept.
+
+    A call waits for another one of the same root: while that one holds the lock of a dead desktop,
+    the desktop looks alive. ``numbers`` are those of the users that desktops of the root run as.
+    """
+    with _exclusive(root):
+        _clean(root, numbers)
+
+
+@contextmanager
+def _exclusive(root: Path) -> Iterator[None]:
+    # Mode 0600: any user with a descriptor of this file could lock it and block all starts.
+    descriptor = os.open(root / CLEANING_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _clean(root: Path, numbers: Sequence[int]) -> None:
     # Directories are listed before locks: a desktop acquires its lock before it creates its
     # directory, so a living desktop of this list is among the locks.
     folders = [path for path in sorted(root.glob("*")) if _FOLDER.fullmatch(path.name)]
@@ -75,7 +96,7 @@ def clean_leftovers(root: Path) -> None:
                 _clear(DesktopDirectory(path))
     # An earlier call left locks of X servers that were too new to be distinguished from starting
     # servers.
-    clear_stale(desktop_users())
+    clear_stale(desktop_users(numbers))
 
 
 def _is_at(lock: TextIO, path: Path) -> bool:

@@ -11,7 +11,13 @@ from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 
 from deskhand.desktop.errors import DesktopError
-from deskhand.desktop.isolation.account import become, claimed, end_with_parent
+from deskhand.desktop.isolation.account import (
+    USER_LOCKS,
+    become,
+    claimed,
+    end_with_parent,
+    user_numbers,
+)
 from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root, run_root
 from deskhand.desktop.isolation.user_processes import kill_user_processes
 from deskhand.desktop.keeper import KEEPER
@@ -44,11 +50,12 @@ def _serve(settings: DesktopSettings, parent: int) -> int:
     instance = secrets.token_hex(8)
     root = run_root(os.geteuid(), os.environ)
     folder = DesktopDirectory(settings.folder or root / instance[:8])
+    numbers = user_numbers(os.environ)
     with ExitStack() as stack:
         open_root(root)
-        clean_leftovers(root)
+        clean_leftovers(root, numbers)
         stack.enter_context(alive(root, instance, folder))
-        account = stack.enter_context(claimed(settings.user, root.parent / "users"))
+        account = stack.enter_context(claimed(settings.user, USER_LOCKS, numbers))
         folder.make(account)
         stack.callback(folder.clear)
         if account.numbered:
@@ -75,12 +82,13 @@ def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
     instance = secrets.token_hex(8)
     root = run_root(os.geteuid(), os.environ)
     folder = DesktopDirectory(settings.folder or root / instance[:8])
+    numbers = user_numbers(os.environ)
     with ExitStack() as stack:
         open_root(root)
-        clean_leftovers(root)
+        clean_leftovers(root, numbers)
         stack.enter_context(alive(root, instance, folder))
         own = pwd.getpwuid(os.geteuid()).pw_name
-        account = stack.enter_context(claimed(own, root.parent / "users"))
+        account = stack.enter_context(claimed(own, USER_LOCKS))
         folder.make(account)
         stack.callback(folder.clear)
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))

@@ -85,16 +85,22 @@ class X11Windows:
         manager = self._manager
         match action:
             case "focus":
-                return self._request(window, manager.focus, lambda now: now.focused)
+                return self._request(
+                    window, manager.focus, lambda now: now.focused and not now.minimized
+                )
             case "close":
                 return self._request(window, manager.close, lambda now: False)
             case "maximize":
-                # Openbox sets _NET_WM_STATE before it removes the borders.
+                # Openbox sets _NET_WM_STATE before it resizes the window, and resizes it before it
+                # removes the borders.
                 return self._request(
                     window, manager.maximize, lambda now: now.maximized and self._fits(now.region)
                 )
             case "minimize":
-                return self._request(window, manager.minimize, lambda now: now.minimized)
+                # Openbox sets _NET_WM_STATE before it moves the focus to another window.
+                return self._request(
+                    window, manager.minimize, lambda now: now.minimized and not now.focused
+                )
             case "restore":
                 return self._request(
                     window,
@@ -141,7 +147,8 @@ class X11Windows:
                 self._manager.listen(window, 0)
 
     def _fits(self, region: Region) -> bool:
-        return region.left >= 0 and region.top >= 0 and region.right <= self._manager.screen.right
+        across = (region.left, region.right)
+        return region.top >= 0 and across == (0, self._manager.screen.right)
 
     def _event(self, deadline: float) -> bool:
         """Wait for an event; return False at the deadline."""

@@ -12,8 +12,16 @@ KEEPER = Path(__file__).parents[2] / "desktop" / "keeper.py"
 PATIENCE = 20.0 + LONGEST_SECONDS
 
 
-def start(script: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-S", "-E", str(KEEPER), "/bin/sh", "-c", script]
+HASTY = """
+import runpy, sys
+keeper = runpy.run_path(sys.argv[1])
+sys.exit(keeper["exit_code"](keeper["keep"](sys.argv[2:], grace_seconds=0.1)))
+"""
+"""A keeper with less patience."""
+
+
+def start(script: str, *program: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-S", "-E", *program, str(KEEPER), "/bin/sh", "-c", script]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
@@ -50,7 +58,7 @@ def test_being_asked_to_end_is_passed_on(number: signal.Signals) -> None:
 
 
 def test_a_service_that_will_not_end_is_killed() -> None:
-    keeper = start("trap '' TERM; echo ready; while :; do sleep 0.05; done")
+    keeper = start("trap '' TERM; echo ready; while :; do sleep 0.05; done", "-c", HASTY)
     assert keeper.stdout is not None
     assert keeper.stdout.readline() == "ready\n"
     keeper.terminate()

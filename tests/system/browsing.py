@@ -1,11 +1,17 @@
 """A real browser, and a real screen to look at."""
 
 import os
+import signal
+import subprocess
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.sync_api import Page as SyncPage
+from playwright.sync_api import expect as sync_expect
+from playwright.sync_api import sync_playwright
 
 from deskhand.desktop.display.child_processes import ChildCommand, ChildProcessSpawner
 from deskhand.desktop.display.x_server import XServer
@@ -48,22 +54,65 @@ def terminal(folder: Path) -> Iterator[XServer]:
             child.stop()
 
 
+@contextmanager
+def running_chromium(folder: Path) -> Iterator[str]:
+    """Run a Chromium without a window; yield where Playwright's ``connect_over_cdp`` finds it."""
+    command = [
+        *("/usr/bin/chromium", "--headless", "--no-sandbox", "--disable-gpu", "--mute-audio"),
+        *("--hide-scrollbars", "--force-color-profile=srgb", "--no-first-run"),
+        *("--disable-background-networking", "--disable-background-timer-throttling"),
+        *("--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding"),
+        *("--disable-component-update", "--disable-dev-shm-usage", "--disable-extensions"),
+        *("--autoplay-policy=no-user-gesture-required", "--disable-default-apps"),
+        *("--remote-debugging-port=0", f"--user-data-dir={folder}", "about:blank"),
+    ]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        try:
+            # It writes all its life, into a pipe that must not be full.
+            lines = iter(process.stderr.readline, "")
+            address = next(line.split()[-1] for line in lines if "DevTools listening" in line)
+            reader = threading.Thread(target=process.stderr.read)
+            reader.start()
+            yield address
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+    reader.join()
+
+
 @asynccontextmanager
-async def chromium() -> AsyncIterator[Browser]:
+async def chromium(address: str) -> AsyncIterator[Browser]:
+    """Connect to a running Chromium; what is opened there ends with the block."""
     async with (
         async_playwright() as playwright,
-        await playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
-        ) as browser,
+        await playwright.chromium.connect_over_cdp(address) as browser,
     ):
         yield browser
 
 
 @asynccontextmanager
-async def browser_page(width: int = 1000, height: int = 800) -> AsyncIterator[Page]:
-    """A page of a browser of its own."""
-    async with chromium() as browser, page_of(browser, width, height) as page:
+async def browser_page(address: str, width: int = 1000, height: int = 800) -> AsyncIterator[Page]:
+    """A page of a running Chromium, which shares nothing with other pages."""
+    async with chromium(address) as browser, page_of(browser, width, height) as page:
         yield page
+
+
+@contextmanager
+def plain_page(address: str, width: int = 1280, height: int = 900) -> Iterator[SyncPage]:
+    """The same for a test that waits for one thing after the other."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.connect_over_cdp(address)
+        context = browser.new_context(viewport={"width": width, "height": height})
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
+        sync_expect.set_options(timeout=PATIENCE * 1000)
+        try:
+            yield page
+        finally:
+            context.close()
+            browser.close()
 
 
 @asynccontextmanager

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.system.browsing import running_chromium
 from tests.system.services import Service, SharedDesktop, service
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def one_desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedDesktop]:
-    """The desktop of a file, of which nothing may stay behind."""
+    """The desktop of a worker, of which nothing may stay behind."""
     with SharedDesktop(tmp_path_factory.mktemp("desktop")) as shared:
         yield shared
 
@@ -19,6 +20,13 @@ def desktop(one_desktop: SharedDesktop) -> Iterator[Service]:
     """A desktop service on which nothing goes on, whatever the test before did to it."""
     yield one_desktop.running()
     one_desktop.clear()
+
+
+@pytest.fixture(scope="session")
+def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the Chromium of a worker is; each test opens a context of its own there."""
+    with running_chromium(tmp_path_factory.mktemp("chromium")) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

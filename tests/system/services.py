@@ -103,6 +103,16 @@ def service(
                 process.stdout.close()
 
 
+@contextmanager
+def child(*command: str, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command until the block ends, and reap it however the block ends."""
+    with subprocess.Popen(command, env=environment) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def client(ready: Json) -> httpx2.Client:
     """Return a client that shows the service's token."""
     headers = {"Authorization": f"Bearer {ready['token']}"}

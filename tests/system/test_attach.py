@@ -15,7 +15,7 @@ from deskhand.desktop.x11.selection import Content
 from tests.system.listening import listening, next_of
 from tests.system.services import DESKHAND, PATIENCE, Json, Service, client, service, until
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
 

@@ -11,7 +11,7 @@ from deskhand.desktop.remote import Desktop
 from deskhand.desktop.remote_sync import Desktop as BlockingDesktop
 from tests.system.services import PATIENCE, descendants_of, until
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 
 def test_a_launched_desktop_works_and_ends_with_its_block(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.system.services import DESKHAND, Service
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 
 def deskhand(*arguments: str, data: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -27,6 +27,7 @@ def deskhand(*arguments: str, data: Path | None = None) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.slow("a whole run")
 def test_a_task_runs_without_a_control_plane_shows_its_steps_and_keeps_its_film(
     tmp_path: Path,
 ) -> None:
@@ -40,6 +41,7 @@ def test_a_task_runs_without_a_control_plane_shows_its_steps_and_keeps_its_film(
     assert any(line.startswith("Recording: ") for line in lines)
 
 
+@pytest.mark.slow("a whole run")
 def test_a_task_runs_on_the_control_plane_that_is_there(plane: Service, tmp_path: Path) -> None:
     environment = {**os.environ, "DESKHAND_TOKEN": plane.token}
     command = [DESKHAND, "run", "show the date", "--url", plane.url, "--json"]
@@ -52,6 +54,7 @@ def test_a_task_runs_on_the_control_plane_that_is_there(plane: Service, tmp_path
     assert plane.get(f"/api/v0/chats/{told['chat_id']}")["recording_file_ids"]
 
 
+@pytest.mark.slow("a process that imports all, and some start a control plane")
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [

@@ -10,7 +10,7 @@ import pytest
 
 from tests.system.services import DESKHAND, Service, until
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 
 def deskhand(
@@ -37,6 +37,7 @@ def told(plane: Service, *arguments: str, **more: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow("a dozen commands, each a process that imports all")
 def test_a_script_sees_acts_and_records(plane: Service, tmp_path: Path) -> None:
     seen = told(plane, "screenshot", cwd=tmp_path)
     assert (tmp_path / "screenshot.png").read_bytes().startswith(b"\x89PNG")

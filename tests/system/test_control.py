@@ -134,6 +134,7 @@ def magenta_in(video: Path) -> int:
     return found
 
 
+@pytest.mark.slow("a whole run, held up by a person")
 def test_an_agent_waits_for_a_person_and_is_told_at_the_end(plane: Service) -> None:
     chat = plane.tool("spawn_computer_use_agent", prompt="show the date")["chat_id"]
     path = f"/api/v0/chats/{chat}"

@@ -1,40 +1,109 @@
+"""The demo, run once from an installed wheel, and what it leaves in its data directory."""
+
+import fcntl
 import json
 import os
+import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.system.services import DESKHAND, Service, service
+from tests.system.installing import FOREIGN, Installation, install
+from tests.system.services import Service, service
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.x11,
+    pytest.mark.slow("the first of them builds the wheel and waits for a whole job of an agent"),
+]
+
+CANARY = "canary-51d2e9"
+SECRETS = {"OPENAI_API_KEY": CANARY, "SOME_SECRET": CANARY}
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What the demo told, and where it kept its data."""
+    """What the demo told, what ran it, and where it kept its data."""
 
     status: int
     result: dict[str, Any]
     data: Path
+    installation: Installation
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Shown:
-    """The whole job, run as ``DEMO_EXIT=1 deskhand demo`` runs it."""
-    data = tmp_path_factory.mktemp("demo") / "data"
+    """The whole job, run as ``DEMO_EXIT=1 deskhand demo`` runs it, once for all workers."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    ended, data = folder / "demo.json", folder / "demo-data"
+    with (folder / "demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not ended.exists():
+            played(install(folder / "demo-wheel"), data, ended)
+    status, result = json.loads(ended.read_text())
+    return Shown(status, result, data, Installation(folder / "demo-wheel"))
+
+
+def played(installation: Installation, data: Path, result: Path) -> None:
+    """Run the demo; keep its status and what it told."""
     ended = subprocess.run(
-        [DESKHAND, "demo", "--data-dir", str(data), "--json"],
+        [installation.deskhand, "demo", "--data-dir", str(data), "--json"],
+        cwd=installation.folder,
         capture_output=True,
         text=True,
-        env={**os.environ, "DEMO_EXIT": "1"},
+        env={**os.environ, **SECRETS, **installation.environment, "DEMO_EXIT": "1"},
         timeout=240,
         check=False,
     )
     assert ended.stdout, ended.stderr
-    return Shown(ended.returncode, json.loads(ended.stdout), data)
+    result.write_text(json.dumps([ended.returncode, json.loads(ended.stdout)]))
+
+
+@pytest.fixture(scope="module")
+def shown(demo: Shown, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A control plane on a copy of the demo's data: only one may use a data directory."""
+    folder = tmp_path_factory.mktemp("shown")
+    data = shutil.copytree(demo.data, folder / "data")
+    with service(
+        folder / "errors.log",
+        *("up", "--data-dir", str(data), "--listen", "127.0.0.1:0"),
+        environment=SECRETS,
+    ) as plane:
+        yield plane
+
+
+def test_the_wheel_brings_one_name_and_foreign_packages_do_no_harm(demo: Shown) -> None:
+    installation = demo.installation
+    (ours,) = (
+        path.name
+        for path in installation.packages.iterdir()
+        if path.is_dir() and path.suffix != ".dist-info"
+    )
+    assert ours == "deskhand"
+    script = "import deskhand; from deskhand import Desktop; print(deskhand.__file__)"
+    told = subprocess.run(
+        [installation.python, "-c", script],
+        cwd=installation.folder,
+        env={**os.environ, **installation.environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert Path(told.strip()).parent == installation.packages / "deskhand"
+    for name in FOREIGN:
+        foreign = subprocess.run(
+            [installation.python, "-c", f"import {name}"],
+            cwd=installation.folder,
+            env={**os.environ, **installation.environment},
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        assert b"a foreign package" in foreign.stderr
 
 
 def test_the_agent_does_the_whole_job(demo: Shown) -> None:
@@ -81,55 +150,45 @@ def test_every_picture_the_model_was_sent_was_a_model_sized_png(demo: Shown) -> 
 
 
 def test_the_recording_is_short_playable_and_stored_with_its_steps(
-    demo: Shown, tmp_path: Path
+    demo: Shown, shown: Service, tmp_path: Path
 ) -> None:
-    with plane_on(demo.data, tmp_path) as plane:
-        run = plane.get(f"/api/v0/runs/{demo.result['child_chat_id']}")
-        video = plane.http.get(f"/api/v0/files/{demo.result['recording_file_id']}")
-        assert video.headers["content-type"] == "video/mp4"
-        film = tmp_path / "film.mp4"
-        film.write_bytes(video.content)
-        probed = probe(film)
-        assert probed["streams"][0]["codec_name"] == "h264"
-        assert (probed["streams"][0]["width"], probed["streams"][0]["height"]) == (1920, 1080)
-        length = float(probed["format"]["duration"])
-        assert 0 < length <= demo.result["recording"]["duration_s"] + 1
-        timed = [step for step in run["chat"]["steps"] if step["video_start"] is not None]
-        assert len(timed) >= 9
-        assert all(0 <= step["video_start"] <= length for step in timed)
-        thumbnail = plane.http.get(f"/api/v0/files/{demo.result['thumbnail_file_id']}")
-        assert thumbnail.headers["content-type"] == "image/jpeg"
+    run = shown.get(f"/api/v0/runs/{demo.result['child_chat_id']}")
+    video = shown.http.get(f"/api/v0/files/{demo.result['recording_file_id']}")
+    assert video.headers["content-type"] == "video/mp4"
+    film = tmp_path / "film.mp4"
+    film.write_bytes(video.content)
+    probed = probe(film)
+    assert probed["streams"][0]["codec_name"] == "h264"
+    assert (probed["streams"][0]["width"], probed["streams"][0]["height"]) == (1920, 1080)
+    length = float(probed["format"]["duration"])
+    assert 0 < length <= demo.result["recording"]["duration_s"] + 1
+    timed = [step for step in run["chat"]["steps"] if step["video_start"] is not None]
+    assert len(timed) >= 9
+    assert all(0 <= step["video_start"] <= length for step in timed)
+    thumbnail = shown.http.get(f"/api/v0/files/{demo.result['thumbnail_file_id']}")
+    assert thumbnail.headers["content-type"] == "image/jpeg"
 
 
-def test_the_recording_is_served_by_byte_ranges(demo: Shown, tmp_path: Path) -> None:
-    with plane_on(demo.data, tmp_path) as plane:
-        path = f"/api/v0/files/{demo.result['recording_file_id']}"
-        part = plane.http.get(path, headers={"Range": "bytes=4-7"})
-        assert part.status_code == 206
-        assert part.content == b"ftyp"
-        whole = plane.http.get(path)
-        assert part.headers["content-range"] == f"bytes 4-7/{len(whole.content)}"
-        again = plane.http.get(path, headers={"If-None-Match": whole.headers["etag"]})
-        assert again.status_code == 304
+def test_the_recording_is_served_by_byte_ranges(demo: Shown, shown: Service) -> None:
+    path = f"/api/v0/files/{demo.result['recording_file_id']}"
+    part = shown.http.get(path, headers={"Range": "bytes=4-7"})
+    assert part.status_code == 206
+    assert part.content == b"ftyp"
+    whole = shown.http.get(path)
+    assert part.headers["content-range"] == f"bytes 4-7/{len(whole.content)}"
+    again = shown.http.get(path, headers={"If-None-Match": whole.headers["etag"]})
+    assert again.status_code == 304
 
 
-def test_waiting_again_gives_the_same_result(demo: Shown, tmp_path: Path) -> None:
-    with plane_on(demo.data, tmp_path) as plane:
-        headers = {"Deskhand-Chat-Id": demo.result["parent_chat_id"]}
-        answer = plane.http.post(
-            "/api/v0/tools/wait_agent",
-            json={"chat_id": demo.result["child_chat_id"]},
-            headers=headers,
-        ).json()["result"]
-        assert answer["recording_file_id"] == demo.result["recording_file_id"]
-        assert answer["report"] == demo.result["report"]
-
-
-def plane_on(data: Path, tmp_path: Path) -> Any:
-    """A control plane on the demo's data."""
-    return service(
-        tmp_path / "errors.log", "up", "--data-dir", str(data), "--listen", "127.0.0.1:0"
-    )
+def test_waiting_again_gives_the_same_result(demo: Shown, shown: Service) -> None:
+    headers = {"Deskhand-Chat-Id": demo.result["parent_chat_id"]}
+    answer = shown.http.post(
+        "/api/v0/tools/wait_agent",
+        json={"chat_id": demo.result["child_chat_id"]},
+        headers=headers,
+    ).json()["result"]
+    assert answer["recording_file_id"] == demo.result["recording_file_id"]
+    assert answer["report"] == demo.result["report"]
 
 
 def probe(film: Path) -> dict[str, Any]:
@@ -141,8 +200,31 @@ def probe(film: Path) -> dict[str, Any]:
     return found
 
 
-def test_a_real_model_is_never_used_without_being_asked_for(demo: Shown, tmp_path: Path) -> None:
-    with plane_on(demo.data, tmp_path) as plane:
-        assert isinstance(plane, Service)
-        for chat_id in (demo.result["parent_chat_id"], demo.result["child_chat_id"]):
-            assert plane.get(f"/api/v0/chats/{chat_id}")["model"].startswith("scripted:")
+def test_a_real_model_is_never_used_without_being_asked_for(demo: Shown, shown: Service) -> None:
+    for chat_id in (demo.result["parent_chat_id"], demo.result["child_chat_id"]):
+        assert shown.get(f"/api/v0/chats/{chat_id}")["model"].startswith("scripted:")
+
+
+def test_the_secrets_of_the_control_plane_are_nowhere(demo: Shown, shown: Service) -> None:
+    assert CANARY not in shown.tool("execute", command="env")["output"]
+    kept = [path for path in demo.data.rglob("*") if path.is_file()]
+    assert kept
+    for path in kept:
+        assert CANARY.encode() not in path.read_bytes(), path
+
+
+def test_all_that_a_desktop_serves_of_a_recording_is_there_after_it_was_stored(
+    demo: Shown, shown: Service
+) -> None:
+    address = f"/api/v0/recordings/{demo.result['child_chat_id']}"
+    told = shown.get(address)
+    (part,) = told["parts"]
+    video = shown.http.get(f"/{part['video_url']}", headers={"Range": "bytes=4-7"})
+    assert (video.status_code, video.content) == (206, b"ftyp")
+    chapters = shown.http.get(f"/{told['steps_url']}").text
+    assert chapters.startswith("WEBVTT\n")
+    assert chapters.count(" --> ") == len(told["steps"]) > 0
+    clip = shown.http.get(f"{address}/clip", params={"from": 0, "to": told["video_s"] / 2})
+    assert clip.content[4:8] == b"ftyp"
+    for picture in (told["steps"][0]["picture_url"], told["thumbnail_url"]):
+        assert shown.http.get(f"/{picture}").content.startswith(b"\xff\xd8")

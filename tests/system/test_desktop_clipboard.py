@@ -11,19 +11,13 @@ from PIL import Image
 from deskhand.desktop.x11.connection import connect
 from deskhand.desktop.x11.selection import Content, Selection
 from tests.system.listening import listening, next_of
-from tests.system.services import Service, service, until
+from tests.system.services import Service, until
 from tests.system.typing_places import text_area
 
 pytestmark = pytest.mark.x11
 
 CLIPBOARD = "/api/v0/desktop/clipboard"
 TEXT = "Grüße, мир, 世界, 👩‍👩‍👧 and e\u0301\n"
-
-
-@pytest.fixture(scope="module")
-def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("clipboard") / "errors.log", "desktop") as found:
-        yield found
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Launching, opening, and what is told of it."""
 
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,12 +12,6 @@ pytestmark = pytest.mark.x11
 DESKTOP = "/api/v0/desktop"
 
 
-@pytest.fixture(scope="module")
-def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("events") / "errors.log", "desktop") as found:
-        yield found
-
-
 def output(desktop: Service, command: str) -> str:
     started = desktop.post("/api/v0/processes/start", {"command": command})
     found = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")["output"]
@@ -26,7 +19,12 @@ def output(desktop: Service, command: str) -> str:
 
 
 def close(desktop: Service, window: Json) -> None:
-    desktop.post(f"{DESKTOP}/windows/{window['id']}/close", {})
+    def closed() -> bool:
+        answer = desktop.http.post(f"{DESKTOP}/windows/{window['id']}/close", json={})
+        return answer.status_code == 404 or answer.json()["closed"]
+
+    # A terminal ignores the wish until the program in it runs.
+    until(closed, "the end of the window")
 
 
 def test_an_application_is_launched_by_its_name(desktop: Service) -> None:

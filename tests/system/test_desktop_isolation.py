@@ -3,12 +3,12 @@
 import os
 import stat
 import sys
-import sysconfig
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
+import psutil
 import pytest
 
 from tests.system.services import Service, service
@@ -51,7 +51,7 @@ def out_of_sight(closed: Path, log: Path) -> AbstractContextManager[Service]:
     """Run a desktop whose packages, own and foreign, its user cannot read."""
     closed.mkdir(mode=0o700)
     (closed / "ours").symlink_to(ROOT)
-    (closed / "libraries").symlink_to(sysconfig.get_path("purelib"))
+    (closed / "libraries").symlink_to(Path(psutil.__file__).parents[1])
     path = f"{closed / 'ours'}:{closed / 'libraries'}"
     keeper = (sys.executable, "-S", "-E", str(closed / "ours" / "desktop" / "keeper.py"))
     command = (*keeper, sys.executable, "-S", "-P", "-m", "deskhand.desktop")

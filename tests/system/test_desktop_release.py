@@ -200,6 +200,7 @@ ACTION = "/api/v0/desktop/action"
 LEFT_DOWN = {"key_down": "key_up", "left_mouse_down": "left_mouse_up"}
 
 
+@pytest.mark.slow("eighty actions on a real desktop")
 def test_made_up_actions_are_done_or_refused_and_let_go(desktop: Service, pressed: Pressed) -> None:
     document = desktop.get("/openapi.json")
     (asked,) = [one for one in operations(document) if one.path == ACTION]

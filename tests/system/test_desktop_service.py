@@ -118,6 +118,7 @@ def test_both_logs_tell_for_whom_a_command_was_started(desktop: Service) -> None
         assert {key: said.get(key) for key in fields} == fields
 
 
+@pytest.mark.slow("a service of its own that ends the hard way")
 @pytest.mark.parametrize("whom", ["service", "keeper"])
 def test_killed_it_leaves_no_process_behind(tmp_path: Path, whom: str) -> None:
     with service(tmp_path / "errors.log", "desktop") as found:
@@ -153,6 +154,7 @@ def test_sigterm_ends_it_with_status_0_and_nothing_left(tmp_path: Path) -> None:
     assert found.errors.read_text() == ""
 
 
+@pytest.mark.slow("several services, one after the other")
 def test_a_taken_port_and_a_missing_program_are_one_line_and_status_4(tmp_path: Path) -> None:
     with service(tmp_path / "errors.log", "desktop") as found:
         address = found.url.removeprefix("http://")

@@ -61,20 +61,22 @@ def difference(text: str, found: str) -> str:
     return f"{len(wrong)} of {len(text)} differ, {len(found)} came; first {wrong[:3]}"
 
 
+@pytest.mark.slow("a thousand characters into two applications")
 def test_strings_of_all_scripts_arrive_at_once(desks: Sequence[Desk]) -> None:
     assert_all_arrive(desks, SOME_OF_ALL)
 
 
+@pytest.mark.slow("many texts into two applications")
 def test_strings_arrive_one_by_one(desks: Sequence[Desk]) -> None:
     assert_all_arrive(desks, *SINGLES)
 
 
-@pytest.mark.parametrize("layout", ["de", "fr"])
-def test_they_arrive_under_another_layout(desks: Sequence[Desk], layout: str) -> None:
-    for desk in desks:
-        set_layout(desk.desktop, layout)
+def test_they_arrive_under_another_layout(desks: Sequence[Desk]) -> None:
     try:
-        assert_all_arrive(desks, WORLD)
+        for layout in ("de", "fr"):
+            for desk in desks:
+                set_layout(desk.desktop, layout)
+            assert_all_arrive(desks, WORLD)
     finally:
         for desk in desks:
             set_layout(desk.desktop, "us")
@@ -111,10 +113,11 @@ async def strike(desktop: Service, text: str) -> None:
             await viewer.recv()
 
 
-def test_they_arrive_in_a_text_view_of_gtk(desks: Sequence[Desk]) -> None:
-    # On the terminal's desktop, whose keyboard it takes from here on.
-    view = TextView(desks[0].desktop)
-    assert difference(SOME_OF_ALL, view.received(SOME_OF_ALL)) == ""
+def test_they_arrive_in_a_text_view_of_gtk(tmp_path: Path) -> None:
+    # A keyboard that no test before it has touched.
+    with service(tmp_path / "errors.log", "desktop") as desktop:
+        view = TextView(desktop)
+        assert difference(SOME_OF_ALL, view.received(SOME_OF_ALL)) == ""
 
 
 def set_layout(desktop: Service, layout: str) -> None:

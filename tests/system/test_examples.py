@@ -12,7 +12,7 @@ from deskhand.tools.agents.scripted.library import parse_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import PATIENCE
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -29,6 +29,7 @@ steps:
 """
 
 
+@pytest.mark.slow("a whole run")
 def test_the_quickstart_leaves_a_picture_and_a_film(tmp_path: Path) -> None:
     command = [sys.executable, str(EXAMPLES / "quickstart.py"), str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=4 * PATIENCE)
@@ -37,6 +38,7 @@ def test_the_quickstart_leaves_a_picture_and_a_film(tmp_path: Path) -> None:
     assert (tmp_path / "quickstart.mp4").read_bytes()[4:8] == b"ftyp"
 
 
+@pytest.mark.slow("a whole run")
 def test_the_loop_over_a_providers_toolset_works() -> None:
     async def main() -> tuple[int, str, str]:
         async with ScriptedModelServer([parse_script("clicks", SCRIPT)]) as model:

@@ -39,13 +39,13 @@ MARKUP = "<b>Look</b> <img src=x onerror=alert(1)>"
 
 
 @asynccontextmanager
-async def browsing(shown: ControlPlaneFixture, path: str) -> AsyncIterator[Page]:
+async def browsing(chrome: str, shown: ControlPlaneFixture, path: str) -> AsyncIterator[Page]:
     """Sign in with the token, as a person does who has no link, and arrive at the page."""
     bound, address = local_socket()
     async with (
         asyncio.timeout(6 * LIMIT),
         serving(shown.app, bound),
-        browser_page(1200, 900) as page,
+        browser_page(chrome, 1200, 900) as page,
     ):
         await page.goto(f"http://{address}{path}")
         await page.get_by_label("Code or token").fill(TOKEN)
@@ -89,25 +89,25 @@ def video(folder: Path, seconds: int) -> bytes:
     return path.read_bytes()
 
 
-def test_signing_in_leads_to_the_page_that_was_asked_for(tmp_path: Path) -> None:
+def test_signing_in_leads_to_the_page_that_was_asked_for(chrome: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
         chat = shown.chats.add(title=MARKUP, mode="computer_use", report=MARKUP, outcome="done")
-        async with browsing(shown, f"/runs/{chat.id}") as page:
+        async with browsing(chrome, shown, f"/runs/{chat.id}") as page:
             await expect(page.get_by_role("heading", level=1)).to_have_text(MARKUP)
             await expect(page.locator("#report")).to_have_text(MARKUP)
 
     asyncio.run(scenario())
 
 
-def test_a_wrong_code_is_said(tmp_path: Path) -> None:
+def test_a_wrong_code_is_said(chrome: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
         bound, address = local_socket()
         async with (
             asyncio.timeout(6 * LIMIT),
             serving(shown.app, bound),
-            browser_page() as page,
+            browser_page(chrome) as page,
         ):
             await page.goto(f"http://{address}/#code=nonsense")
             await page.goto(f"http://{address}/login#code=nonsense")
@@ -117,10 +117,10 @@ def test_a_wrong_code_is_said(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_the_wall_shows_desktops_and_runs_as_they_come(tmp_path: Path) -> None:
+def test_the_wall_shows_desktops_and_runs_as_they_come(chrome: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
-        async with browsing(shown, "/") as page:
+        async with browsing(chrome, shown, "/") as page:
             await expect(page.get_by_text("Nothing was run yet.")).to_be_visible()
             await expect(page.locator("#model")).to_have_text("Model: scripted:demo")
             await expect(page.get_by_text("ANTHROPIC_API_KEY")).to_be_visible()
@@ -135,13 +135,13 @@ def test_the_wall_shows_desktops_and_runs_as_they_come(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_person_answers_a_question_and_stops_everything(tmp_path: Path) -> None:
+def test_a_person_answers_a_question_and_stops_everything(chrome: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
         question = {"kind": "human", "question": MARKUP}
         state = "requires_action"
         chat = shown.chats.add(mode="computer_use", state=state, requires_action=question)
-        async with browsing(shown, f"/runs/{chat.id}") as page:
+        async with browsing(chrome, shown, f"/runs/{chat.id}") as page:
             await expect(page.locator("#question")).to_have_text(MARKUP)
             await page.get_by_label("Your answer").fill("Go on")
             await page.get_by_role("button", name="Answer").click()
@@ -156,10 +156,10 @@ def test_a_person_answers_a_question_and_stops_everything(tmp_path: Path) -> Non
     asyncio.run(scenario())
 
 
-def test_a_task_that_cannot_start_says_why(tmp_path: Path) -> None:
+def test_a_task_that_cannot_start_says_why(chrome: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
-        async with browsing(shown, "/") as page:
+        async with browsing(chrome, shown, "/") as page:
             await page.get_by_label("Task").fill("Look around")
             await page.get_by_role("button", name="Start the task").click()
             await expect(page.locator("#task-words")).to_contain_text("Unknown tool")
@@ -168,7 +168,7 @@ def test_a_task_that_cannot_start_says_why(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
+def test_a_step_seeks_the_video_and_is_highlighted(chrome: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
         file = shown.files.add(
@@ -185,7 +185,7 @@ def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
         chat = shown.chats.add(mode="computer_use", outcome="done", recording_file_ids=(file.id,))
         pressed = replace(step(2, 4.5), action="key", arguments={"text": "Return"})
         shown.chats.steps_of[chat.id] = (step(0, 0.5), step(1, 2.5), pressed, step(3, None))
-        async with browsing(shown, f"/runs/{chat.id}#t=4.6") as page:
+        async with browsing(chrome, shown, f"/runs/{chat.id}#t=4.6") as page:
             at = "() => document.querySelector('video').currentTime"
             current = page.locator("[aria-current=step] .step-title")
             await expect(current).to_have_text("Press Return")
@@ -214,7 +214,9 @@ def test_a_step_seeks_the_video_and_is_highlighted(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_the_live_page_shows_the_screen_through_the_pass_through(tmp_path: Path) -> None:
+def test_the_live_page_shows_the_screen_through_the_pass_through(
+    chrome: str, tmp_path: Path
+) -> None:
     async def scenario() -> None:
         with short_folder() as folder, terminal(folder) as server:
             stream = relay.router(relay.UnixUpstream(server.rfb_socket), lambda: False, Viewers())
@@ -226,7 +228,7 @@ def test_the_live_page_shows_the_screen_through_the_pass_through(tmp_path: Path)
                 DesktopClient(service.url, "token") as client,
             ):
                 shown.desktops.services["d1"] = client
-                async with browsing(shown, "/desktops/d1") as page:
+                async with browsing(chrome, shown, "/desktops/d1") as page:
                     await page.wait_for_function(MOSTLY_MAGENTA)
                     await expect(page.get_by_role("heading", level=1)).to_have_text("Look around")
                     await expect(page.get_by_text("Live, you are watching")).to_be_visible()

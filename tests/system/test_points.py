@@ -10,7 +10,7 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.demo.site import Findings, demo_site
 from tests.system.services import PATIENCE, service
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "coordinates.json").read_text())["points"]
 
@@ -40,6 +40,7 @@ def test_the_rule_is_the_one_of_the_given_cases() -> None:
                 assert [rule(x, 1280, 1920), rule(y, 720, 1080)] == case["expect"]
 
 
+@pytest.mark.slow("a desktop of its own and forty clicks")
 def test_forty_points_land_on_the_pixels_of_the_rule(tmp_path: Path) -> None:
     assert len(POINTS) == 40
 

@@ -10,9 +10,10 @@ import pytest
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import DESKHAND, PATIENCE
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 
+@pytest.mark.slow("a control plane that imports the SDK, and a run")
 def test_with_a_key_the_same_command_asks_the_provider(tmp_path: Path) -> None:
     async def scenario() -> tuple[int | None, bytes, bytes, list[str]]:
         async with ScriptedModelServer() as provider:
@@ -40,6 +41,7 @@ def test_with_a_key_the_same_command_asks_the_provider(tmp_path: Path) -> None:
         assert not path.is_file() or b"ANTHROPIC_API_KEY" not in path.read_bytes()
 
 
+@pytest.mark.slow("a control plane that imports the SDK, and a run")
 def test_a_wrong_key_is_a_models_failure_with_advice(tmp_path: Path) -> None:
     async def scenario() -> tuple[int | None, bytes]:
         async with ScriptedModelServer() as provider:

@@ -102,6 +102,7 @@ def kill_and_recover(folder: Path, seed: int) -> None:
     assert {number for _, number in decoded(catalog.video(A))} == kept
 
 
+@pytest.mark.slow("several recorders that record for a while")
 def test_a_kill_at_any_moment_loses_a_second_at_most(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         ends = [pool.submit(kill_and_recover, tmp_path / str(seed), seed) for seed in range(8)]

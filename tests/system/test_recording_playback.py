@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.library.faststart import move_index
@@ -25,6 +25,7 @@ from deskhand.recording.video import mp4_file
 from deskhand.recording.video.encoder import Encoder
 from deskhand.recording.video.mp4_file import Mp4File
 from tests.recording.fakes import marked
+from tests.system.browsing import plain_page
 
 A = "a1111111-2222-3333-4444-555555555555"
 WHOLE = ((0, 0, 321, 241),)
@@ -101,26 +102,23 @@ class Files(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def player(folder: Path) -> Iterator[Page]:
+def player(chrome: str, folder: Path) -> Iterator[Page]:
     """A page with an empty video element, on a server of that folder."""
     (folder / "index.html").write_text("<video id=v muted></video>")
     handler = functools.partial(Files, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-            )
-            page = browser.new_page()
-            page.goto(f"http://127.0.0.1:{server.server_address[1]}/index.html")
-            yield page
-            browser.close()
-        server.shutdown()
+        try:
+            with plain_page(chrome) as page:
+                page.goto(f"http://127.0.0.1:{server.server_address[1]}/index.html")
+                yield page
+        finally:
+            server.shutdown()
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[Page]:
-    with player(tmp_path) as page:
+def page(chrome: str, tmp_path: Path) -> Iterator[Page]:
+    with player(chrome, tmp_path) as page:
         yield page
 
 

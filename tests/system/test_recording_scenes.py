@@ -27,7 +27,7 @@ from deskhand.recording.settings import RecordingSettings
 from tests.system.displays import Display, Window, display, framebuffer
 from tests.system.services import until
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 A = "a1111111-2222-3333-4444-555555555555"
 SETTINGS = RecordingSettings(free_to_start=0, free_to_go_on=0)

@@ -21,7 +21,7 @@ from deskhand.recording.library.metadata import Part
 from tests.recording.fakes import decoded
 from tests.system.services import Json, Service, client, descendants_of, service, until
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 A, B, C, D, E, F = (f"{digit}1111111-2222-3333-4444-555555555555" for digit in "abcdef")
 RECORDINGS = "/api/v0/desktop/recordings"
@@ -314,6 +314,7 @@ def test_when_the_display_dies_what_was_recorded_is_kept(tmp_path: Path) -> None
         assert stop(desktop, B)["end_reason"] == "completed"
 
 
+@pytest.mark.slow("two services, one after the other")
 def test_sigterm_closes_what_is_recorded_and_the_next_service_has_it(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -335,6 +336,7 @@ def test_sigterm_closes_what_is_recorded_and_the_next_service_has_it(
     assert not (folder / "recordings" / A).exists()
 
 
+@pytest.mark.slow("two services, one after the other")
 @pytest.mark.parametrize("whom", ["service", "keeper"])
 def test_what_a_killed_service_recorded_is_found_by_the_next(
     folder: Path, tmp_path: Path, whom: str

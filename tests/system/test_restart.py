@@ -8,9 +8,10 @@ import pytest
 
 from tests.system.services import PATIENCE, descendants_of, service, until
 
-pytestmark = [pytest.mark.x11, pytest.mark.slow]
+pytestmark = pytest.mark.x11
 
 
+@pytest.mark.slow("two control planes, one after the other")
 def test_a_desktop_outlives_a_killed_control_plane_and_is_adopted(tmp_path: Path) -> None:
     arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
     with service(tmp_path / "first.log", *arguments) as first:
@@ -30,28 +31,23 @@ def test_a_desktop_outlives_a_killed_control_plane_and_is_adopted(tmp_path: Path
     until(lambda: not descendants_of(before["instance_id"]), "the adopted desktop's end")
 
 
-def test_keep_desktops_leaves_them_to_the_next(tmp_path: Path) -> None:
+@pytest.mark.slow("two control planes, one after the other")
+def test_keep_desktops_leaves_the_living_to_the_next_which_sweeps_the_dead(tmp_path: Path) -> None:
     arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
     with service(tmp_path / "first.log", *arguments, "--keep-desktops") as first:
-        made = first.post("/api/v0/desktops", {})
-    with service(tmp_path / "second.log", *arguments) as second:
-        assert second.get("/api/v0/desktops")["desktops"][0]["id"] == made["id"]
-        second.http.delete(f"/api/v0/desktops/{made['id']}")
-        assert second.get("/api/v0/desktops")["desktops"] == []
-
-
-def test_a_desktop_that_died_meanwhile_is_swept(tmp_path: Path) -> None:
-    arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
-    with service(tmp_path / "first.log", *arguments, "--keep-desktops") as first:
-        made = first.post("/api/v0/desktops", {})
-        instance = first.get(f"/api/v0/desktops/{made['id']}/desktop")["instance_id"]
-    os.kill(made["pid"], signal.SIGKILL)
+        made, dead = (first.post("/api/v0/desktops", {}) for _ in range(2))
+        instance = first.get(f"/api/v0/desktops/{dead['id']}/desktop")["instance_id"]
+    os.kill(dead["pid"], signal.SIGKILL)
     until(lambda: not descendants_of(instance), "the desktop's end")
     with service(tmp_path / "second.log", *arguments) as second:
+        (kept,) = second.get("/api/v0/desktops")["desktops"]
+        assert kept["id"] == made["id"]
+        second.http.delete(f"/api/v0/desktops/{made['id']}")
         assert second.get("/api/v0/desktops")["desktops"] == []
     assert not list((tmp_path / "data" / "run" / "desktops").iterdir())
 
 
+@pytest.mark.slow("a whole run over two control planes")
 def test_a_chat_in_mid_step_goes_on_after_a_kill(tmp_path: Path) -> None:
     arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
     with service(tmp_path / "first.log", *arguments) as first:

@@ -56,12 +56,12 @@ class Stage:
 
 
 @pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
+def stage(chrome: str) -> Iterator[Stage]:
     with asyncio.Runner() as runner, short_folder() as folder, terminal(folder) as server:
         stack = AsyncExitStack()
         try:
             typed = runner.run(stack.enter_async_context(lines_of(folder / "typed")))
-            browser = runner.run(stack.enter_async_context(chromium()))
+            browser = runner.run(stack.enter_async_context(chromium(chrome)))
             yield Stage(runner, server, typed, browser)
         finally:
             runner.run(stack.aclose())
@@ -200,6 +200,7 @@ def test_a_lost_stream_is_said_and_comes_back_with_the_service(stage: Stage) -> 
     stage.play(scenario())
 
 
+@pytest.mark.slow("stills come every few seconds")
 def test_another_browser_sees_a_still_until_control_is_given_back(stage: Stage) -> None:
     async def scenario() -> None:
         async with watching(stage) as (page, service), page_of(stage.browser) as other:
@@ -288,10 +289,8 @@ async def signed_in(stage: Stage, desktop: services.Service) -> AsyncIterator[Pa
         yield page
 
 
-def test_the_page_comes_back_by_itself_when_x_restarts(
-    stage: Stage, desktop: services.Service
-) -> None:
-    async def scenario() -> None:
+def test_the_page_comes_back_by_itself_when_x_restarts(stage: Stage, tmp_path: Path) -> None:
+    async def scenario(desktop: services.Service) -> None:
         async with signed_in(stage, desktop) as page:
             await page.evaluate(NOTE_STATES)
             before = desktop.get("/api/v0/desktop")["xserver"]
@@ -299,7 +298,8 @@ def test_the_page_comes_back_by_itself_when_x_restarts(
             await page.wait_for_function(BACK_AGAIN)
             await take_control(page)
 
-    stage.play(scenario())
+    with services.tidy(tmp_path / "errors.log") as desktop:
+        stage.play(scenario(desktop))
 
 
 def test_text_of_any_script_goes_over_the_clipboard_both_ways(

@@ -1,15 +1,14 @@
 """The whole system as a person uses it: real control plane, real desktop, real Chromium."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-from tests.system.services import PATIENCE, Json, Service, until
+from tests.system.browsing import plain_page
+from tests.system.services import Json, Service, until
 
-pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
 MANY_COLOURS = """() => {
   const canvas = document.querySelector("canvas");
@@ -27,36 +26,23 @@ MAGENTA = """() => {
 TERMINAL = "xterm -maximized -bg '#ff00ff' -e sh -c 'cat > $HOME/typed'"
 
 
-@contextmanager
-def browser(width: int = 1280, height: int = 900) -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium",
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        page = chromium.new_page(viewport={"width": width, "height": height})
-        page.set_default_timeout(PATIENCE * 1000)
-        expect.set_options(timeout=PATIENCE * 1000)
-        try:
-            yield page
-        finally:
-            chromium.close()
-
-
 def sign_in(plane: Service, page: Page, path: str = "/") -> None:
     code = plane.post("/api/v0/login/codes", {})["code"]
     page.goto(f"{plane.url}/login?next={path}#code={code}")
     page.wait_for_url(f"{plane.url}{path}")
 
 
-def test_without_a_session_a_page_is_a_login_form(plane: Service) -> None:
-    with browser() as page:
+def test_without_a_session_a_page_is_a_login_form(plane: Service, chrome: str) -> None:
+    with plain_page(chrome) as page:
         page.goto(plane.url)
         expect(page.locator("form")).to_be_visible()
         assert "/login" in page.url
 
 
-def test_a_person_watches_takes_control_and_types_into_a_terminal(plane: Service) -> None:
+@pytest.mark.slow("a desktop, and a person who acts step by step")
+def test_a_person_watches_takes_control_and_types_into_a_terminal(
+    plane: Service, chrome: str
+) -> None:
     made = plane.post("/api/v0/desktops", {"name": "for a person"})
     base = f"/api/v0/desktops/{made['id']}"
 
@@ -65,7 +51,7 @@ def test_a_person_watches_takes_control_and_types_into_a_terminal(plane: Service
         shown = plane.get(f"{base}/processes/{started['id']}/output?wait=true")
         return str(shown.get("output", "")).strip()
 
-    with browser() as page:
+    with plain_page(chrome) as page:
         sign_in(plane, page)
         expect(page.get_by_text("for a person").first).to_be_visible()
         page.goto(f"{plane.url}/desktops/{made['id']}")
@@ -86,8 +72,11 @@ def test_a_person_watches_takes_control_and_types_into_a_terminal(plane: Service
         assert typed() == "hello from a person"
 
 
-def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_told(plane: Service) -> None:
-    with browser() as page:
+@pytest.mark.slow("a whole run, held up by a person")
+def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_told(
+    plane: Service, chrome: str
+) -> None:
+    with plain_page(chrome) as page:
         sign_in(plane, page)
         chat = plane.tool("spawn_computer_use_agent", prompt="show the date")["chat_id"]
         path = f"/api/v0/chats/{chat}"
@@ -110,13 +99,14 @@ def at_a_step(chat: Json) -> bool:
     return any(step["status"] == "running" for step in chat["steps"])
 
 
-def test_a_person_replays_a_run_and_a_step_seeks_the_video(plane: Service) -> None:
+@pytest.mark.slow("a whole run, and its video")
+def test_a_person_replays_a_run_and_a_step_seeks_the_video(plane: Service, chrome: str) -> None:
     spawned = plane.tool("spawn_computer_use_agent", prompt="show the date", title="The date")
     done = plane.tool("wait_agent", chat_id=spawned["chat_id"], timeout_seconds=90)
     assert done["recording_file_id"], done
     steps = plane.get(f"/api/v0/chats/{spawned['chat_id']}")["steps"]
     wanted = [step for step in steps if step["video_start"]][-1]
-    with browser() as page:
+    with plain_page(chrome) as page:
         sign_in(plane, page)
         expect(page.get_by_text("The date").first).to_be_visible()
         page.goto(f"{plane.url}/runs/{spawned['chat_id']}")
@@ -138,7 +128,8 @@ def test_a_person_replays_a_run_and_a_step_seeks_the_video(plane: Service) -> No
         expect(link).to_have_value(re.compile("#code=dh_"))
         everywhere = page.context.browser
         assert everywhere is not None
-        guest = everywhere.new_context().new_page()
+        elsewhere = everywhere.new_context()
+        guest = elsewhere.new_page()
         guest.goto(link.input_value())
         guest.wait_for_url(f"{plane.url}/runs/**")
         expect(guest.get_by_text("The date").first).to_be_visible()
@@ -148,19 +139,20 @@ def test_a_person_replays_a_run_and_a_step_seeks_the_video(plane: Service) -> No
         again = guest.context.new_page()
         again.goto(f"{plane.url}/runs/{spawned['chat_id']}")
         again.wait_for_url(f"{plane.url}/login**")
+        elsewhere.close()
 
 
-def test_pages_fit_a_phone(plane: Service) -> None:
-    with browser(390, 844) as page:
+def test_pages_fit_a_phone(plane: Service, chrome: str) -> None:
+    with plain_page(chrome, 390, 844) as page:
         sign_in(plane, page)
         expect(page.get_by_role("heading").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_a_page_of_another_port_of_this_host_gets_nothing(plane: Service) -> None:
+def test_a_page_of_another_port_of_this_host_gets_nothing(plane: Service, chrome: str) -> None:
     """Same site, another origin: a strict cookie alone would let it in."""
     before = plane.get("/api/v0/desktops")
-    with browser() as page:
+    with plain_page(chrome) as page:
         sign_in(plane, page)
         page.goto(plane.url.replace("127.0.0.1", "localhost") + "/login")
         status = page.evaluate(

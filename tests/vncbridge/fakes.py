@@ -60,6 +60,7 @@ class Service:
         *routers: APIRouter,
         ping_seconds: tuple[float, float] = (20, 20),
         port: int = 0,
+        protocol: type[StreamProtocol] = StreamProtocol,
     ) -> None:
         app = FastAPI()
         for router in routers:
@@ -68,7 +69,7 @@ class Service:
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(
             app,
-            ws=StreamProtocol,
+            ws=protocol,
             ws_per_message_deflate=False,
             ws_ping_interval=ping_seconds[0],
             ws_ping_timeout=ping_seconds[1],

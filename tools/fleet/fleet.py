@@ -40,7 +40,10 @@ START_SECONDS = 60.0
 END_SECONDS = LONGEST_SECONDS + 1.0
 """Timeout for the end of an adopted keeper, which kills its service earlier than this."""
 
-PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "XDG_RUNTIME_DIR")
+PASSED_ON = (
+    *("PATH", "LANG", "LC_ALL", "TZ"),
+    *("XDG_RUNTIME_DIR", "DESKHAND_RUN_DIR", "DESKHAND_USERS"),
+)
 """The variables that a service inherits: provider keys are not among them."""
 
 

@@ -42,6 +42,19 @@ def test_changed_and_untracked_files_are_in_the_diff_and_ignored_ones_not(
     assert "ignored" not in found.unified_diff
 
 
+def test_a_change_right_after_git_add_that_keeps_the_size_is_seen(repository: Path) -> None:
+    git(repository, "config", "core.trustctime", "false")
+    file, index = repository / "another", repository / ".git/index"
+    file.write_text("old\n")
+    os.utime(file, (1e9, 1e9))
+    git(repository, "add", "another")
+    git(repository, "commit", "-qm", "second")
+    file.write_text("new\n")
+    for path in (file, index):
+        os.utime(path, (1e9, 1e9))
+    assert "-old\n+new" in Git(ENVIRONMENT).read(str(repository)).unified_diff
+
+
 def test_reading_changes_nothing(repository: Path) -> None:
     (repository / "added").write_text("x\n")
     index = (repository / ".git/index").read_bytes()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.desktop.errors import AccountUnavailable
-from deskhand.desktop.isolation.account import claimed
+from deskhand.desktop.isolation.account import USER_LOCKS, claimed, desktop_users, user_numbers
 
 AS_ROOT = os.geteuid() == 0
 MISSING = "no-such-user-here"
@@ -28,13 +28,37 @@ def test_two_desktops_of_root_never_share_a_user(tmp_path: Path) -> None:
     if not AS_ROOT:
         assert not list(tmp_path.iterdir())
         return
-    with claimed(None, tmp_path) as first, claimed(None, tmp_path) as second:
+    numbers = user_numbers(os.environ)
+    with (
+        claimed(None, USER_LOCKS, numbers) as first,
+        claimed(None, USER_LOCKS, numbers) as second,
+    ):
         assert first.name != second.name
         assert first.uid != second.uid
         assert first.level == second.level == "user"
         assert pwd.getpwnam(first.name).pw_dir == "/nonexistent"
-    with claimed(None, tmp_path) as again:
-        assert again.name == first.name
+        assert {first.uid, second.uid} < desktop_users(numbers)
+    last = numbers[-1:]
+    with claimed(None, tmp_path, last) as only:
+        assert only.name == f"deskhand-{last[0]:02}"
+        with pytest.raises(AccountUnavailable, match="all 1"), claimed(None, tmp_path, last):
+            pytest.fail("must not be claimed")
+    with claimed(None, tmp_path, last) as again:
+        assert again == only
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"), [("", range(1, 100)), ("7-9", range(7, 10)), ("99-99", range(99, 100))]
+)
+def test_the_users_of_desktops_may_be_a_part_of_all(text: str, numbers: range) -> None:
+    assert user_numbers({"DESKHAND_USERS": text}) == numbers
+    assert user_numbers({}) == range(1, 100)
+
+
+@pytest.mark.parametrize("text", ["1", "0-5", "5-4", "1-100", "a-b", "-1-2", "1-2-3"])
+def test_what_is_no_range_of_users_is_refused(text: str) -> None:
+    with pytest.raises(AccountUnavailable, match="DESKHAND_USERS"):
+        user_numbers({"DESKHAND_USERS": text})
 
 
 def test_root_stays_root_only_on_request(tmp_path: Path) -> None:

@@ -98,5 +98,6 @@ def test_the_run_root_is_short_and_private(tmp_path: Path) -> None:
     assert run_root(0, {}) == Path("/var/lib/deskhand/desktops")
     assert run_root(1000, {"XDG_RUNTIME_DIR": str(tmp_path)}) == tmp_path / "deskhand"
     assert run_root(1000, {"XDG_RUNTIME_DIR": "/nowhere"}).name == "deskhand-1000"
+    assert run_root(0, {"DESKHAND_RUN_DIR": str(tmp_path)}) == tmp_path
     open_root(tmp_path / "root")
     assert stat.S_IMODE((tmp_path / "root").stat().st_mode) == 0o711

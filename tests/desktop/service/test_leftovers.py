@@ -1,12 +1,21 @@
 import fcntl
+import os
 import subprocess
 import threading
 from pathlib import Path
 
 import psutil
 
+from deskhand.desktop.isolation.account import user_numbers
 from deskhand.desktop.isolation.data_dir import DesktopDirectory
-from deskhand.desktop.service.leftovers import LOCKS, MARK, alive, clean_leftovers
+from deskhand.desktop.service import leftovers
+from deskhand.desktop.service.leftovers import CLEANING_LOCK, LOCKS, MARK, alive
+from tests.system.services import until
+
+
+def clean_leftovers(root: Path) -> None:
+    """Clean up as a desktop of this test run does."""
+    leftovers.clean_leftovers(root, user_numbers(os.environ))
 
 
 def desk(root: Path, name: str) -> DesktopDirectory:
@@ -86,6 +95,31 @@ def test_a_lock_that_was_removed_while_it_was_waited_for_is_taken_again(tmp_path
     assert lock.read_text() == str(tmp_path / "0123abcd")
 
 
+def test_a_sweep_waits_for_another_that_holds_the_locks_of_the_dead(tmp_path: Path) -> None:
+    folder = dead(tmp_path, "0123abcd")
+    sweeping = threading.Thread(target=clean_leftovers, args=(tmp_path,))
+    with (tmp_path / CLEANING_LOCK).open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with (tmp_path / LOCKS / "0123abcd0123abcd").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            sweeping.start()
+            until(lambda: waited_for(tmp_path / CLEANING_LOCK), "the second sweep")
+    sweeping.join()
+    assert not (folder.path / "home").exists()
+
+
+def waited_for(path: Path) -> bool:
+    """Return whether a lock on a file is waited for (proc_locks(5))."""
+    inode = f":{path.stat().st_ino}"
+    lines = Path("/proc/locks").read_text().splitlines()
+    return any("->" in line and line.split()[6].endswith(inode) for line in lines)
+
+
+def test_the_lock_of_sweeps_is_closed_to_other_users(tmp_path: Path) -> None:
+    clean_leftovers(tmp_path)
+    assert (tmp_path / CLEANING_LOCK).stat().st_mode & 0o077 == 0
+
+
 def test_a_folder_elsewhere_is_left_alone(tmp_path: Path) -> None:
     elsewhere = desk(tmp_path / "elsewhere", "0123abcd")
     with alive(tmp_path, "0123abcd0123abcd", elsewhere):
@@ -109,6 +143,8 @@ def test_processes_that_carry_the_mark_of_the_dead_are_killed(tmp_path: Path) ->
         subprocess.Popen(["/bin/sleep", "1000"], env={MARK: "another"}) as other,
     ):
         try:
+            # Right after execve(2) a process has no environment yet.
+            until(psutil.Process(marked.pid).environ, "its environment")
             clean_leftovers(tmp_path)
             assert not psutil.pid_exists(marked.pid)
             assert other.poll() is None

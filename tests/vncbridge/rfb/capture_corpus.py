@@ -18,11 +18,12 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from fastapi import APIRouter
+from playwright.async_api import Page
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from deskhand.vncbridge.rfb.messages import ClientParser
 from deskhand.vncbridge.viewer import pages as viewer
-from tests.system.browsing import browser_page, terminal
+from tests.system.browsing import browser_page, running_chromium, terminal
 from tests.vncbridge.fakes import Service, short_folder
 
 FOLDER = Path(__file__).parents[2] / "data" / "rfb"
@@ -147,21 +148,26 @@ async def novnc(capture: Capture) -> None:
     """The vendored noVNC in a real Chromium: type, click, wheel, paste, resize."""
     routes = APIRouter()
     routes.add_api_websocket_route("/stream", capture.websocket)
-    async with Service(routes, viewer.router()) as service, browser_page() as page:
-        await page.goto(service.url + "/login")
-        await page.evaluate(NOVNC, f"ws://127.0.0.1:{service.port}/stream")
-        screen = page.locator("canvas").first
-        await page.keyboard.type("Hello ä")
-        await page.keyboard.press("Control+Shift+KeyA")
-        await screen.click(position={"x": 100, "y": 100})
-        await screen.click(position={"x": 200, "y": 100}, button="right")
-        await page.mouse.wheel(0, 300)
-        await page.evaluate(NOVNC_MORE)
-        await page.set_viewport_size({"width": 900, "height": 700})
-        await page.wait_for_timeout(2000)
-        await page.evaluate("rfb.disconnect()")
-        async with asyncio.timeout(20):
-            await capture.ended.wait()
+    with tempfile.TemporaryDirectory() as folder, running_chromium(Path(folder)) as chrome:
+        async with Service(routes, viewer.router()) as service, browser_page(chrome) as page:
+            await played(capture, service, page)
+
+
+async def played(capture: Capture, service: Service, page: Page) -> None:
+    await page.goto(service.url + "/login")
+    await page.evaluate(NOVNC, f"ws://127.0.0.1:{service.port}/stream")
+    screen = page.locator("canvas").first
+    await page.keyboard.type("Hello ä")
+    await page.keyboard.press("Control+Shift+KeyA")
+    await screen.click(position={"x": 100, "y": 100})
+    await screen.click(position={"x": 200, "y": 100}, button="right")
+    await page.mouse.wheel(0, 300)
+    await page.evaluate(NOVNC_MORE)
+    await page.set_viewport_size({"width": 900, "height": 700})
+    await page.wait_for_timeout(2000)
+    await page.evaluate("rfb.disconnect()")
+    async with asyncio.timeout(20):
+        await capture.ended.wait()
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ from deskhand.vncbridge.errors import BridgeError
 from deskhand.vncbridge.rfb.proxy import UnixUpstream, relay, router
 from deskhand.vncbridge.rfb.server_connection import ServerConnection
 from deskhand.vncbridge.rfb.viewers import Viewers, viewer_identity
+from deskhand.vncbridge.server.websocket_protocol import StreamProtocol
 from deskhand.vncbridge.websocket.client_stream import ClientStream
 from tests.vncbridge.fakes import LIMIT, Behaviour, Service, rfb_server, short_folder
 from tests.vncbridge.rfb.client_messages import HELLO, SHARED_HELLO, fence, key
@@ -58,11 +59,20 @@ class Flood:
             self.ended.set()
 
 
+class Hasty(StreamProtocol):
+    """Cuts off at once whoever does not answer a close frame properly."""
+
+    def drop(self, code: int, reason: str, seconds: float = 0.1) -> None:
+        """Drop a peer."""
+        super().drop(code, reason, seconds)
+
+
 def served(
     behaviour: Behaviour,
     scenario: Callable[[Service, Viewers], Awaitable[Any]],
     stuck_seconds: float = 30.0,
     patience: float = 30.0,
+    protocol: type[StreamProtocol] = StreamProtocol,
 ) -> Any:
     async def run() -> Any:
         with short_folder() as folder:
@@ -71,7 +81,7 @@ def served(
                 routes = router(
                     UnixUpstream(path), lambda: False, watchers, stuck_seconds, patience
                 )
-                async with asyncio.timeout(LIMIT), Service(routes) as service:
+                async with asyncio.timeout(LIMIT), Service(routes, protocol=protocol) as service:
                     return await scenario(service, watchers)
 
     return asyncio.run(run())
@@ -396,7 +406,7 @@ def test_half_a_message_and_silence_end_the_stream(words: bytes) -> None:
             assert browser.close_code == 1002
             assert browser.close_reason == "The rest of a message did not come for 0.2 s."
 
-    served(mirror, scenario, patience=0.2)
+    served(mirror, scenario, patience=0.2, protocol=Hasty)
 
 
 def test_a_watcher_that_may_only_look_cannot_act() -> None:
