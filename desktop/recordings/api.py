@@ -33,7 +33,7 @@ from deskhand.vncbridge.http.file_response import (
     open_file_response,
     openapi_responses,
 )
-from deskhand.vncbridge.http.multipart import Mixed, piece
+from deskhand.vncbridge.http.multipart import MultipartBody, body_part
 
 PREFIX = "/api/v0/desktop"
 
@@ -271,13 +271,13 @@ def _refuse(status: int, message: str, detail: str | None = None) -> NoReturn:
     raise HTTPException(status, detail=content)
 
 
-def _files(stored: StoredRecording) -> Mixed:
+def _files(stored: StoredRecording) -> MultipartBody:
     """Return the first video and the thumbnail of a recording as one multipart body."""
     # The protocol of this response has two parts at most; further videos have their own URLs.
-    pieces = [piece("video/mp4", stored.videos[0])]
+    pieces = [body_part("video/mp4", stored.videos[0])]
     if stored.thumbnail is not None:
-        pieces.append(piece("image/jpeg", stored.thumbnail))
-    return Mixed(pieces, uuid.uuid4().hex)
+        pieces.append(body_part("image/jpeg", stored.thumbnail))
+    return MultipartBody(pieces, uuid.uuid4().hex)
 
 
 async def _media(failed: str, request: Request, path: Path, media_type: str, kind: str) -> Response:

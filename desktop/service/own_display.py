@@ -118,7 +118,7 @@ class DesktopService:
         registry = await common.open_registry(stack, self, cgroup, self._git)
         computer = await common.open_computer(stack, Computer, devices, focus, recording)
         common.open_lease(
-            *(stack, computer, recording.recorder, self._viewers.settle),
+            *(stack, computer, recording.recorder, self._viewers.apply_control_change),
             lambda session: _record(session, recording.recorder),
         )
         return display, OpenParts(computer, recording, registry, cgroup)
