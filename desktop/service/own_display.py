@@ -176,6 +176,7 @@ class DesktopService:
             size = context.settings.size
             announce(self._common.ready_message(address.url, context.pid, name, size).line())
         elif address.path is not None:
+            # A browser cannot open a Unix socket, so there is no login address.
             announce(f"Desktop {name} is served at {address.url}")
         else:
             code = self._common.credentials.new_code()
@@ -185,6 +186,6 @@ class DesktopService:
 
 
 def _record(session: ControlSession, recorder: Recorder) -> None:
-    # The recording shows a session that is not private as it happens.
+    # Without privacy the recorder makes steps of the person's input while it happens.
     if session.private:
         recorder.add_step(step_from_control_session(session, activity_summary(session)))
