@@ -83,6 +83,7 @@ class MssScreen:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
+        # mss asserts or raises when the connection is gone already.
         with suppress(*_GRAB_ERRORS):
             self._mss.close()
 
@@ -113,6 +114,7 @@ class PyAutoGuiInput:
     """Presses keys and buttons, and keeps track of those that are down."""
 
     def __init__(self, size: Size, acted: Callable[[], None] = lambda: None) -> None:
+        # PyAutoGUI waits 0.1 s after each call by default.
         pyautogui.PAUSE = 0
         # PyAutoGUI's fail-safe raises while the pointer is in a corner, a valid position here.
         pyautogui.FAILSAFE = False
@@ -129,6 +131,7 @@ class PyAutoGuiInput:
             ActionFailed: If the display rejects an event.
         """
         for event in events:
+            # Checked before the first event, so that a text is typed completely or not at all.
             if isinstance(event, Tap | KeyPress) and key_name(event.keysym) is None:
                 raise UntypableText(hex(event.keysym))
         try:
