@@ -70,7 +70,7 @@ class ClientMessage:
     raw: bytes
     """Empty for a cut text, which is skipped."""
     down: bool = False
-    """Whether a key is pressed, for a key message."""
+    """True if a key is pressed, for a key message."""
     buttons: int = 0
     """The buttons that are down, as a bit mask, for a pointer message."""
 
@@ -95,12 +95,12 @@ class ClientParser:
 
     @property
     def handshake_done(self) -> bool:
-        """Whether the handshake is complete."""
+        """True once the handshake is complete."""
         return self._expects is MessageKind.PIXEL_FORMAT
 
     @property
     def mid_message(self) -> bool:
-        """Whether the client is inside the handshake or a message."""
+        """True while the handshake or a message is incomplete."""
         return bool(self._rest or self._skip) or not self.handshake_done
 
     def feed(self, data: bytes) -> Iterator[ClientMessage]:

@@ -82,7 +82,7 @@ class ViewerIdentity(NamedTuple):
     name: str
     key: str
     asks: bool
-    """Whether the page requests control explicitly, so that acting does not take it."""
+    """True if the page requests control explicitly, so that acting does not take it."""
 
 
 _numbers = count(1)
@@ -129,7 +129,7 @@ class ViewerSession:
 
     @property
     def mid_message(self) -> bool:
-        """Whether the client is inside the handshake or a message."""
+        """True while the handshake or a message is incomplete."""
         return self._parser.mid_message
 
     def receive(self, data: bytes) -> None:
