@@ -1,4 +1,4 @@
-"""What a desktop could leave behind on this machine, counted."""
+"""Counts of what a desktop could leave behind on this machine."""
 
 import os
 import socket
@@ -22,7 +22,7 @@ class Traces:
 
 
 def traces() -> Traces:
-    """Count now."""
+    """Return the current counts."""
     return Traces(
         descriptors=len(list(Path("/proc/self/fd").iterdir())),
         threads=threading.active_count(),
