@@ -235,6 +235,7 @@ class _Routes:
         unknown = next((name for name in body if name not in _FIELDS), None)
         if unknown is not None:
             _refuse(400, f'Unknown field "{unknown}".', f"there are {', '.join(_FIELDS)}")
+        # The checks are written by hand, because their messages are part of the API.
         recording_id, label = body.get("recording_id"), body.get("label")
         # A null label is a missing label.
         label = "" if label is None else label

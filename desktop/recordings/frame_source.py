@@ -100,6 +100,7 @@ class FrameStream:
         """End the stream."""
         self._closed = True
         self._subscription.close()
+        # A reader that waits for the end of privacy mode must notice that the stream was closed.
         self._privacy.wake()
 
     def _subscribed(self) -> FrameSubscription:
