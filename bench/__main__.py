@@ -1,4 +1,4 @@
-"""Runs all benchmarks, one process after the other; long ones are named ``soak_*`` and left out."""
+"""Run all benchmarks, one process after the other, except the long ones (``soak_*``)."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ SHARED = {"__main__", "page", "tables", "recording_scenes", "recording_ways", "r
     "requests_by_schema"
 }
 SHORTER = {"recording": ("--seconds", "20")}
-"""So that all of them together take less than five minutes."""
+"""Options with which all benchmarks together take less than five minutes."""
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Starts one, five, twenty and forty desktops at once: time, memory, CPU at rest, screenshots."""
+"""Measure one, five, twenty and forty desktops at once: start, memory, idle CPU, screenshots."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,11 @@ REST_SECONDS = 10.0
 
 
 def processes(instances: set[str]) -> list[psutil.Process]:
-    """Everything that belongs to some desktops, their keepers included."""
+    """Return all processes of some desktops, their keepers included.
+
+    A process belongs to a desktop whose instance id is in its environment; the keepers, which have
+    none, are the parents.
+    """
     marks = {f"DESKHAND_INSTANCE={instance}".encode() for instance in instances}
     found = {}
     for entry in Path("/proc").iterdir():
@@ -36,7 +40,7 @@ def processes(instances: set[str]) -> list[psutil.Process]:
 
 
 def pss(process: psutil.Process) -> float:
-    """Megabytes that a process needs, its share of what several use."""
+    """Return the proportional set size of a process in MiB (proc_pid_smaps(5))."""
     try:
         return float(process.memory_full_info().pss) / 2**20
     except psutil.Error:
@@ -44,7 +48,10 @@ def pss(process: psutil.Process) -> float:
 
 
 def spent(process: psutil.Process) -> float:
-    """Seconds of CPU so far, by the scheduler's own count: ticks are too coarse for this."""
+    """Return the seconds of CPU used so far.
+
+    ``schedstat`` counts nanoseconds; the ticks of ``stat``, 10 ms each, are too coarse here.
+    """
     total = 0
     try:
         for task in Path(f"/proc/{process.pid}/task").iterdir():
@@ -55,13 +62,13 @@ def spent(process: psutil.Process) -> float:
 
 
 def measure(count: int) -> dict[str, Any]:
-    """Start so many at once, and look at each."""
+    """Start so many desktops at once, take screenshots of each, and end them."""
     with ExitStack() as stack, ThreadPoolExecutor(count) as pool:
         children = [LocalService(()) for _ in range(count)]
         for child in children:
             stack.callback(child.close)
         began = time.perf_counter()
-        targets = list(pool.map(lambda child: child.open(), children))
+        addresses = list(pool.map(lambda child: child.open(), children))
         ready = time.perf_counter() - began
         clients = [
             stack.enter_context(
@@ -69,7 +76,7 @@ def measure(count: int) -> dict[str, Any]:
                     base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=60
                 )
             )
-            for url, token in targets
+            for url, token in addresses
         ]
 
         def shot(client: httpx2.Client) -> float:

@@ -1,4 +1,4 @@
-"""Write ``docs/performance.md`` from the results that lie here: ``python -m bench.page``."""
+"""Write ``docs/performance.md`` from ``bench/results``: ``python -m bench.page``."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def compared(times: Json, unit: str = "ms") -> str:
-    """The first row is ours."""
+    """Return a table of times with their ratios to the first row, which is ours."""
     best = next(iter(times.values()))
     rows = ((way, f"{spent:,.1f} {unit}", f"{spent / best:,.1f}") for way, spent in times.items())
     return table(("way", "median", "ratio"), rows)

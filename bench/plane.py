@@ -1,4 +1,4 @@
-"""The control plane with many chats and many waits: ``python -m bench.plane``.
+"""Measure the control plane with many chats and many waits: ``python -m bench.plane``.
 
 A thousand chats in the database: a page of 50, and all of them in pages of 100. Then a hundred
 waits for one computer-use agent at once: how far apart their answers come, and the longest that
@@ -23,7 +23,7 @@ PAUSE_SECONDS = 0.02
 
 
 def listed(control_plane: Service) -> int:
-    """Follow the cursors, and return how many chats all pages hold."""
+    """Follow the cursors through all pages and return the number of chats."""
     page = control_plane.get("/api/v0/chats?limit=100")
     seen = len(page["chats"])
     while page["next_cursor"] is not None:
@@ -33,7 +33,7 @@ def listed(control_plane: Service) -> int:
 
 
 async def waited(control_plane: Service, chat_id: str) -> dict[str, float]:
-    """Wait for one agent a hundred times at once."""
+    """Wait for one agent a hundred times at once; return the times of the answers."""
     async with httpx2.AsyncClient(
         base_url=control_plane.url,
         headers={"Authorization": f"Bearer {control_plane.token}"},

@@ -1,7 +1,7 @@
 """Measure the process core under load: ``python -m bench.processes [COUNT]``.
 
-How long the event loop stalls while COUNT commands start, write and end at once, how many starts
-a second there are, what endless output costs, and how fast the output buffer takes bytes in.
+Prints how long the event loop stalls while COUNT commands start, write and end at once, how many
+starts a second there are, what endless output costs, and the throughput of the output buffer.
 """
 
 import asyncio
@@ -29,19 +29,19 @@ class Here:
         self._home = home
 
     def environment(self) -> dict[str, str]:
-        """The whole environment that a command starts from."""
+        """Return the environment from which a command starts."""
         return {"PATH": "/usr/bin:/bin", "HOME": str(self._home)}
 
     def workdir(self) -> Path | None:
-        """No directory is set."""
+        """Return no directory: the process core then uses its default."""
         return None
 
 
 class Stalls:
-    """How late the loop came back to a task that sleeps a millisecond at a time.
+    """Delays of a task that sleeps a millisecond at a time.
 
-    Beside the clock on the wall, which others on this machine delay as well, the time that the
-    loop's own thread has worked meanwhile.
+    The wall clock also contains delays by other processes. Therefore the CPU time of the loop's own
+    thread is measured beside it.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Stalls:
         self.worked: list[float] = []
 
     async def measure(self) -> None:
-        """Go on until cancelled."""
+        """Measure until cancelled."""
         while True:
             began, worked = time.perf_counter(), time.thread_time()
             await asyncio.sleep(TICK)
@@ -68,7 +68,7 @@ def _worst(seconds: list[float]) -> str:
 
 @asynccontextmanager
 async def measured(what: str) -> AsyncIterator[None]:
-    """Print what the body took, and how the loop stalled meanwhile."""
+    """Print the duration of the body, and the stalls of the loop during it."""
     stalls = Stalls()
     task = asyncio.create_task(stalls.measure())
     began = time.perf_counter()
@@ -132,7 +132,8 @@ async def _ended(registry: Registry, process_id: str) -> None:
 def main() -> None:
     """Print one line a measurement."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 500
-    gc.freeze()  # as the services do
+    # The services freeze the heap after their start too: without it the collector adds stalls.
+    gc.freeze()
     with tempfile.TemporaryDirectory() as folder:
         buffer()
         asyncio.run(load(count, Path(folder)))

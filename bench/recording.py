@@ -1,4 +1,4 @@
-"""Records the same scenes in several ways, one after the other on one display, and compares them.
+"""Record the same scenes in several ways, one after the other on one display, and compare them.
 
 In ``mixed`` a quarter is activity (typing, scrolling, pointer) and the rest idle; ``idle`` is the
 same minute with nine idle ones behind it; in ``animated`` a page moves all the time.
@@ -39,7 +39,7 @@ Facts = dict[str, Any]
 
 
 def measured(stage: Stage, way: Way, scene: Scene, seconds: float) -> Facts:
-    """What recording a scene costs and gives."""
+    """Return the costs of recording a scene, and the quality of the video."""
     with way(stage) as take:
         time.sleep(0.5)
         x_before = stage.x_cpu()
@@ -56,7 +56,7 @@ def measured(stage: Stage, way: Way, scene: Scene, seconds: float) -> Facts:
 
 
 def speed(take: Take, activity: Activity) -> float:
-    """How much faster than it happened an activity plays."""
+    """Return the factor by which the video plays an activity faster than it happened."""
     start, end = activity.start - take.began, activity.end - take.began
     shown = take.times.video(end) - take.times.video(start)
     return round((end - start) / max(shown, 0.001), 2)
@@ -95,7 +95,7 @@ def scenes(stage: Stage, options: argparse.Namespace) -> dict[str, dict[str, Fac
 
 
 def short(stage: Stage, active: float) -> Scene:
-    """The mixed scene, with as much idleness behind it as there is time."""
+    """Return the mixed scene, followed by idleness for the rest of the time."""
 
     def scene(seconds: float) -> list[Activity]:
         done = stage.mixed(active)
@@ -129,7 +129,7 @@ def main() -> None:
 
 
 def keep(results: dict[str, dict[str, Facts]], lengths: dict[str, float], usual: float) -> None:
-    """Print all scenes, and write down those that are not shorter than what is kept of them."""
+    """Print all scenes, and save those that are at least as long as the saved ones."""
     file = RESULTS / "recording.json"
     found: Facts = json.loads(file.read_text()) if file.exists() else {}
     seconds, scenes = found.get("seconds", {}), found.get("scenes", {})
@@ -144,7 +144,7 @@ def keep(results: dict[str, dict[str, Facts]], lengths: dict[str, float], usual:
 
 
 def show(title: str, ways: dict[str, Facts]) -> None:
-    """Print what each way costs, gives and keeps at the speed at which it happened."""
+    """Print the costs, the quality and the speeds of each way."""
     ours_cost = max(ways[OURS]["total_cpu_s"], 0.001)
     print(f"{title}:")
     print(

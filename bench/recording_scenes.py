@@ -1,4 +1,4 @@
-"""What happens on the screen while recorders are compared."""
+"""Scenes on the screen that the compared recorders record."""
 
 import os
 import time
@@ -39,7 +39,7 @@ requestAnimationFrame(draw);
 
 
 class Activity(NamedTuple):
-    """Something worth seeing; times in seconds since 1970."""
+    """An activity on the screen; times in seconds since 1970."""
 
     name: str
     start: float
@@ -64,7 +64,7 @@ class Stage:
         }
 
     def open(self, *command: str) -> Callable[[], object]:
-        """Start a program, wait until it shows itself, and return how to end it."""
+        """Start a program, wait until its window is shown, and return the function that ends it."""
         log = self.folder / f"{Path(command[0]).name}.log"
         child = self._spawner.spawn(ChildCommand(command, self.environment, log))
         time.sleep(6.0 if command[0] == "chromium" else 1.0)
@@ -87,12 +87,12 @@ class Stage:
         return []
 
     def look(self) -> NDArray[np.uint8]:
-        """What the screen shows now, without the pointer."""
+        """Return the pixels of the screen, without the pointer."""
         with Framebuffer(self.server.display, self.server.xauthority) as screen:
             return screen.frame().pixels.copy()
 
     def x_cpu(self) -> float:
-        """Seconds that the X server has computed."""
+        """Return the CPU seconds of the X server."""
         times = psutil.Process(self.server.pid or 0).cpu_times()
         return float(times.user + times.system)
 
@@ -120,7 +120,11 @@ class Stage:
 
 
 def legibility(screen: NDArray[np.uint8], shown: NDArray[np.uint8]) -> float:
-    """Structural similarity of two grey pictures where there is text, in squares of 8 pixels."""
+    """Return the structural similarity of two grey pictures where there is text.
+
+    The index is SSIM (https://doi.org/10.1109/TIP.2003.819861) in squares of 8 pixels. Squares
+    without contrast are left out: a picture is mostly background, which every encoder keeps.
+    """
     a, b = screen.astype(np.float64), shown.astype(np.float64)
     mean_a, mean_b = _mean(a), _mean(b)
     spread_a, spread_b = _mean(a * a) - mean_a**2, _mean(b * b) - mean_b**2

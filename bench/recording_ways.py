@@ -1,4 +1,4 @@
-"""Ways to record a screen: ours, and what others run.
+"""Ways to record a screen: our recorder, and FFmpeg as others use it.
 
 FFmpeg's x11grab at 30 frames a second is followed by a second pass that speeds up what
 freezedetect calls frozen; at 15 frames a second it is not.
@@ -33,7 +33,7 @@ NAME = "{}1111111-2222-3333-4444-555555555555"
 
 @dataclass
 class Take:
-    """What came out of a recording."""
+    """Result of one recording."""
 
     facts: dict[str, float] = field(default_factory=dict)
     video: Path = Path()
@@ -46,7 +46,7 @@ Way = Callable[[Stage], AbstractContextManager[Take]]
 
 
 def ours(recordings: int) -> Way:
-    """Our recorder in a process of its own, with that many recordings at once."""
+    """Return our recorder in a process of its own, with that many recordings at once."""
 
     @contextmanager
     def way(stage: Stage) -> Iterator[Take]:
@@ -73,7 +73,7 @@ def ours(recordings: int) -> Way:
 
 
 def record(folder: Path, recordings: int) -> None:
-    """Be the recorder of ``ours``: record until a line comes, then tell what it cost."""
+    """Run as the recorder of ``ours``: record until a line is read, then print the costs."""
     names = [NAME.format(digit) for digit in "abcde"[:recordings]]
     with Framebuffer(os.environ["DISPLAY"], Path(os.environ["XAUTHORITY"])) as screen:
         settings = RecordingSettings(free_to_start=0, free_to_go_on=0)
@@ -100,20 +100,20 @@ def record(folder: Path, recordings: int) -> None:
 
 
 def index_first(video: Path) -> bool:
-    """Whether a player finds the index before the pictures."""
+    """Return whether the index (``moov``) is before the pictures (``mdat``) in a file."""
     with video.open("rb") as file:
         kinds = [box.kind for box in outermost(file.fileno())]
     return kinds.index(b"moov") < kinds.index(b"mdat")
 
 
 def used(whose: int) -> float:
-    """Seconds of a processor, of this process or of its children that ended."""
+    """Return the CPU seconds of this process, or of its children that have ended."""
     usage = resource.getrusage(whose)
     return usage.ru_utime + usage.ru_stime
 
 
 def grabbed(preset: str, rate: int, *, speed_up: bool) -> Way:
-    """FFmpeg's x11grab."""
+    """Return a recording by FFmpeg's x11grab."""
 
     @contextmanager
     def way(stage: Stage) -> Iterator[Take]:
@@ -142,7 +142,7 @@ def grabbed(preset: str, rate: int, *, speed_up: bool) -> Way:
 
 
 def sped_up(video: Path, end: float) -> tuple[Path, TimeMap]:
-    """A second pass: what freezedetect calls frozen plays twenty times faster."""
+    """Encode a video again so that what freezedetect reports as frozen plays 20 times faster."""
     found = subprocess.run(
         ["ffmpeg", "-i", video, "-vf", "freezedetect=n=-38dB:d=0.35", "-f", "null", "-"],
         capture_output=True,
@@ -172,7 +172,7 @@ def sped_up(video: Path, end: float) -> tuple[Path, TimeMap]:
 
 
 def length(video: Path) -> float:
-    """Seconds that a video plays."""
+    """Return the duration of a video in seconds."""
     asked = ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0"]
     return float(subprocess.run([*asked, video], capture_output=True, check=True).stdout)
 

@@ -1,7 +1,7 @@
-"""Our relay beside websockify and a plain socket, taking turns: ``python -m bench.relay``.
+"""Compare our relay with websockify and a plain socket, in turns: ``python -m bench.relay``.
 
-Throughput, work and memory with 1, 10 and 50 watchers, what a small message waits for, and the
-time from a key to its pixels: for a client on a socket, and within a page of a real Chromium.
+Measures throughput, CPU and memory with 1, 10 and 50 viewers, the latency of a small message, and
+the time from a key to its pixels: for a client on a socket, and within a page of a real Chromium.
 Without websockify, which is no dependency, the other two are measured.
 """
 
@@ -17,7 +17,17 @@ from typing import Any
 
 from playwright.async_api import Page, async_playwright
 
-from bench.relay_ways import Line, Way, direct, echo, flood, ours, program, source, websockify
+from bench.relay_ways import (
+    ClientConnection,
+    Way,
+    direct,
+    echo,
+    flood,
+    ours,
+    program,
+    source,
+    websockify,
+)
 from bench.tables import save
 from deskhand.vncbridge.viewer import pages as viewer
 from tests.system.browsing import MOSTLY_MAGENTA, terminal
@@ -82,8 +92,8 @@ def carried(way: Way, watchers: int, size: int) -> tuple[float, float]:
     """Return MiB a second for all, and the relay's milliseconds of work for each MiB."""
 
     def watch(_: int) -> None:
-        with way.line() as line:
-            line.take(size)
+        with way.connect() as connection:
+            connection.take(size)
 
     worked, began = way.cpu(), time.perf_counter()
     with ThreadPoolExecutor(watchers) as pool:
@@ -113,34 +123,36 @@ def throughput(watchers: int) -> dict[str, Row]:
     }
 
 
-def greeted(line: Line) -> Line:
+def connected(connection: ClientConnection) -> ClientConnection:
     """Say hello to somebody who says again what is said."""
-    line.send(HELLO)
-    line.read(len(HELLO))
-    return line
+    connection.send(HELLO)
+    connection.read(len(HELLO))
+    return connection
 
 
 def memory(ways: Ways, watchers: int) -> dict[str, float]:
-    """MiB with so many watchers before a still screen."""
+    """Return the MiB of each way with so many viewers of a still screen."""
     found = {}
     for name, way in ways.items():
         with ExitStack() as stack:
             for _ in range(watchers):
-                greeted(stack.enter_context(way.line()))
+                connected(stack.enter_context(way.connect()))
             found[name] = round(way.memory(), 1)
     return found
 
 
 def echoes(ways: Ways) -> dict[str, Row]:
-    """Microseconds until 8 bytes have come back."""
+    """Return the microseconds until 8 bytes have come back."""
     with ExitStack() as stack:
-        lines = {name: greeted(stack.enter_context(way.line())) for name, way in ways.items()}
+        connections = {
+            name: connected(stack.enter_context(way.connect())) for name, way in ways.items()
+        }
         spent: dict[str, list[float]] = {name: [] for name in ways}
         for _ in range(ECHOES):
-            for name, line in lines.items():
+            for name, connection in connections.items():
                 began = time.perf_counter()
-                line.send(key(LETTER))
-                line.read(8)
+                connection.send(key(LETTER))
+                connection.read(8)
                 spent[name].append((time.perf_counter() - began) * 1e6)
     return {
         name: {"median_us": round(median(each)), "p95_us": round(quantiles(each, n=20)[-1])}
@@ -149,56 +161,56 @@ def echoes(ways: Ways) -> dict[str, Row]:
 
 
 class Screen:
-    """A client that knows when the screen changes."""
+    """An RFB client that waits for changes of the screen (RFC 6143)."""
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
-        line.read(12)
-        line.send(b"RFB 003.008\n")
-        line.read(line.read(1)[0])
-        line.send(b"\x01")
-        line.read(4)
-        line.send(b"\x01")
-        line.read(20)
-        line.read(int.from_bytes(line.read(4)))
-        line.send(encodings(0))
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+        connection.read(12)
+        connection.send(b"RFB 003.008\n")
+        connection.read(connection.read(1)[0])
+        connection.send(b"\x01")
+        connection.read(4)
+        connection.send(b"\x01")
+        connection.read(20)
+        connection.read(int.from_bytes(connection.read(4)))
+        connection.send(encodings(0))
         self.updated(incremental=False)
 
     def updated(self, incremental: bool = True) -> None:
-        """Wait for the next change, if need be."""
-        self._line.send(struct.pack(">BBHHHH", 3, incremental, 0, 0, *SIZE))
-        while self._line.read(1) != b"\0":
-            self._line.read(7)
-            self._line.read(int.from_bytes(self._line.read(4)))
-        for _ in range(int.from_bytes(self._line.read(3)[1:])):
-            _, _, width, height, _ = struct.unpack(">HHHHi", self._line.read(12))
-            self._line.read(4 * width * height)
+        """Request an update and read it; an incremental one comes when the screen changes."""
+        self._connection.send(struct.pack(">BBHHHH", 3, incremental, 0, 0, *SIZE))
+        while self._connection.read(1) != b"\0":
+            self._connection.read(7)
+            self._connection.read(int.from_bytes(self._connection.read(4)))
+        for _ in range(int.from_bytes(self._connection.read(3)[1:])):
+            _, _, width, height, _ = struct.unpack(">HHHHi", self._connection.read(12))
+            self._connection.read(4 * width * height)
 
     def press(self) -> float:
         """Return the milliseconds from a key to its pixels."""
         began = time.perf_counter()
-        self._line.send(key(LETTER) + key(LETTER, down=False))
+        self._connection.send(key(LETTER) + key(LETTER, down=False))
         self.updated()
         spent = (time.perf_counter() - began) * 1000
-        # The text cursor may come after the letter.
+        # The text cursor may be drawn after the letter, in an update of its own.
         time.sleep(0.1)
-        self._line.send(struct.pack(">BBHHHH", 3, 0, 0, 0, 1, 1))
+        self._connection.send(struct.pack(">BBHHHH", 3, 0, 0, 0, 1, 1))
         self.updated()
         return spent
 
 
 def keys(ways: Ways) -> dict[str, Row]:
-    """From a key to its pixels, for a client on a socket."""
+    """Measure the time from a key to its pixels, for a client on a socket."""
     spent = {}
     for name, way in ways.items():
-        with way.line() as line:
-            screen = Screen(line)
+        with way.connect() as connection:
+            screen = Screen(connection)
             spent[name] = [screen.press() for _ in range(KEYS)]
     return {name: {"median_ms": round(median(each), 1)} for name, each in spent.items()}
 
 
 async def keys_in_pages(ways: Ways) -> dict[str, Row]:
-    """The same within a page: from noVNC's key to the canvas."""
+    """Measure the time from noVNC's key event to the canvas, within a page."""
     spent: dict[str, list[float]] = {}
     async with (
         Service(viewer.router()) as service,
@@ -226,7 +238,7 @@ async def typed(page: Page, address: str) -> list[float]:
 
 
 def shown(title: str, rows: Mapping[str, Any]) -> None:
-    """Print some rows."""
+    """Print rows under a title."""
     print(f"{title}:")
     for name, row in rows.items():
         print(f"  {name:12} {row}")

@@ -1,4 +1,4 @@
-"""Ways to an RFB server for a client on a WebSocket: our relay, websockify, and none at all."""
+"""Ways from a client to an RFB server: our relay, websockify, and a direct connection."""
 
 import asyncio
 import socket
@@ -28,41 +28,41 @@ BINARY = 2
 Behaviour = Callable[[socket.socket], None]
 
 
-class Line:
-    """A client's end: bytes out, bytes in, on a WebSocket or plain."""
+class ClientConnection:
+    """The client's side of a connection, on a WebSocket (``framed``) or a plain socket."""
 
-    def __init__(self, end: socket.socket, framed: bool) -> None:
-        self.end = end
+    def __init__(self, sock: socket.socket, framed: bool) -> None:
+        self.sock = sock
         self._framed = framed
-        self._came = bytearray()
+        self._received = bytearray()
 
     def send(self, data: bytes) -> None:
-        """Send some bytes, less than 64 KiB; in one frame, masked with nothing."""
+        """Send less than 64 KiB; on a WebSocket in one frame, its mask zero (RFC 6455, 5.3)."""
         if not self._framed:
-            self.end.sendall(data)
+            self.sock.sendall(data)
             return
         short = len(data) < 126
         length = bytes([0x80 | len(data)]) if short else struct.pack(">BH", 0xFE, len(data))
-        self.end.sendall(bytes([0x80 | BINARY]) + length + bytes(4) + data)
+        self.sock.sendall(bytes([0x80 | BINARY]) + length + bytes(4) + data)
 
     def read(self, size: int) -> bytes:
-        """Return exactly so many bytes."""
-        while len(self._came) < size:
-            self._came += self._frame() if self._framed else self._some(65536)
-        found = bytes(self._came[:size])
-        del self._came[:size]
+        """Return exactly ``size`` bytes of payload."""
+        while len(self._received) < size:
+            self._received += self._frame() if self._framed else self._some(65536)
+        found = bytes(self._received[:size])
+        del self._received[:size]
         return found
 
     def take(self, size: int) -> None:
-        """Take that many bytes, the frames' heads counted with them."""
+        """Receive and drop that many bytes, headers of frames included."""
         taken = bytearray(1024 * 1024)
         while size > 0:
-            came = self.end.recv_into(taken)
-            assert came, "the line was cut"
-            size -= came
+            received = self.sock.recv_into(taken)
+            assert received, "the line was cut"
+            size -= received
 
     def _some(self, most: int) -> bytes:
-        data = self.end.recv(most)
+        data = self.sock.recv(most)
         if not data:
             raise ConnectionError("the line was cut")
         return data
@@ -86,7 +86,7 @@ class Line:
 
 
 class Way:
-    """One way, ready to be used."""
+    """One way to the RFB server, ready for connections."""
 
     def __init__(self, address: str | int, process: psutil.Process | None = None) -> None:
         self._address = address
@@ -94,25 +94,25 @@ class Way:
 
     @property
     def port(self) -> int | None:
-        """Where a page can reach it; None without a relay."""
+        """Port for a page; ``None`` without a relay."""
         return self._address if isinstance(self._address, int) else None
 
     @contextmanager
-    def line(self) -> Iterator[Line]:
+    def connect(self) -> Iterator[ClientConnection]:
         """Open a connection."""
         if isinstance(self._address, str):
-            with socket.socket(socket.AF_UNIX) as end:
-                end.connect(self._address)
-                yield Line(end, framed=False)
+            with socket.socket(socket.AF_UNIX) as sock:
+                sock.connect(self._address)
+                yield ClientConnection(sock, framed=False)
             return
-        with socket.create_connection(("127.0.0.1", self._address)) as end:
-            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            end.sendall(OPENING.encode())
+        with socket.create_connection(("127.0.0.1", self._address)) as sock:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.sendall(OPENING.encode())
             head = b""
             while not head.endswith(b"\r\n\r\n"):
-                head += end.recv(1)
+                head += sock.recv(1)
             assert b" 101 " in head, head
-            yield Line(end, framed=True)
+            yield ClientConnection(sock, framed=True)
 
     def _family(self) -> list[psutil.Process]:
         if self._process is None:
@@ -120,7 +120,7 @@ class Way:
         return [self._process, *self._process.children(recursive=True)]
 
     def cpu(self) -> float:
-        """Return the seconds that its processes have worked, those that ended included."""
+        """Return the CPU seconds of the relay's processes, ended children included."""
         total = 0.0
         for one in self._family():
             with suppress(psutil.NoSuchProcess):
@@ -128,7 +128,7 @@ class Way:
         return total
 
     def memory(self) -> float:
-        """Return the MiB that its processes take, their share of what several use."""
+        """Return the MiB of the relay's processes, shared pages divided among their users (PSS)."""
         total = 0
         for one in self._family():
             with suppress(psutil.NoSuchProcess):
@@ -139,44 +139,44 @@ class Way:
 @contextmanager
 def source(path: Path, behaviour: Behaviour) -> Iterator[Path]:
     """Serve a behaviour on a unix socket, one thread for each connection."""
-    with socket.socket(socket.AF_UNIX) as door:
-        door.bind(str(path))
-        door.listen(128)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(128)
 
-        def serve(end: socket.socket) -> None:
-            with end, suppress(ConnectionError):
-                behaviour(end)
+        def serve(sock: socket.socket) -> None:
+            with sock, suppress(ConnectionError):
+                behaviour(sock)
 
         def accept() -> None:
             with suppress(OSError):
                 while True:
-                    end, _ = door.accept()
-                    threading.Thread(target=serve, args=(end,), daemon=True).start()
+                    sock, _ = listener.accept()
+                    threading.Thread(target=serve, args=(sock,), daemon=True).start()
 
         threading.Thread(target=accept, daemon=True).start()
         yield path
-        door.shutdown(socket.SHUT_RDWR)
+        listener.shutdown(socket.SHUT_RDWR)
 
 
 def flood(size: int) -> Behaviour:
-    """Return what sends so many bytes as fast as they are taken."""
+    """Return a behaviour that sends so many bytes as fast as they are read."""
 
-    def send(end: socket.socket) -> None:
+    def send(sock: socket.socket) -> None:
         for _ in range(size // len(BLOCK)):
-            end.sendall(BLOCK)
+            sock.sendall(BLOCK)
 
     return send
 
 
-def echo(end: socket.socket) -> None:
-    """Say again what is said."""
-    while data := end.recv(65536):
-        end.sendall(data)
+def echo(sock: socket.socket) -> None:
+    """Send back what is received."""
+    while data := sock.recv(65536):
+        sock.sendall(data)
 
 
 @contextmanager
 def ours(path: Path) -> Iterator[Way]:
-    """Our relay, alone in its process."""
+    """Run our relay, alone in its process."""
     command = (sys.executable, "-m", "bench.relay_ways", str(path))
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
@@ -188,7 +188,7 @@ def ours(path: Path) -> Iterator[Way]:
 
 @contextmanager
 def websockify(path: Path) -> Iterator[Way]:
-    """websockify, with a process for each connection."""
+    """Run websockify, which forks a process for each connection."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     command = (str(program()), f"127.0.0.1:{port}", f"--unix-target={path}")
@@ -202,12 +202,12 @@ def websockify(path: Path) -> Iterator[Way]:
 
 @contextmanager
 def direct(path: Path) -> Iterator[Way]:
-    """Nothing between."""
+    """Connect directly, without a relay."""
     yield Way(str(path))
 
 
 def program() -> Path:
-    """Return where websockify would be: a tool to compare with, no dependency."""
+    """Return the path at which websockify would be installed; it is no dependency."""
     return Path(sys.executable).with_name("websockify")
 
 

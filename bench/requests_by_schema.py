@@ -1,4 +1,4 @@
-"""Makes up requests for a service from its OpenAPI document: mostly right, and sometimes not."""
+"""Hypothesis strategies for requests from an OpenAPI document: mostly valid, sometimes not."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 Json = dict[str, Any]
 
-# They never end, or end the session that asks.
+# Routes whose responses never end, or that end the session of the client.
 LEFT_OUT = ("/events", "/stream", "/watch", "/logout", "/api/v0/login", "/api/v0/login/codes")
 
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats(-1e99, 1e99) | st.text()
@@ -27,7 +27,7 @@ _SIMPLE: dict[str, Callable[[Json], st.SearchStrategy[Any]]] = {
 }
 _SHORT = st.sampled_from([0, 1, 0.02])
 _WHERE = st.sampled_from(["/no/such/place", "/tmp", "here", "", "\0", "/" + "x" * 300])
-# Whatever takes long, or does something to the machine, is chosen by us.
+# Values for fields that could take long or change the machine are chosen from harmless ones.
 CHOSEN: dict[str, st.SearchStrategy[Any]] = {
     "duration": _SHORT,
     "duration_ms": st.integers(0, 20),
@@ -39,11 +39,11 @@ CHOSEN: dict[str, st.SearchStrategy[Any]] = {
     "scroll_amount": st.integers(0, 3),
     "scroll_pixels": st.integers(0, 99),
     "delay_ms": st.integers(0, 1),
-    # High on the screen there is no panel, from which a click would start a browser.
+    # The top of the screen has no panel, on which a click would start a browser.
     "coordinate": st.tuples(st.integers(-9, 2000), st.integers(-9, 300)).map(list),
     "start_coordinate": st.tuples(st.integers(-9, 2000), st.integers(-9, 300)).map(list),
     "path": _WHERE,
-    # One that is not there is answered with a 500, as others do who run commands.
+    # A missing directory is a documented 500, as in other services that run commands.
     "workdir": st.sampled_from(["/tmp", ""]),
     "output_path": st.none(),
     "command": st.sampled_from(["true", "exit 3", "echo \N{SNOWMAN}", "", "\0"]),
@@ -65,7 +65,7 @@ class Operation:
     bodies: Json
     """Schemas by media type."""
     document: Json = field(repr=False)
-    """What references in the schemas are looked up in."""
+    """The document, in which references of the schemas are resolved."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Asked:
 
 
 def operations(document: Json) -> list[Operation]:
-    """Return all operations of an OpenAPI document but those that are left out."""
+    """Return the operations of an OpenAPI document except those that are left out."""
     return [
         Operation(
             method.upper(),
@@ -97,7 +97,7 @@ def operations(document: Json) -> list[Operation]:
 
 @st.composite
 def requests(draw: st.DrawFn, operation: Operation) -> Asked:
-    """Draw a request for an operation; every tenth value is anything at all."""
+    """Draw a request for an operation; every tenth value ignores the schema."""
     document = operation.document
     path, query = operation.path, []
     for parameter in operation.parameters:
@@ -120,7 +120,7 @@ def requests(draw: st.DrawFn, operation: Operation) -> Asked:
 
 
 def value_of(name: str, schema: Json, document: Json) -> st.SearchStrategy[Any]:
-    """Return values of a schema, some of them wrong; of certain names only chosen ones."""
+    """Return a strategy for a schema, with some wrong values; chosen ones for certain names."""
     if name in CHOSEN:
         return CHOSEN[name]
     return st.integers(0, 9).flatmap(
@@ -165,7 +165,7 @@ def _object(draw: st.DrawFn, schema: Json, document: Json) -> Json:
     needed = {*schema.get("required", ())}
     if "oneOf" in schema:
         needed.update(draw(st.sampled_from(schema["oneOf"])).get("required", ()))
-    # Few, for many of them exclude each other.
+    # Only a few optional fields, as many of them exclude each other.
     more = draw(st.lists(st.sampled_from(sorted(fields)), max_size=2))
     names = [name for name in fields if name in needed or name in more]
     return {name: draw(value_of(name, fields[name], document)) for name in names}

@@ -1,6 +1,6 @@
-"""Times screenshots of 1920x1080 as PNG of 1280x720: ours against what others run.
+"""Measure screenshots of 1920x1080 as PNG of 1280x720: ours, and those of common tools.
 
-All take turns in one run on one display, so that a busy machine is unfair to nobody.
+All take turns in one run on one display, so that load on the machine affects them equally.
 Usage: python -m bench.screenshot [--repeats N]
 """
 
@@ -37,7 +37,7 @@ Scene = tuple[Path, Path]
 
 
 def text_scene(dark: bool) -> Image.Image:
-    """A terminal, or a page full of text."""
+    """Draw a terminal, or a page full of text."""
     ground, ink, rows = ("#101820", "#dde3ea", 30) if dark else ("#ffffff", "#202020", 70)
     image = Image.new("RGB", NATIVE, ground)
     draw = ImageDraw.Draw(image)
@@ -49,7 +49,7 @@ def text_scene(dark: bool) -> Image.Image:
 
 
 def photo_scene() -> Image.Image:
-    """Soft shapes with the grain of a camera."""
+    """Draw soft shapes with the noise of a camera."""
     random = np.random.default_rng(3)
     small = Image.fromarray(random.integers(0, 256, (27, 48, 3), np.uint8))
     soft = np.asarray(small.resize(NATIVE, Image.Resampling.BICUBIC)).astype(np.int16)
@@ -69,7 +69,7 @@ def scenes(folder: Path) -> dict[str, Scene]:
 
 
 class Spot:
-    """A window of 24 x 12 pixels, as large as a word that was typed."""
+    """A window of 24 x 12 pixels, the size of a typed word."""
 
     def __init__(self, server: XServer) -> None:
         connection: Any = connect(server.display, server.xauthority)
@@ -89,7 +89,7 @@ class Spot:
 
 
 class Bench:
-    """One display on which everybody takes screenshots."""
+    """One display of which all tools take screenshots."""
 
     def __init__(self, folder: Path, server: XServer, screen: Framebuffer) -> None:
         self._folder = folder
@@ -102,7 +102,7 @@ class Bench:
         self._pictures = ScreenshotRenderer()
         self._spot = Spot(server)
         os.environ.update(self._environment)
-        # Xvnc lists depth 24 twice and mss looks at the first entry only.
+        # Xvnc lists depth 24 twice, and mss reads only the first entry.
         backend: Any = xcb
         depths = backend.screen_allowed_depths
         backend.screen_allowed_depths = lambda screen: depths(screen)[::-1]
@@ -138,7 +138,7 @@ class Bench:
         return out.read_bytes()
 
     def time(self, scene: Scene, repeats: int) -> dict[str, float]:
-        """Median milliseconds of each."""
+        """Return the median milliseconds of each tool."""
         one, other = scene
         rivals: dict[str, Callable[[], bytes]] = {
             "mss + Pillow": self.mss_pillow,
@@ -147,7 +147,7 @@ class Bench:
         }
         taken: dict[str, list[float]] = {name: [] for name in (OURS, BAND, SAME, *rivals)}
         for _ in range(repeats):
-            # Painted but not looked at yet: our grab belongs to the time.
+            # Painted but not captured yet: capturing is a part of the measured time.
             for picture in (other, one):
                 self._run("hsetroot", "-fill", str(picture))
                 taken[OURS].append(self._timed(self.ours))

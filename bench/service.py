@@ -1,6 +1,6 @@
-"""Times a desktop service from outside and its parts in process, beside what others run.
+"""Measure a desktop service over HTTP and its parts in process, beside common tools.
 
-Screenshots over HTTP, a click, typing, and an action with the settled picture of its effect.
+Screenshots, a click, typing, and an action with the settled picture of its effect.
 """
 
 import json
@@ -26,7 +26,7 @@ ACTION = "/api/v0/desktop/action"
 
 
 class Live:
-    """One desktop service, and the environment in which programs find its display."""
+    """One desktop service, and the environment with which programs find its display."""
 
     def __init__(self, address: str, token: str, folder: Path) -> None:
         headers = {"Authorization": f"Bearer {token}"}
@@ -35,8 +35,8 @@ class Live:
         self.environment = {**os.environ, **self._session()}
 
     def _session(self) -> dict[str, str]:
-        said = self.output("echo $DISPLAY; echo $XAUTHORITY").split()
-        return {"DISPLAY": said[0], "XAUTHORITY": said[1]}
+        output = self.output("echo $DISPLAY; echo $XAUTHORITY").split()
+        return {"DISPLAY": output[0], "XAUTHORITY": output[1]}
 
     def output(self, command: str) -> str:
         started = self.http.post("/api/v0/processes/start", json={"command": command}).json()
@@ -62,7 +62,7 @@ class Live:
         return small.read_bytes()
 
     def terminal(self) -> None:
-        """Open a terminal over all of the screen, and give it the keyboard."""
+        """Open a terminal over the whole screen and wait until it has the keyboard focus."""
         self.output("xterm -geometry 240x80+0+0 -e cat > /dev/null 2>&1 &")
         while self.screenshot(format="jpeg").headers["Deskhand-Frame-Id"]:
             seen = self.act(action="left_click", coordinate=[640, 300], observe=True)
@@ -73,7 +73,7 @@ class Live:
 
 
 def screenshots(live: Live) -> dict[str, dict[str, float]]:
-    """Over HTTP: all of the screen painted, then as it is, then known to the caller."""
+    """Measure screenshots over HTTP: all repainted, unchanged, and known to the client (304)."""
     found: dict[str, dict[str, float]] = {}
     for name, (one, other) in scenes(live.folder).items():
         full: list[float] = []
@@ -94,7 +94,7 @@ def screenshots(live: Live) -> dict[str, dict[str, float]]:
 
 
 def clicks(live: Live, input_device: XTestInput, pyautogui: Any) -> dict[str, float]:
-    """A click where nothing is."""
+    """Measure a click on the empty background."""
     strokes = (PointerMotion(Point(900, 500)), ButtonPress(1), ButtonRelease(1))
 
     def by_pyautogui(pause: float) -> Callable[[], None]:
@@ -117,7 +117,7 @@ def clicks(live: Live, input_device: XTestInput, pyautogui: Any) -> dict[str, fl
 
 
 def typing(live: Live, input_device: XTestInput, pyautogui: Any) -> dict[str, float]:
-    """200 ASCII characters into a terminal."""
+    """Measure typing 200 ASCII characters into a terminal."""
     taps = [Tap(ord(character)) for character in TEXT]
     pyautogui.PAUSE = 0
     return in_turns(
@@ -132,7 +132,7 @@ def typing(live: Live, input_device: XTestInput, pyautogui: Any) -> dict[str, fl
 
 
 def observed(live: Live) -> dict[str, float]:
-    """A key, and the picture of its effect at rest; the others sleep 2 s and hope."""
+    """Measure a key with the settled picture of its effect; common tools sleep 2 s instead."""
 
     def slept() -> None:
         live.run("xdotool", "key", "b")
@@ -154,14 +154,14 @@ def main() -> None:
     results: dict[str, Any] = {}
     child = LocalService(())
     with tempfile.TemporaryDirectory() as place:
-        # The desktop's user has to look at the pictures in it.
+        # The desktop's user must be able to read the pictures in the folder.
         Path(place).chmod(0o755)
         try:
             live = Live(*child.open(), Path(place))
             os.environ.update(live.environment)
-            # PyAutoGUI's Xlib does not understand the cookie's entry, which is for any host.
+            # PyAutoGUI's Xlib does not accept the wildcard host in the Xauthority file.
             live.run("xhost", "+local:")
-            # It finds its display by the environment, while it is loaded.
+            # PyAutoGUI reads ``DISPLAY`` while it is imported.
             pyautogui: Any = __import__("pyautogui")
             pyautogui.FAILSAFE = False
             where = Path(live.environment["XAUTHORITY"])

@@ -1,4 +1,4 @@
-"""How often the picture after an action is the one that the screen shows two seconds later.
+"""Measure how often the picture after an action equals the screen two seconds later.
 
 Usage: python -m bench.settle [--repeats N]
 """
@@ -21,7 +21,7 @@ from deskhand.desktop.results import Done
 from .tables import save
 
 LATER_SECONDS = 2.0
-# A caret, which blinks for ever, is the only thing that may differ.
+# Pixels that may differ: those of a blinking text cursor.
 CARET_PIXELS = 128
 
 STYLE = """<style>
@@ -51,18 +51,18 @@ PAGES = {
 
 
 class Scene(NamedTuple):
-    """One thing to do, and what is on the screen for it."""
+    """One action, and what the screen shows before it."""
 
     name: str
     page: str | None
-    """``None``: a terminal."""
+    """HTML of the page; ``None`` for a terminal."""
     act: Callable[[Desktop], Done]
     after: tuple[str, ...] = ()
-    """Keys that put things back."""
+    """Keys that undo the action."""
     moving: tuple[int, int, int, int] = (0, 0, 0, 0)
-    """Left, top, right and bottom of what moves by itself, in pixels of the picture."""
+    """Left, top, right and bottom of the part that moves by itself, in pixels of the picture."""
     seen: bool = True
-    """Whether it leaves anything changed in the end."""
+    """Whether the action changes the screen for good."""
 
 
 def key(text: str) -> Callable[[Desktop], Done]:
@@ -150,7 +150,7 @@ def measured(desktop: Desktop, scene: Scene, repeats: int) -> dict[str, object]:
         assert done.picture is not None
         desktop.wait(LATER_SECONDS)
         later = still(desktop.screenshot().data, scene)
-        # A scene in which nothing happens would always be right.
+        # A scene in which nothing happens would always count as the same.
         assert not scene.seen or differing(before, later), f"{scene.name}: nothing happened"
         same += differing(still(done.picture.data, scene), later) <= CARET_PIXELS
         verdicts.append(done.settled)

@@ -1,8 +1,8 @@
-"""Send made-up requests to every route of a desktop service; none may be answered with a 500.
+"""Send generated requests to every route of a desktop service; no response may be a 500.
 
     python -m bench.soak_api [--each 200] [--seed 0]
 
-Ends with status 1, and the request, at the first 500.
+At the first 500 it prints the request and exits with status 1.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def ask(http: httpx2.Client, asked: Asked) -> httpx2.Response:
 
 
 def soak(http: httpx2.Client, each: int, number: int) -> int:
-    """Ask every operation so many times; return how many requests that were."""
+    """Send each operation so many requests; return the number of all."""
     document: dict[str, Any] = http.get("/openapi.json").json()
     counted = 0
 
@@ -64,7 +64,7 @@ def soak(http: httpx2.Client, each: int, number: int) -> int:
 
 
 def main() -> int:
-    """Run a service and ask it; 0 when no answer was a 500."""
+    """Run a service and send it requests; return 0 when no response was a 500."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--each", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,9 +1,10 @@
-"""Open and close a desktop a thousand times, and run twenty at once; nothing may be left.
+"""Open and close a desktop a thousand times, and run twenty at once; nothing may be left behind.
 
     python -m bench.soak_desktops [--cycles 1000] [--together 20]
 
-Prints what was counted on the way, and ends with status 1 when something grew. Memory may grow
-by two frames: as much of a heap's top glibc keeps once it has seen blocks of that size come and go.
+Prints the counts on the way, and exits with status 1 when one has grown. Memory may grow by a few
+frames: glibc keeps the top of a heap after blocks of that size were freed (M_TRIM_THRESHOLD,
+mallopt(3)).
 """
 
 import argparse
@@ -36,7 +37,7 @@ Facts = dict[str, Any]
 
 
 def cycles(count: int) -> Facts:
-    """Open and close one after the other in this process; return what it came to."""
+    """Open and close desktops one after the other in this process; return the results."""
     first: Traces | None = None
     memory: list[int] = []
     process = psutil.Process()
@@ -57,7 +58,7 @@ def cycles(count: int) -> Facts:
             instance.open()
             instance.framebuffer.frame()
             instance.close()
-            # A dead desktop is a ring of objects that holds frames of 8 MB each.
+            # A closed desktop is a reference cycle that holds frames of 8 MB each.
             del instance
             gc.collect()
             if number == 2 or number % REPORT_EVERY == 0 or number == count:
@@ -75,7 +76,7 @@ def cycles(count: int) -> Facts:
 
 
 def together(count: int) -> Facts:
-    """Start services at once and end them; ok when all came up and none left a socket."""
+    """Start services at once and end them; the result is ok if none left a socket behind."""
     began = time.monotonic()
     instances = []
     with ExitStack() as stack:
@@ -109,7 +110,7 @@ def together(count: int) -> Facts:
 
 
 def main() -> int:
-    """Run both; 0 when nothing leaked."""
+    """Run both tests; return 0 when nothing leaked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cycles", type=int, default=1000)
     parser.add_argument("--together", type=int, default=20)

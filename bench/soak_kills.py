@@ -1,7 +1,7 @@
-"""Kills recorders at random moments; what they leave must play and be found by the next.
+"""Kill recorders at random moments; their files must play, and be recovered by the next one.
 
 Each file is read by ffprobe, and some by Chromium, as the kill left it; then it is recovered and
-read again. What had been shown a second before the kill must be there.
+read again. Everything that the screen showed until a second before the kill must be in it.
 Usage: python -m bench.soak_kills [--kills 50] [--browser 3] [--seed 0]
 """
 
@@ -24,7 +24,7 @@ PROMISED = 1.0
 
 
 def lost(folder: Path, seed: int) -> float:
-    """Kill and recover; the seconds before the kill of which nothing was kept."""
+    """Kill a recorder and recover its file; return how many seconds before the kill are missing."""
     shown, killed = killed_at_random(folder, seed)
     catalog = Catalog(folder)
     left = catalog.video(A)
@@ -40,7 +40,7 @@ def lost(folder: Path, seed: int) -> float:
 
 
 def counted(video: Path) -> int:
-    """How many pictures ffprobe decodes."""
+    """Return the number of pictures that ffprobe decodes."""
     asked = ["ffprobe", "-v", "fatal", "-count_frames", "-select_streams", "v"]
     asked += ["-show_entries", "stream=nb_read_frames", "-of", "csv=p=0", str(video)]
     return int(subprocess.run(asked, capture_output=True, check=True, text=True).stdout)

@@ -1,4 +1,4 @@
-"""Start commands that try to stay behind, then end them, or their service; nothing may be left.
+"""Start commands that try to survive, then end them, or their service; no process may be left.
 
 Children leave by setsid, by a double fork, by another one started at SIGTERM, or with an empty
 environment. They are ended by a kill of their process, by SIGTERM to the service, or by SIGKILL
@@ -29,16 +29,16 @@ SHAPES = {
     "in a terminal": "setsid {sleep} & {sleep}",
 }
 BARE = "env -i setsid {sleep} & {sleep}"
-"""What carries no mark and is in no group: only the end of the service ends it."""
+"""A process without environment and group, which only the end of the service can find."""
 
 
 def token(number: int) -> str:
-    """A sleep that nobody else on this machine sleeps."""
+    """Return an argument of ``sleep`` that no other process on this machine has."""
     return f"{10_000_000 + os.getpid() % 10_000}.{number}"
 
 
 def left(marks: set[str]) -> list[str]:
-    """The marks of processes that live."""
+    """Return the marks of the processes that are alive."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -52,7 +52,7 @@ def left(marks: set[str]) -> list[str]:
 
 
 def begun(desktop: Service, shape: str, mark: str) -> str:
-    """Start one and wait until all of its processes sleep; return its id."""
+    """Start a command and wait until all of its processes sleep; return its id."""
     command = (BARE if shape == "bare" else SHAPES[shape]).format(sleep=f"sleep {mark}")
     body: dict[str, object] = {"command": command}
     if shape == "in a terminal":
@@ -64,7 +64,7 @@ def begun(desktop: Service, shape: str, mark: str) -> str:
 
 
 def killed(desktop: Service, ids: dict[str, str]) -> None:
-    """Kill processes by the API, those that are over by what they left behind."""
+    """Kill commands through the API; one that has ended still has its descendants killed."""
     for process_id in ids.values():
         path = f"/api/v0/processes/{process_id}/signal"
         answer = desktop.http.post(path, json={"signal": "kill"})
@@ -91,7 +91,7 @@ ENDS: tuple[Callable[[Service], None], ...] = (asked, service_killed, keeper_kil
 
 
 def round_of(chance: random.Random, commands: int, folder: Path, seen: Counter[str]) -> float:
-    """One service with its commands and its end; returns the seconds until all were gone."""
+    """Run one service with its commands and end it; return the seconds until all were gone."""
     end = chance.choice(ENDS)
     shapes = [chance.choice([*SHAPES, "bare"]) for _ in range(commands)]
     marks = {token(number): shape for number, shape in enumerate(shapes)}
@@ -115,7 +115,7 @@ def round_of(chance: random.Random, commands: int, folder: Path, seen: Counter[s
 
 
 def main() -> None:
-    """Print what was tried, and how long the slowest end took."""
+    """Print the cases that were tried, and the duration of the slowest end."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--commands", type=int, default=12)

@@ -1,4 +1,4 @@
-"""Long forms of what the tests of recordings try shortly: the cap, a large index.
+"""Long versions of tests of recordings: the limit of a file's size, and a large index.
 
 Usage: python -m bench.soak_recording [--cap 104857600] [--parts 2]
 """
@@ -30,12 +30,12 @@ WHOLE = ((0, 0, 1920, 1080),)
 
 
 def noise(seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    """A picture that no encoder can make small."""
+    """Return a picture of noise, which no encoder can compress."""
     return np.random.default_rng(seed).integers(0, 255, (*SIZE, 4), dtype=np.uint8)
 
 
 def fill(folder: Path, cap: int, wanted: int) -> Facts:
-    """Record noise at full rate until so many parts are full."""
+    """Record noise at the full rate until so many parts are full."""
     settings = RecordingSettings(
         free_to_start=0, free_to_go_on=0, largest_file=cap, animation_after=1e6
     )

@@ -1,8 +1,8 @@
 """Feed the RFB parser real, random and broken sessions: `python -m bench.soak_rfb [SECONDS]`.
 
-The seed is printed first. Fails with a traceback when the parser raises anything but a refusal;
-ends with 1 and the session in hexadecimal when it keeps more than one message, or cuts the same
-bytes differently when they come in other pieces.
+The seed is printed first. Fails with a traceback when the parser raises anything but
+``ProtocolBroken``. Exits with status 1 and the session in hexadecimal when the parser buffers more
+than one message, or splits the same bytes differently when they arrive in other pieces.
 """
 
 import random
@@ -17,22 +17,22 @@ from deskhand.vncbridge.rfb.messages import SHAPES, ClientParser, Held
 HELLO = b"RFB 003.008\n\x01\x00"
 FOLDER = Path(__file__).parent.parent / "tests" / "data" / "rfb"
 REAL = [path.read_bytes() for path in sorted(FOLDER.glob("*.bin"))]
-"""What real clients said."""
+"""Recorded sessions of real clients."""
 LARGEST_KEPT = 8 + 4 * 1024
 
 
 def session(chance: random.Random) -> bytes:
-    """Return a session: mostly well formed, now and then with a wrong byte."""
-    said = bytearray(chance.choice((HELLO, HELLO, *REAL)))
+    """Return a session that is mostly well formed, with a wrong byte now and then."""
+    data = bytearray(chance.choice((HELLO, HELLO, *REAL)))
     for _ in range(chance.randrange(40)):
-        said += message(chance)
+        data += message(chance)
     for _ in range(chance.choice((0, 0, 1, 5))):
-        said[chance.randrange(len(said))] = chance.randrange(256)
-    return bytes(said)
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    return bytes(data)
 
 
 def message(chance: random.Random) -> bytes:
-    """Return one message of a type that is known, its body by chance."""
+    """Return one message of a known type with a random body."""
     kind = chance.choice(list(SHAPES))
     count = chance.randrange(6)
     match kind:
@@ -52,7 +52,7 @@ def message(chance: random.Random) -> bytes:
 
 
 def parsed(pieces: list[bytes]) -> tuple[list[tuple[str, bytes]], str]:
-    """Return what was understood, and why it ended."""
+    """Return the parsed messages, and the error with which parsing ended."""
     stream, held = ClientParser(), Held()
     found = []
     try:
@@ -67,13 +67,13 @@ def parsed(pieces: list[bytes]) -> tuple[list[tuple[str, bytes]], str]:
 
 
 def cut(data: bytes, chance: random.Random) -> list[bytes]:
-    """Return the bytes in pieces."""
+    """Return the bytes in random pieces."""
     edges = sorted(chance.randrange(len(data) + 1) for _ in range(chance.randrange(1, 30)))
     return [data[start:end] for start, end in zip([0, *edges], [*edges, len(data)], strict=True)]
 
 
 def main(seconds: float) -> int:
-    """Run and return the process's status."""
+    """Run for so many seconds; return the exit status."""
     seed = time.time_ns()
     chance = random.Random(seed)
     end, played = time.monotonic() + seconds, 0
@@ -81,7 +81,7 @@ def main(seconds: float) -> int:
     while time.monotonic() < end:
         data = session(chance)
         whole, pieces = parsed([data]), parsed(cut(data, chance))
-        # The bytes before a refusal may have been passed on or not; what was, must be the same.
+        # Messages before an error may or may not have been returned; those that were must be equal.
         shorter = min(len(whole[0]), len(pieces[0]))
         if whole[1] != pieces[1] or whole[0][:shorter] != pieces[0][:shorter]:
             print(f"cut differently: {data.hex()}")

@@ -1,4 +1,4 @@
-"""Types all 500 strings of the corpus into xterm, Chromium and GTK, under three layouts and load.
+"""Type all 500 strings of the corpus into xterm, Chromium and GTK, with three layouts, under load.
 
 Usage: python -m bench.soak_typing [--layouts us,de,fr] [--busy 0,2] [--every N]
 """
@@ -26,7 +26,7 @@ STRINGS: list[str] = json.loads(
 
 @contextmanager
 def targets(folder: Path, layout: str) -> Iterator[dict[str, Place]]:
-    """A terminal, a browser and a text view, each on a desktop of its own."""
+    """Open a terminal, a browser and a text view, each on a desktop of its own."""
     with ExitStack() as stack:
         desktops = [
             stack.enter_context(service(folder / f"{name}.log", "desktop")) for name in "abc"
@@ -42,7 +42,7 @@ def targets(folder: Path, layout: str) -> Iterator[dict[str, Place]]:
 
 
 def measured(place: Place, texts: list[str]) -> dict[str, Any]:
-    """Type them all; how many came exactly, how many more by NFC, and the first that did not."""
+    """Type all texts; return how many arrived exactly, how many in NFC only, and wrong ones."""
     began = time.monotonic()
     exact, composed, wrong = 0, 0, list[tuple[str, str]]()
     for text in texts:
@@ -63,7 +63,7 @@ def measured(place: Place, texts: list[str]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Type everywhere; 0 when all came exactly."""
+    """Type everywhere; return 0 when all texts arrived exactly."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--layouts", default="us,de,fr")
     parser.add_argument("--busy", default="0,2", help="processes that take all time they get")
@@ -79,8 +79,8 @@ def main() -> int:
         ):
             for loops in map(int, asked.busy.split(",")):
                 with busy(loops):
-                    told = threads.map(lambda place: measured(place, texts), found.values())
-                    for name, facts in zip(found, told, strict=True):
+                    measurements = threads.map(lambda place: measured(place, texts), found.values())
+                    for name, facts in zip(found, measurements, strict=True):
                         results[f"{name}, {layout}, {loops} busy loops"] = facts
                         print(f"{layout} {name} beside {loops} loops: {facts}", flush=True)
     save("soak_typing", {"typing": results})

@@ -1,7 +1,7 @@
-"""Wait for commands longer than a server's time-outs usually are, many at once.
+"""Wait for commands longer than usual time-outs of servers, many at once.
 
-The given case ``process.output/wait_longer_than_http_write_timeout`` takes 25 s, which the test
-suite has not got. It is played here against a desktop, and through a control plane.
+The case ``process.output/wait_longer_than_http_write_timeout`` takes 25 s, which is too long for
+the test suite. It runs here against a desktop, and through a control plane.
 Usage: python -m bench.soak_waits [--seconds 25] [--waits 100]
 """
 
@@ -18,7 +18,7 @@ from tests.system.services import Service, service
 
 
 async def waits(control_plane: Service, where: str, seconds: int, count: int) -> float:
-    """Have all wait for one command each; returns the seconds by which the last was late."""
+    """Wait for one command each, all at once; return the delay of the last answer in seconds."""
     limits = httpx2.Limits(max_connections=count)
     async with httpx2.AsyncClient(
         base_url=control_plane.url,
@@ -40,7 +40,7 @@ async def waits(control_plane: Service, where: str, seconds: int, count: int) ->
 
 
 def main() -> None:
-    """Print how late the last of the waits ended, at each place."""
+    """Print the delay of the last answer of each service."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=25)
     parser.add_argument("--waits", type=int, default=100)

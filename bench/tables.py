@@ -1,4 +1,4 @@
-"""What the benchmarks share: timing, tables of ratios, and the file of results."""
+"""Common code of the benchmarks: timing, tables of ratios, and the files of results."""
 
 import json
 import os
@@ -15,7 +15,7 @@ Times = Mapping[str, float]
 
 
 def milliseconds(work: Callable[[], Any], repeats: int = 1) -> float:
-    """Median time of doing something."""
+    """Return the median milliseconds of a function."""
     taken = []
     for _ in range(repeats):
         started = time.perf_counter()
@@ -25,7 +25,10 @@ def milliseconds(work: Callable[[], Any], repeats: int = 1) -> float:
 
 
 def in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Median milliseconds of each; all take turns, so that a busy machine is unfair to nobody."""
+    """Return the median milliseconds of each function.
+
+    They take turns, so that load on the machine affects all of them equally.
+    """
     taken: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(repeats):
         for name, way in ways.items():
@@ -34,14 +37,14 @@ def in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, f
 
 
 def show(title: str, times: Times, ours: str) -> None:
-    """Print times, and how often as long as ours each takes."""
+    """Print times with their ratios to ours."""
     print(f"{title}:")
     for name, spent in times.items():
         print(f"  {name:34} {spent:10.2f} ms {spent / max(times[ours], 1e-6):8.1f}x")
 
 
 def save(name: str, results: Mapping[str, Any]) -> None:
-    """Write results into a file of that name; nothing in it tells where it was made."""
+    """Write results into a file; the file does not identify the machine."""
     RESULTS.mkdir(exist_ok=True)
     machine = {"cpus": os.cpu_count(), "python": platform.python_version()}
     load = {"load_1m": round(os.getloadavg()[0], 1)}

@@ -1,4 +1,4 @@
-"""What a desktop could leave behind on this machine, counted."""
+"""Counts of what a desktop could leave behind on this machine."""
 
 import os
 import socket
@@ -22,7 +22,7 @@ class Traces:
 
 
 def traces(display: str = "*") -> Traces:
-    """Count now; of X sockets and locks only those of one display, such as ``3``, if given."""
+    """Return the current counts; ``display``, such as ``3``, limits X sockets and locks to it."""
     return Traces(
         descriptors=len(list(Path("/proc/self/fd").iterdir())),
         threads=threading.active_count(),

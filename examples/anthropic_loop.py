@@ -1,4 +1,4 @@
-"""A loop of one's own over Anthropic's computer toolset; Deskhand is only the computer.
+"""An agent loop over Anthropic's computer toolset, for which Deskhand is only the computer.
 
 Usage: ANTHROPIC_API_KEY=... python examples/anthropic_loop.py "open a terminal" [MODEL]
 """
@@ -17,19 +17,19 @@ MOST_TURNS = 50
 CLICKS = ("left_click", "right_click", "middle_click", "double_click", "triple_click", "scroll")
 
 
-async def perform(desktop: AsyncDesktop, name: str, given: dict[str, Any]) -> Done:
-    """Do one call of the model: names and fields are those of Deskhand's own actions."""
-    fields = dict(given)
+async def perform(desktop: AsyncDesktop, name: str, arguments: dict[str, Any]) -> Done:
+    """Perform one call of the model, whose names and fields are those of Deskhand's actions."""
+    fields = dict(arguments)
     if name == "key":
         fields["text"] = " ".join([fields["text"]] * fields.pop("repeat", 1))
     if name in CLICKS and "coordinate" not in fields:
         fields["coordinate"] = list(await desktop.cursor())
-    looks = name in ("screenshot", "zoom", "cursor_position")
-    return await desktop.act(name, not looks, **fields)
+    observes_only = name in ("screenshot", "zoom", "cursor_position")
+    return await desktop.act(name, not observes_only, **fields)
 
 
 async def result_of(desktop: AsyncDesktop, call: Any) -> dict[str, Any]:
-    """Answer one call with what became of it: words, and a picture of the screen at rest."""
+    """Return the result of one call: a text, and a picture of the settled screen."""
     result = {"type": "tool_result", "tool_use_id": call.id, "toolset_name": call.toolset_name}
     try:
         done = await perform(desktop, call.name, call.input)
@@ -44,7 +44,7 @@ async def result_of(desktop: AsyncDesktop, call: Any) -> dict[str, Any]:
 
 
 async def main(task: str, model: str) -> str:
-    """Work on the task until the model calls no more; return what it said last."""
+    """Work on the task until the model makes no more calls; return its last text."""
     messages: list[Any] = [{"role": "user", "content": task}]
     async with AsyncAnthropic() as client, AsyncDesktop.launch() as desktop:
         for _ in range(MOST_TURNS):

@@ -1,4 +1,4 @@
-"""A desktop of one's own: see it, act on it, record it.
+"""Start a desktop, act on it, take a screenshot and record a video.
 
 Usage: python examples/quickstart.py [FOLDER]
 """

@@ -45,6 +45,7 @@ def joined(
     """Combine the changed regions of two successive frames; None means anywhere."""
     if earlier is None or later is None:
         return None
+    # A dict keeps the order and drops duplicates: the pointer's region is often in both.
     both = tuple(dict.fromkeys((*earlier, *later)))
     return both if len(both) <= MOST_PLACES else None
 

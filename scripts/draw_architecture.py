@@ -1,4 +1,4 @@
-"""Writes the folder table and the allowed imports into ARCHITECTURE.md.
+"""Write the folder table and the allowed imports into ARCHITECTURE.md.
 
 Usage: python -m scripts.draw_architecture
 """
@@ -15,7 +15,7 @@ PAGE = ROOT / "ARCHITECTURE.md"
 
 
 def drawn(tree: SourceTree, layers: Mapping[str, set[str]]) -> dict[str, str]:
-    """Return the text of each drawn part by its name."""
+    """Return the text of each generated part by its name."""
     rows = ["| folder | modules | purpose |", "|---|---|---|"]
     for folder, modules in sorted(tree.folders.items()):
         package = tree.modules.get(folder.replace("/", "."))
@@ -32,7 +32,7 @@ def drawn(tree: SourceTree, layers: Mapping[str, set[str]]) -> dict[str, str]:
 
 
 def updated(text: str, parts: Mapping[str, str]) -> str:
-    """Return the page with the drawn parts between their marks."""
+    """Return the page with the generated parts between their markers."""
     for name, part in parts.items():
         before, mark, rest = text.partition(f"<!-- {name} -->\n")
         _, end, after = rest.partition("<!-- end -->")

@@ -1,4 +1,4 @@
-"""Writes the modules of the client without ``await`` from those with it."""
+"""Generate the client modules without ``await`` from those with it."""
 
 import re
 import subprocess
@@ -35,17 +35,17 @@ For programs without an event loop. Written from ``deskhand.desktop.{name}`` by
 
 
 def source(name: str) -> Path:
-    """Return the file that is written by hand."""
+    """Return the path of the module that is written by hand."""
     return FOLDER / f"{name}.py"
 
 
 def written(name: str) -> Path:
-    """Return the file that is made of it."""
+    """Return the path of the module that is generated from it."""
     return FOLDER / f"{name}_sync.py"
 
 
 def without_await(name: str) -> str:
-    """Return the module without ``await``."""
+    """Return the source of the module without ``await``."""
     body = source(name).read_text()
     first = body.removeprefix('"""').partition("\n")[0].removesuffix('"""')
     title = _TITLE.format(first=first, name=name.replace("/", "."))
@@ -56,7 +56,7 @@ def without_await(name: str) -> str:
 
 
 def _ordered(body: str) -> str:
-    """Sort imports and lines as ruff has them."""
+    """Sort the imports and format the source as ruff requires."""
     for command in (("check", "--select", "I", "--fix", "--quiet"), ("format", "--quiet")):
         body = subprocess.run(
             [*(sys.executable, "-m", "ruff"), *command, "--stdin-filename", "desktop/it.py", "-"],

@@ -1,4 +1,4 @@
-"""Writes tests/data/typing.json: 500 strings that must arrive exactly as they were typed.
+"""Write tests/data/typing.json: 500 strings that must arrive exactly as they were typed.
 
 Usage: python scripts/make_typing_corpus.py
 """
@@ -14,7 +14,8 @@ COUNT = 500
 LONGEST = 10_000
 SEED = 20_260
 
-# First and last code point: every assigned letter, mark, number and sign of them is typed.
+# First and last code point of each range, of which every assigned letter, mark, number and sign is
+# typed.
 SCRIPTS = {
     "ascii": [(0x20, 0x7E)],
     "latin": [(0xA1, 0x24F), (0x1E00, 0x1EFF)],
@@ -55,14 +56,14 @@ SENTENCES = (
 
 
 def typed(first: int, last: int) -> Iterator[str]:
-    """Yield the characters of a range that a keyboard could have."""
+    """Yield the characters of a range that are not controls or unassigned."""
     for code in range(first, last + 1):
         if unicodedata.category(chr(code))[0] in "LMNPSZ":
             yield chr(code)
 
 
 def script_strings() -> Iterator[str]:
-    """Every character once, forty at a time."""
+    """Yield strings of forty characters with every character once."""
     for ranges in SCRIPTS.values():
         characters = [character for span in ranges for character in typed(*span)]
         for start in range(0, len(characters), 40):
@@ -72,7 +73,7 @@ def script_strings() -> Iterator[str]:
 
 
 def combined_strings() -> Iterator[str]:
-    """Letters with marks of their own, as nobody has a key for."""
+    """Yield letters with combining marks for which no keyboard layout has a key."""
     marks = [chr(code) for code in range(0x300, 0x340)]
     for start in range(0, len(marks), 8):
         yield "".join(
@@ -82,7 +83,7 @@ def combined_strings() -> Iterator[str]:
 
 
 def mixed_strings(chance: random.Random) -> Iterator[str]:
-    """Words of several scripts, emoji, line breaks and tabs side by side."""
+    """Yield mixtures of words in several scripts, emoji, line breaks and tabs."""
     near, far = (
         [word for sentence in some for word in sentence.split(" ")]
         for some in (SENTENCES[:3], SENTENCES[3:])
@@ -94,7 +95,7 @@ def mixed_strings(chance: random.Random) -> Iterator[str]:
 
 
 def corpus() -> list[str]:
-    """All strings, the same ones whenever it is asked."""
+    """Return all strings, the same at each call."""
     chance = random.Random(SEED)  # noqa: S311 - nothing is secret here
     strings = [*script_strings(), *combined_strings(), *SENTENCES, *EMOJI, "".join(EMOJI)]
     mixed = mixed_strings(chance)

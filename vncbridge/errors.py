@@ -1,9 +1,9 @@
-"""Everything this package raises on purpose.
+"""Exceptions of this package.
 
 BridgeError
 ├── UpstreamUnavailable   the RFB server cannot be reached
-├── ProtocolBroken        a client does not speak RFB as we know it; its stream ends
-├── CannotListen          the address is taken, or not ours to use
+├── ProtocolBroken        a client does not follow RFB; its stream ends
+├── CannotListen          the address is in use, or not permitted
 └── ClientGone            the client closed its connection before the response
 """
 
@@ -17,11 +17,11 @@ class UpstreamUnavailable(BridgeError):
 
 
 class ProtocolBroken(BridgeError):
-    """A client said what cannot be passed on; the text says what."""
+    """A client's message cannot be passed on; the text gives the reason."""
 
 
 class CannotListen(BridgeError):
-    """A service cannot listen where it should."""
+    """A service cannot listen on its address."""
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(address, reason)
@@ -33,7 +33,7 @@ class CannotListen(BridgeError):
 
 
 class ClientGone(BridgeError):
-    """The client went away before it was answered."""
+    """The client disconnected before the response."""
 
     def __str__(self) -> str:
         return "the client went away"

@@ -69,10 +69,10 @@ class MssScreen:
             self._mss: Any = mss.MSS()
             # Entry 0 is the bounding box of all monitors.
             self._monitor = self._mss.monitors[1]
-            shot = self._mss.grab(self._monitor)
+            image = self._mss.grab(self._monitor)
         except (ScreenShotError, IndexError) as error:
             raise DisplayGone("to attach to", str(error)) from error
-        self._size = Size(shot.width, shot.height)
+        self._size = Size(image.width, image.height)
 
     def __enter__(self) -> Self:
         return self
@@ -83,6 +83,7 @@ class MssScreen:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
+        # mss asserts or raises when the connection is gone already.
         with suppress(*_GRAB_ERRORS):
             self._mss.close()
 
@@ -98,11 +99,11 @@ class MssScreen:
             DisplayGone: If the screen is gone or has another size.
         """
         try:
-            shot = self._mss.grab(self._monitor)
+            image = self._mss.grab(self._monitor)
         except _GRAB_ERRORS as error:
             _gone.set()
             raise DisplayGone("attached to", repr(error)) from error
-        return np.frombuffer(shot.raw, np.uint8).reshape(shot.height, shot.width, 4)
+        return np.frombuffer(image.raw, np.uint8).reshape(image.height, image.width, 4)
 
     def pointer(self) -> Point:
         """Return the position of the pointer."""
@@ -113,6 +114,7 @@ class PyAutoGuiInput:
     """Presses keys and buttons, and keeps track of those that are down."""
 
     def __init__(self, size: Size, acted: Callable[[], None] = lambda: None) -> None:
+        # PyAutoGUI waits 0.1 s after each call by default.
         pyautogui.PAUSE = 0
         # PyAutoGUI's fail-safe raises while the pointer is in a corner, a valid position here.
         pyautogui.FAILSAFE = False
@@ -129,6 +131,7 @@ class PyAutoGuiInput:
             ActionFailed: If the display rejects an event.
         """
         for event in events:
+            # Checked before the first event, so that a text is typed completely or not at all.
             if isinstance(event, Tap | KeyPress) and key_name(event.keysym) is None:
                 raise UntypableText(hex(event.keysym))
         try:
@@ -161,6 +164,7 @@ class PyAutoGuiInput:
                 pyautogui.moveTo(round(to.x / across), round(to.y / down), _pause=False)
             case ButtonPress(button) if button in _WHEEL:
                 across, up = _WHEEL[button]
+                # Scroll events of PyAutoGUI are signed: up and right are positive.
                 turn = pyautogui.hscroll if across else pyautogui.scroll
                 turn((across or up) * _NOTCH, _pause=False)
             case ButtonPress(button) if button in _BUTTONS:

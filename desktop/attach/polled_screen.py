@@ -159,6 +159,7 @@ class PolledScreen:
                     self._compare_pointer()
                 except DisplayGone:
                     self._lose()
+                    # Without subscriptions the thread waits instead of capturing a lost screen.
                     self._damage_subscriptions.clear()
                     self._frame_subscriptions.clear()
                 self._wanted.wait(_PACE_SECONDS)

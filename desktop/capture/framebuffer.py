@@ -119,6 +119,7 @@ class Framebuffer:
             DisplayGone: If there is no such display.
         """
         self._connection = connect(self._display, self._xauthority)
+        # `select` waits on this pipe too, so that other threads can wake the thread.
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
@@ -207,6 +208,7 @@ class Framebuffer:
         self._grabber = Grabber(self._connection, self._size)
         self._grabber.share_memory()
         self._ask_for_damage()
+        # The first frame covers the whole screen, whatever was painted before.
         self._pending = [whole(self._size)]
         self._frame = self._framed(time.monotonic())
         self._refresh()
@@ -303,6 +305,8 @@ class Framebuffer:
         now = time.monotonic()
         damage = merged(self._pending)
         self._grabber.grab(self._snapshots.rows(damage))
+        # The rows must be read before `_pending` is cleared, because a failed capture keeps them
+        # pending.
         self._pending.clear()
         changed = self._snapshots.update(self._grabber.pixels, damage)
         if changed:
@@ -318,6 +322,7 @@ class Framebuffer:
         reply = self._connection.core.QueryPointer(self._root).reply()
         self._drain()
         position = Point(reply.root_x, reply.root_y)
+        # The position is new in every reply; the image is fetched again only after a CursorNotify.
         known = self._cursor
         if known is None:
             cursor = self._fixes.GetCursorImage().reply()
@@ -340,6 +345,8 @@ class Framebuffer:
                 waits = [polled + pause - now] if self._frame_subscriptions else []
                 sources = [self._wake_read]
                 if now < calm_until:
+                    # The socket is not watched while a pause runs: events wait in it until the
+                    # pause ends.
                     waits.append(calm_until - now)
                 elif not self._notified:
                     sources.append(self._connection.get_file_descriptor())

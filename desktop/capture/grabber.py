@@ -52,6 +52,8 @@ class Grabber:
             segment.forget()
             segment.close()
             return
+        # The segment is marked for removal once both sides are attached, so that a crash leaves
+        # none.
         segment.forget()
         self._segment = segment
         self.pixels = segment.array.reshape(self._size.height, self._size.width, 4)
@@ -72,6 +74,7 @@ class Grabber:
                     _ALL_PLANES,
                     xcffib.xproto.ImageFormat.ZPixmap,
                     self._shared,
+                    # The offset places the rows where they are in a full frame.
                     top * width * 4,
                 ).reply()
 

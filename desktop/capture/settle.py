@@ -106,6 +106,7 @@ class Settle:
         self.regions += wanted
         self._latest.append(damage)
         if not all(_covered(region, self._restless) for region in wanted):
+            # A late report never moves the last paint back.
             last = damage.time if self._last is None else max(self._last, damage.time)
             since = self.started if self._last is None else max(self._last, self.started)
             self._pause = max(self._pause, last - since)
@@ -152,6 +153,7 @@ class Settle:
         return max(last, self.started) + quiet
 
     def _pressed(self, region: Region) -> bool:
+        # A feedback has the size of a button; a larger paint is an effect.
         at = self.clicked
         return at is not None and region.holds(at) and math.prod(region.size) <= _LARGEST_BUTTON
 

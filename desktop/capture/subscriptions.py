@@ -68,6 +68,7 @@ class DamageSubscription:
         with self._lock:
             if self._arrived or self._gone:
                 return self._next_arrived()
+            # At most one waiter: the subscription belongs to one coroutine.
             self._waiter = (asyncio.get_running_loop(), event)
         try:
             async with asyncio.timeout(timeout):
@@ -157,6 +158,7 @@ class FrameSubscription:
                     left = deadline - time.monotonic()
                     if left <= 0:
                         return None
+                    # The lock is released while the consumer waits (threading.Condition).
                     self._condition.wait(left)
                 if self._closed:
                     return None

@@ -69,6 +69,7 @@ def number_of(last_event_id: str, boot: str) -> int | None:
     bus, _, number = last_event_id.rpartition("-")
     if bus != boot or not (number.isascii() and number.isdigit()):
         return -1
+    # `int` raises ValueError for more than 4300 digits.
     return int(number) if len(number) <= _LONGEST_NUMBER else -1
 
 

@@ -97,6 +97,7 @@ class EventSubscription:
         if self._closed:
             return
         if len(self._queue) >= self._bus.limit:
+            # The listener reads the state again, so the queued events are of no more use.
             self._queue.clear()
             event = DesktopEvent(event.number, LOST, {}, event.at)
         self._queue.append(event)
@@ -122,6 +123,7 @@ class EventBus:
 
     def publish(self, kind: str, data: Json | None = None) -> DesktopEvent:
         """Deliver an event to all subscriptions and return it."""
+        # Under the lock, so that every subscription gets events in the order of their numbers.
         with self._lock:
             self._count += 1
             event = DesktopEvent(self._count, kind, data or {}, self._clock())
@@ -160,6 +162,7 @@ class EventBus:
 
     def _since(self, after: int) -> list[DesktopEvent]:
         oldest = self._recent[0].number if self._recent else self._count + 1
+        # A number above the count belongs to another bus, one below the oldest to forgotten events.
         if not oldest - 1 <= after <= self._count:
             return [DesktopEvent(self._count, LOST, {}, self._clock())]
         return [event for event in self._recent if event.number > after]

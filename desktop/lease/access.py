@@ -54,6 +54,7 @@ class UnrestrictedAccess:
 
 def is_read_only(request: ActionRequest | BatchRequest) -> bool:
     """Return whether a request changes nothing, so that it needs no right to act."""
+    # A batch with one action that needs the right to act needs it as a whole.
     actions = request.actions if isinstance(request, BatchRequest) else (request,)
     return all(isinstance(one.action, Screenshot | CursorPosition | Wait) for one in actions)
 

@@ -111,6 +111,7 @@ async def _send(
             if _compared(present) != _compared(sent):
                 await websocket.send_json(present)
                 sent = present
+            # The revision is that of the sent state, so that a change during the send counts.
             await lease.changed(present["revision"], VIEWERS_INTERVAL)
 
 
@@ -139,6 +140,7 @@ def _take(lease: LeaseRuntime, call: LeaseCall) -> bool:
 
 def _renew_or_release(lease: LeaseRuntime, call: LeaseCall, chat: str) -> None:
     person = call.name or call.viewer
+    # A header identifies a chat, so that it releases without a name.
     if call.action == "release" and chat and not person:
         lease.release_chat(chat)
         return

@@ -143,11 +143,14 @@ class LeaseRules:
         self.tick(now)
         session = self._open
         if session is not None and session.person.key != person.key and not force:
+            # The first request stays until it ends: a later one must not push it aside. Repeating
+            # it changes what is requested and does not extend the time to answer.
             if self.request is None or self.request.person.key == person.key:
                 until = self.request.until if self.request else now + REQUEST_TIMEOUT
                 self._set_request(ControlRequest(person, until, take_over_on_timeout, private))
             return False
         if session is not None and session.person.key == person.key:
+            # The holder takes control again: the session goes on.
             session.last_input = now
             if (session.person, session.private) != (person, private):
                 session.person, session.private = person, private
@@ -216,6 +219,7 @@ class LeaseRules:
         self.tick(now)
         if self._open is not None:
             raise HumanInControl(self._open.person.name)
+        # A chat holds control by its id; a client such as curl has none to hold it by.
         if not chat:
             return
         if self._chat is not None and self._chat != chat:
@@ -266,6 +270,7 @@ class LeaseRules:
         session = self._open
         if session is not None:
             gone = session.disconnected_at
+            # The limit for a lost connection comes first: it is the shorter one.
             if gone is not None and now >= gone + ABSENT_PERSON:
                 self._pass_on(session, now, "left")
             elif now >= session.last_input + IDLE_PERSON:
@@ -287,6 +292,7 @@ class LeaseRules:
         return self._open
 
     def _pass_on(self, session: _OpenSession, now: float, reason: Reason) -> None:
+        # `_end` clears the request.
         request = self.request
         self._end(session, now, reason)
         if request is not None:

@@ -122,6 +122,7 @@ class LeaseRuntime:
     @contextmanager
     def acting(self, chat: str) -> Iterator[None]:
         """Hold the right to act in the body. Raises ``HumanInControl`` and ``HeldByChat``."""
+        # A refusal must come before the action is counted, or the count would never fall again.
         self.check_act(chat)
         self.lease.acting(chat, self._clock(), begins=True)
         try:
@@ -152,6 +153,7 @@ class LeaseRuntime:
     def used(self, key: str, *, keys: int, clicks: int) -> None:
         """Count input of the person in control."""
         self.lease.used(key, self._clock(), keys=keys, clicks=clicks)
+        # In private the recording shows a placeholder, so input there is no activity.
         if self._effects is not None and not self.lease.private:
             self._effects.person_acted()
 
@@ -167,6 +169,7 @@ class LeaseRuntime:
 
     def noticed(self, kind: str, data: Json) -> None:
         """Add a window event to a person's control session. Any thread may call."""
+        # The window watcher calls this from its thread; `deque.append` is atomic.
         if kind in _WINDOWS and self.lease.person is not None:
             self._windows.append(f"{_WINDOWS[kind]} {data.get('class') or 'a window'}.")
 
@@ -209,6 +212,7 @@ class LeaseRuntime:
 
     @contextmanager
     def _change(self) -> Iterator[float]:
+        # A call that raises may still have changed the lease: it calls `tick` before its check.
         try:
             yield self._clock()
         finally:
@@ -227,6 +231,8 @@ class LeaseRuntime:
         if self._actor_changed(before.holder[0]):
             self._effects.actor_changed()
         if before.revision != self._applied.revision:
+            # Input is released before the new state is published: a client that reads that it has
+            # control may act at once.
             self._effects.lease_changed(self.state())
             self._wake_waiters()
         self._set_timer()

@@ -33,7 +33,7 @@ from deskhand.vncbridge.http.file_response import (
     open_file_response,
     openapi_responses,
 )
-from deskhand.vncbridge.http.multipart import Mixed, piece
+from deskhand.vncbridge.http.multipart import MultipartBody, body_part
 
 PREFIX = "/api/v0/desktop"
 
@@ -144,6 +144,7 @@ class _Routes:
         """End a recording; the answer has the places of its files, or on request the files."""
         recording_id, _ = await self._parse_body(request)
         failed = "Failed to stop recording."
+        # The last actions may still wait in the step log.
         await self._written()
         stored = await _answer(failed, self._recorder.stop, recording_id)
         if "multipart/mixed" in request.headers.get("accept", ""):
@@ -172,6 +173,7 @@ class _Routes:
     async def note(self, recording_id: str, report: StepReport, request: Request) -> None:
         """Add a step that this desktop did not see itself."""
         chat = caller_headers.text(request.headers, caller_headers.CHAT)
+        # The chat of the request's header applies unless the report names one.
         fields = report.model_dump() | {"chat_id": report.chat_id or chat}
         # The reporting service's clock may have been set back during the step.
         step = Step(**fields | {"ended": max(report.started, report.ended)})
@@ -229,10 +231,13 @@ class _Routes:
             body = None
         if not isinstance(body, dict):
             _refuse(400, "Failed to decode request body.")
+        # An unknown field is an error, otherwise a misspelt `label` would be lost silently.
         unknown = next((name for name in body if name not in _FIELDS), None)
         if unknown is not None:
             _refuse(400, f'Unknown field "{unknown}".', f"there are {', '.join(_FIELDS)}")
+        # The checks are written by hand, because their messages are part of the API.
         recording_id, label = body.get("recording_id"), body.get("label")
+        # A null label is a missing label.
         label = "" if label is None else label
         if not recording_id:
             _refuse(400, "Missing recording_id.")
@@ -252,6 +257,7 @@ async def _answer(failed: str, work: Callable[..., Result], *arguments: object) 
         return await to_thread.run_sync(work, *arguments)
     except InvalidRecordingId as error:
         _refuse(400, "Invalid recording_id format.", str(error))
+    # NotInRecording is an UnknownRecording, so its clause comes first.
     except NotInRecording as error:
         _refuse(404, f"{error.kind.capitalize()} not found.", str(error))
     except UnknownRecording as error:
@@ -271,19 +277,20 @@ def _refuse(status: int, message: str, detail: str | None = None) -> NoReturn:
     raise HTTPException(status, detail=content)
 
 
-def _files(stored: StoredRecording) -> Mixed:
+def _files(stored: StoredRecording) -> MultipartBody:
     """Return the first video and the thumbnail of a recording as one multipart body."""
     # The protocol of this response has two parts at most; further videos have their own URLs.
-    pieces = [piece("video/mp4", stored.videos[0])]
+    pieces = [body_part("video/mp4", stored.videos[0])]
     if stored.thumbnail is not None:
-        pieces.append(piece("image/jpeg", stored.thumbnail))
-    return Mixed(pieces, uuid.uuid4().hex)
+        pieces.append(body_part("image/jpeg", stored.thumbnail))
+    return MultipartBody(pieces, uuid.uuid4().hex)
 
 
 async def _media(failed: str, request: Request, path: Path, media_type: str, kind: str) -> Response:
     name = f"{kind}-{path.parent.name}-{path.name}"
     try:
         return await file_response(request, path, media_type, name)
+    # The recording may be deleted between the lookup and the opening of its file.
     except FileNotFoundError:
         _refuse(404, "Recording not found.", str(UnknownRecording(path.parent.name)))
     except OSError as error:

@@ -82,11 +82,13 @@ class FrameStream:
             self._pointer_area = None
             self._subscription.close()
             self._subscription = self._subscribed()
+            # `close` may have run in another thread while the subscription was opened.
             if self._closed:
                 self._subscription.close()
                 return None
             self._hidden = False
             return self._placeholder(f"private, {self._privacy.last_seconds:.0f} s")
+        # The counter is read before the capture: a change of the mode in between is detected below.
         count = self._privacy.activations
         captured = None if self._privacy.active else self._capture(timeout)
         if self._privacy.active or self._privacy.activations != count:
@@ -98,6 +100,7 @@ class FrameStream:
         """End the stream."""
         self._closed = True
         self._subscription.close()
+        # A reader that waits for the end of privacy mode must notice that the stream was closed.
         self._privacy.wake()
 
     def _subscribed(self) -> FrameSubscription:
@@ -119,6 +122,7 @@ class FrameStream:
         # one on which only the pointer moved, counts as captured now.
         moment = max(frame.time, self._opened) if regions else time.monotonic()
         area = pointer_region(pointer, whole(self._screen.size))
+        # Without the old area of the pointer nothing is known about the previous frame.
         changed = None if self._pointer_area is None else (*regions, self._pointer_area, area)
         self._pointer_area = area
         overlay = None if area.is_empty else Overlay(area, crop(frame.pixels, area, pointer))

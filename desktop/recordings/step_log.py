@@ -64,6 +64,7 @@ class StepLog:
     def write(self, record: ActionRecord) -> None:
         """Write an action; call this on the event loop."""
         heard = self._fields.connected()
+        # Without reports, or without text that could be secret, there is nothing to wait for.
         if not heard or not record.text or record.action not in TYPING:
             self._add_step(step_from_action(record))
             return
@@ -79,6 +80,7 @@ class StepLog:
     async def _write_later(self, record: ActionRecord) -> None:
         await asyncio.sleep(self._delay)
         end = record.ended + self._delay
+        # The query blocks, so it runs in a thread.
         hidden = await asyncio.to_thread(self._fields.password_between, record.started, end)
         secret = self._mask(record.text or "") != record.text
         self._add_step(step_from_action(record, hidden and not secret))

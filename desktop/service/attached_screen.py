@@ -50,6 +50,7 @@ class AttachedComputer(Computer):
         self, batch: BatchRequest, caller: Caller, journal: ActionProgress = NO_PROGRESS
     ) -> BatchOutcome:
         """Perform actions; raises :class:`InvalidAction` if one of them cannot be done whole."""
+        # All are checked before the first is performed, so that a batch is refused as a whole.
         for request in batch.actions:
             _check(request)
         return await super().batch(batch, caller, journal)
@@ -104,6 +105,7 @@ class AttachedScreen:
         computer = await common.open_computer(stack, AttachedComputer, devices, focus, recording)
         common.open_lease(
             *(stack, computer, recorder, lambda: None),
+            # Nothing relays a person's input here, so every session becomes a step.
             lambda session: recorder.add_step(
                 step_from_control_session(session, activity_summary(session))
             ),

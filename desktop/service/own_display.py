@@ -118,7 +118,7 @@ class DesktopService:
         registry = await common.open_registry(stack, self, cgroup, self._git)
         computer = await common.open_computer(stack, Computer, devices, focus, recording)
         common.open_lease(
-            *(stack, computer, recording.recorder, self._viewers.settle),
+            *(stack, computer, recording.recorder, self._viewers.apply_control_change),
             lambda session: _record(session, recording.recorder),
         )
         return display, OpenParts(computer, recording, registry, cgroup)
@@ -176,6 +176,7 @@ class DesktopService:
             size = context.settings.size
             announce(self._common.ready_message(address.url, context.pid, name, size).line())
         elif address.path is not None:
+            # A browser cannot open a Unix socket, so there is no login address.
             announce(f"Desktop {name} is served at {address.url}")
         else:
             code = self._common.credentials.new_code()
@@ -185,6 +186,6 @@ class DesktopService:
 
 
 def _record(session: ControlSession, recorder: Recorder) -> None:
-    # The recording shows a session that is not private as it happens.
+    # Without privacy the recorder makes steps of the person's input while it happens.
     if session.private:
         recorder.add_step(step_from_control_session(session, activity_summary(session)))

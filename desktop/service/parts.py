@@ -137,7 +137,8 @@ class CommonParts:
         return logged(self.context.directory.path / "logs", self.redactor)
 
     def open_cgroup(self, stack: AsyncExitStack) -> Choice:
-        """Open the cgroup of commands, outside of which the service itself stays."""
+        """Open the cgroup in which commands are limited."""
+        # The group is divided only if these are the only processes in it.
         own = {os.getpid(), self.context.pid}
         return stack.enter_context(opened_cgroup(self.context.settings.command_cgroup, own))
 
@@ -149,6 +150,7 @@ class CommonParts:
     ) -> RecordingParts:
         """Open the recorder of ``screen``; ``environment`` names the bus of its widgets."""
         folder = self.context.directory.recordings
+        # `recover` completes the files of a killed service; no recorder may use them meanwhile.
         catalog = Catalog(folder)
         await asyncio.to_thread(catalog.recover)
         source = FrameSource(screen, self.privacy)
@@ -257,6 +259,7 @@ class CommonParts:
         step_log.write(record)
 
     def _close(self) -> None:
+        # Responses without an end, such as event streams, would hold up the shutdown.
         self.closing.set()
         self.events.close()
 

@@ -86,6 +86,8 @@ def application(
     computer = computer_router(
         *(parts.computer, screen.status, common.once, widgets.pointed), closing=common.closing
     )
+    # Requests to the computer wait while the display restarts; those to files and processes do not
+    # need it.
     waiting = [] if screen.wait_ready is None else [Depends(screen.wait_ready)]
     app.include_router(computer, dependencies=waiting)
     launcher = ProcessLauncher(parts.registry)
@@ -125,6 +127,7 @@ def _viewer_count(live_view: LiveView | None) -> int:
 def _live_view(common: CommonParts, screen: ScreenAccess) -> tuple[APIRouter, ...]:
     if screen.live_view is None:
         return (no_live_view_router(screen.no_live_view),)
+    # Tickets open the live view and nothing else.
     instance, upstream = common.context.instance, screen.live_view.upstream
     tickets = tickets_router(common.credentials, TICKETS, lambda _: instance)
     if upstream is None:
@@ -136,6 +139,7 @@ def _live_view(common: CommonParts, screen: ScreenAccess) -> tuple[APIRouter, ..
 def _files(
     common: CommonParts, parts: OpenParts, screen: ScreenAccess, git: GitParts | None
 ) -> APIRouter:
+    # Without git nothing reads which paths a chat touched.
     noted = {} if git is None else {"touched": touched(git.paths.note)}
     return files_router(
         screen.home,

@@ -103,6 +103,7 @@ class Catalog:
     def parts(self, recording_id: str) -> tuple[Part, ...]:
         """Return all parts of all sessions, oldest first; empty for an unknown id."""
         found = (self._part(recording_id, index) for index in self._indices(recording_id))
+        # A part may be deleted between the listing and the reading.
         return tuple(part for part in found if part is not None)
 
     def latest_session(self, recording_id: str) -> tuple[Part, ...]:
@@ -184,10 +185,12 @@ class Catalog:
             clips.Stretch(self.paths(recording_id, piece.part.index).video, piece.start, piece.end)
             for piece in found
         ]
+        # A random name, because two requests may cut the same clip at once.
         target = stretches[0].video.with_name(f"{uuid.uuid4()}{CLIP}")
         try:
             tag = clips.tag(stretches)
             clips.cut(stretches, target)
+            # The open file outlives its name, so a client that disconnects leaves nothing behind.
             return Clip(target.open("rb"), tag)
         finally:
             target.unlink(missing_ok=True)
@@ -204,6 +207,7 @@ class Catalog:
         if not 0 <= index < len(steps):
             raise NotInRecording(recording_id, "step", index)
         at = time_map.video(steps[index].ended)
+        # At the very end of the video no stretch is left, so the last millisecond is used.
         found = metadata.pieces(parts, at, inf) or metadata.pieces(parts, max(0.0, at - 0.001), inf)
         if not found:
             raise NoSuchMoment(f"step {index} is not shown yet", time_map.end[1])
@@ -224,6 +228,7 @@ class Catalog:
         text = metadata.document(part)
         draft = paths.document.with_suffix(".draft")
         draft.write_text(text, encoding="utf-8")
+        # The rename is atomic, so a reader never sees half a document.
         draft.replace(paths.document)
         paths.journal.unlink(missing_ok=True)
 
@@ -307,6 +312,7 @@ class Catalog:
         embed_description(paths.video, part)
         if not paths.thumbnail.exists():
             paths.thumbnail.write_bytes(jpeg.jpeg(jpeg.downscaled(left.last_key)))
+        # The size is read after the description was appended to the file.
         self.save(replace(part, size=paths.video.stat().st_size))
         return True
 
@@ -341,4 +347,5 @@ class Catalog:
 
 
 def _lines(journal: Path) -> list[str]:
+    # A kill may have truncated a UTF-8 sequence.
     return journal.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -25,6 +25,7 @@ class DiskReserve:
             with self._path.open("wb") as file:
                 os.posix_fallocate(file.fileno(), 0, ENOUGH)
         except OSError:
+            # A recording without a reserve is better than none.
             self.drop()
 
     def drop(self) -> None:

@@ -63,6 +63,7 @@ def move_index(
     draft = video.with_suffix(".moving")
     with video.open("rb") as source:
         closed = _ClosedFile(video, source.fileno())
+        # The copy temporarily occupies the size of the file once more.
         if closed.ready or shutil.disk_usage(video.parent).free < closed.size + spare:
             return False
         try:
@@ -72,6 +73,7 @@ def move_index(
                 target.flush()
                 whole = _copied(closed, target.fileno(), keep_going)
                 if whole:
+                    # The new file is durable before it replaces the old one.
                     os.fsync(target.fileno())
             # A recording that was deleted meanwhile must not reappear.
             if whole := whole and video.exists():
@@ -138,6 +140,7 @@ class _ClosedFile:
         self.size = os.fstat(file).st_size
         boxes = {box.kind: box for box in outermost(file)}
         missing = {b"ftyp", b"mdat", b"moov"} - set(boxes)
+        # A moof box means that the file was never closed; `rescue` comes before this.
         if missing or b"moof" in boxes or max(box.end for box in boxes.values()) != self.size:
             raise UnreadableVideo(path.name, "it is not a closed film")
         self._type, self.frames, self._index = boxes[b"ftyp"], boxes[b"mdat"], boxes[b"moov"]
@@ -155,6 +158,7 @@ class _ClosedFile:
             left = room - len(moov) - len(own)
             # The rest becomes a free box, which cannot be smaller than its own header.
             if left == 0 or left >= HEAD:
+                # The chunk offsets in the moov box are absolute, so they move with the frames.
                 moved = shifted(moov, self._length(self._type) + room - self.frames.start)
                 pad = padding(left) if left else b""
                 return self._bytes(self._type) + moved + own + pad

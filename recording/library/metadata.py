@@ -237,6 +237,7 @@ def _file_id(part: Part) -> str:
 
 
 def _on_one_line(a: TimePoint, b: TimePoint, c: TimePoint) -> bool:
+    # The tolerance equals the rounding of stored points.
     return abs(a[1] + (c[1] - a[1]) * (b[0] - a[0]) / (c[0] - a[0]) - b[1]) < 1e-6
 
 
@@ -266,6 +267,7 @@ def _part(facts: dict[str, Any]) -> Part:
 
 
 def _rounded(point: TimePoint) -> tuple[float, float]:
+    # Microseconds: far below the length of a frame, and short in JSON.
     return round(point[0], 6), round(point[1], 6)
 
 

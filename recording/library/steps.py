@@ -114,6 +114,7 @@ def _values(step: Step) -> dict[str, Any]:
 
 
 def _joined(known: Step, news: Step) -> Step:
+    # An unset field of the later report must not erase what the earlier one knows.
     new_values = {
         field.name: getattr(news, field.name)
         for field in fields(Step)

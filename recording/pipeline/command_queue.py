@@ -34,6 +34,8 @@ class Command:
             else:
                 self.result.set_exception(error)
         finally:
+            # After `set_result` this has no effect; after an unexpected error it releases the
+            # caller.
             self.cancel()
 
     def cancel(self) -> None:

@@ -117,6 +117,7 @@ class RecordingEngine:
         """
         session_number = 0
         if recording_id not in self.active:
+            # The check comes before any change of state: a refused start leaves no trace.
             self._require_room()
             earlier = self._catalog.parts(recording_id)
             session_number = 1 + max((part.session_number for part in earlier), default=0)
@@ -152,6 +153,7 @@ class RecordingEngine:
         # The clock of the reporting service may be ahead of ours.
         started, ended = min(step.started, now), min(step.ended, now)
         self._acted(now)
+        # Both ends of the step are input: its effects on the screen may follow either.
         self._significance.input(started)
         self._significance.input(ended)
         self._frame_rate.input(ended)
@@ -188,6 +190,7 @@ class RecordingEngine:
         significant = not frame.regions or self._significance.significant(frame.regions, frame.time)
         try:
             scheduler = self._scheduler_for(frame)
+            # All files share one encoder, so the level is the best that any of them still needs.
             level = shared_level([writer.budget.level for writer in self._writers.values()])
             if self._writers and level != scheduler.level:
                 scheduler.set_level(level)
@@ -212,6 +215,7 @@ class RecordingEngine:
         except RecordingFailed:
             self.stop_all(now, "failed")
             raise
+        # Frames come first, because the checks below depend on the sizes of the files.
         self._deliver(due)
         self._write(self._human_activity.ended(now))
         self._end(self._states.rest(now), now, "idle")
@@ -247,6 +251,8 @@ class RecordingEngine:
 
     def _join(self, now: float) -> None:
         if self._openings and self._scheduler is not None:
+            # The newest frame is encoded again as a keyframe, so a file can begin on an idle
+            # screen.
             encoded = self._scheduler.repeat(now, key=True)
             if encoded is not None:
                 self._open(encoded)
@@ -310,6 +316,7 @@ class RecordingEngine:
         if self._scheduler is None:
             return
         try:
+            # The last frame is repeated, so that the video ends at the moment of the stop.
             self._scheduler.repeat(now)
         except RecordingFailed as error:
             logger.error("the last picture is missing: %s", error)
@@ -347,6 +354,7 @@ class RecordingEngine:
     def _offer_thumbnail(self, frame: CapturedFrame) -> None:
         interested = [r for r in self._writers.values() if r.wants_thumbnail(frame.time)]
         if interested:
+            # The score is computed once, for all files that need a candidate.
             score = detail_score(frame.pixels)
             for writer in interested:
                 writer.offer_thumbnail(frame.pixels, score, frame.time)

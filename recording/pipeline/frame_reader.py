@@ -67,6 +67,8 @@ class FrameReader:
                 self._pause_skipped.wait(max(0.0, pause))
                 if self._ended.is_set():
                     return
+                # The flag is cleared before the read: a request to skip that arrives later counts
+                # again.
                 self._pause_skipped.clear()
                 frame = None
                 while frame is None and not self._ended.is_set():

@@ -92,6 +92,8 @@ class FrameScheduler:
             self._timeline = Timeline(at, self._settings.squeeze)
         if significant:
             self._timeline.activity(at)
+            # The held frame precedes this one, so its encoding must not include this frame's
+            # changes.
             self._encode_held(at)
         self._uncoded_changes = joined(self._uncoded_changes, frame.changed)
         if not significant and not key and self._vanishes(self._timeline, at):
@@ -120,6 +122,8 @@ class FrameScheduler:
             RecordingFailed: If the parameter sets of the two levels differ.
         """
         following = Encoder(self._size, QUALITY_LEVELS[level], self._settings.bits_per_second)
+        # The new encoder opens before the old one closes, because their parameter sets are
+        # compared.
         following.open()
         if parameter_sets(following.stream) != parameter_sets(self._encoder.stream):
             following.close()
@@ -134,6 +138,7 @@ class FrameScheduler:
         self._timeline.settle(now)
         if not self._silent and now >= self._last + self._settings.repeat_after:
             self._silent = True
+            # A dup frame without a millisecond of its own would extend nothing.
             if not self._vanishes(self._timeline, now):
                 self._encode(None, now, key=False)
                 # `_encode` resets the flag, but a dup frame is not damage.
@@ -178,6 +183,7 @@ class FrameScheduler:
     def _encode_held(self, at: float) -> None:
         """Encode the held frame if activity at ``at`` makes its moment visible in the video."""
         held, self._held = self._held, None
+        # A frame older than the margin plays at the idle speed and stays invisible.
         if held is None or at - held.time > self._settings.squeeze.margin:
             return
         before = self._after_last(held.time)
@@ -204,6 +210,7 @@ class FrameScheduler:
         return encoded
 
     def _key_due(self, at: float) -> bool:
+        # Distances are measured in video time, because players seek in video time.
         gone = (self._timeline.video(at) if self._timeline is not None else 0.0) - self._key_video
         after_step = self._step_noted and gone >= self._settings.step_key_apart
         return self._key_wanted or after_step or gone >= self._settings.key_every

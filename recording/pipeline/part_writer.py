@@ -81,6 +81,7 @@ class PartWriter:
         if encoded.at < self.origin:
             return
         if self._first_stamp is None:
+            # Each file begins at 0, while the scheduler counts from its own start.
             self._first_stamp = stamp
         self._video.write(encoded.data, key=encoded.key, at=stamp - self._first_stamp)
         self.budget.spent(self._video.size, self._video.frames)
@@ -97,6 +98,7 @@ class PartWriter:
         Raises:
             OSError: If the journal cannot be written; the writer has the map all the same.
         """
+        # The points are relative to `map_end`; the first one repeats the last known point.
         real, video = self._points[-1]
         points = [(real + point[0], video + point[1]) for point in time_map.points[1:]]
         self._points += points
@@ -138,8 +140,10 @@ class PartWriter:
         return part
 
     def _opened(self) -> TextIO:
+        # Line buffering: a kill of the process loses no complete line.
         journal = self._paths.journal.open("a", encoding="utf-8", buffering=1)
         with ExitStack() as stack:
+            # A failed start leaves no journal behind.
             stack.callback(self._paths.journal.unlink)
             stack.push(journal)
             journal.write(metadata.opened_line(self.part))

@@ -81,6 +81,7 @@ class Recorder:
         self._mask = mask
         self._clock = clock or SystemClock()
         self._catalog = Catalog(folder)
+        # Fixed once: a calendar clock that is set later must not reorder the parts of a recording.
         offset = self._clock.since_1970() - self._clock.now()
         self._fast_start = FastStart()
         self._engine = RecordingEngine(
@@ -88,6 +89,7 @@ class Recorder:
         )
         self._offset = offset
         self._commands = CommandQueue()
+        # A daemon thread, so that a program that never calls `close` can still exit.
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._reader: FrameReader | None = None
         self._last_activity: dict[str, float] = {}
@@ -108,6 +110,8 @@ class Recorder:
         def begin() -> None:
             self._engine.start(name, label, self._clock.now())
             self._update_reader()
+            # The first frame of the reader begins the file, and only then is it known that the
+            # start worked.
             if name not in self._engine.active:
                 raise RecordingFailed("the display or the disk refused")
 
@@ -122,6 +126,8 @@ class Recorder:
         name = checked(recording_id)
 
         def end() -> None:
+            # A recording of an earlier service is unknown to the engine; its files are closed
+            # already.
             if self._engine.knows(name):
                 self._engine.stop(name, self._clock.now(), end_reason)
 
@@ -152,6 +158,7 @@ class Recorder:
 
     def add_step(self, step: Step) -> None:
         """Add a step to all recordings, with times on the monotonic clock. Does not wait."""
+        # The masking happens in the caller's thread, so that the queue never contains a secret.
         shown = step.masked(self._mask)
         self._commands.submit(lambda: self._engine.add_step(shown, self._clock.now()))
 
@@ -172,6 +179,7 @@ class Recorder:
         moment = self._clock.now() if at is None else at
         if moment < self._last_activity.get(who, float("-inf")) + ACTIVITY_INTERVAL:
             return
+        # Two callers at once may cause one report too many, which does not need a lock.
         self._last_activity[who] = moment
         report = self._engine.human_input if who == "human" else self._engine.input
         self._commands.submit_if_open(lambda: report(moment))
@@ -189,6 +197,7 @@ class Recorder:
 
     def close(self) -> None:
         """Close the files of all recordings and end the threads; idempotent."""
+        # Files that are closed from here on are left to the next service, so that closing is quick.
         self._fast_start.close()
         self._commands.submit_if_open(lambda: self._engine.stop_all(self._clock.now(), "closed"))
         self._commands.end()
@@ -274,6 +283,8 @@ class Recorder:
     def _open_reader(self) -> "FrameReader":
         feed = self._source.subscribe()
         try:
+            # The first frame is read in this thread, so that `start` returns with the frame in the
+            # file.
             first = feed.next_frame(FIRST_FRAME_TIMEOUT)
             if first is None:
                 raise RecordingFailed("the display shows nothing")
@@ -291,6 +302,7 @@ class Recorder:
 
     def _request_frame(self, reader: "FrameReader", last: CapturedFrame) -> None:
         self._fps = self._engine.fps
+        # One interval after the capture of the last frame, however long its encoding took.
         reader.request_frame(last.time + 1 / self._fps)
 
     def _add_frame(self, reader: "FrameReader", frame: CapturedFrame) -> None:
@@ -307,6 +319,7 @@ class Recorder:
         self._active = ()
         if self._reader is not None:
             self._close_reader(self._reader)
+        # The feeds are closed, so every reader ends within FEED_TIMEOUT.
         for reader in self._closed_readers:
             reader.join()
 

@@ -26,6 +26,7 @@ class FrameRateLimit:
         # A first paint counts like input: the first seconds of a change are worth the full rate.
         if at > self._painted + UNBROKEN:
             self.input(at)
+        # Reports may arrive late, so the maximum counts.
         self._painted = max(self._painted, at)
 
     def fps(self, most: int) -> int:

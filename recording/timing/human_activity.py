@@ -24,6 +24,7 @@ class HumanActivity:
         ended = self.ended(at)
         if self._since is None:
             self._since = self._last = at
+        # Input may be reported out of order by several viewers.
         self._last = max(self._last, at)
         return ended
 

@@ -67,7 +67,9 @@ class SizeBudget:
 
     def spent(self, size: int, frames: int) -> None:
         """Record that the file is ``size`` bytes long and contains ``frames`` frames."""
+        # The moov box is written at the end, so its future size is part of the budget.
         self._spent = size + frames * INDEX_ENTRY + INDEX_HEAD
+        # One large frame may pass several thresholds at once.
         while self._spent >= self._until and self._level < len(QUALITY_LEVELS) - 1:
             self._level += 1
             self._until = (self._until + self._cap) / 2

@@ -82,6 +82,7 @@ class Timeline:
 
     def activity(self, at: float) -> None:
         """Record activity at ``at``; a late report changes only the map after the horizon."""
+        # Reports of several sources may arrive out of order.
         if at > self._last and (not self._coming or at != self._coming[-1]):
             insort(self._coming, at)
 
@@ -108,6 +109,7 @@ class Timeline:
         """Return the fixed part of the map from ``start`` to ``end``, with both origins at 0."""
         end = min(end, self.horizon)
         origin = self.video(start)
+        # Only the points strictly inside; both ends are interpolated.
         inner = range(bisect_right(self._real, start), bisect_left(self._real, end))
         points = [(0.0, 0.0)]
         points += [(self._real[i] - start, self._video[i] - origin) for i in inner]
@@ -153,10 +155,13 @@ class Timeline:
         """Return the end and slope of the piece at ``at``, between two activities."""
         squeeze = self._squeeze
         fast, slow = last + squeeze.margin, following - squeeze.margin
+        # The margin after the last activity.
         if at < fast:
             return min(fast, following), 1.0
+        # The margin before the next activity.
         if at >= slow:
             return following, 1.0
+        # From here on the period has used up its video.
         vanish = fast + (squeeze.longest - 2 * squeeze.margin) * squeeze.factor
         if at < vanish:
             return min(vanish, slow), 1 / squeeze.factor

@@ -101,6 +101,7 @@ def _copy(
         # have time stamps below packets that are written already.
         if offset and placed.at < offset:
             raise RecordingFailed("a part does not begin with a keyframe")
+        # The last frame lasts to the end of the stretch, and at least one millisecond.
         end = following.at if following is not None else max(until, placed.at + 1)
         # The frame that is visible when the clip begins was captured before, so it moves to 0.
         at = 0 if placed.at < 0 < end else placed.at
@@ -159,6 +160,7 @@ def _from(
     source: InputContainer, stream: VideoStream, at: float
 ) -> Iterator["Packet[VideoStream]"]:
     """Iterate over the packets since the last keyframe that is not later than ``at``."""
+    # FFmpeg seeks backwards, to the last keyframe before the moment.
     source.seek(round(max(0.0, at) / (stream.time_base or TIME_BASE)), stream=stream)
     for packet in source.demux(stream):
         if packet.pts is not None:

@@ -80,7 +80,9 @@ class Encoder:
             stream = self._container.add_stream("libx264", rate=15, options=self._options())
             stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
             stream.codec_context.time_base = TIME_BASE
+            # MP4 stores the parameter sets in the avcC box and not in the frames.
             stream.codec_context.flags |= Flags.global_header
+            # Limited range (luma 16 to 235), which players assume for H.264.
             stream.codec_context.color_range = ColorRange.MPEG
             stream.codec_context.colorspace = BT709
             stream.codec_context.color_primaries = BT709
@@ -153,6 +155,8 @@ class Encoder:
 
     def _encode(self, picture: VideoFrame, at: float, key: bool) -> EncodedFrame:
         self._first_at = self._first_at or at
+        # The rate control of libx264 uses these time stamps; files get their own from the
+        # scheduler.
         picture.pts = round((at - self._first_at) * 1000)
         picture.time_base = TIME_BASE
         picture.pict_type = PictureType.I if key else PictureType.NONE

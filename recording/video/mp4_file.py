@@ -127,6 +127,7 @@ def describe(path: Path, text: str, room: int = 0) -> None:
 
     ``room``: bytes by which the moov box may grow later without a change of the file's size.
     """
+    # The spare room lets the moov box grow by the chapters later.
     spare = padding(room) if room else b""
     with path.open("ab") as file:
         file.write(boxed(b"uuid", SIDECAR_BOX.bytes + text.encode()) + spare)
@@ -183,6 +184,7 @@ def rescue(path: Path) -> Rescued:
         if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
             raise
         raise UnreadableVideo(path.name, str(error)) from error
+    # The rename is atomic: a kill during the rescue leaves a file that can be rescued again.
     whole.replace(path)
     return Rescued(end, frames, picture)
 
@@ -219,6 +221,7 @@ def _whole_packets(source: InputContainer, stream: VideoStream) -> Iterator["Pac
 def _last_key(path: Path) -> NDArray[np.uint8]:
     with closing(av.open(str(path))) as source:
         stream = source.streams.video[0]
+        # Decoding only the keyframes is fast even for a long file.
         stream.codec_context.skip_frame = "NONKEY"
         pictures = iter(source.decode(stream))
         last = next(pictures, None)

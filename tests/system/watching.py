@@ -56,7 +56,7 @@ def effects(watchers: Viewers) -> LeaseEffects:
     return LeaseEffects(
         privacy=PrivacyMode(),
         release_input=lambda: None,
-        update_viewers=watchers.settle,
+        update_viewers=watchers.apply_control_change,
         publish=lambda kind, data: None,
         record=lambda turn: None,
         note_activity=lambda: None,

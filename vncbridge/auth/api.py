@@ -1,4 +1,4 @@
-"""The routes by which credentials are given and taken back."""
+"""Routes that issue, list and revoke credentials."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
@@ -12,7 +12,7 @@ from .scopes import SCOPE, desktop_role, valid
 
 Json = dict[str, Any]
 SHARED_SECONDS = 7 * 24 * 3600.0
-"""How long a share link works if nothing else is asked for."""
+"""Default lifetime of a share link."""
 TICKET_SECONDS = 30.0
 LONGEST_TICKET = 300.0
 LONGEST_TOKEN = 10 * 365 * 24 * 3600.0
@@ -30,7 +30,7 @@ class NewToken(BaseModel):
     name: Annotated[str, Field(max_length=80)] = ""
     """For people, in the list of tokens."""
     ttl_s: Annotated[float | None, Field(gt=0, le=LONGEST_TOKEN)] = None
-    """How long it works; without end if not said, but seven days for a share link."""
+    """Lifetime in seconds; by default unlimited, but seven days for a share link."""
 
 
 class NewTicket(BaseModel):
@@ -56,16 +56,16 @@ def tokens_router(credentials: Credentials, base_url: Callable[[], str] = lambda
         shares = len(runs) == len(wanted.scopes)
         seconds = wanted.ttl_s or (SHARED_SECONDS if shares else None)
         one, token = credentials.issue(wanted.name, tuple(wanted.scopes), seconds)
-        told = {**_told(one), "token": token}
+        issued = {**_issued_json(one), "token": token}
         if shares:
-            # In the fragment, which no server and no log ever sees.
-            told["url"] = f"{base_url()}/login?next=/runs/{runs[0]}#code={token}"
-        return told
+            # Browsers do not send the fragment, so the token reaches no server log.
+            issued["url"] = f"{base_url()}/login?next=/runs/{runs[0]}#code={token}"
+        return issued
 
     @routes.get("")
     async def listing() -> Json:
         """List the tokens that work."""
-        return {"tokens": [_told(one) for one in credentials.issued]}
+        return {"tokens": [_issued_json(one) for one in credentials.issued]}
 
     @routes.delete("/{token_id}", status_code=204)
     async def revoke(token_id: str) -> Response:
@@ -80,7 +80,7 @@ def tokens_router(credentials: Credentials, base_url: Callable[[], str] = lambda
 def tickets_router(
     credentials: Credentials, path: str, desktop_of: Callable[[Request], str]
 ) -> APIRouter:
-    """Return the route of tickets at ``path``; ``desktop_of`` gives the id of the desktop."""
+    """Return the route of tickets at ``path``; ``desktop_of`` returns the id of the desktop."""
     routes = APIRouter(tags=["credentials"])
 
     @routes.post(path, status_code=201)
@@ -99,7 +99,7 @@ def tickets_router(
     return routes
 
 
-def _told(one: Issued) -> Json:
+def _issued_json(one: Issued) -> Json:
     return {
         "id": one.id,
         "name": one.name,

@@ -12,7 +12,7 @@ from .revocation import CredentialLifetimes
 CODE_SECONDS = 600.0
 MOST_TICKETS = 1000
 SESSION_SECONDS = 30 * 24 * 3600.0
-TOKEN_PREFIX = "dh_"  # noqa: S105 - says whose token it is, so that scanners find leaked ones
+TOKEN_PREFIX = "dh_"  # noqa: S105 - lets scanners recognize leaked tokens
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ class Session:
     """Unix time, in seconds."""
     scopes: tuple[str, ...] = ("admin",)
     token: str = ""
-    """The id of the token that it was traded for, with which it ends."""
+    """The id of the token that it was exchanged for, with which it ends."""
 
 
 @dataclass(frozen=True)
 class Issued:
-    """A token that was given to somebody, and can be taken back."""
+    """A token that was issued, and can be revoked."""
 
     id: str
     name: str
@@ -51,10 +51,10 @@ def new_token() -> str:
 
 
 class Credentials:
-    """What this service accepts as proof.
+    """The credentials that this service accepts.
 
-    ``now`` gives unix time; sessions outlive a restart, so it is not the monotonic clock.
-    ``kept`` is told of every change of the sessions and of the tokens that were issued.
+    ``now`` returns unix time; sessions outlive a restart, so it is not the monotonic clock.
+    ``kept`` is called with the sessions and the issued tokens after every change.
     """
 
     def __init__(
@@ -74,35 +74,35 @@ class Credentials:
         self._issued = {one.id: one for one in issued}
         self._tickets: dict[str, _Ticket] = {}
         self._kept = kept
-        self.tenures = CredentialLifetimes(now)
-        """What goes on with these credentials."""
+        self.lifetimes = CredentialLifetimes(now)
+        """The requests that use these credentials."""
 
     def accept_token(self, token: str, principal: Principal) -> None:
         """Accept a token as that principal from now on."""
         self._tokens[digest(token)] = principal
 
     def by_token(self, token: str) -> Principal | None:
-        """Return whose token it is."""
+        """Return the principal of a token."""
         shown = digest(token)
         found = None
-        # Every token is looked at, so that the time taken tells nothing.
+        # Every token is compared, so that the time taken reveals nothing.
         for known, principal in self._tokens.items():
             if hmac.compare_digest(known, shown):
                 found = principal
         for one in self._issued.values():
-            if hmac.compare_digest(one.digest, shown) and not self._over(one):
+            if hmac.compare_digest(one.digest, shown) and not self._expired(one):
                 found = Principal(one.name, one.scopes, (_token(one.id),), one.ends)
         return found
 
     @property
     def issued(self) -> tuple[Issued, ...]:
         """The tokens that work, oldest first."""
-        return tuple(one for one in self._issued.values() if not self._over(one))
+        return tuple(one for one in self._issued.values() if not self._expired(one))
 
     def issue(
         self, name: str, scopes: tuple[str, ...], seconds: float | None
     ) -> tuple[Issued, str]:
-        """Make a token; return what is known of it, and the token itself, which is not kept."""
+        """Make a token; return its record, and the token itself, which is not kept."""
         token, now = new_token(), self._now()
         ends = None if seconds is None else now + seconds
         one = Issued(secrets.token_hex(8), name, scopes, now, ends, digest(token))
@@ -119,7 +119,7 @@ class Credentials:
         return found
 
     def ticket(self, principal: Principal, seconds: float) -> tuple[str, float]:
-        """Return a secret that opens one WebSocket, and until when (unix time)."""
+        """Return a secret that opens one WebSocket, and its expiry (unix time)."""
         now = self._now()
         self._tickets = {key: one for key, one in self._tickets.items() if one.ends > now}
         if len(self._tickets) >= MOST_TICKETS:
@@ -129,7 +129,7 @@ class Credentials:
         return ticket, now + seconds
 
     def by_ticket(self, ticket: str) -> Principal | None:
-        """Return whose ticket it is; it works once."""
+        """Return the principal of a ticket, and invalidate the ticket."""
         found = self._tickets.pop(digest(ticket), None)
         return None if found is None or found.ends <= self._now() else found.principal
 
@@ -142,7 +142,7 @@ class Credentials:
         return code
 
     def sign_in(self, secret: str) -> str | None:
-        """Trade a login code, or a token, for a new session's cookie value."""
+        """Exchange a login code, or a token, for a new session's cookie value."""
         session = self._session_for(secret)
         if session is None:
             return None
@@ -160,14 +160,14 @@ class Credentials:
         principal = self.by_token(secret)
         if principal is None:
             return None
-        traded = next((one for one in self.issued if one.digest == digest(secret)), None)
-        if traded is None:
+        exchanged = next((one for one in self.issued if one.digest == digest(secret)), None)
+        if exchanged is None:
             return Session("browser", longest, principal.scopes)
-        ends = longest if traded.ends is None else min(longest, traded.ends)
-        return Session(traded.name, ends, traded.scopes, traded.id)
+        ends = longest if exchanged.ends is None else min(longest, exchanged.ends)
+        return Session(exchanged.name, ends, exchanged.scopes, exchanged.id)
 
     def by_cookie(self, cookie: str) -> Principal | None:
-        """Return who signed in with that cookie."""
+        """Return the principal of a session cookie."""
         session = self._sessions.get(digest(cookie))
         if session is None or session.ends <= self._now():
             return None
@@ -183,9 +183,9 @@ class Credentials:
     def _end(self, name: str) -> None:
         kept = {key: one for key, one in self._tickets.items() if name not in one.principal.via}
         self._tickets = kept
-        self.tenures.end(name)
+        self.lifetimes.end(name)
 
-    def _over(self, one: Issued) -> bool:
+    def _expired(self, one: Issued) -> bool:
         return one.ends is not None and one.ends <= self._now()
 
     def _keep(self) -> None:

@@ -1,4 +1,9 @@
-"""The HTTP border: what stands between the network and the routes of a service."""
+"""Access control of every request, before the routes of a service.
+
+`AuthMiddleware` reads the facts of a request, and `AccessPolicy` decides. A refused request is
+answered here. One that passes carries its `Principal` in the scope's state, and its streams end
+with its credential (`revocation`).
+"""
 
 import asyncio
 import json
@@ -33,17 +38,17 @@ from .policy import (
 from .revocation import REFUSED
 from .scopes import ADMIN, chats_of
 
-Kin = Callable[[str, str], Awaitable[frozenset[str]]]
-"""Gives the chats that a ``chat`` or ``file`` belongs to, by its id: itself and those above it."""
+OwningChats = Callable[[str, str], Awaitable[frozenset[str]]]
+"""Returns the chats that a ``chat`` or ``file`` belongs to, by its id: itself and its ancestors."""
 
 
-async def no_kin(kind: str, name: str) -> frozenset[str]:
-    """Know of no chats, as a service without them."""
+async def owned_by_none(kind: str, name: str) -> frozenset[str]:
+    """Return no chats, for a service that has none."""
     return frozenset()
 
 
 class BodyTooLarge(HTTPException):
-    """A body grew over its limit while it was read."""
+    """A body without a declared length grew over its limit."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(413, {"message": "Request body is too large.", "detail": too_large(limit)})
@@ -62,31 +67,31 @@ class AuthMiddleware:
         app: ASGIApp,
         gate: AccessPolicy,
         credentials: Credentials,
-        kin: Kin,
+        kin: OwningChats,
         wrong_credential_delay: float = 0.5,
     ) -> None:
         self._app = app
-        self._gate = gate
+        self._policy = gate
         self._credentials = credentials
-        self._kin = kin
+        self._owning_chats = kin
         self._delay = wrong_credential_delay
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request pass, or answer it here."""
+        """Pass a request to the application, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        approach = self._approach(scope, headers)
-        if approach.principal is not None and not is_open(approach.path):
-            approach = await self._with_kin(approach, approach.principal, headers)
-        refusal = self._gate.refusal(approach)
+        facts = self._facts(scope, headers)
+        if facts.principal is not None and not is_open(facts.path):
+            facts = await self._with_chats(facts, facts.principal, headers)
+        refusal = self._policy.refusal(facts)
         if refusal is not None:
-            await self._turn_away(refusal, approach, headers, scope, receive, send)
+            await self._refuse(refusal, facts, headers, scope, receive, send)
             return
-        scope.setdefault("state", {})["principal"] = approach.principal
-        if approach.principal is not None and not approach.speaks_for:
-            _speak_for(scope, chats_of(approach.principal.scopes))
+        scope.setdefault("state", {})["principal"] = facts.principal
+        if facts.principal is not None and not facts.speaks_for:
+            _add_chat_header(scope, chats_of(facts.principal.scopes))
         if scope["type"] == "http":
             limit = largest_body(headers.get("content-type"))
             declared = headers.get("content-length", "0")
@@ -95,14 +100,14 @@ class AuthMiddleware:
                 await _answer(refusal)(scope, receive, send)
                 return
             receive = _bounded(receive, limit)
-        if approach.principal is None:
+        if facts.principal is None:
             await self._app(scope, receive, send)
             return
-        tenures = self._credentials.tenures
-        await tenures.serve(approach.principal, self._app, scope, receive, send)
+        lifetimes = self._credentials.lifetimes
+        await lifetimes.serve(facts.principal, self._app, scope, receive, send)
 
-    def _approach(self, scope: Scope, headers: Headers) -> RequestFacts:
-        kind, principal = self._who(headers, scope)
+    def _facts(self, scope: Scope, headers: Headers) -> RequestFacts:
+        kind, principal = self._principal(headers, scope)
         secure = scope["scheme"] in ("https", "wss")
         length = headers.get("content-length", "0")
         hosts = headers.getlist("host")
@@ -111,7 +116,7 @@ class AuthMiddleware:
             method=scope.get("method", "GET"),
             path=scope["path"],
             scheme="https" if secure else "http",
-            # Of two, one would be judged and the other might be meant.
+            # Of two Host headers the policy would check one and the application might use another.
             host=hosts[0] if len(hosts) == 1 else None,
             origin=headers.get("origin"),
             sec_fetch_site=headers.get("sec-fetch-site"),
@@ -121,7 +126,7 @@ class AuthMiddleware:
             principal=principal,
         )
 
-    def _who(self, headers: Headers, scope: Scope) -> tuple[Proof, Principal | None]:
+    def _principal(self, headers: Headers, scope: Scope) -> tuple[Proof, Principal | None]:
         token = bearer_of(headers.get("authorization"))
         if token is not None:
             return "bearer", self._credentials.by_token(token)
@@ -134,35 +139,35 @@ class AuthMiddleware:
             return "cookie", self._credentials.by_cookie(cookie)
         return "none", None
 
-    async def _with_kin(
-        self, approach: RequestFacts, principal: Principal, headers: Headers
+    async def _with_chats(
+        self, facts: RequestFacts, principal: Principal, headers: Headers
     ) -> RequestFacts:
-        """Look up which chats a request is about, where somebody's rights depend on it."""
+        """Add the chats that a request concerns, if the scopes of its principal depend on them."""
         if ADMIN in principal.scopes:
-            return approach
-        needed = self._gate.need(approach)
+            return facts
+        needed = self._policy.need(facts)
         family: frozenset[str] = frozenset()
         if needed is not None and needed.kind in ("chat", "file"):
-            family = await self._kin(needed.kind, needed.id)
+            family = await self._owning_chats(needed.kind, needed.id)
         speaks_for: frozenset[str] = frozenset()
         if named := caller_headers.find(headers, caller_headers.CHAT):
-            speaks_for = frozenset((named.value,)) | await self._kin("chat", named.value)
-        return replace(approach, family=family, speaks_for=speaks_for)
+            speaks_for = frozenset((named.value,)) | await self._owning_chats("chat", named.value)
+        return replace(facts, family=family, speaks_for=speaks_for)
 
-    async def _turn_away(
+    async def _refuse(
         self,
         refusal: Denial,
-        approach: RequestFacts,
+        facts: RequestFacts,
         headers: Headers,
         scope: Scope,
         receive: Receive,
         send: Send,
     ) -> None:
-        if refusal.wrong_credential and approach.credential == "bearer":
+        if refusal.wrong_credential and facts.credential == "bearer":
             await asyncio.sleep(self._delay)
         if scope["type"] == "websocket":
             await refuse_websocket(scope, receive, send, refusal)
-        elif refusal.status == 401 and _wants_page(approach, headers):
+        elif refusal.status == 401 and _wants_page(facts, headers):
             target = quote(scope["path"], safe="/")
             response = Response(status_code=303, headers={"Location": f"/login?next={target}"})
             await response(scope, receive, send)
@@ -170,17 +175,17 @@ class AuthMiddleware:
             await _answer(refusal)(scope, receive, send)
 
 
-def _speak_for(scope: Scope, chats: Sequence[str]) -> None:
-    """Have a request that names no chat speak for the one its credential is bound to."""
+def _add_chat_header(scope: Scope, chats: Sequence[str]) -> None:
+    """Name the chat that the credential is bound to in a request that names none."""
     if chats:
         named = (caller_headers.OWN_CHAT.encode(), chats[0].encode())
         scope["headers"] = [*scope["headers"], named]
 
 
-def _wants_page(approach: RequestFacts, headers: Headers) -> bool:
+def _wants_page(facts: RequestFacts, headers: Headers) -> bool:
     return (
-        approach.method == "GET"
-        and not approach.path.startswith("/api/")
+        facts.method == "GET"
+        and not facts.path.startswith("/api/")
         and "text/html" in headers.get("accept", "")
     )
 
@@ -194,7 +199,7 @@ def _answer(refusal: Denial) -> JSONResponse:
 
 
 async def refuse_websocket(scope: Scope, receive: Receive, send: Send, refusal: Denial) -> None:
-    """Answer a WebSocket's opening request with plain HTTP, where the server can."""
+    """Refuse the handshake of a WebSocket with an HTTP response, if the server supports that."""
     if "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": REFUSED, "reason": refusal.message})
         return
@@ -282,11 +287,11 @@ def install_auth(
     credentials: Credentials,
     *,
     secure: bool = False,
-    kin: Kin = no_kin,
+    kin: OwningChats = owned_by_none,
 ) -> None:
-    """Put the border in front of an application, with its login routes and error bodies.
+    """Add access control to an application, with the login routes and the form of its errors.
 
-    From then on the application's description names all of its routes.
+    The OpenAPI document of the application then lists all of its routes.
     """
     app.include_router(login_router(credentials, secure))
     complete_openapi(app)

@@ -1,4 +1,4 @@
-"""Who may pass: hosts, origins, credentials, content types. Decisions only.
+"""Decisions about requests: hosts, origins, credentials, scopes, content types. Pure.
 
 Rules: RFC 6454 (origins), RFC 9110 section 7.4 (a request for another host: 421), the Fetch
 standard's ``Sec-Fetch-Site``.
@@ -26,30 +26,30 @@ Proof = Literal["bearer", "cookie", "ticket", "none"]
 
 @dataclass(frozen=True)
 class Principal:
-    """Somebody who showed a valid credential."""
+    """The holder of a valid credential."""
 
     name: str
     scopes: tuple[str, ...] = ("admin",)
     via: tuple[str, ...] = field(default=(), compare=False)
-    """Names of what it stands on: a token, a session. With any of them it ends."""
+    """Names of the token and the session that it was derived from. It ends with any of them."""
     ends: float | None = field(default=None, compare=False)
     """Unix time, in seconds."""
 
 
 @dataclass(frozen=True)
 class Denial:
-    """Why a request does not pass."""
+    """The reason why a request is refused."""
 
     status: int
     message: str
     detail: str = ""
     wrong_credential: bool = False
-    """Whether the answer is to be delayed, so that guessing is slow."""
+    """True if the response is delayed, so that guessing is slow."""
 
 
 @dataclass(frozen=True)
 class RequestFacts:
-    """What the gate needs to know of a request."""
+    """The facts of a request on which the policy decides."""
 
     kind: Literal["http", "websocket"]
     method: str
@@ -62,11 +62,11 @@ class RequestFacts:
     has_body: bool
     credential: "Proof"
     principal: Principal | None
-    """Who the credential belongs to; ``None`` when it is missing or wrong."""
+    """The holder of the credential; ``None`` when it is missing or wrong."""
     family: frozenset[str] = frozenset()
-    """The chats that the chat or file in the path belongs to; for those with few rights only."""
+    """The chats that the chat or file in the path belongs to; empty for administrators."""
     speaks_for: frozenset[str] = frozenset()
-    """The chat that a header names, and those above it; likewise."""
+    """The chat that a header names, and its ancestors; empty for administrators."""
 
 
 @dataclass(frozen=True)
@@ -78,70 +78,70 @@ class AccessPolicy:
     desktop: str = ""
     """The id of the desktop that this service is, if it is one."""
 
-    def need(self, approach: RequestFacts) -> Need | None:
-        """Return what is needed beside the rights of an administrator."""
-        reads = approach.kind == "http" and approach.method in SAFE_METHODS
-        return need(approach.path, reads=reads, own_desktop=self.desktop)
+    def need(self, facts: RequestFacts) -> Need | None:
+        """Return what a request needs if its credential is not an administrator's."""
+        reads = facts.kind == "http" and facts.method in SAFE_METHODS
+        return need(facts.path, reads=reads, own_desktop=self.desktop)
 
-    def refusal(self, approach: RequestFacts) -> Denial | None:
-        """Return why the request is turned away, or ``None`` when it passes."""
-        if not host_allowed(approach.host, self.allowed_hosts):
+    def refusal(self, facts: RequestFacts) -> Denial | None:
+        """Return why the request is refused, or ``None`` when it passes."""
+        if not host_allowed(facts.host, self.allowed_hosts):
             return Denial(
                 421,
                 "Wrong host.",
-                f"{approach.host!r} is neither a loopback address nor listed in allowed_hosts",
+                f"{facts.host!r} is neither a loopback address nor listed in allowed_hosts",
             )
-        if is_open(approach.path):
-            # Signing in is a POST that carries no cookie yet: a foreign page must not do it.
-            if approach.method not in SAFE_METHODS and approach.origin is not None:
-                return self._origin_refusal(approach) or _body_refusal(approach)
-            return _body_refusal(approach)
-        if approach.principal is None:
-            return _credential_refusal(approach)
+        if is_open(facts.path):
+            # The sign-in is a POST without a cookie, which a foreign page must not send.
+            if facts.method not in SAFE_METHODS and facts.origin is not None:
+                return self._origin_refusal(facts) or _body_refusal(facts)
+            return _body_refusal(facts)
+        if facts.principal is None:
+            return _credential_refusal(facts)
         return (
-            self._origin_refusal(approach)
-            or self._scope_refusal(approach, approach.principal)
-            or _body_refusal(approach)
+            self._origin_refusal(facts)
+            or self._scope_refusal(facts, facts.principal)
+            or _body_refusal(facts)
         )
 
-    def _scope_refusal(self, approach: RequestFacts, principal: Principal) -> Denial | None:
-        if not allows(principal.scopes, self.need(approach), approach.family):
+    def _scope_refusal(self, facts: RequestFacts, principal: Principal) -> Denial | None:
+        if not allows(principal.scopes, self.need(facts), facts.family):
             return Denial(403, "Not allowed.", "this credential is not good for that")
         bound = chats_of(principal.scopes)
-        if bound and approach.speaks_for and approach.speaks_for.isdisjoint(bound):
+        if bound and facts.speaks_for and facts.speaks_for.isdisjoint(bound):
             return Denial(403, "Not allowed.", "this credential speaks for another chat")
         return None
 
-    def _origin_refusal(self, approach: RequestFacts) -> Denial | None:
-        own = f"{approach.scheme}://{approach.host}"
-        if approach.origin is not None:
-            if approach.origin == own or approach.origin in self.allowed_origins:
+    def _origin_refusal(self, facts: RequestFacts) -> Denial | None:
+        own = f"{facts.scheme}://{facts.host}"
+        if facts.origin is not None:
+            if facts.origin == own or facts.origin in self.allowed_origins:
                 return None
-            return Denial(403, "Foreign origin.", f"{approach.origin} may not call this service")
-        needs_origin = approach.credential == "cookie" and (
-            approach.kind == "websocket" or approach.method not in SAFE_METHODS
+            return Denial(403, "Foreign origin.", f"{facts.origin} may not call this service")
+        needs_origin = facts.credential == "cookie" and (
+            facts.kind == "websocket" or facts.method not in SAFE_METHODS
         )
-        if not needs_origin or approach.sec_fetch_site == "same-origin":
+        if not needs_origin or facts.sec_fetch_site == "same-origin":
             return None
         return Denial(403, "Missing origin.", "a browser's request must carry its Origin")
 
 
-def _credential_refusal(approach: RequestFacts) -> Denial:
-    if approach.credential == "none":
+def _credential_refusal(facts: RequestFacts) -> Denial:
+    if facts.credential == "none":
         return Denial(
             401, "Sign in first.", "send the header 'Authorization: Bearer TOKEN' or open /login"
         )
     return Denial(401, "Wrong or ended credential.", wrong_credential=True)
 
 
-def _body_refusal(approach: RequestFacts) -> Denial | None:
-    if not approach.has_body or approach.method in SAFE_METHODS:
+def _body_refusal(facts: RequestFacts) -> Denial | None:
+    if not facts.has_body or facts.method in SAFE_METHODS:
         return None
-    # A browser can send a body without a type across origins, a program with a token cannot be
-    # tricked into it: only the token's holder may leave the type out.
-    if approach.content_type is None and approach.credential == "bearer":
+    # A foreign page can make a browser send a body without a type, but not a bearer token: only a
+    # request with a token may omit the type.
+    if facts.content_type is None and facts.credential == "bearer":
         return None
-    media_type = (approach.content_type or "").partition(";")[0].strip().lower()
+    media_type = (facts.content_type or "").partition(";")[0].strip().lower()
     if media_type in BODY_TYPES:
         return None
     return Denial(
@@ -155,7 +155,7 @@ def is_open(path: str) -> bool:
 
 
 def host_allowed(host: str | None, listed: Collection[str]) -> bool:
-    """Return whether a ``Host`` header names this machine from inside, or is listed."""
+    """Return whether a ``Host`` header names a loopback address, or is listed."""
     if host is None:
         return False
     if host in listed:
@@ -173,13 +173,13 @@ def host_allowed(host: str | None, listed: Collection[str]) -> bool:
 
 
 def largest_body(content_type: str | None) -> int:
-    """Return how many bytes a body of that type may have."""
+    """Return the limit of a body of that type, in bytes."""
     media_type = (content_type or "").partition(";")[0].strip().lower()
     return LARGEST_UPLOAD if media_type == "application/octet-stream" else LARGEST_JSON
 
 
 def digest(secret: str) -> str:
-    """Return the form in which a secret is kept: nobody can read the secret from it."""
+    """Return the form in which a secret is kept, from which it cannot be recovered."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

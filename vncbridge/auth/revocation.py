@@ -1,4 +1,10 @@
-"""What goes on with a credential ends with it: WebSockets and streams of events."""
+"""Ends WebSockets and event streams with the credential of their request.
+
+A request is entered under every name that its credential was derived from (a token, a session).
+When one of them ends, or the credential expires, each entered request that is a stream (an
+accepted WebSocket, or a response of the type ``text/event-stream``) is cancelled and closed.
+Other requests complete: they are short.
+"""
 
 import asyncio
 from collections import defaultdict
@@ -18,9 +24,9 @@ REASON = "Your credential has ended."
 
 
 class CredentialLifetimes:
-    """The requests that go on with credentials which may end before them.
+    """The requests of credentials that may end before the requests do.
 
-    ``now`` gives unix time.
+    ``now`` returns unix time.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
@@ -28,77 +34,77 @@ class CredentialLifetimes:
         self._open: defaultdict[str, set[_CredentialLifetime]] = defaultdict(set)
 
     def end(self, name: str) -> None:
-        """End the streams of those who stand on what has that name. Called on the event loop."""
-        for tenure in tuple(self._open.get(name, ())):
-            tenure.end()
+        """End the streams whose credential was derived from ``name``. Called on the event loop."""
+        for lifetime in tuple(self._open.get(name, ())):
+            lifetime.end()
 
     async def serve(
         self, principal: Principal, app: ASGIApp, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answer as the application does, for as long as the credential is good for a stream."""
+        """Run the application; end it if it serves a stream and the credential ends."""
         if not principal.via and principal.ends is None:
             await app(scope, receive, send)
             return
-        tenure = _CredentialLifetime()
+        lifetime = _CredentialLifetime()
 
         async def watched(message: Message) -> None:
             await send(message)
             if _begins_stream(message):
-                tenure.stream()
+                lifetime.stream()
 
-        with self._held(tenure, principal):
+        with self._held(lifetime, principal):
             try:
                 await app(scope, receive, watched)
             except asyncio.CancelledError:
-                if not tenure.left():
+                if not lifetime.acknowledge_cancellation():
                     raise
-                await _say_goodbye(scope, send)
+                await _send_end(scope, send)
 
     @contextmanager
-    def _held(self, tenure: "_CredentialLifetime", principal: Principal) -> Iterator[None]:
+    def _held(self, lifetime: "_CredentialLifetime", principal: Principal) -> Iterator[None]:
         with ExitStack() as stack:
             for name in principal.via:
-                self._open[name].add(tenure)
-                stack.callback(self._forget, name, tenure)
+                self._open[name].add(lifetime)
+                stack.callback(self._forget, name, lifetime)
             if principal.ends is not None:
                 left = max(0.0, principal.ends - self._now())
-                timer = asyncio.get_running_loop().call_later(left, tenure.end)
+                timer = asyncio.get_running_loop().call_later(left, lifetime.end)
                 stack.callback(timer.cancel)
             yield
 
-    def _forget(self, name: str, tenure: "_CredentialLifetime") -> None:
-        self._open[name].discard(tenure)
+    def _forget(self, name: str, lifetime: "_CredentialLifetime") -> None:
+        self._open[name].discard(lifetime)
         if not self._open[name]:
             del self._open[name]
 
 
 class _CredentialLifetime:
-    """One request; only what streams is broken off."""
+    """One request, whose task is cancelled when it streams and its credential has ended."""
 
     def __init__(self) -> None:
         self._task = asyncio.current_task()
         self._streams = False
-        self._over = False
+        self._ended = False
         self._cancelled = False
 
     def stream(self) -> None:
-        """Note that it goes on for long; the credential may have ended meanwhile."""
+        """Record that the request is a stream; its credential may have ended already."""
         self._streams = True
-        self._break_off()
+        self._cancel_stream()
 
     def end(self) -> None:
-        """Note that the credential has ended."""
-        self._over = True
-        self._break_off()
+        """Record that the credential has ended."""
+        self._ended = True
+        self._cancel_stream()
 
-    def left(self) -> bool:
-        """Return whether the task was cancelled by us, and let it go on."""
+    def acknowledge_cancellation(self) -> bool:
+        """Return whether `_cancel_stream` cancelled the task, and allow it to continue."""
         if self._cancelled and self._task is not None:
             self._task.uncancel()
         return self._cancelled
 
-    def _break_off(self) -> None:
-        if self._over and self._streams and not self._cancelled and self._task is not None:
+    def _cancel_stream(self) -> None:
+        if self._ended and self._streams and not self._cancelled and self._task is not None:
             self._cancelled = True
             self._task.cancel()
 
@@ -111,7 +117,7 @@ def _begins_stream(message: Message) -> bool:
     )
 
 
-async def _say_goodbye(scope: Scope, send: Send) -> None:
+async def _send_end(scope: Scope, send: Send) -> None:
     if scope["type"] != "websocket":
         await send({"type": "http.response.body", "body": b""})
         return
@@ -119,5 +125,5 @@ async def _say_goodbye(scope: Scope, send: Send) -> None:
     if drop is None:
         await send({"type": "websocket.close", "code": REFUSED, "reason": REASON})
     else:
-        # Without waiting for a client that may read nothing any more.
+        # drop() does not wait for a client that has stopped reading.
         drop(REFUSED, REASON)

@@ -1,4 +1,4 @@
-"""What a credential is good for: its scopes, and which of them each route asks for.
+"""Scopes of credentials, and the scope that each route requires. Pure.
 
 A scope is ``admin``, ``chat:ID`` (tools, files and events of a chat and those below it),
 ``desktop:ID:control``, ``desktop:ID:view`` or ``run:ID:view`` (a run's page, video and steps).
@@ -19,7 +19,7 @@ Kind = Literal["desktop", "chat", "file", "tools", "anyone"]
 
 
 class Need(NamedTuple):
-    """What one request is about, and how far it goes."""
+    """The object that a request concerns, and the level of access that it needs."""
 
     kind: Kind
     id: str
@@ -28,15 +28,15 @@ class Need(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """Requests that others than administrators may make. ``*`` stands for the id."""
+    """Requests that do not need the scope ``admin``. ``*`` stands for the id."""
 
     path: str
     kind: Kind
     level: Level
     reads: bool = False
-    """Whether it is for reading only."""
+    """True if the rule covers only requests that read."""
     whole: bool = False
-    """Whether the path ends there."""
+    """True if the rule covers only this path, and nothing below it."""
 
 
 DESKTOP = "/api/v0/desktops/*/desktop"
@@ -63,7 +63,7 @@ RULES = (
     Rule("/api/v0/files/*", "file", "control"),
     Rule("/api/v0/tools", "tools", "control"),
 )
-"""The first that fits counts; where none fits, only administrators pass."""
+"""The first rule that matches applies; without one, only administrators pass."""
 
 
 def valid(scope: str) -> bool:
@@ -72,7 +72,7 @@ def valid(scope: str) -> bool:
 
 
 def need(path: str, *, reads: bool, own_desktop: str = "") -> Need | None:
-    """Return what a request needs beside ``admin``; ``None`` if nothing else will do.
+    """Return what a request needs; ``None`` if only ``admin`` permits it.
 
     ``own_desktop`` is the id of the desktop that this service is, if it is one.
     """
@@ -91,9 +91,9 @@ def need(path: str, *, reads: bool, own_desktop: str = "") -> Need | None:
 
 
 def allows(scopes: Collection[str], needed: Need | None, family: Collection[str] = ()) -> bool:
-    """Return whether a credential of those scopes is good for it.
+    """Return whether the scopes of a credential permit a request.
 
-    ``family`` are the chats that the chat or file belongs to: itself and those above it.
+    ``family`` are the chats that the chat or file belongs to: itself and its ancestors.
     """
     if ADMIN in scopes:
         return True
@@ -118,10 +118,10 @@ def chats_of(scopes: Collection[str]) -> tuple[str, ...]:
 
 
 def desktop_role(scopes: Collection[str], desktop: str) -> Literal["admin", "control", "view"]:
-    """Return how far a credential goes on a desktop that it may see."""
+    """Return the level of access that scopes give to a desktop they may see."""
     if ADMIN in scopes:
         return "admin"
-    # Whoever speaks for a chat may drive its desktop.
+    # The credential of a chat may control the chat's desktop.
     driving = f"desktop:{desktop}:control" in scopes or chats_of(scopes)
     return "control" if driving else "view"
 

@@ -1,4 +1,4 @@
-"""``multipart/mixed`` bodies made of files, of known length and never wholly in memory."""
+"""``multipart/mixed`` bodies (RFC 2046) made of files: of known length, never wholly in memory."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class RangePart:
-    """One file of a body."""
+class BodyPart:
+    """One file in a body."""
 
     media_type: str
     path: Path
@@ -17,32 +17,32 @@ class RangePart:
 
 
 @dataclass(frozen=True)
-class Mixed:
+class MultipartBody:
     """A body of several files. The boundary must not occur in any of them."""
 
-    pieces: Sequence[RangePart]
+    parts: Sequence[BodyPart]
     boundary: str
 
     @property
     def media_type(self) -> str:
-        """For the header ``Content-Type``."""
+        """Value of the header ``Content-Type``."""
         return f'multipart/mixed; boundary="{self.boundary}"'
 
     @property
     def length(self) -> int:
-        """Bytes of the whole body."""
-        heads = sum(len(self._head(piece)) + piece.size + 2 for piece in self.pieces)
+        """Bytes in the whole body."""
+        heads = sum(len(self._head(piece)) + piece.size + 2 for piece in self.parts)
         return heads + len(self._tail())
 
     def chunks(self) -> Iterator[bytes]:
-        """The body. Blocks while it reads."""
-        for piece in self.pieces:
+        """Yield the body. Blocks while it reads."""
+        for piece in self.parts:
             yield self._head(piece)
             yield from _content(piece)
             yield b"\r\n"
         yield self._tail()
 
-    def _head(self, piece: RangePart) -> bytes:
+    def _head(self, piece: BodyPart) -> bytes:
         lines = (
             f"--{self.boundary}",
             f"Content-Type: {piece.media_type}",
@@ -54,12 +54,12 @@ class Mixed:
         return f"--{self.boundary}--\r\n".encode()
 
 
-def piece(media_type: str, path: Path) -> RangePart:
-    """A file as it is now."""
-    return RangePart(media_type, path, path.stat().st_size)
+def body_part(media_type: str, path: Path) -> BodyPart:
+    """Return a file with its present size: bytes that are appended later are not sent."""
+    return BodyPart(media_type, path, path.stat().st_size)
 
 
-def _content(piece: RangePart) -> Iterator[bytes]:
+def _content(piece: BodyPart) -> Iterator[bytes]:
     left = piece.size
     with piece.path.open("rb") as file:
         while left and (chunk := file.read(min(CHUNK, left))):

@@ -62,7 +62,7 @@ class EventStreams:
 
     @property
     def full(self) -> bool:
-        """Whether another stream would exceed the limit."""
+        """True if another stream would exceed the limit."""
         return self.count >= self.limit
 
 

@@ -1,7 +1,24 @@
-"""What a client of an RFB 3.8 server says, cut into messages. No input or output here.
+"""Parser of the messages that an RFB client sends, without I/O.
 
-Sources: RFC 6143, and the community's protocol description (rfbproto) for the extensions. Only
-what can be measured can be passed on: a message of unknown type ends the stream.
+The parser is a state machine. Its state, ``_expects``, is the kind of the next message:
+
+- ``VERSION``: the 12 bytes of ProtocolVersion. A 3.3 client continues with ``INIT``, because the
+  server chooses its security type; the others with ``SECURITY``.
+- ``SECURITY``: one byte, which must be the type None, the only one our server offers.
+- ``INIT``: one byte, ClientInit. It is replaced by "shared", so that a viewer never disconnects
+  the others.
+- ``PIXEL_FORMAT``: the handshake is done. Any message of ``SHAPES`` may follow, for ever.
+
+Invariants:
+
+- Messages are passed on only whole, in order, and with the bytes that came (except ClientInit and
+  SetEncodings, from which ``DISABLED_ENCODINGS`` are removed). So a message that a role does not
+  permit can be dropped without breaking the stream.
+- The length of every message is known from its head, and each length has a limit. A message of
+  unknown type cannot be measured, so it ends the stream with ``ProtocolBroken``.
+- At most one incomplete message is held. The text of ClientCutText is skipped, not held.
+
+Sources: RFC 6143, and the community's protocol description (rfbproto) for the extensions.
 """
 
 import struct
@@ -20,15 +37,15 @@ MOST_SCREENS = 64
 LONGEST_FENCE = 64
 MOST_HELD = 256
 LONGEST_CUT_TEXT = 16 * 1024 * 1024
-"""Bytes. Nothing of a cut text is kept: it is counted away as it comes."""
+"""Bytes. The parser skips the text as it arrives."""
 
-# They would change what the client says later: buttons in a second byte (-316), sound (-259),
-# other devices (-305). What the server never hears of, it never agrees to.
+# These pseudo-encodings change the format of later client messages: buttons in a second byte
+# (-316), sound (-259), other devices (-305). A server that never receives them never enables them.
 DISABLED_ENCODINGS = frozenset({-316, -305, -259})
 
 
 class MessageKind(Enum):
-    """What a message is about."""
+    """The kind of a client message."""
 
     VERSION = "version"
     SECURITY = "security"
@@ -47,32 +64,29 @@ class MessageKind(Enum):
 
 @dataclass(frozen=True)
 class ClientMessage:
-    """One message, as it is to be passed on."""
+    """One message, in the bytes to pass on."""
 
     kind: MessageKind
     raw: bytes
-    """Empty for a cut text, which is not kept."""
+    """Empty for a cut text, which is skipped."""
     down: bool = False
-    """Of a key: whether it is pressed."""
+    """True if a key is pressed, for a key message."""
     buttons: int = 0
-    """Of a pointer: which buttons are down, as bits."""
+    """The buttons that are down, as a bit mask, for a pointer message."""
 
 
 class _Shape(NamedTuple):
-    """How long a message of one type is."""
+    """The length of the messages of one type."""
 
     kind: MessageKind
     head: int
-    """Bytes that tell the length."""
+    """Bytes from which the length is known."""
     length: Callable[[bytes], int]
-    """Of the whole message, from its head."""
+    """Returns the length of the whole message from its head."""
 
 
 class ClientParser:
-    """Cuts one client's bytes into messages, however they are cut on their way.
-
-    Holds at most one message that has not come whole, and never a cut text.
-    """
+    """Splits the bytes of one client into messages, in whatever pieces they arrive."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
@@ -80,20 +94,20 @@ class ClientParser:
         self._skip = 0
 
     @property
-    def greeted(self) -> bool:
-        """Whether the handshake is over."""
+    def handshake_done(self) -> bool:
+        """True once the handshake is complete."""
         return self._expects is MessageKind.PIXEL_FORMAT
 
     @property
-    def midway(self) -> bool:
-        """Whether more has to come before anything makes sense."""
-        return bool(self._rest or self._skip) or not self.greeted
+    def mid_message(self) -> bool:
+        """True while the handshake or a message is incomplete."""
+        return bool(self._rest or self._skip) or not self.handshake_done
 
     def feed(self, data: bytes) -> Iterator[ClientMessage]:
-        """Yield the messages that are whole with these bytes.
+        """Yield the messages that these bytes complete.
 
         Raises:
-            ProtocolBroken: If this is not RFB as we know it; the stream is of no use then.
+            ProtocolBroken: If the bytes are not RFB; the parser cannot be used after that.
         """
         view = memoryview(data)
         while len(view):
@@ -104,17 +118,17 @@ class ClientParser:
                 if not self._skip:
                     yield ClientMessage(MessageKind.CUT_TEXT, b"")
                 continue
-            taken = min(self._wanted() - len(self._rest), len(view))
+            taken = min(self._needed() - len(self._rest), len(view))
             self._rest += view[:taken]
             view = view[taken:]
             self._check_early()
-            if len(self._rest) == self._wanted():
+            if len(self._rest) == self._needed():
                 whole = bytes(self._rest)
                 self._rest.clear()
                 yield from self._message(whole)
 
-    def _wanted(self) -> int:
-        """How many bytes are needed to know more: the head's, then the whole message's."""
+    def _needed(self) -> int:
+        """Return the length to wait for: of the head, then of the whole message."""
         if self._expects is not MessageKind.PIXEL_FORMAT:
             return 12 if self._expects is MessageKind.VERSION else 1
         if not self._rest:
@@ -133,7 +147,7 @@ class ClientParser:
     def _message(self, raw: bytes) -> Iterator[ClientMessage]:
         match self._expects:
             case MessageKind.VERSION:
-                # A 3.3 server chooses the security type itself.
+                # In RFB 3.3 the server chooses the security type, so the client sends none.
                 self._expects = MessageKind.INIT if VERSIONS[raw] == 3 else MessageKind.SECURITY
                 yield ClientMessage(MessageKind.VERSION, raw)
             case MessageKind.SECURITY:
@@ -145,9 +159,9 @@ class ClientParser:
                 self._expects = MessageKind.PIXEL_FORMAT
                 yield ClientMessage(MessageKind.INIT, SHARED)
             case _:
-                yield from self._spoken(raw)
+                yield from self._session_message(raw)
 
-    def _spoken(self, raw: bytes) -> Iterator[ClientMessage]:
+    def _session_message(self, raw: bytes) -> Iterator[ClientMessage]:
         shape = _shape(raw)
         if shape.kind is not MessageKind.CUT_TEXT:
             yield _read(shape.kind, raw)
@@ -207,7 +221,7 @@ SHAPES: Mapping[int, _Shape] = {
     251: _Shape(MessageKind.RESIZE, 8, _screens),
     255: _Shape(MessageKind.KEY, 2, _qemu),
 }
-"""The messages of a session by their first byte."""
+"""The messages that may follow the handshake, by their first byte."""
 
 
 def _shape(message: bytes | bytearray) -> _Shape:
@@ -224,26 +238,26 @@ def _read(kind: MessageKind, raw: bytes) -> ClientMessage:
         case MessageKind.POINTER:
             return ClientMessage(kind, raw, buttons=raw[1])
         case MessageKind.ENCODINGS:
-            return ClientMessage(kind, _without_unspoken(raw))
+            return ClientMessage(kind, _without_disabled(raw))
         case _:
             return ClientMessage(kind, raw)
 
 
-def _without_unspoken(raw: bytes) -> bytes:
-    asked = [number for (number,) in struct.iter_unpack(">i", raw[4:])]
-    kept = [number for number in asked if number not in DISABLED_ENCODINGS]
+def _without_disabled(raw: bytes) -> bytes:
+    requested = [number for (number,) in struct.iter_unpack(">i", raw[4:])]
+    kept = [number for number in requested if number not in DISABLED_ENCODINGS]
     return raw[:2] + struct.pack(f">H{len(kept)}i", len(kept), *kept)
 
 
 class Held:
-    """The keys and buttons that one client holds down, and how it lets go of them."""
+    """The keys and buttons that one client holds down."""
 
     def __init__(self) -> None:
         self._keys: set[bytes] = set()
         self._pointer = b""
 
     def note(self, message: ClientMessage) -> None:
-        """Take a message into account that is passed on.
+        """Update the state with a message that is passed on.
 
         Raises:
             ProtocolBroken: If more keys are held than any keyboard has.
@@ -260,11 +274,11 @@ class Held:
             self._pointer = up if message.buttons else b""
 
     def release(self) -> bytes:
-        """Return the messages that let go of everything; then nothing is held."""
-        said = b"".join([*sorted(self._keys), self._pointer])
+        """Return the messages that release all keys and buttons; then none is held."""
+        messages = b"".join([*sorted(self._keys), self._pointer])
         self._keys.clear()
         self._pointer = b""
-        return said
+        return messages
 
 
 def _released(raw: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""What whoever wants to watch is answered by a desktop that has no live view."""
+"""The VNC routes of a desktop without a live view: every request is refused."""
 
 from fastapi import APIRouter, HTTPException
 from starlette.websockets import WebSocket
@@ -8,7 +8,7 @@ from deskhand.vncbridge.auth.policy import Denial
 
 
 def router(reason: str) -> APIRouter:
-    """Return the route of the VNC stream, which is refused always; ``reason`` is a sentence."""
+    """Return the route of the VNC stream, which always refuses; ``reason`` is a sentence."""
     refusal = Denial(409, "This desktop has no live view.", reason)
     routes = APIRouter()
 

@@ -1,4 +1,4 @@
-"""What of a client's messages reaches the desktop, by its role."""
+"""The client messages that each role may send to the desktop."""
 
 from typing import Literal
 
@@ -18,25 +18,26 @@ VIEW_MESSAGES = frozenset(
         *(MessageKind.UPDATE_REQUEST, MessageKind.CONTINUOUS_UPDATES, MessageKind.FENCE),
     }
 )
-"""What everybody may say."""
+"""Messages of both roles."""
 
 INPUT_MESSAGES = frozenset({MessageKind.KEY, MessageKind.POINTER})
-"""What only the one in control may say.
+"""Messages of the role ``control``, while the lease permits them.
 
-Cut texts, sizes and power are nobody's: the clipboard is an API, the size is the service's.
+No role may send cut texts, sizes or power commands: the clipboard has its own API, and the service
+sets the size.
 """
 
 
 def passes(message: ClientMessage, role: Role) -> bool:
-    """Return whether a message goes on to the desktop."""
+    """Return whether a role may send a message to the desktop."""
     return message.kind in VIEW_MESSAGES or (role == "control" and message.kind in INPUT_MESSAGES)
 
 
 def is_press(message: ClientMessage) -> bool:
-    """Return whether this is a deed: a key or a button pressed, not a pointer passing by."""
+    """Return whether a key or button is down, so that a moving pointer takes no control."""
     return message.down or message.buttons != 0
 
 
 def min_role(*roles: str) -> Role:
-    """Return the least of some roles; a word that is none counts as ``view``."""
+    """Return the lowest of some roles; an unknown name counts as ``view``."""
     return "control" if all(role == "control" for role in roles) else "view"

@@ -1,7 +1,7 @@
-"""Carry RFB between watchers' WebSockets and the RFB server.
+"""Proxy between the WebSockets of viewers and the RFB server.
 
-What the server sends is passed on unread. What a client sends is parsed by
-`vncbridge.rfb.messages`, and only what its seat allows reaches the server.
+Bytes of the server are passed on unread. Bytes of a client are parsed by `messages`, and only the
+messages that its `ViewerSession` permits reach the server.
 """
 
 import asyncio
@@ -29,18 +29,18 @@ from .server_connection import ServerConnection
 from .viewers import PRIVATE, Viewers, ViewerSession, viewer_identity
 
 READ_SIZE = 16 * 1024
-"""Bytes of a client that are read at once: the next are read when others had their turn."""
+"""Bytes of a client that are parsed before other tasks run."""
 SUBPROTOCOL = "binary"
 PROTOCOL_ERROR = 1002
-PATIENCE = 30.0
-"""Seconds."""
+MESSAGE_SECONDS = 30.0
+"""Timeout for the rest of a message, or of the handshake."""
 
 
 class Upstream(Protocol):
-    """Where the RFB server is reached."""
+    """The RFB server."""
 
     async def open(self) -> ServerConnection:
-        """Open a fresh connection, one for each watcher.
+        """Open a new connection, one for each viewer.
 
         Raises:
             UpstreamUnavailable: If the RFB server cannot be reached.
@@ -56,22 +56,22 @@ class UnixUpstream:
         self._path = path
 
     async def open(self) -> ServerConnection:
-        """Open a fresh connection."""
+        """Open a new connection."""
         return await ServerConnection.to(self._path)
 
 
 def router(
     upstream: Upstream,
     closing: Callable[[], bool],
-    watchers: Viewers,
+    viewers: Viewers,
     stuck_seconds: float = STUCK_SECONDS,
-    patience: float = PATIENCE,
+    patience: float = MESSAGE_SECONDS,
     desktop: str = "",
 ) -> APIRouter:
     """Return the route of the VNC stream.
 
-    ``closing`` tells whether the service is about to end, ``patience`` is how long a client may
-    stop in mid-sentence, ``desktop`` how credentials name this desktop. Serve it with
+    ``closing`` returns whether the service is shutting down, ``patience`` is the timeout for the
+    rest of a message, ``desktop`` the id of this desktop in scopes. Serve it with
     `vncbridge.server.websocket_protocol.StreamProtocol` and without permessage-deflate.
     """
     routes = APIRouter()
@@ -80,17 +80,18 @@ def router(
     async def watch(websocket: WebSocket) -> None:
         if closing():
             return await _refuse(websocket, 503, "Desktop is shutting down.")
-        if watchers.count >= watchers.most:
-            detail = f"at most {watchers.most} may watch one desktop"
-            return await _refuse(websocket, 429, "Too many watchers.", detail)
+        if viewers.count >= viewers.most:
+            detail = f"at most {viewers.most} may watch one desktop"
+            return await _refuse(websocket, 429, "Too many viewers.", detail)
         principal = websocket.scope.get("state", {}).get("principal")
-        who = viewer_identity(websocket.query_params, principal, desktop)
-        if not watchers.control.may_see(who.key):
+        identity = viewer_identity(websocket.query_params, principal, desktop)
+        if not viewers.control.may_see(identity.key):
             return await _refuse(websocket, 409, PRIVATE.reason, code="human_in_control")
-        with watchers.one_more():
-            # Before the upgrade, so that a failure is an HTTP answer which every client can read.
+        with viewers.counted():
+            # Connecting before the upgrade makes a failure an HTTP response, which every client can
+            # read.
             try:
-                line = await upstream.open()
+                server = await upstream.open()
             except UpstreamUnavailable as error:
                 return await _refuse(websocket, 500, "Failed to connect to VNC server.", str(error))
             except BridgeError as error:
@@ -98,51 +99,54 @@ def router(
             try:
                 offered = websocket.scope["subprotocols"]
                 await websocket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
-                outlet = ClientStream(websocket, stuck_seconds)
-                with watchers.seat(who, line.write) as seat:
-                    farewell = await relay(outlet, line, seat, patience)
-                await outlet.close(farewell)
+                client = ClientStream(websocket, stuck_seconds)
+                with viewers.session(identity, server.write) as session:
+                    close_reason = await relay(client, server, session, patience)
+                await client.close(close_reason)
             finally:
-                await line.hang_up()
+                await server.close()
 
     return routes
 
 
 async def relay(
-    outlet: ClientStream, line: ServerConnection, seat: ViewerSession, patience: float = PATIENCE
+    client: ClientStream,
+    server: ServerConnection,
+    session: ViewerSession,
+    patience: float = MESSAGE_SECONDS,
 ) -> CloseReason:
-    """Copy both ways until either side ends, or the seat is taken away; return why.
+    """Copy both ways until either side closes, or the session is revoked; return the reason.
 
-    Each direction reads again only when its last bytes were taken: a slow watcher slows only
-    itself, and memory stays bounded.
+    Each direction reads again only when its last bytes were accepted: a slow viewer slows down
+    only itself, and memory stays bounded.
     """
 
-    async def to_watcher() -> NoReturn:
+    async def to_viewer() -> NoReturn:
         try:
-            while chunk := await line.read():
-                await outlet.send(chunk)
+            while chunk := await server.read():
+                await client.send(chunk)
         except OSError as error:
             raise _broken(error) from error
         raise StreamEnded(CloseReason(NORMAL, "The desktop ended the stream."))
 
     async def to_server() -> NoReturn:
         while True:
-            await _pass_on(await _words(outlet, seat, patience), seat, line)
+            await _pass_on(await _receive(client, session, patience), session, server)
 
-    async def banished() -> NoReturn:
-        await seat.banished.wait()
+    async def revoked() -> NoReturn:
+        await session.revoked.wait()
         raise StreamEnded(PRIVATE)
 
     try:
-        return await until_one_ends(to_watcher(), to_server(), banished())
+        return await until_one_ends(to_viewer(), to_server(), revoked())
     except ProtocolBroken as error:
         return CloseReason(PROTOCOL_ERROR, str(error))
 
 
-async def _words(outlet: ClientStream, seat: ViewerSession, patience: float) -> bytes:
+async def _receive(client: ClientStream, session: ViewerSession, patience: float) -> bytes:
     try:
-        async with asyncio.timeout(patience if seat.midway else None):
-            message = await outlet.receive()
+        async with asyncio.timeout(patience if session.mid_message else None):
+            message = await client.receive()
     except TimeoutError:
         reason = f"The rest of a message did not come for {patience:g} s."
         raise StreamEnded(CloseReason(PROTOCOL_ERROR, reason)) from None
@@ -151,14 +155,14 @@ async def _words(outlet: ClientStream, seat: ViewerSession, patience: float) -> 
     return message
 
 
-async def _pass_on(words: bytes, seat: ViewerSession, line: ServerConnection) -> None:
-    for start in range(0, len(words), READ_SIZE):
-        seat.heard(words[start : start + READ_SIZE])
+async def _pass_on(data: bytes, session: ViewerSession, server: ServerConnection) -> None:
+    for start in range(0, len(data), READ_SIZE):
+        session.receive(data[start : start + READ_SIZE])
         try:
-            await line.drain()
+            await server.drain()
         except OSError as error:
             raise _broken(error) from error
-        if len(words) > READ_SIZE:
+        if len(data) > READ_SIZE:
             await asyncio.sleep(0)
 
 
@@ -169,6 +173,6 @@ def _broken(error: OSError) -> StreamEnded:
 async def _refuse(
     websocket: WebSocket, status: int, message: str, detail: str = "", code: str = ""
 ) -> None:
-    told = {"message": message, "detail": detail, "code": code}
-    body = {name: text for name, text in told.items() if text}
+    fields = {"message": message, "detail": detail, "code": code}
+    body = {name: text for name, text in fields.items() if text}
     await websocket.send_denial_response(JSONResponse(body, status))

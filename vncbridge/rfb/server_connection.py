@@ -10,22 +10,22 @@ from typing import Self, cast
 from deskhand.vncbridge.errors import UpstreamUnavailable
 
 CONNECT_SECONDS = 10.0
-AGAIN_SECONDS = 0.01
-HANG_UP_SECONDS = 1.0
+RETRY_SECONDS = 0.01
+CLOSE_SECONDS = 1.0
 
 
 class ServerConnection(asyncio.Protocol):
-    """Holds at most one read, 256 KiB, and reads again when that is asked for.
+    """Holds at most one read, 256 KiB, and reads again only when `read` is called.
 
-    Beside asyncio's own streams it saves two copies of every byte and their 2 MiB of buffer.
+    Compared with asyncio's streams it saves two copies of every byte and 2 MiB of buffers.
     """
 
     def __init__(self) -> None:
         self._transport: Transport | None = None
-        self._came = b""
+        self._received = b""
         self._ended = False
         self._error: OSError | None = None
-        self._wanted: asyncio.Future[None] | None = None
+        self._reader: asyncio.Future[None] | None = None
         self._room = asyncio.Event()
         self._room.set()
         self._closed = asyncio.Event()
@@ -35,7 +35,7 @@ class ServerConnection(asyncio.Protocol):
         """Connect to a unix socket.
 
         Raises:
-            UpstreamUnavailable: If nobody listens there.
+            UpstreamUnavailable: If no server listens there.
         """
         with ExitStack() as stack:
             end = stack.enter_context(socket.socket(socket.AF_UNIX))
@@ -47,35 +47,35 @@ class ServerConnection(asyncio.Protocol):
                 reason = error.strerror or "It does not answer"
                 raise UpstreamUnavailable(f"{path.name}: {reason}") from error
             stack.pop_all()
-        _, line = await asyncio.get_running_loop().create_unix_connection(cls, sock=end)
-        return line
+        _, connection = await asyncio.get_running_loop().create_unix_connection(cls, sock=end)
+        return connection
 
     @property
     def held(self) -> int:
-        """How many bytes wait in either direction."""
-        return len(self._came) + self._of().get_write_buffer_size()
+        """Bytes that are buffered, in both directions."""
+        return len(self._received) + self._of().get_write_buffer_size()
 
     async def read(self) -> bytes:
-        """Return what came, nothing at the end.
+        """Return the bytes that arrived; empty at the end of the stream.
 
         Raises:
             OSError: If the connection broke.
         """
-        if not self._came and not self._ended:
-            self._wanted = asyncio.get_running_loop().create_future()
+        if not self._received and not self._ended:
+            self._reader = asyncio.get_running_loop().create_future()
             self._of().resume_reading()
-            await self._wanted
-        if self._error is not None and not self._came:
+            await self._reader
+        if self._error is not None and not self._received:
             raise self._error
-        found, self._came = self._came, b""
+        found, self._received = self._received, b""
         return found
 
     def write(self, data: bytes) -> None:
-        """Send, as soon as the server takes it."""
+        """Queue bytes; they are sent when the server reads them."""
         self._of().write(data)
 
     async def drain(self) -> None:
-        """Wait until the server took what was sent, but for a little.
+        """Wait until the write buffer is below its limit.
 
         Raises:
             OSError: If the connection broke.
@@ -84,53 +84,53 @@ class ServerConnection(asyncio.Protocol):
         if self._error is not None:
             raise self._error
 
-    async def hang_up(self) -> None:
-        """Close, but do not wait for a server that no longer reads."""
+    async def close(self) -> None:
+        """Close the connection; abort it if the server does not read the rest."""
         transport = self._of()
         transport.close()
         with suppress(TimeoutError):
-            async with asyncio.timeout(HANG_UP_SECONDS):
+            async with asyncio.timeout(CLOSE_SECONDS):
                 await self._closed.wait()
                 return
         transport.abort()
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Begin to read: the greeting may come at once."""
+        """Keep the transport, which is reading already: the server sends first."""
         self._transport = cast(Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """Hand it over; where nobody waits for it, keep it and read no more."""
-        self._came += data
-        if not self._tell():
+        """Wake up the reader; without one, keep the bytes and pause reading."""
+        self._received += data
+        if not self._wake():
             self._of().pause_reading()
 
     def eof_received(self) -> None:
-        """Note the end; the transport closes itself."""
+        """Record the end of the stream; the transport closes itself."""
         self._ended = True
-        self._tell()
+        self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wake up whoever waits."""
+        """Wake up the reader and the writer."""
         self._ended = True
         self._error = exc if isinstance(exc, OSError) else None
-        self._tell()
+        self._wake()
         self._room.set()
         self._closed.set()
 
     def pause_writing(self) -> None:
-        """Note that the server does not take it."""
+        """Make `drain` wait: the write buffer is full."""
         self._room.clear()
 
     def resume_writing(self) -> None:
-        """Note that it does again."""
+        """Let `drain` return: the write buffer has room."""
         self._room.set()
 
-    def _tell(self) -> bool:
-        """Wake up who reads; return whether somebody does."""
-        wanted, self._wanted = self._wanted, None
-        if wanted is None or wanted.done():
+    def _wake(self) -> bool:
+        """Wake up the reader; return whether there is one."""
+        reader, self._reader = self._reader, None
+        if reader is None or reader.done():
             return False
-        wanted.set_result(None)
+        reader.set_result(None)
         return True
 
     def _of(self) -> Transport:
@@ -142,9 +142,9 @@ async def _connect(end: socket.socket, path: Path) -> None:
     while True:
         try:
             end.connect(str(path))
-        # So many are connecting that the server's queue is full. asyncio would take it for a
-        # connection that is being made, and the kernel does not tell when there is room.
+        # The server's listen queue is full. asyncio would treat EAGAIN as a connection in progress,
+        # and the kernel does not report when the queue has room.
         except BlockingIOError:
-            await asyncio.sleep(AGAIN_SECONDS)
+            await asyncio.sleep(RETRY_SECONDS)
         else:
             return

@@ -1,4 +1,12 @@
-"""The seats before one desktop: who sits there, and what of their words passes just now."""
+"""The viewers of one desktop: who they are, and which of their messages are passed on.
+
+A viewer has one of two roles (`permissions`). Input of a viewer with the role ``control`` reaches
+the desktop while the lease gives that viewer control. `Control` is the lease as seen from here:
+the desktop's lease implements it, and `Viewers.apply_control_change` is called after every change.
+Then each session whose viewer lost control releases all keys and buttons that it holds down, and
+each session that may not see the screen any more (a person took the desktop in private) is
+revoked, which ends its stream.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -15,66 +23,66 @@ from .permissions import Role, is_press, min_role, passes
 
 MOST_WATCHERS = 64
 PRIVATE = CloseReason(4001, "A person has this desktop in private.")
-"""A code of our own, RFC 6455 section 7.4.2: come back when control was given back."""
+"""A private close code, RFC 6455 section 7.4.2: the viewer reconnects when control is released."""
 WHEEL = 0b01111000
-"""Buttons 4 to 7: each notch is one, and none is a click."""
+"""The mask of buttons 4 to 7: each notch of a wheel is a press of one, and none is a click."""
 
 
 class Control(Protocol):
-    """Who may act on the desktop."""
+    """The lease of the desktop: decides which viewers may act and see."""
 
     def joined(self, key: str) -> None:
-        """Note a connection of that page or program."""
+        """Record a connection of the page or program with this key."""
 
     def parted(self, key: str) -> None:
-        """Note its end."""
+        """Record the end of a connection."""
 
     def holds_control(self, key: str) -> bool:
-        """Whether it is in control."""
+        """Return whether the viewer is in control."""
 
     def may_see(self, key: str) -> bool:
-        """Whether it may see the screen now."""
+        """Return whether the viewer may see the screen now."""
 
     def begins(self, key: str, name: str) -> bool:
-        """Let a program take what nobody has by acting; return whether it is in control now."""
+        """Give control to a viewer that acts while the lease is free; return whether it has it."""
 
     def used(self, key: str, *, keys: int, clicks: int) -> None:
-        """Count what the one in control did."""
+        """Count the input of the viewer in control."""
 
 
 class NoLease:
-    """For a desktop that everybody drives who may."""
+    """The lease of a desktop without one: every viewer is in control."""
 
     def joined(self, key: str) -> None:
-        """Nothing to note."""
+        """Do nothing: connections are not recorded."""
 
     def parted(self, key: str) -> None:
-        """Nothing to note."""
+        """Do nothing: connections are not recorded."""
 
     def holds_control(self, key: str) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def may_see(self, key: str) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def begins(self, key: str, name: str) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def used(self, key: str, *, keys: int, clicks: int) -> None:
-        """Nothing to count."""
+        """Do nothing: input is not counted."""
 
 
 class ViewerIdentity(NamedTuple):
-    """Somebody who wants to watch."""
+    """A viewer, as its request identifies it."""
 
     role: Role
     name: str
     key: str
     asks: bool
-    """Whether it takes control by a button of its own, and not by acting."""
+    """True if the page requests control explicitly, so that acting does not take it."""
 
 
 _numbers = count(1)
@@ -83,14 +91,14 @@ _numbers = count(1)
 def viewer_identity(
     query: Mapping[str, str], principal: Principal | None, desktop: str
 ) -> ViewerIdentity:
-    """Read who comes to a desktop from an address's parameters and the credential shown with it."""
+    """Return the identity of a viewer, from the URL's parameters and its credential."""
     scopes = ("admin",) if principal is None else principal.scopes
     granted: Role = "view" if desktop_role(scopes, desktop) == "view" else "control"
     role = min_role(granted, query.get("role", "control"))
     name = "".join(c for c in query.get("name", "") if c.isprintable())[:60].strip()
     viewer = query.get("viewer", "")
     if role == "view":
-        # Never the key of somebody in control, whatever the address says.
+        # The viewer must not get the key of one in control by naming it in its URL.
         key = f"watcher:{next(_numbers)}"
     elif viewer:
         key = f"viewer:{viewer[:64]}"
@@ -103,58 +111,61 @@ def viewer_identity(
 
 
 class ViewerSession:
-    """One watcher's place; the words of its client go through `heard`."""
+    """One viewer's connection: filters the messages of its client.
+
+    ``write`` sends bytes to the RFB server.
+    """
 
     def __init__(
-        self, who: ViewerIdentity, control: Control, write: Callable[[bytes], None]
+        self, identity: ViewerIdentity, control: Control, write: Callable[[bytes], None]
     ) -> None:
-        self.who = who
-        self.banished = asyncio.Event()
+        self.identity = identity
+        self.revoked = asyncio.Event()
         self._control = control
         self._write = write
-        self._stream = ClientParser()
+        self._parser = ClientParser()
         self._held = Held()
         self._buttons = 0
 
     @property
-    def midway(self) -> bool:
-        """Whether more has to come before anything makes sense."""
-        return self._stream.midway
+    def mid_message(self) -> bool:
+        """True while the handshake or a message is incomplete."""
+        return self._parser.mid_message
 
-    def heard(self, data: bytes) -> None:
-        """Pass on what may pass.
+    def receive(self, data: bytes) -> None:
+        """Parse the client's bytes and write the messages that are permitted.
 
         Raises:
-            ProtocolBroken: If it cannot be understood.
+            ProtocolBroken: If the bytes are not RFB.
         """
-        said = [m.raw for m in self._stream.feed(data) if self._passes(m)]
-        if said:
-            self._write(b"".join(said))
+        permitted = [m.raw for m in self._parser.feed(data) if self._passes(m)]
+        if permitted:
+            self._write(b"".join(permitted))
 
-    def settle(self) -> None:
-        """Let a change of control take effect."""
-        if not self._control.holds_control(self.who.key):
-            self.let_go()
-        if not self._control.may_see(self.who.key):
-            self.banished.set()
+    def apply_control_change(self) -> None:
+        """Release the input of a viewer without control; revoke one that may not see the screen."""
+        if not self._control.holds_control(self.identity.key):
+            self.release_input()
+        if not self._control.may_see(self.identity.key):
+            self.revoked.set()
 
-    def let_go(self) -> None:
-        """Release what the client holds down."""
+    def release_input(self) -> None:
+        """Release all keys and buttons that the client holds down."""
         released = self._held.release()
         self._buttons = 0
         if released:
             self._write(released)
 
     def _passes(self, message: ClientMessage) -> bool:
-        role = self.who.role
+        role = self.identity.role
         if not passes(message, role):
             return False
         if message.kind not in (MessageKind.KEY, MessageKind.POINTER):
             return True
-        key = self.who.key
+        key = self.identity.key
         if not self._control.holds_control(key):
-            may_begin = is_press(message) and not self.who.asks
-            if not (may_begin and self._control.begins(key, self.who.name)):
+            may_begin = is_press(message) and not self.identity.asks
+            if not (may_begin and self._control.begins(key, self.identity.name)):
                 return False
         self._held.note(message)
         self._count(message)
@@ -165,31 +176,31 @@ class ViewerSession:
         if message.kind is MessageKind.POINTER:
             clicks = (message.buttons & ~self._buttons & ~WHEEL).bit_count()
             self._buttons = message.buttons
-        self._control.used(self.who.key, keys=int(message.down), clicks=clicks)
+        self._control.used(self.identity.key, keys=int(message.down), clicks=clicks)
 
 
 class Viewers:
-    """Who watches one desktop now."""
+    """The viewers that are connected to one desktop."""
 
     def __init__(self, most: int = MOST_WATCHERS, control: Control | None = None) -> None:
         self._most = most
         self._count = 0
-        self._seats: set[ViewerSession] = set()
+        self._sessions: set[ViewerSession] = set()
         self.control = control or NoLease()
 
     @property
     def count(self) -> int:
-        """How many are connected."""
+        """Viewers that are connected."""
         return self._count
 
     @property
     def most(self) -> int:
-        """How many may be."""
+        """Viewers that may be connected at once."""
         return self._most
 
     @contextmanager
-    def one_more(self) -> Iterator[None]:
-        """Count a watcher while the body runs."""
+    def counted(self) -> Iterator[None]:
+        """Count a viewer while the body runs."""
         self._count += 1
         try:
             yield
@@ -197,19 +208,21 @@ class Viewers:
             self._count -= 1
 
     @contextmanager
-    def seat(self, who: ViewerIdentity, write: Callable[[bytes], None]) -> Iterator[ViewerSession]:
-        """Give a watcher a seat while the body runs; nothing stays pressed after it."""
-        seat = ViewerSession(who, self.control, write)
-        self._seats.add(seat)
-        self.control.joined(who.key)
+    def session(
+        self, identity: ViewerIdentity, write: Callable[[bytes], None]
+    ) -> Iterator[ViewerSession]:
+        """Open a session while the body runs; after it no key or button stays pressed."""
+        session = ViewerSession(identity, self.control, write)
+        self._sessions.add(session)
+        self.control.joined(identity.key)
         try:
-            yield seat
+            yield session
         finally:
-            seat.let_go()
-            self._seats.discard(seat)
-            self.control.parted(who.key)
+            session.release_input()
+            self._sessions.discard(session)
+            self.control.parted(identity.key)
 
-    def settle(self) -> None:
-        """Let a change of control take effect on everybody."""
-        for seat in tuple(self._seats):
-            seat.settle()
+    def apply_control_change(self) -> None:
+        """Apply a change of control to all sessions."""
+        for session in tuple(self._sessions):
+            session.apply_control_change()

@@ -1,6 +1,6 @@
-"""One line for each request: who asked what for which chat, and what became of it.
+"""One line for each request: caller, chat, method, path, status and duration.
 
-Never a query, a body or a credential: what is logged can be shown to anybody who may read logs.
+Queries, bodies and credentials are never logged, because logs are shown to other people.
 """
 
 import json
@@ -32,9 +32,9 @@ Json = dict[str, Any]
 
 
 class AccessLog:
-    """ASGI middleware, the outermost: what the border refuses is logged as well.
+    """ASGI middleware, the outermost, so that refused requests are logged as well.
 
-    What handlers log meanwhile is marked with the request's chat.
+    Lines that handlers log during a request carry the request's chat.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class AccessLog:
         self._wall = wall
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request and log it when it is over."""
+        """Serve a request and log it when it has ended."""
         if scope["type"] not in ("http", "websocket") or scope["path"] in QUIET:
             await self._app(scope, receive, send)
             return
@@ -73,7 +73,7 @@ class AccessLog:
 
 
 def entry(scope: Scope, status: int, at: float, took: float) -> Json:
-    """Return what is logged of a request that began at ``at`` (Unix) and ``took`` seconds."""
+    """Return the line for a request that began at ``at`` (Unix) and ``took`` seconds."""
     headers = Headers(scope=scope)
     principal = scope.get("state", {}).get("principal")
     line: Json = {
@@ -89,7 +89,7 @@ def entry(scope: Scope, status: int, at: float, took: float) -> Json:
 
 
 def chat_fields(headers: Headers) -> Json:
-    """Return which chat and tool call a request is made for; nothing of what cannot be one."""
+    """Return the chat and tool call of a request, without values that are malformed."""
     chat = _uuid(caller_headers.text(headers, caller_headers.CHAT))
     fields: Json = {"chat_id": chat} if chat else {}
     named = caller_headers.text(headers, caller_headers.ANCESTORS)

@@ -1,4 +1,4 @@
-"""The page that lists the routes of a service; it asks nothing of any other place."""
+"""The page that lists the routes of a service, without resources of other sites."""
 
 from html import escape
 
@@ -9,7 +9,7 @@ POLICY = "default-src 'self'; frame-ancestors 'self'"
 
 
 def router(note: str = "") -> APIRouter:
-    """Return the route; ``note`` is markup that says what the list does not."""
+    """Return the route; ``note`` is markup that is shown above the list."""
     routes = APIRouter()
 
     @routes.get("/docs", include_in_schema=False)

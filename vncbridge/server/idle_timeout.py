@@ -1,4 +1,4 @@
-"""How long a service has not been called."""
+"""The time since a service's last request, and its shutdown after a time without one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -8,7 +8,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class IdleTimeout:
-    """ASGI middleware that knows when the last call ended; ``now`` in seconds, monotonic."""
+    """ASGI middleware that records the end of the last request.
+
+    ``now`` returns seconds of a monotonic clock.
+    """
 
     def __init__(self, app: ASGIApp, now: Callable[[], float]) -> None:
         self._app = app
@@ -18,18 +21,18 @@ class IdleTimeout:
 
     @property
     def seconds(self) -> float:
-        """Time since the last call ended; 0 while one is being answered."""
+        """Seconds since the last request ended; 0 while one is open."""
         return 0.0 if self._open else self._now() - self._last
 
     async def reached(self, seconds: float) -> None:
-        """Wait until it has not been called for so long."""
-        # Every call puts that off, and none of them is worth an event.
+        """Wait until there was no request for ``seconds``."""
+        # Every request postpones the end, so an event for each of them would cost more than this.
         while (left := seconds - self.seconds) > 0:  # noqa: ASYNC110
             await asyncio.sleep(left)
 
     @asynccontextmanager
     async def ending(self, after: float | None, end: Callable[[], object]) -> AsyncIterator[None]:
-        """Call ``end`` once nobody has called for ``after`` seconds; never if that is None."""
+        """Call ``end`` once there was no request for ``after`` seconds; never if that is None."""
         if after is None:
             yield
             return
@@ -45,7 +48,7 @@ class IdleTimeout:
         end()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a call on, and count it."""
+        """Pass a request on, and record its end."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

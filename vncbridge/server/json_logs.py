@@ -1,7 +1,7 @@
-"""What a service says of itself: lines of JSON, each with the chat that it is said about.
+"""The logs of a service: lines of JSON, each with the chat that it concerns.
 
-``service.jsonl`` has what the code reports, ``access.jsonl`` a line for each request; warnings go
-to the standard error as well.
+``service.jsonl`` contains the records of the code, ``access.jsonl`` a line for each request.
+Warnings go to the standard error as well.
 """
 
 import logging
@@ -22,44 +22,44 @@ from structlog.stdlib import ProcessorFormatter, add_log_level, add_logger_name
 
 ACCESS = "deskhand.access"
 OURS = "deskhand"
-"""Logger of the package; of other libraries only warnings are kept."""
+"""Logger of the package; from other libraries only warnings are logged."""
 LARGEST_FILE = 10 * 1024 * 1024
 OLD_FILES = 2
 
 
 def log_context(fields: Mapping[str, object]) -> AbstractContextManager[None]:
-    """Put fields into every line that is logged in the block, and in tasks that it starts."""
+    """Add fields to every line that is logged in the block, and in tasks that it starts."""
     return bound_contextvars(**fields)
 
 
 def set_log_context(fields: Mapping[str, object]) -> None:
-    """Do so to the end of the task; what the request that started it was about is forgotten."""
+    """Replace the fields until the end of the task, as for a task that outlives its request."""
     clear_contextvars()
     bind_contextvars(**fields)
 
 
 @contextmanager
 def logged(folder: Path, hide: Callable[[str], str] = str) -> Iterator[None]:
-    """Write the two files, each of which begins anew at 10 MiB, while the block runs.
+    """Write the two files while the block runs; they are rotated at 10 MiB.
 
-    ``hide`` masks what nobody may read in what the code reports.
+    ``hide`` masks secrets in the records of the code.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         access = stack.enter_context(_file(folder / "access.jsonl", logging.Formatter()))
         service = stack.enter_context(_file(folder / "service.jsonl", _lines(hide)))
         for name in (ACCESS, OURS):
-            stack.enter_context(_talkative(logging.getLogger(name)))
-        stack.enter_context(_heard(logging.getLogger(ACCESS), access))
+            stack.enter_context(_at_info(logging.getLogger(name)))
+        stack.enter_context(_attached(logging.getLogger(ACCESS), access))
         for handler in (service, logging.lastResort):
             if handler is not None:
-                stack.enter_context(_heard(logging.getLogger(), handler))
+                stack.enter_context(_attached(logging.getLogger(), handler))
         yield
 
 
 def _lines(hide: Callable[[str], str]) -> logging.Formatter:
-    def masked(_: Any, __: str, told: MutableMapping[str, Any]) -> Mapping[str, Any]:
-        return {key: hide(one) if isinstance(one, str) else one for key, one in told.items()}
+    def masked(_: Any, __: str, fields: MutableMapping[str, Any]) -> Mapping[str, Any]:
+        return {key: hide(one) if isinstance(one, str) else one for key, one in fields.items()}
 
     return ProcessorFormatter(
         foreign_pre_chain=[
@@ -84,7 +84,8 @@ def _file(path: Path, formatter: logging.Formatter) -> Iterator[logging.Handler]
         maxBytes=LARGEST_FILE,
         backupCount=OLD_FILES,
         delay=True,
-        # JSON is UTF-8 in any locale; a file's name may hold what no encoding does.
+        # JSON is UTF-8 in any locale; file names may contain lone surrogates, which cannot be
+        # encoded.
         encoding="utf-8",
         errors="backslashreplace",
     )
@@ -94,7 +95,7 @@ def _file(path: Path, formatter: logging.Formatter) -> Iterator[logging.Handler]
 
 
 @contextmanager
-def _heard(logger: logging.Logger, handler: logging.Handler) -> Iterator[None]:
+def _attached(logger: logging.Logger, handler: logging.Handler) -> Iterator[None]:
     logger.addHandler(handler)
     try:
         yield
@@ -103,7 +104,7 @@ def _heard(logger: logging.Logger, handler: logging.Handler) -> Iterator[None]:
 
 
 @contextmanager
-def _talkative(logger: logging.Logger) -> Iterator[None]:
+def _at_info(logger: logging.Logger) -> Iterator[None]:
     before = logger.level
     logger.setLevel(logging.INFO)
     try:

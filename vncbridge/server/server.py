@@ -1,4 +1,4 @@
-"""Serve an application on one bound socket until somebody asks for the end."""
+"""uvicorn on one bound socket, until a signal or `Serving.ask_to_end` stops it."""
 
 import asyncio
 import contextlib
@@ -22,10 +22,11 @@ from .shutdown_response import ShutdownResponse
 from .websocket_protocol import StreamProtocol
 
 CLOSING_SECONDS = 2
-"""How long open requests may take to end; watchers get 1 s of it, then the socket goes."""
+"""Timeout for open requests at shutdown; WebSockets are closed after 1 s of it."""
 
 PING_SECONDS = 45.0
-"""How long a ping may stay unanswered: who reads nothing for 30 s is told so before."""
+"""Timeout for a pong. It is longer than ``STUCK_SECONDS`` of client_stream, whose close reason a
+stuck client gets first."""
 
 BACKLOG = 512
 
@@ -34,7 +35,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 @dataclass(frozen=True)
 class Address:
-    """Where a service listens: a host and port, or a unix socket's path."""
+    """The address of a service: a host and port, or the path of a unix socket."""
 
     host: str = ""
     port: int = 0
@@ -42,7 +43,7 @@ class Address:
 
     @property
     def url(self) -> str:
-        """How a client names it."""
+        """The address as clients write it."""
         if self.path is not None:
             return f"unix:{self.path}"
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -66,13 +67,13 @@ def parse_address(text: str) -> Address:
 
 @contextlib.contextmanager
 def listening(wanted: Address) -> Iterator[tuple[socket.socket, Address]]:
-    """Bind, listen, and yield the socket with the address it really got.
+    """Bind, listen, and yield the socket with the address that it got.
 
-    A unix socket is made for this user alone and removed at the end: uvicorn would make it
-    world-writable and leave it behind.
+    A unix socket is accessible to this user only, and removed at the end. (uvicorn would make it
+    world-writable and leave it.)
 
     Raises:
-        CannotListen: If the address is taken, or not ours to use.
+        CannotListen: If the address is in use, or not permitted.
     """
     try:
         bound = _bind_unix(wanted.path) if wanted.path is not None else _bind_tcp(wanted)
@@ -86,7 +87,7 @@ def listening(wanted: Address) -> Iterator[tuple[socket.socket, Address]]:
     finally:
         bound.close()
         if wanted.path is not None:
-            # Its folder may have become somebody else's: privileges are dropped in between.
+            # The folder may belong to another user since privileges were dropped.
             with contextlib.suppress(PermissionError):
                 wanted.path.unlink(missing_ok=True)
 
@@ -95,7 +96,7 @@ def _bind_unix(path: Path) -> socket.socket:
     bound = socket.socket(socket.AF_UNIX)
     before = os.umask(0o077)
     try:
-        _make_way(path)
+        _remove_stale_socket(path)
         bound.bind(str(path))
         path.chmod(0o600)
         bound.listen(BACKLOG)
@@ -107,8 +108,8 @@ def _bind_unix(path: Path) -> socket.socket:
     return bound
 
 
-def _make_way(path: Path) -> None:
-    """Remove a socket on which nobody listens any more; anything else is in use."""
+def _remove_stale_socket(path: Path) -> None:
+    """Remove a socket without a listener; leave everything else."""
     if not path.is_socket():
         return
     with socket.socket(socket.AF_UNIX) as probe:
@@ -121,8 +122,8 @@ def _make_way(path: Path) -> None:
 
 def _bind_tcp(wanted: Address) -> socket.socket:
     family = socket.AF_INET6 if ":" in wanted.host else socket.AF_INET
-    # With the protocol named, asyncio sets TCP_NODELAY on what is accepted: without it each
-    # answer waits some 40 ms for the client's delayed acknowledgement.
+    # asyncio sets TCP_NODELAY on accepted connections only if the protocol is IPPROTO_TCP. Without
+    # it each response waits some 40 ms for the client's delayed acknowledgement.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -135,13 +136,13 @@ def _bind_tcp(wanted: Address) -> socket.socket:
 
 
 class DateHeader:
-    """Gives each answer its ``Date``; uvicorn would wake up every second to know it."""
+    """Adds ``Date`` to each response; uvicorn would wake up every second to format it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as the application does, dated."""
+        """Run the application and add the header."""
 
         async def dated(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -152,10 +153,10 @@ class DateHeader:
 
 
 class Serving(uvicorn.Server):
-    """A uvicorn server whose signals are ours: the end is a clean return, exit status 0.
+    """A uvicorn server that returns on SIGTERM and SIGINT, for exit status 0.
 
-    It sleeps while nobody calls, where uvicorn looks ten times a second whether it shall end.
-    ``ready`` is called once requests are answered, ``closing`` as soon as the end is asked for.
+    Between requests it sleeps, while uvicorn polls for its end ten times a second. ``ready`` is
+    called once requests are accepted, ``closing`` as soon as the shutdown is requested.
     """
 
     def __init__(
@@ -183,16 +184,17 @@ class Serving(uvicorn.Server):
         # Loads the protocol classes now: once privileges are dropped their files may be unreadable.
         self.config.load()
         self.asked = asyncio.Event()
-        """Set when the end was asked for."""
+        """Set when the shutdown was requested."""
         self._ready = ready
         self._closing = closing
 
     async def run_until_asked(self, bound: socket.socket) -> None:
-        """Serve until SIGTERM, SIGINT or :meth:`ask_to_end`."""
+        """Serve until SIGTERM, SIGINT or `ask_to_end`."""
         loop = asyncio.get_running_loop()
         for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self.ask_to_end)
-        # All that was loaded stays: to look it through for garbage would hold the loop for 40 ms.
+        # Loaded modules are never garbage, and a collection that traverses them blocks the loop for
+        # 40 ms.
         gc.freeze()
         try:
             await self.serve(sockets=[bound])
@@ -202,18 +204,18 @@ class Serving(uvicorn.Server):
                 loop.remove_signal_handler(number)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start as uvicorn does, then tell."""
+        """Start as uvicorn does, then call ``ready``."""
         await super().startup(sockets)
         if self.started:
             self._ready()
 
     async def main_loop(self) -> None:
-        """Serve until the end is asked for."""
+        """Serve until the shutdown is requested."""
         await self.on_tick(0)
         await self.asked.wait()
 
     def ask_to_end(self) -> None:
-        """Begin the end; asking twice is fine. Called in the loop that serves."""
+        """Request the shutdown; twice is fine. Called in the loop that serves."""
         if not self.should_exit:
             self._closing()
         self.should_exit = True
@@ -221,5 +223,5 @@ class Serving(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to :meth:`run_until_asked`: uvicorn would raise them again at the end."""
+        """Leave signals to `run_until_asked`: uvicorn would raise them again at the end."""
         yield

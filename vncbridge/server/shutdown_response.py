@@ -1,4 +1,4 @@
-"""The last word to whoever still waits for an answer when a service ends."""
+"""The response to requests that a shutdown interrupts."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,9 +10,9 @@ ENDING = {"message": "The service is shutting down."}
 
 
 class ShutdownResponse:
-    """ASGI middleware: a request that the end breaks off is answered 503, not with an error.
+    """ASGI middleware: a request that the shutdown cancels is answered 503, not with an error.
 
-    ``ending`` tells whether the end was asked for. Whose answer has begun gets no other one.
+    ``ending`` returns whether the shutdown was requested. A response that has begun stays.
     """
 
     def __init__(self, app: ASGIApp, ending: Callable[[], bool]) -> None:
@@ -20,7 +20,7 @@ class ShutdownResponse:
         self._ending = ending
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as the application does, for as long as it may."""
+        """Run the application; answer for it if the shutdown cancels it."""
         begun = False
 
         async def noted(message: Message) -> None:

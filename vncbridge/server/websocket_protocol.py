@@ -1,19 +1,19 @@
-"""uvicorn's WebSocket engine, with what a stream of pictures needs beside it.
+"""uvicorn's WebSocket protocol, extended for streams of pictures.
 
-Give the class to uvicorn as ``ws=StreamProtocol``. It gives the application three functions, in
-the ASGI scope's extension ``deskhand.stream``:
+Pass the class to uvicorn as ``ws=StreamProtocol``. It provides the application with three functions
+in the ASGI scope's extension ``deskhand.stream``:
 
 ``send(data)``
     send bytes as one message, as ``websocket.send`` does with more copies of them;
 ``waiting() -> int``
-    how many bytes the peer has yet to take;
+    return the bytes that the peer has not acknowledged;
 ``drop(code, reason)``
     close without waiting for room in the write buffer. ASGI's own ``websocket.close`` waits
-    for the peer to read, which is no way to get rid of one that does not.
+    for the peer to read, which a stuck peer never does.
 
-Little is written ahead of the peer, here and in the kernel: a slow one sees what is, not what was,
-and a ping reaches it. At shutdown every peer is sent 1001 (RFC 6455: going away) and has a second
-to answer. What breaks the protocol is told why, however much more of it is on its way.
+The write buffers, here and in the kernel, are small: a slow peer gets recent pictures, and pings
+reach it. At shutdown every peer is sent 1001 (RFC 6455: going away) and has a second to answer. A
+peer that violates the protocol gets a close frame with the reason, even if it is still sending.
 """
 
 import array
@@ -31,15 +31,15 @@ EXTENSION = "deskhand.stream"
 GOING_AWAY = 1001
 SHUTDOWN_SECONDS = 1.0
 DROP_SECONDS = 10.0
-"""How long a dropped peer may take to read what is under way, the farewell included."""
+"""Timeout for a dropped peer to read what is buffered, including the close frame."""
 WRITE_LIMIT = 256 * 1024
-"""Bytes, of what the kernel does not take."""
+"""Bytes in the transport's write buffer."""
 UNSENT_LIMIT = 256 * 1024
-"""Bytes, of what the kernel took and could not send."""
+"""Bytes in the kernel that are not sent yet."""
 TCP_NOTSENT_LOWAT = 25
-"""Linux; in Python's ``socket`` from 3.12 on."""
+"""Socket option of Linux (tcp(7)); in Python's ``socket`` from 3.12 on."""
 SILENT = 1011
-"""What websockets itself closes with when a ping is not answered."""
+"""Close code of the websockets library when a ping is not answered."""
 
 
 class StreamProtocol(WebSocketsSansIOProtocol):
@@ -69,7 +69,7 @@ class StreamProtocol(WebSocketsSansIOProtocol):
         """Send a binary message when there is room for it.
 
         Raises:
-            ConnectionError: If the connection is at its end.
+            ConnectionError: If the connection is closed or closing.
         """
         await self.writable.wait()
         if self.disconnected or self.close_sent:
@@ -77,7 +77,7 @@ class StreamProtocol(WebSocketsSansIOProtocol):
         self.transport.write(_head(len(data)) + data)
 
     def waiting(self) -> int:
-        """Return how many bytes were written that the peer has not acknowledged."""
+        """Return the bytes that were written and that the peer has not acknowledged."""
         if self.transport.is_closing():
             return 0
         in_kernel = array.array("i", [0])
@@ -85,7 +85,7 @@ class StreamProtocol(WebSocketsSansIOProtocol):
         return self.transport.get_write_buffer_size() + in_kernel[0]
 
     def drop(self, code: int, reason: str, seconds: float = DROP_SECONDS) -> None:
-        """Queue a close frame behind what is under way; cut the connection after ``seconds``."""
+        """Queue a close frame behind the buffered data; abort the connection after ``seconds``."""
         if self.close_sent or self.transport.is_closing():
             return
         self.stop_keepalive()
@@ -99,12 +99,12 @@ class StreamProtocol(WebSocketsSansIOProtocol):
         self._cut_after(seconds)
 
     def handle_bytes(self, event: Frame) -> None:
-        """Pass bytes on as they come: in a stream the end of a message means nothing."""
+        """Pass each frame on as it comes: the stream does not depend on message boundaries."""
         super().handle_bytes(event)
         self._pass_fragment(event)
 
     def handle_cont(self, event: Frame) -> None:
-        """Do the same with what follows of a message."""
+        """Do the same with continuation frames."""
         super().handle_cont(event)
         self._pass_fragment(event)
 
@@ -113,11 +113,11 @@ class StreamProtocol(WebSocketsSansIOProtocol):
             self.send_receive_event_to_app()
 
     def keepalive_timeout(self) -> None:
-        """Drop a peer that did not answer a ping: it may not take a farewell either."""
+        """Drop a peer that did not answer a ping: it may not read a close frame either."""
         self.drop(SILENT, f"A ping was not answered for {self.config.ws_ping_timeout:g} s.")
 
     def handle_parser_exception(self) -> None:
-        """Say why the connection ends, and hear the peer out so that it can read that."""
+        """Send the close frame with the reason, and read on, so that the peer can receive it."""
         if self.close_sent or self.conn.close_sent is None:
             return
         self.stop_keepalive()
@@ -130,7 +130,7 @@ class StreamProtocol(WebSocketsSansIOProtocol):
         self._cut_after(DROP_SECONDS)
 
     def shutdown(self) -> None:
-        """End the connection because the server ends."""
+        """Close the connection because the server shuts down."""
         if not self.handshake_complete:
             super().shutdown()
         elif self.close_sent:

@@ -21,7 +21,7 @@ PAGE_POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'self'"
 )
-"""noVNC shows pictures and the pointer's shape from data addresses."""
+"""noVNC displays images and cursors from data URLs."""
 METHODS = ["GET", "HEAD"]
 
 
@@ -34,10 +34,10 @@ class Asset(NamedTuple):
 
 
 class Assets:
-    """The files of a folder, read when this is made.
+    """The files of a folder, read by the constructor.
 
-    A desktop service gives up its rights before it serves: afterwards it may be unable to read
-    its own package. ``embedders`` are the origins, besides its own, that may frame its pages.
+    A desktop service drops its privileges before it serves, and may then be unable to read its
+    own package. ``embedders`` are the origins, besides its own, that may frame its pages.
     """
 
     def __init__(self, folder: Path, embedders: Sequence[str] = ()) -> None:
@@ -53,14 +53,14 @@ class Assets:
         return self._assets[name]
 
     def page(self, name: str, request: Request) -> Response:
-        """Answer with a page: it may load and run what comes from this service only."""
+        """Return a response with a page, which may load resources of this service only."""
         response = _answer(self.get(name), request)
         response.headers["Content-Security-Policy"] = self._policy
         response.headers["Referrer-Policy"] = "same-origin"
         return response
 
     def router(self, prefix: str) -> APIRouter:
-        """Return the route of all files below ``prefix``, pages excepted: they have their own."""
+        """Return the route of all files below ``prefix`` except pages, which have their own."""
         routes = APIRouter()
 
         @routes.api_route(prefix + "/{name:path}", methods=METHODS, include_in_schema=False)
@@ -74,7 +74,7 @@ class Assets:
 
 
 def router() -> APIRouter:
-    """Return the routes of a desktop service's pages: the viewer at ``/``, signing in."""
+    """Return the routes of a desktop service's pages: the viewer at ``/``, and the sign-in."""
     assets = Assets(FOLDER)
     routes = shared_router(assets)
 
@@ -86,7 +86,7 @@ def router() -> APIRouter:
 
 
 def shared_router(assets: Assets) -> APIRouter:
-    """Return what every service with a viewer has: its files, and the page to sign in."""
+    """Return the routes that every service with a viewer has: its files and the sign-in page."""
     routes = assets.router("/viewer")
 
     @routes.api_route("/login", methods=METHODS, include_in_schema=False)
@@ -105,7 +105,8 @@ def _read(path: Path) -> Asset:
 def _answer(asset: Asset, request: Request) -> Response:
     headers = {
         "ETag": asset.etag,
-        # Ask each time, get 304: after an upgrade no page meets another version's module.
+        # Browsers revalidate every time and get 304: after an upgrade no page loads a module of
+        # another version.
         "Cache-Control": "no-cache",
         "X-Content-Type-Options": "nosniff",
     }

@@ -1,4 +1,4 @@
-"""The browser's end of a stream of messages."""
+"""The accepted WebSocket of a client, written with bounded memory."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,7 +12,7 @@ STUCK_SECONDS = 30.0
 
 
 class CloseReason(NamedTuple):
-    """Why a stream ends: a close code of RFC 6455 section 7.4 and a sentence."""
+    """A close code of RFC 6455 section 7.4, and a sentence."""
 
     code: int
     reason: str = ""
@@ -27,17 +27,17 @@ TRY_AGAIN_LATER = 1013
 
 
 class StreamEnded(Exception):
-    """The stream is over; carries the farewell for the other side."""
+    """The stream has ended; carries the close reason for the other side."""
 
-    def __init__(self, farewell: CloseReason) -> None:
-        super().__init__(farewell)
-        self.farewell = farewell
+    def __init__(self, close_reason: CloseReason) -> None:
+        super().__init__(close_reason)
+        self.close_reason = close_reason
 
 
 class ClientStream:
-    """An accepted WebSocket, with bounded memory and an end for watchers that are stuck.
+    """An accepted WebSocket that ends the stream when its client is stuck.
 
-    Slow is not stuck: a watcher is stuck when it took not one byte for ``stuck_seconds``.
+    A client is stuck, and not only slow, when it has read no byte for ``stuck_seconds``.
     """
 
     def __init__(self, websocket: WebSocket, stuck_seconds: float = STUCK_SECONDS) -> None:
@@ -49,26 +49,26 @@ class ClientStream:
         self._send_bytes: Callable[[bytes], Awaitable[None]] = extension.get(
             "send", websocket.send_bytes
         )
-        self._in_hand = 0
+        self._sending = 0
 
     @property
     def held(self) -> int:
-        """How many bytes wait for the watcher, the kernel's included."""
-        return self._waiting() + self._in_hand
+        """Bytes that the client has not received, including those in the kernel's send queue."""
+        return self._waiting() + self._sending
 
     async def send(self, message: bytes | str) -> None:
-        """Send a message as soon as the watcher took the ones before it.
+        """Send a message when the ones before it were accepted.
 
         Raises:
-            StreamEnded: If the watcher left or is stuck.
+            StreamEnded: If the client disconnected or is stuck.
         """
         waiting = self._waiting()
-        self._in_hand = len(message)
+        self._sending = len(message)
         while True:
             try:
                 async with asyncio.timeout(self._stuck_seconds):
                     await self._send(message)
-                self._in_hand = 0
+                self._sending = 0
                 return
             except TimeoutError:
                 before, waiting = waiting, self._waiting()
@@ -82,7 +82,7 @@ class ClientStream:
                 await self._websocket.send_text(message)
             else:
                 await self._send_bytes(message)
-        # Starlette raises RuntimeError for a socket that was closed meanwhile.
+        # Starlette raises RuntimeError when the socket was closed in the meantime.
         except (WebSocketDisconnect, RuntimeError, ConnectionError):
             raise StreamEnded(CloseReason(ABNORMAL)) from None
 
@@ -90,7 +90,7 @@ class ClientStream:
         """Return the next message.
 
         Raises:
-            StreamEnded: If the watcher left.
+            StreamEnded: If the client disconnected.
         """
         message = await self._websocket.receive()
         if message["type"] == "websocket.disconnect":
@@ -98,11 +98,11 @@ class ClientStream:
         data: bytes | str | None = message.get("bytes")
         return message["text"] if data is None else data
 
-    async def close(self, farewell: CloseReason) -> None:
-        """Say why the stream ends; nothing happens when the watcher has left already."""
+    async def close(self, close_reason: CloseReason) -> None:
+        """Close with a reason; do nothing if the client has disconnected already."""
         if self._websocket.client_state is WebSocketState.DISCONNECTED:
             return
-        code, reason = farewell
+        code, reason = close_reason
         if self._drop is not None:
             self._drop(code, reason)
             return

@@ -1,4 +1,4 @@
-"""Pass a WebSocket on: between a browser and a service behind us."""
+"""Tunnel between a browser's WebSocket and a WebSocket of a service behind this one."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -19,18 +19,18 @@ from .client_stream import (
     StreamEnded,
 )
 
-GOODBYE_SECONDS = 1.0
-"""How long the service may take to answer our close."""
+CLOSE_SECONDS = 1.0
+"""Timeout for the service's answer to our close frame."""
 
 
-async def until_one_ends(*pumps: Coroutine[None, None, NoReturn]) -> CloseReason:
-    """Run pumps until one raises `StreamEnded`, end the others, return its farewell."""
-    tasks = [asyncio.create_task(tunnel) for tunnel in pumps]
+async def until_one_ends(*copies: Coroutine[None, None, NoReturn]) -> CloseReason:
+    """Run coroutines until one raises `StreamEnded`, cancel the others, return its close reason."""
+    tasks = [asyncio.create_task(copy) for copy in copies]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         await next(iter(done))
     except StreamEnded as end:
-        return end.farewell
+        return end.close_reason
     finally:
         for task in tasks:
             task.cancel()
@@ -40,30 +40,30 @@ async def until_one_ends(*pumps: Coroutine[None, None, NoReturn]) -> CloseReason
 async def tunnel(
     browser: WebSocket, service: ClientConnection, stuck_seconds: float = STUCK_SECONDS
 ) -> None:
-    """Pass messages both ways until either side closes, then close the other alike.
+    """Pass messages both ways until either side closes, then close the other with its reason.
 
     ``browser`` has been accepted. Each direction reads again only when its last message was
-    taken, so memory stays bounded whichever side is slow.
+    accepted, so memory stays bounded whichever side is slow.
     """
-    outlet = ClientStream(browser, stuck_seconds)
+    client = ClientStream(browser, stuck_seconds)
 
     async def to_browser() -> NoReturn:
         while True:
-            await outlet.send(await _receive(service))
+            await client.send(await _receive(service))
 
     async def to_service() -> NoReturn:
         while True:
-            message = await outlet.receive()
+            message = await client.receive()
             try:
                 await service.send(message)
             except ConnectionClosed:
-                raise StreamEnded(_farewell_of(service)) from None
+                raise StreamEnded(_close_reason_of(service)) from None
 
-    farewell = _sendable(await until_one_ends(to_browser(), to_service()))
-    await outlet.close(farewell)
+    close_reason = _sendable(await until_one_ends(to_browser(), to_service()))
+    await client.close(close_reason)
     try:
-        async with asyncio.timeout(GOODBYE_SECONDS):
-            await service.close(*farewell)
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await service.close(*close_reason)
     except TimeoutError:
         service.transport.abort()
 
@@ -72,17 +72,17 @@ async def _receive(service: ClientConnection) -> bytes | str:
     try:
         return await service.recv()
     except ConnectionClosed:
-        raise StreamEnded(_farewell_of(service)) from None
+        raise StreamEnded(_close_reason_of(service)) from None
 
 
-def _farewell_of(service: ClientConnection) -> CloseReason:
+def _close_reason_of(service: ClientConnection) -> CloseReason:
     return CloseReason(service.close_code or ABNORMAL, service.close_reason or "")
 
 
-def _sendable(farewell: CloseReason) -> CloseReason:
-    """Return a farewell whose code may be sent, RFC 6455 section 7.4.1."""
-    if farewell.code == NO_STATUS:
+def _sendable(close_reason: CloseReason) -> CloseReason:
+    """Return a close reason whose code may be sent, RFC 6455 section 7.4.1."""
+    if close_reason.code == NO_STATUS:
         return CloseReason(NORMAL)
-    if farewell.code == ABNORMAL:
+    if close_reason.code == ABNORMAL:
         return CloseReason(BROKEN, "The other side was lost.")
-    return farewell
+    return close_reason

@@ -45,7 +45,7 @@ def weights(source: int, target: int) -> NDArray[np.float64]:
 
 
 def area_mean(content: NDArray[np.uint8], size: Size) -> NDArray[np.float64]:
-    """The exact mean over the area of each pixel, in RGB."""
+    """Return the exact mean over the area of each pixel, in RGB."""
     down = weights(content.shape[0], size.height)
     across = weights(content.shape[1], size.width).T
     return np.stack([down @ content[:, :, plane] @ across for plane in (2, 1, 0)], axis=2)

@@ -33,7 +33,7 @@ PART = Part(
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A closed file of 50 numbers."""
+    """Return a closed file of 50 numbered frames."""
     folder = tmp_path_factory.mktemp("original")
     with Encoder((320, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
         made = Mp4File(folder / "1.mp4", encoder.stream)

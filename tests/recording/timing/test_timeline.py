@@ -11,7 +11,7 @@ RULES = Squeeze()
 
 
 def offline(at: float, activities: list[float], rules: Squeeze = RULES) -> float:
-    """The video time of ``at`` when the whole day is known; the first activity is the start."""
+    """Return the video time of ``at`` when all activities are known; the first one is the start."""
     video = 0.0
     for before, after in pairwise(activities):
         video += stretch(min(at, after) - before, after - before, rules)

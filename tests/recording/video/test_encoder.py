@@ -14,7 +14,7 @@ BITS = 8_000_000
 
 
 def shown(encoder: Encoder, frames: list[bytes]) -> list[Picture]:
-    """What a decoder makes of coded frames: red, green, blue."""
+    """Decode access units: red, green, blue."""
     decoder = av.CodecContext.create("h264", "r")
     decoder.extradata = parameter_sets(encoder.stream)
     pictures = []

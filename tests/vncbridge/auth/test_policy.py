@@ -36,8 +36,8 @@ WRITE = replace(READ, method="POST", has_body=True, content_type="application/js
 BROWSER = replace(WRITE, credential="cookie", origin="http://127.0.0.1:7777")
 
 
-def status(approach: RequestFacts, gate: AccessPolicy | None = None) -> int | None:
-    refusal = (gate or AccessPolicy()).refusal(approach)
+def status(facts: RequestFacts, gate: AccessPolicy | None = None) -> int | None:
+    refusal = (gate or AccessPolicy()).refusal(facts)
     return None if refusal is None else refusal.status
 
 

@@ -70,12 +70,12 @@ def test_a_stream_ends_with_what_its_credential_stands_on(
     name: str, scope: Scope, begins: Message, goodbye: Message
 ) -> None:
     async def scenario() -> None:
-        tenures, wire = CredentialLifetimes(lambda: 0.0), Wire(begins)
-        serving = asyncio.create_task(tenures.serve(ANN, wire.app, scope, wire.receive, wire.send))
+        requests, wire = CredentialLifetimes(lambda: 0.0), Wire(begins)
+        serving = asyncio.create_task(requests.serve(ANN, wire.app, scope, wire.receive, wire.send))
         await wire.begun.wait()
-        tenures.end("token:2")
-        tenures.end(name)
-        tenures.end(name)
+        requests.end("token:2")
+        requests.end(name)
+        requests.end(name)
         await serving
         assert wire.got == [begins, goodbye]
 
@@ -84,16 +84,16 @@ def test_a_stream_ends_with_what_its_credential_stands_on(
 
 def test_a_client_that_reads_nothing_is_dropped() -> None:
     async def scenario() -> None:
-        tenures, wire, dropped = (
+        requests, wire, dropped = (
             CredentialLifetimes(lambda: 0.0),
             Wire(ACCEPT),
             list[tuple[int, str]](),
         )
         extension = {"drop": lambda code, reason: dropped.append((code, reason))}
         scope = {**SOCKET, "extensions": {EXTENSION: extension}}
-        serving = asyncio.create_task(tenures.serve(ANN, wire.app, scope, wire.receive, wire.send))
+        serving = asyncio.create_task(requests.serve(ANN, wire.app, scope, wire.receive, wire.send))
         await wire.begun.wait()
-        tenures.end("token:1")
+        requests.end("token:1")
         await serving
         assert dropped == [(1008, "Your credential has ended.")]
         assert wire.got == [ACCEPT]
@@ -103,8 +103,8 @@ def test_a_client_that_reads_nothing_is_dropped() -> None:
 
 def test_a_stream_ends_when_its_credential_runs_out() -> None:
     async def scenario() -> None:
-        tenures, wire = CredentialLifetimes(lambda: 100.0), Wire(ACCEPT)
-        await tenures.serve(Principal("Ann", ends=99.0), wire.app, SOCKET, wire.receive, wire.send)
+        requests, wire = CredentialLifetimes(lambda: 100.0), Wire(ACCEPT)
+        await requests.serve(Principal("Ann", ends=99.0), wire.app, SOCKET, wire.receive, wire.send)
         assert wire.got[-1]["code"] == 1008
 
     played(scenario)
@@ -112,13 +112,13 @@ def test_a_stream_ends_when_its_credential_runs_out() -> None:
 
 def test_a_stream_that_begins_after_the_end_is_broken_off() -> None:
     async def scenario() -> None:
-        tenures, wire = CredentialLifetimes(lambda: 0.0), Wire(EVENTS)
+        requests, wire = CredentialLifetimes(lambda: 0.0), Wire(EVENTS)
         wire.may_begin.clear()
         serving = asyncio.create_task(
-            tenures.serve(ANN, wire.app, REQUEST, wire.receive, wire.send)
+            requests.serve(ANN, wire.app, REQUEST, wire.receive, wire.send)
         )
         await asyncio.sleep(0)
-        tenures.end("session:1")
+        requests.end("session:1")
         wire.may_begin.set()
         await serving
         assert wire.got == [EVENTS, {"type": "http.response.body", "body": b""}]
@@ -129,12 +129,12 @@ def test_a_stream_that_begins_after_the_end_is_broken_off() -> None:
 @pytest.mark.parametrize(("principal", "begins"), [(ANN, PLAIN), (Principal("owner"), EVENTS)])
 def test_other_answers_are_given_whole(principal: Principal, begins: Message) -> None:
     async def scenario() -> None:
-        tenures, wire = CredentialLifetimes(lambda: 0.0), Wire(begins)
+        requests, wire = CredentialLifetimes(lambda: 0.0), Wire(begins)
         serving = asyncio.create_task(
-            tenures.serve(principal, wire.app, REQUEST, wire.receive, wire.send)
+            requests.serve(principal, wire.app, REQUEST, wire.receive, wire.send)
         )
         await wire.begun.wait()
-        tenures.end("session:1")
+        requests.end("session:1")
         wire.may_end.set()
         await serving
         assert wire.got[-1]["body"] == b"whole"
@@ -144,8 +144,10 @@ def test_other_answers_are_given_whole(principal: Principal, begins: Message) ->
 
 def test_whoever_ends_the_service_still_ends_its_requests() -> None:
     async def scenario() -> None:
-        tenures, wire = CredentialLifetimes(lambda: 0.0), Wire(ACCEPT)
-        serving = asyncio.create_task(tenures.serve(ANN, wire.app, SOCKET, wire.receive, wire.send))
+        requests, wire = CredentialLifetimes(lambda: 0.0), Wire(ACCEPT)
+        serving = asyncio.create_task(
+            requests.serve(ANN, wire.app, SOCKET, wire.receive, wire.send)
+        )
         await wire.begun.wait()
         serving.cancel()
         with pytest.raises(asyncio.CancelledError):

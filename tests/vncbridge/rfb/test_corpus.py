@@ -20,8 +20,8 @@ def cut(pieces: Iterator[bytes]) -> list[ClientMessage]:
     """Cut a session into messages; nothing of it may be left."""
     stream = ClientParser()
     found = [message for piece in pieces for message in stream.feed(piece)]
-    assert stream.greeted
-    assert not stream.midway
+    assert stream.handshake_done
+    assert not stream.mid_message
     return found
 
 

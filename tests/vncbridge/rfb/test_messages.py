@@ -151,22 +151,22 @@ def test_a_long_cut_text_is_counted_away() -> None:
     assert list(stream.feed(struct.pack(">Bxxxi", 6, 3 * 1024 * 1024))) == []
     for _ in range(2):
         assert list(stream.feed(bytes(1024 * 1024))) == []
-        assert stream.midway
+        assert stream.mid_message
     (message, after) = list(stream.feed(bytes(1024 * 1024) + REQUEST))
     assert (message.kind, after.kind) == (MessageKind.CUT_TEXT, MessageKind.UPDATE_REQUEST)
 
 
 def test_it_says_whether_more_must_come() -> None:
     stream = ClientParser()
-    assert stream.midway
-    assert not stream.greeted
+    assert stream.mid_message
+    assert not stream.handshake_done
     list(stream.feed(HELLO))
-    assert stream.greeted
-    assert not stream.midway
+    assert stream.handshake_done
+    assert not stream.mid_message
     list(stream.feed(REQUEST[:4]))
-    assert stream.midway
+    assert stream.mid_message
     list(stream.feed(REQUEST[4:]))
-    assert not stream.midway
+    assert not stream.mid_message
 
 
 def test_what_is_held_is_let_go_of_once() -> None:

@@ -295,14 +295,14 @@ def test_a_stuck_watcher_costs_little_and_is_dropped_while_others_stay_fluent() 
                 line = await ServerConnection.to(folder / "rfb")
                 lines.append(line)
                 await websocket.accept()
-                outlet = ClientStream(websocket, stuck_seconds=20.0 if lines[1:] else 0.5)
-                with Viewers().seat(viewer_identity({}, None, "d"), line.write) as seat:
-                    farewell = await relay(outlet, line, seat)
-                    held.append(outlet.held + line.held)
-                    await outlet.close(farewell)
+                client = ClientStream(websocket, stuck_seconds=20.0 if lines[1:] else 0.5)
+                with Viewers().session(viewer_identity({}, None, "d"), line.write) as session:
+                    close_reason = await relay(client, line, session)
+                    held.append(client.held + line.held)
+                    await client.close(close_reason)
                 if line is lines[0]:
                     dropped.set()
-                await line.hang_up()
+                await line.close()
 
             async with (
                 asyncio.timeout(LIMIT),

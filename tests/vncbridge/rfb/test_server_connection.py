@@ -67,7 +67,7 @@ def test_little_is_read_ahead() -> None:
         await full.wait()
         assert line.held <= 256 * 1024
         assert taken < 4 * MiB
-        await line.hang_up()
+        await line.close()
 
     connected(flood, scenario)
 
@@ -85,7 +85,7 @@ def test_what_is_written_arrives_and_waits_for_a_server_that_is_slow() -> None:
             line.write(bytes(MiB))
             await line.drain()
         heard = await line.read()
-        await line.hang_up()
+        await line.close()
         return heard
 
     assert connected(count, scenario) == b"all"
@@ -97,7 +97,7 @@ def test_a_server_that_reads_no_more_is_hung_up_on() -> None:
 
     async def scenario(line: ServerConnection) -> None:
         line.write(bytes(4 * MiB))
-        await line.hang_up()
+        await line.close()
         assert await line.read() == b""
 
     connected(sit, scenario)
@@ -121,7 +121,7 @@ def test_more_than_the_servers_queue_takes_are_connected_in_turn() -> None:
                 group.create_task(asyncio.to_thread(greet_all))
             found = [await line.result().read() for line in coming]
             for line in coming:
-                await line.result().hang_up()
+                await line.result().close()
             return found
 
     assert asyncio.run(scenario()) == 8 * [b"hello"]

@@ -50,71 +50,71 @@ class Room:
 
 def test_only_the_one_in_control_acts() -> None:
     room = Room()
-    with room.watchers.seat(ANN, room.write) as seat:
-        seat.heard(HELLO + key(0x61) + REQUEST)
+    with room.watchers.session(ANN, room.write) as session:
+        session.receive(HELLO + key(0x61) + REQUEST)
         assert room.sent == SHARED_HELLO + REQUEST
         room.lease.driver = ANN.key
-        seat.heard(key(0x61))
+        session.receive(key(0x61))
         assert room.sent.endswith(key(0x61))
 
 
 def test_a_program_takes_control_by_a_press_and_not_by_passing() -> None:
     room = Room()
-    with room.watchers.seat(PROGRAM, room.write) as seat:
-        seat.heard(HELLO + pointer(0))
+    with room.watchers.session(PROGRAM, room.write) as session:
+        session.receive(HELLO + pointer(0))
         assert room.lease.driver == ""
-        seat.heard(pointer(1) + pointer(0))
+        session.receive(pointer(1) + pointer(0))
         assert room.lease.driver == PROGRAM.key
         assert room.sent == SHARED_HELLO + pointer(1) + pointer(0)
 
 
 def test_a_program_does_not_take_what_another_has() -> None:
     room = Room("viewer:b")
-    with room.watchers.seat(PROGRAM, room.write) as seat:
-        seat.heard(HELLO + key(0x61))
+    with room.watchers.session(PROGRAM, room.write) as session:
+        session.receive(HELLO + key(0x61))
         assert room.sent == SHARED_HELLO
 
 
 def test_who_may_only_look_never_acts() -> None:
     room = Room("connection:7")
-    with room.watchers.seat(PROGRAM._replace(role="view"), room.write) as seat:
-        seat.heard(HELLO + key(0x61) + pointer(1))
+    with room.watchers.session(PROGRAM._replace(role="view"), room.write) as session:
+        session.receive(HELLO + key(0x61) + pointer(1))
         assert room.sent == SHARED_HELLO
 
 
 def test_what_is_held_is_let_go_of_when_control_ends_and_when_the_watcher_leaves() -> None:
     room = Room(ANN.key)
-    with room.watchers.seat(ANN, room.write) as seat:
-        seat.heard(HELLO + key(0x61) + pointer(1, 3, 4))
+    with room.watchers.session(ANN, room.write) as session:
+        session.receive(HELLO + key(0x61) + pointer(1, 3, 4))
         room.lease.driver = ""
-        room.watchers.settle()
+        room.watchers.apply_control_change()
         assert room.sent.endswith(key(0x61, down=False) + pointer(0, 3, 4))
         room.lease.driver = ANN.key
-        seat.heard(key(0x62))
-        room.watchers.settle()
+        session.receive(key(0x62))
+        room.watchers.apply_control_change()
     assert room.sent.endswith(key(0x62) + key(0x62, down=False))
     assert room.lease.present == []
 
 
 def test_keys_and_clicks_are_counted_and_wheels_and_moves_are_not() -> None:
     room = Room(ANN.key)
-    with room.watchers.seat(ANN, room.write) as seat:
-        seat.heard(HELLO + key(0x61) + key(0x61, down=False))
-        seat.heard(pointer(0) + pointer(1) + pointer(1, 9, 9) + pointer(5) + pointer(0))
-        seat.heard(pointer(8) + pointer(0))
+    with room.watchers.session(ANN, room.write) as session:
+        session.receive(HELLO + key(0x61) + key(0x61, down=False))
+        session.receive(pointer(0) + pointer(1) + pointer(1, 9, 9) + pointer(5) + pointer(0))
+        session.receive(pointer(8) + pointer(0))
         assert room.lease.counted == [1, 2]
 
 
 def test_others_lose_their_seat_when_it_is_private() -> None:
     room = Room(ANN.key)
     with (
-        room.watchers.seat(ANN, room.write) as ann,
-        room.watchers.seat(PROGRAM, room.write) as other,
+        room.watchers.session(ANN, room.write) as ann,
+        room.watchers.session(PROGRAM, room.write) as other,
     ):
         room.lease.private = True
-        room.watchers.settle()
-        assert not ann.banished.is_set()
-        assert other.banished.is_set()
+        room.watchers.apply_control_change()
+        assert not ann.revoked.is_set()
+        assert other.revoked.is_set()
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,10 @@ class Peer:
 
 def test_a_watcher_that_takes_nothing_is_stuck() -> None:
     async def scenario() -> CloseReason:
-        outlet = await Peer(iter([9, 9])).accepted(stuck_seconds=0.01)
+        client = await Peer(iter([9, 9])).accepted(stuck_seconds=0.01)
         with pytest.raises(StreamEnded) as ended:
-            await outlet.send(b"picture")
-        return ended.value.farewell
+            await client.send(b"picture")
+        return ended.value.close_reason
 
     assert asyncio.run(scenario()) == CloseReason(1013, "Nothing was read for 0.01 s.")
 
@@ -64,8 +64,8 @@ def test_a_watcher_that_takes_a_little_is_slow_but_not_stuck() -> None:
 
     async def scenario() -> None:
         peer._waiting = shrinking()
-        outlet = await peer.accepted(stuck_seconds=0.01)
-        await outlet.send(b"picture")
+        client = await peer.accepted(stuck_seconds=0.01)
+        await client.send(b"picture")
 
     asyncio.run(scenario())
     assert peer.taken[-1]["bytes"] == b"picture"
@@ -75,9 +75,9 @@ def test_text_and_bytes_are_sent_as_what_they_are() -> None:
     async def scenario() -> list[Message]:
         peer = Peer()
         peer.room.set()
-        outlet = await peer.accepted()
-        await outlet.send("words")
-        await outlet.send(b"bytes")
+        client = await peer.accepted()
+        await client.send("words")
+        await client.send(b"bytes")
         return peer.taken[1:]
 
     assert asyncio.run(scenario()) == [
@@ -89,15 +89,15 @@ def test_text_and_bytes_are_sent_as_what_they_are() -> None:
 def test_messages_and_the_watchers_farewell_are_received() -> None:
     async def scenario() -> None:
         peer = Peer()
-        outlet = await peer.accepted()
+        client = await peer.accepted()
         peer.inbox.put_nowait({"type": "websocket.receive", "bytes": b"key", "text": None})
         peer.inbox.put_nowait({"type": "websocket.receive", "text": "word"})
         peer.inbox.put_nowait({"type": "websocket.disconnect", "code": 1001, "reason": "bye"})
-        assert await outlet.receive() == b"key"
-        assert await outlet.receive() == "word"
+        assert await client.receive() == b"key"
+        assert await client.receive() == "word"
         with pytest.raises(StreamEnded) as ended:
-            await outlet.receive()
-        assert ended.value.farewell == CloseReason(1001, "bye")
+            await client.receive()
+        assert ended.value.close_reason == CloseReason(1001, "bye")
 
     asyncio.run(scenario())
 
@@ -105,13 +105,13 @@ def test_messages_and_the_watchers_farewell_are_received() -> None:
 def test_sending_to_a_watcher_that_left_ends_the_stream() -> None:
     async def scenario() -> None:
         peer = Peer()
-        outlet = await peer.accepted()
+        client = await peer.accepted()
         peer.room.set()
         peer.failure = OSError("gone")
         with pytest.raises(StreamEnded) as ended:
-            await outlet.send(b"picture")
-        assert ended.value.farewell.code == 1006
-        await outlet.close(CloseReason(1000))
+            await client.send(b"picture")
+        assert ended.value.close_reason.code == 1006
+        await client.close(CloseReason(1000))
 
     asyncio.run(scenario())
 
@@ -119,8 +119,8 @@ def test_sending_to_a_watcher_that_left_ends_the_stream() -> None:
 def test_closing_goes_past_the_write_buffer_where_the_server_can() -> None:
     async def scenario() -> Peer:
         peer = Peer(iter([]))
-        outlet = await peer.accepted()
-        await outlet.close(CloseReason(1013, "stuck"))
+        client = await peer.accepted()
+        await client.close(CloseReason(1013, "stuck"))
         return peer
 
     peer = asyncio.run(scenario())
@@ -131,8 +131,8 @@ def test_closing_is_plain_asgi_elsewhere() -> None:
     async def scenario() -> list[Message]:
         peer = Peer()
         peer.room.set()
-        outlet = await peer.accepted()
-        await outlet.close(CloseReason(1000, "done"))
+        client = await peer.accepted()
+        await client.close(CloseReason(1000, "done"))
         return peer.taken[1:]
 
     assert asyncio.run(scenario()) == [{"type": "websocket.close", "code": 1000, "reason": "done"}]
@@ -141,11 +141,11 @@ def test_closing_is_plain_asgi_elsewhere() -> None:
 def test_nothing_is_said_to_a_watcher_that_left() -> None:
     async def scenario() -> list[Message]:
         peer = Peer()
-        outlet = await peer.accepted()
+        client = await peer.accepted()
         peer.inbox.put_nowait({"type": "websocket.disconnect", "code": 1005})
         with pytest.raises(StreamEnded):
-            await outlet.receive()
-        await outlet.close(CloseReason(1000))
+            await client.receive()
+        await client.close(CloseReason(1000))
         return peer.taken[1:]
 
     assert asyncio.run(scenario()) == []
