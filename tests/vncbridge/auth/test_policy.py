@@ -75,7 +75,7 @@ def test_a_token_holder_reads_and_writes() -> None:
     assert status(WRITE) is None
 
 
-def test_nobody_is_asked_to_sign_in_and_a_wrong_credential_is_delayed() -> None:
+def test_a_missing_credential_is_refused_and_a_wrong_one_is_delayed() -> None:
     nobody = AccessPolicy().refusal(replace(READ, credential="none", principal=None))
     wrong = AccessPolicy().refusal(replace(READ, principal=None))
     assert nobody is not None

@@ -142,7 +142,7 @@ def test_other_answers_are_given_whole(principal: Principal, begins: Message) ->
     played(scenario)
 
 
-def test_whoever_ends_the_service_still_ends_its_requests() -> None:
+def test_a_cancelled_server_still_ends_its_requests() -> None:
     async def scenario() -> None:
         requests, wire = CredentialLifetimes(lambda: 0.0), Wire(ACCEPT)
         serving = asyncio.create_task(

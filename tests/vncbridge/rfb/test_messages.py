@@ -140,7 +140,7 @@ def test_what_would_be_too_much_is_refused_before_it_comes(raw: bytes, said: str
         spoken(raw)
 
 
-def test_extensions_that_change_the_clients_words_are_never_agreed_on() -> None:
+def test_extensions_that_change_client_messages_are_never_enabled() -> None:
     (message,) = spoken(encodings(16, -316, -305, -259, 5))
     assert message.raw == encodings(16, 5)
 
@@ -191,7 +191,7 @@ def test_a_button_let_go_of_by_its_client_is_not_held() -> None:
     assert held.release() == b""
 
 
-def test_nobody_holds_more_keys_than_a_keyboard_has() -> None:
+def test_more_held_keys_than_a_keyboard_has_end_the_stream() -> None:
     held = Held()
     *most, last = spoken(b"".join(key(keysym) for keysym in range(257)))
     for message in most:

@@ -9,7 +9,7 @@ from deskhand.vncbridge.rfb.no_live_view import router
 from tests.vncbridge.fakes import Service
 
 
-def test_who_wants_to_watch_is_told_that_there_is_nothing_to_see() -> None:
+def test_every_request_for_a_live_view_is_refused() -> None:
     async def asked() -> None:
         async with Service(router("It has no eyes.")) as service:
             with pytest.raises(InvalidStatus) as refused:

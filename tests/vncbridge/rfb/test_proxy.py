@@ -335,7 +335,7 @@ def test_a_long_stream_arrives_whole() -> None:
     assert served(flood, scenario) == 24 * MiB
 
 
-def test_watchers_are_told_that_the_service_goes_away() -> None:
+def test_viewers_receive_the_close_code_of_a_shutdown() -> None:
     async def scenario(service: Service, watchers: Viewers) -> None:
         async with opened(service) as browser:
             await browser.recv()

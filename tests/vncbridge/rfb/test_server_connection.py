@@ -21,7 +21,7 @@ def connected(behaviour: Behaviour, scenario: Callable[[ServerConnection], Await
     return asyncio.run(run())
 
 
-def test_nobody_listening_is_said() -> None:
+def test_a_missing_listener_is_reported() -> None:
     async def scenario() -> None:
         with short_folder() as folder:
             await ServerConnection.to(folder / "rfb")

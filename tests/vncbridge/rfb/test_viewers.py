@@ -8,11 +8,11 @@ ANN = ViewerIdentity("control", "Ann", "viewer:a", asks=True)
 PROGRAM = ViewerIdentity("control", "vnc", "connection:7", asks=False)
 
 
-class OneDriver(NoLease):
-    """A lease with a driver, and nobody else."""
+class OneHolder(NoLease):
+    """A lease that one viewer holds."""
 
-    def __init__(self, driver: str = "") -> None:
-        self.driver = driver
+    def __init__(self, holder: str = "") -> None:
+        self.holder = holder
         self.private = False
         self.counted = [0, 0]
         self.present: list[str] = []
@@ -24,13 +24,13 @@ class OneDriver(NoLease):
         self.present.remove(key)
 
     def holds_control(self, key: str) -> bool:
-        return key == self.driver
+        return key == self.holder
 
     def may_see(self, key: str) -> bool:
         return not self.private or self.holds_control(key)
 
     def begins(self, key: str, name: str) -> bool:
-        self.driver = self.driver or key
+        self.holder = self.holder or key
         return self.holds_control(key)
 
     def used(self, key: str, *, keys: int, clicks: int) -> None:
@@ -39,9 +39,9 @@ class OneDriver(NoLease):
 
 
 class Room:
-    def __init__(self, driver: str = "") -> None:
-        self.lease = OneDriver(driver)
-        self.watchers = Viewers(control=self.lease)
+    def __init__(self, holder: str = "") -> None:
+        self.lease = OneHolder(holder)
+        self.viewers = Viewers(control=self.lease)
         self.sent = bytearray()
 
     def write(self, data: bytes) -> None:
@@ -50,69 +50,69 @@ class Room:
 
 def test_only_the_one_in_control_acts() -> None:
     room = Room()
-    with room.watchers.session(ANN, room.write) as session:
+    with room.viewers.session(ANN, room.write) as session:
         session.receive(HELLO + key(0x61) + REQUEST)
         assert room.sent == SHARED_HELLO + REQUEST
-        room.lease.driver = ANN.key
+        room.lease.holder = ANN.key
         session.receive(key(0x61))
         assert room.sent.endswith(key(0x61))
 
 
 def test_a_program_takes_control_by_a_press_and_not_by_passing() -> None:
     room = Room()
-    with room.watchers.session(PROGRAM, room.write) as session:
+    with room.viewers.session(PROGRAM, room.write) as session:
         session.receive(HELLO + pointer(0))
-        assert room.lease.driver == ""
+        assert room.lease.holder == ""
         session.receive(pointer(1) + pointer(0))
-        assert room.lease.driver == PROGRAM.key
+        assert room.lease.holder == PROGRAM.key
         assert room.sent == SHARED_HELLO + pointer(1) + pointer(0)
 
 
 def test_a_program_does_not_take_what_another_has() -> None:
     room = Room("viewer:b")
-    with room.watchers.session(PROGRAM, room.write) as session:
+    with room.viewers.session(PROGRAM, room.write) as session:
         session.receive(HELLO + key(0x61))
         assert room.sent == SHARED_HELLO
 
 
 def test_who_may_only_look_never_acts() -> None:
     room = Room("connection:7")
-    with room.watchers.session(PROGRAM._replace(role="view"), room.write) as session:
+    with room.viewers.session(PROGRAM._replace(role="view"), room.write) as session:
         session.receive(HELLO + key(0x61) + pointer(1))
         assert room.sent == SHARED_HELLO
 
 
 def test_what_is_held_is_let_go_of_when_control_ends_and_when_the_watcher_leaves() -> None:
     room = Room(ANN.key)
-    with room.watchers.session(ANN, room.write) as session:
+    with room.viewers.session(ANN, room.write) as session:
         session.receive(HELLO + key(0x61) + pointer(1, 3, 4))
-        room.lease.driver = ""
-        room.watchers.apply_control_change()
+        room.lease.holder = ""
+        room.viewers.apply_control_change()
         assert room.sent.endswith(key(0x61, down=False) + pointer(0, 3, 4))
-        room.lease.driver = ANN.key
+        room.lease.holder = ANN.key
         session.receive(key(0x62))
-        room.watchers.apply_control_change()
+        room.viewers.apply_control_change()
     assert room.sent.endswith(key(0x62) + key(0x62, down=False))
     assert room.lease.present == []
 
 
 def test_keys_and_clicks_are_counted_and_wheels_and_moves_are_not() -> None:
     room = Room(ANN.key)
-    with room.watchers.session(ANN, room.write) as session:
+    with room.viewers.session(ANN, room.write) as session:
         session.receive(HELLO + key(0x61) + key(0x61, down=False))
         session.receive(pointer(0) + pointer(1) + pointer(1, 9, 9) + pointer(5) + pointer(0))
         session.receive(pointer(8) + pointer(0))
         assert room.lease.counted == [1, 2]
 
 
-def test_others_lose_their_seat_when_it_is_private() -> None:
+def test_other_sessions_are_revoked_when_the_desktop_is_private() -> None:
     room = Room(ANN.key)
     with (
-        room.watchers.session(ANN, room.write) as ann,
-        room.watchers.session(PROGRAM, room.write) as other,
+        room.viewers.session(ANN, room.write) as ann,
+        room.viewers.session(PROGRAM, room.write) as other,
     ):
         room.lease.private = True
-        room.watchers.apply_control_change()
+        room.viewers.apply_control_change()
         assert not ann.revoked.is_set()
         assert other.revoked.is_set()
 
@@ -135,7 +135,7 @@ def test_who_comes_is_read_from_the_address_and_the_credential(
     assert (found.role, found.name, found.asks) == (role, name, asks)
 
 
-def test_each_nameless_connection_is_somebody_else() -> None:
+def test_each_nameless_connection_is_a_viewer_of_its_own() -> None:
     assert viewer_identity({}, None, "d").key != viewer_identity({}, None, "d").key
     named = {"name": "Ann"}
     assert viewer_identity(named, None, "d").key == viewer_identity(named, None, "d").key

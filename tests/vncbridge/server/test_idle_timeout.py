@@ -73,7 +73,7 @@ def test_waiting_for_silence_ends_when_it_has_lasted() -> None:
     asyncio.run(scene())
 
 
-def test_a_service_that_nobody_calls_ends_by_itself_and_one_without_a_limit_never_does() -> None:
+def test_an_idle_service_ends_by_itself_and_one_without_a_limit_never_does() -> None:
     clock = Clock()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

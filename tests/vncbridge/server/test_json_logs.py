@@ -135,7 +135,7 @@ def test_a_closed_log_takes_nothing_more(tmp_path: Path) -> None:
     assert (list(root.handlers), ours.getEffectiveLevel()) == before
 
 
-def test_what_nobody_may_read_is_masked_in_what_the_code_says(tmp_path: Path) -> None:
+def test_secrets_are_masked_in_the_records_of_the_code(tmp_path: Path) -> None:
     def hide(text: str) -> str:
         return text.replace("horse", "••••")
 

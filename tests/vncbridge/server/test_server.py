@@ -73,7 +73,7 @@ def test_a_socket_that_a_killed_service_left_is_replaced(tmp_path: Path) -> None
         assert bound.getsockname() == str(path)
 
 
-def test_a_folder_that_is_missing_is_an_error_in_words(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported_with_its_reason(tmp_path: Path) -> None:
     with (
         pytest.raises(CannotListen, match="No such file"),
         listening(Address(path=tmp_path / "none" / "api.sock")),

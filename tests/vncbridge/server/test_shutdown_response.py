@@ -37,7 +37,7 @@ def sent_when_cancelled(*, ending: bool, begun: bool = False, kind: str = "http"
     return sent
 
 
-def test_who_waits_for_a_service_that_ends_is_told_so() -> None:
+def test_a_request_that_the_shutdown_interrupts_is_answered_503() -> None:
     start, body = sent_when_cancelled(ending=True)
     assert start["status"] == 503
     assert (b"retry-after", b"1") in start["headers"]

@@ -12,7 +12,7 @@ from deskhand.vncbridge.server.websocket_protocol import EXTENSION
 from tests.vncbridge.fakes import LIMIT, Service
 
 
-def test_the_application_is_told_how_much_waits_and_may_drop_the_peer() -> None:
+def test_the_application_sees_the_unsent_bytes_and_may_drop_the_peer() -> None:
     routes = APIRouter()
     waited: list[int] = []
 
@@ -64,7 +64,7 @@ def test_a_connection_not_yet_accepted_is_refused_at_shutdown() -> None:
     assert asyncio.run(scenario()) == 500
 
 
-def test_a_peer_that_answers_no_ping_is_told_so_and_dropped() -> None:
+def test_a_peer_that_answers_no_ping_gets_the_reason_and_is_dropped() -> None:
     routes = APIRouter()
     arrived = asyncio.Event()
     heard: asyncio.Queue[MutableMapping[str, Any]] = asyncio.Queue()

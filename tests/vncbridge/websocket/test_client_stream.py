@@ -86,7 +86,7 @@ def test_text_and_bytes_are_sent_as_what_they_are() -> None:
     ]
 
 
-def test_messages_and_the_watchers_farewell_are_received() -> None:
+def test_messages_and_the_clients_close_reason_are_received() -> None:
     async def scenario() -> None:
         peer = Peer()
         client = await peer.accepted()
@@ -138,7 +138,7 @@ def test_closing_is_plain_asgi_elsewhere() -> None:
     assert asyncio.run(scenario()) == [{"type": "websocket.close", "code": 1000, "reason": "done"}]
 
 
-def test_nothing_is_said_to_a_watcher_that_left() -> None:
+def test_nothing_is_sent_to_a_client_that_disconnected() -> None:
     async def scenario() -> list[Message]:
         peer = Peer()
         client = await peer.accepted()

@@ -44,7 +44,7 @@ class Through:
                 await self.passed.wait()
 
 
-async def last_words(connection: ClientConnection | ServerConnection) -> tuple[int, str]:
+async def close_of(connection: ClientConnection | ServerConnection) -> tuple[int, str]:
     with suppress(ConnectionClosed):
         while True:
             await connection.recv()
@@ -69,22 +69,22 @@ def test_bytes_and_text_pass_both_ways() -> None:
 @pytest.mark.parametrize(
     ("code", "reason"), [(1000, ""), (1001, "away"), (1013, "stuck"), (4001, "ours")]
 )
-def test_the_services_farewell_reaches_the_browser(code: int, reason: str) -> None:
+def test_the_services_close_reason_reaches_the_browser(code: int, reason: str) -> None:
     async def leave(connection: ServerConnection) -> None:
         await connection.close(code, reason)
 
     async def scenario() -> tuple[int, str]:
         async with Through(leave).browser() as browser:
-            return await last_words(browser)
+            return await close_of(browser)
 
     assert asyncio.run(scenario()) == (code, reason)
 
 
-def test_the_browsers_farewell_reaches_the_service() -> None:
+def test_the_browsers_close_reason_reaches_the_service() -> None:
     heard: list[tuple[int, str]] = []
 
     async def listen(connection: ServerConnection) -> None:
-        heard.append(await last_words(connection))
+        heard.append(await close_of(connection))
 
     async def scenario() -> None:
         async with Through(listen).browser() as browser:
@@ -94,13 +94,13 @@ def test_the_browsers_farewell_reaches_the_service() -> None:
     assert heard == [(4002, "enough")]
 
 
-def test_a_lost_service_is_told_as_an_error() -> None:
+def test_a_lost_service_closes_the_browser_with_an_error() -> None:
     async def vanish(connection: ServerConnection) -> None:
         connection.transport.abort()
 
     async def scenario() -> tuple[int, str]:
         async with Through(vanish).browser() as browser:
-            return await last_words(browser)
+            return await close_of(browser)
 
     assert asyncio.run(scenario()) == (1011, "The other side was lost.")
 
@@ -119,7 +119,7 @@ def test_a_stuck_browser_stops_the_service_and_is_dropped() -> None:
         through = Through(flood)
         async with through.browser(stuck_seconds=0.3) as browser:
             await through.passed.wait()
-            return await last_words(browser)
+            return await close_of(browser)
 
     assert asyncio.run(scenario()) == (1013, "Nothing was read for 0.3 s.")
     assert sent < 48 * 1024 * 1024
