@@ -50,7 +50,7 @@ LONGEST_CURSOR = 18
 
 
 class _Route(APIRoute):
-    """Turns what the core refuses into an HTTP answer."""
+    """Translates errors of the process core into HTTP answers."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -137,7 +137,7 @@ def _add_cancels(routes: APIRouter, registry: Registry) -> None:
 
 
 def _answered(status: int, body: Any) -> Json:
-    """Tell what a call was answered, by both names that a status has in the reference."""
+    """Return a call's answer, with both field names that the reference has for its status."""
     told = {"status": status, "status_code": status, "content_type": "application/json"}
     return {"received": True, "started": True, "canceled": False, "body": body} | told
 
@@ -218,7 +218,7 @@ def _add_streams(routes: APIRouter, registry: Registry, streams: EventStreams) -
 
 
 def once(registry: Registry) -> Callable[..., Coroutine[Any, Any, Answer]]:
-    """Return what other routers run their changes through, so that tool calls are made once."""
+    """Return the function by which other routers execute a tool call's change once."""
 
     async def run(
         headers: Mapping[str, str], digest: str, act: Callable[[], Coroutine[Any, Any, Answer]]
@@ -242,7 +242,7 @@ async def _recorded(progress: Progress, act: Callable[[], Coroutine[Any, Any, An
 
 
 def touched(tell: Touched) -> Callable[[Mapping[str, str], Sequence[str]], None]:
-    """Return what other routers say which paths they changed to, with a request's headers."""
+    """Return the function by which other routers report the paths that a request changed."""
 
     def told(headers: Mapping[str, str], paths: Sequence[str]) -> None:
         chat = chat_of(headers)
@@ -253,7 +253,7 @@ def touched(tell: Touched) -> Callable[[Mapping[str, str], Sequence[str]], None]
 
 
 def _times(registry: Registry, record: Record) -> Json:
-    """Tell its age, whether it is longer than its caller meant to wait, and how long it ran."""
+    """Return age and run time, and if the caller's timeout has passed."""
     age = int((registry.now() - record.started) * 1000)
     patience = record.request.timeout_ms
     times: Json = {"age_ms": age, "timed_out": record.running and 0 < patience <= age}

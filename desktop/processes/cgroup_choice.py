@@ -1,4 +1,4 @@
-"""Which control group commands get, by what the system shows: cgroup v2, cgroups(7)."""
+"""Choice of the control group for commands from the state of the system: cgroup v2, cgroups(7)."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 CONTROLLERS = frozenset({"cpu", "memory"})
-"""Those that limit commands."""
+"""Controllers that limit commands."""
 
 Way = Literal["cgroup", "rlimit", "none"]
 
@@ -14,35 +14,36 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 @dataclass(frozen=True)
-class Ground:
-    """A control group, as it was found."""
+class CgroupState:
+    """State of a control group."""
 
     path: PurePosixPath
     writable: bool
-    alone: bool
-    """Whether no process is in it but this service's own."""
-    offered: frozenset[str] = frozenset()
-    given: frozenset[str] = frozenset()
-    """Controllers that the groups below it have already."""
+    exclusive: bool
+    """True if it contains no processes but those of this service."""
+    available: frozenset[str] = frozenset()
+    enabled: frozenset[str] = frozenset()
+    """Controllers in its ``cgroup.subtree_control``, which its child groups have."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How commands are limited."""
+    """Control group and controllers that limit commands."""
 
     group: PurePosixPath | None
-    """Below it every command gets a group of its own; None: there are none."""
+    """Parent of one group for each command; None for no groups."""
     enable: frozenset[str] = frozenset()
-    """Controllers to give to the groups below; for that no process may be left in this one."""
-    given: frozenset[str] = frozenset()
-    """Controllers that commands' groups have then."""
+    """Controllers to enable for child groups. The kernel refuses while a process is in the group
+    itself ("no internal processes" rule)."""
+    enabled: frozenset[str] = frozenset()
+    """Controllers that the groups of commands have then."""
     reason: str = ""
-    """Why it is no group, or one that cannot limit everything."""
+    """Reason for no group, or for missing controllers."""
 
     def to_json(self, memory_bytes: int | None, cpus: float | None) -> dict[str, Any]:
-        """Return how a memory and a processor limit are kept, as it goes over the wire."""
-        memory: Way = "cgroup" if "memory" in self.given else "rlimit"
-        processors: Way = "cgroup" if "cpu" in self.given else "none"
+        """Return the JSON that describes how the limits are enforced."""
+        memory: Way = "cgroup" if "memory" in self.enabled else "rlimit"
+        processors: Way = "cgroup" if "cpu" in self.enabled else "none"
         return {
             "by": "rlimit" if self.group is None else "cgroup",
             "group": None if self.group is None else str(self.group),
@@ -55,8 +56,8 @@ class Choice:
 def own_group(cgroups: str, mounts: str) -> PurePosixPath | None:
     """Return the directory of a process's group.
 
-    ``cgroups`` and ``mounts`` are what /proc/PID/cgroup and /proc/PID/mountinfo say. None if there
-    is no version 2 hierarchy, or the group is not in what is mounted of it.
+    ``cgroups`` and ``mounts`` are the contents of /proc/PID/cgroup and /proc/PID/mountinfo. None
+    if there is no version 2 hierarchy, or if the mounted part does not contain the group.
     """
     own = next((line[3:] for line in cgroups.splitlines() if line.startswith("0::/")), None)
     for line in mounts.splitlines():
@@ -70,21 +71,21 @@ def own_group(cgroups: str, mounts: str) -> PurePosixPath | None:
     return None
 
 
-def choice(ground: Ground | None) -> Choice:
-    """Decide; ``ground`` is the group that was named, or else the service's own."""
-    if ground is None:
+def choice(state: CgroupState | None) -> Choice:
+    """Return the choice for a group: the configured one, or else the service's own."""
+    if state is None:
         return Choice(None, reason="no cgroup v2 hierarchy shows this service's own group")
-    if not ground.writable:
-        return Choice(None, reason=f"{ground.path} is not writable")
-    missing = CONTROLLERS - ground.given
-    enable = missing & ground.offered if ground.alone else frozenset[str]()
+    if not state.writable:
+        return Choice(None, reason=f"{state.path} is not writable")
+    missing = CONTROLLERS - state.enabled
+    enable = missing & state.available if state.exclusive else frozenset[str]()
     lacking = " and ".join(sorted(missing - enable))
     reason = ""
-    if missing & ground.offered and not ground.alone:
-        reason = f"{ground.path} cannot give {lacking}: others are in it, or it is refused"
+    if missing & state.available and not state.exclusive:
+        reason = f"{state.path} cannot give {lacking}: others are in it, or it is refused"
     elif lacking:
-        reason = f"{ground.path} is not offered {lacking}"
-    return Choice(ground.path, enable, CONTROLLERS & ground.given | enable, reason)
+        reason = f"{state.path} is not offered {lacking}"
+    return Choice(state.path, enable, CONTROLLERS & state.enabled | enable, reason)
 
 
 def _character(found: re.Match[str]) -> str:

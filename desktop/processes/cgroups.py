@@ -1,7 +1,7 @@
-"""Keep what a command starts in a control group of its own: cgroup v2, kernel admin-guide.
+"""Control groups of commands: cgroup v2 (kernel admin-guide, cgroup-v2.rst).
 
-The directory has to be delegated to this user. Nothing leaves a group by setsid or a double fork,
-so that a kill of the group reaches all.
+The directory has to be delegated to this user. Neither setsid(2) nor a double fork leaves a group,
+so ``cgroup.kill`` reaches every descendant of a command.
 """
 
 import os
@@ -10,14 +10,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from .cgroup_choice import Choice, Ground, choice, own_group
+from .cgroup_choice import CgroupState, Choice, choice, own_group
 
 PROC = Path("/proc/self")
 LEAF = "deskhand-service"
-"""Where the service goes to leave its group to commands: only empty ones give controllers on."""
+"""Child group that the service moves to: only a group without processes can enable controllers."""
 
 CPU_PERIOD = 100_000
-"""Microseconds, the kernel's own choice."""
+"""Period of cpu.max in microseconds; the kernel's default."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Cgroup:
 
     path: Path
     bounds_memory: bool = False
-    """Whether it has a limit of memory."""
+    """True if it has a memory limit."""
 
     @classmethod
     def made(
@@ -36,8 +36,8 @@ class Cgroup:
 
         None where the system does not allow it; a controller that is not enabled limits nothing.
         """
-        given = _words(parent / "cgroup.subtree_control")
-        bounded = memory_bytes is not None and "memory" in given
+        enabled = _read_words(parent / "cgroup.subtree_control")
+        bounded = memory_bytes is not None and "memory" in enabled
         group = cls(parent / f"command-{pid}", bounded)
         try:
             (parent / "cgroup.procs").stat()
@@ -47,9 +47,9 @@ class Cgroup:
         if bounded:
             group.write("memory.max", str(memory_bytes))
             group.write("memory.swap.max", "0")
-            # One process over the limit takes its whole command along, not half of it.
+            # The OOM killer ends the whole command, so that no half of it keeps running.
             group.write("memory.oom.group", "1")
-        if cpus is not None and "cpu" in given:
+        if cpus is not None and "cpu" in enabled:
             group.write("cpu.max", f"{int(cpus * CPU_PERIOD)} {CPU_PERIOD}")
         if not group.write("cgroup.procs", str(pid)):
             group.remove()
@@ -57,11 +57,11 @@ class Cgroup:
         return group
 
     def kill(self) -> None:
-        """Kill everything in it."""
+        """Kill all processes of the group."""
         self.write("cgroup.kill", "1")
 
     def remove(self) -> bool:
-        """Remove it; False as long as anything lives in it."""
+        """Remove the group; return False while it contains processes."""
         try:
             self.path.rmdir()
         except FileNotFoundError:
@@ -71,9 +71,9 @@ class Cgroup:
         return True
 
     def write(self, name: str, value: str) -> bool:
-        """Write a file of the group; False if there is none, or it takes no such value."""
+        """Write an interface file; return False if it is missing or refuses the value."""
         with suppress(OSError):
-            # In a control group nothing can be created: what the kernel did not make stays away.
+            # O_CREAT cannot create a file in cgroupfs, so a missing interface file is an error.
             descriptor = os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC)
             try:
                 os.write(descriptor, value.encode())
@@ -83,48 +83,50 @@ class Cgroup:
         return False
 
 
-def ground(named: Path | None, ours: Collection[int], proc: Path = PROC) -> Ground | None:
-    """Look at a control group: the one named, else this process's own; None if there is none.
+def cgroup_state(
+    configured: Path | None, ours: Collection[int], proc: Path = PROC
+) -> CgroupState | None:
+    """Read the state of the configured group, else of this process's own; None if none exists.
 
     ``ours`` are the processes of this service.
     """
-    path = named or _own(proc)
+    path = configured or _own(proc)
     if path is None or not (path / "cgroup.procs").exists():
         return None
-    inside = {int(word) for word in _words(path / "cgroup.procs")}
-    return Ground(
+    member_pids = {int(word) for word in _read_words(path / "cgroup.procs")}
+    return CgroupState(
         PurePosixPath(path),
         writable=os.access(path, os.W_OK) and os.access(path / "cgroup.procs", os.W_OK),
-        alone=inside <= set(ours),
-        offered=_words(path / "cgroup.controllers"),
-        given=_words(path / "cgroup.subtree_control"),
+        exclusive=member_pids <= set(ours),
+        available=_read_words(path / "cgroup.controllers"),
+        enabled=_read_words(path / "cgroup.subtree_control"),
     )
 
 
 @contextmanager
-def opened(named: Path | None, ours: Collection[int], proc: Path = PROC) -> Iterator[Choice]:
-    """Have a group give its controllers to commands' groups; what was done is undone."""
-    found = ground(named, ours, proc)
+def opened(configured: Path | None, ours: Collection[int], proc: Path = PROC) -> Iterator[Choice]:
+    """Enable the controllers for groups of commands while the body runs."""
+    found = cgroup_state(configured, ours, proc)
     chosen = choice(found)
     if found is None or chosen.group is None or not chosen.enable:
         yield chosen
         return
     group = Cgroup(Path(chosen.group))
     leaf = Cgroup(group.path / LEAF)
-    inside = _words(group.path / "cgroup.procs")
-    if inside:
+    member_pids = _read_words(group.path / "cgroup.procs")
+    if member_pids:
         with suppress(OSError):
             leaf.path.mkdir()
-        _move(inside, leaf)
+        _move(member_pids, leaf)
     try:
         if group.write("cgroup.subtree_control", _each("+", chosen.enable)):
             yield chosen
         else:
-            yield choice(replace(found, alone=False))
+            yield choice(replace(found, exclusive=False))
     finally:
         group.write("cgroup.subtree_control", _each("-", chosen.enable))
-        if inside:
-            _move(_words(leaf.path / "cgroup.procs"), group)
+        if member_pids:
+            _move(_read_words(leaf.path / "cgroup.procs"), group)
             leaf.remove()
 
 
@@ -136,7 +138,7 @@ def _own(proc: Path) -> Path | None:
     return None if found is None else Path(found)
 
 
-def _words(file: Path) -> frozenset[str]:
+def _read_words(file: Path) -> frozenset[str]:
     try:
         return frozenset(file.read_text().split())
     except OSError:

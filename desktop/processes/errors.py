@@ -1,24 +1,24 @@
-"""Why the process core says no.
+"""Errors of the process core.
 
 ProcessError
-├── InvalidRequest          the caller's fault: 400
-├── UnknownProcess      no such process, or none of this chat's: 404
-├── NotRunning          it has ended, nothing to signal: 409
-├── InputClosed         it takes no input: 409
-├── NoTerminal          it runs in none: 409
-├── TooManyStreams      come back later: 429
-└── StartFailed         the system would not start it: 500
+├── BadProcessRequest     malformed request: 400
+├── UnknownProcess        no such process, or one of another chat: 404
+├── NotRunning            the process has exited: 409
+├── InputClosed           stdin is closed: 409
+├── NoTerminal            the process has no terminal: 409
+├── TooManyOutputStreams  repeat later: 429
+└── StartFailed           the system refused to start it: 500
 """
 
 from deskhand.desktop.tool_calls.errors import ToolCallError
 
 
 class ProcessError(ToolCallError):
-    """Base of what the process core itself raises; see also its base's other children."""
+    """Base class of the process core's own errors; `tool_calls.errors` has those of tool calls."""
 
 
 class BadProcessRequest(ProcessError):
-    """The request cannot be understood."""
+    """The request is malformed."""
 
     def __init__(self, message: str, detail: str = "") -> None:
         super().__init__(message, detail)
@@ -74,7 +74,7 @@ class NoTerminal(ProcessError):
 
 
 class TooManyOutputStreams(ProcessError):
-    """As many streams as may be are open."""
+    """The limit of open output streams is reached."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most)

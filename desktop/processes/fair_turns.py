@@ -1,17 +1,22 @@
-"""How much of one turn of the event loop goes to processes, however many of them are ready."""
+"""Bounds the time of each iteration of the event loop that is spent on processes.
+
+A thousand processes that write at once make a thousand descriptors readable in one iteration.
+Reading all of them would delay every other callback, among them the answers of the routes.
+"""
 
 import asyncio
 import time
 from collections.abc import Callable
 
 SECONDS = 0.003
-"""Other callbacks wait no longer for ours."""
+"""Longest delay of other callbacks per iteration."""
 
 
 class FairScheduler:
-    """Counts from the first question in a turn. Belongs to one loop.
+    """Time budget of one iteration, counted from its first ``used_up``. Belongs to one loop.
 
-    Who finds it over returns at once: a descriptor that is still ready calls again next turn.
+    A callback that finds the budget used up returns at once: polling is level-triggered, so a
+    descriptor that is still ready calls it again in the next iteration.
     """
 
     def __init__(
@@ -19,21 +24,21 @@ class FairScheduler:
     ) -> None:
         self._seconds = seconds
         self._clock = clock
-        self._ends: float | None = None
+        self._deadline: float | None = None
 
-    def over(self) -> bool:
-        """Whether the time of this turn is used up."""
-        if self._ends is None:
-            self._ends = self._clock() + self._seconds
-            # Runs in the next turn, before what becomes ready then.
-            asyncio.get_running_loop().call_soon(self._begin)
+    def used_up(self) -> bool:
+        """Return True if the budget of this iteration is used up."""
+        if self._deadline is None:
+            self._deadline = self._clock() + self._seconds
+            # call_soon runs this in the next iteration, before callbacks that become ready then.
+            asyncio.get_running_loop().call_soon(self._reset)
             return False
-        return self._clock() >= self._ends
+        return self._clock() >= self._deadline
 
-    async def free(self) -> None:
-        """Wait for a turn with time left: many that came at once do not make one long turn."""
-        while self.over():  # noqa: ASYNC110 -- the next turn of the loop is what is waited for
+    async def wait_turn(self) -> None:
+        """Wait for an iteration with budget left, so that simultaneous calls are spread out."""
+        while self.used_up():  # noqa: ASYNC110 -- this waits for the loop's next iteration
             await asyncio.sleep(0)
 
-    def _begin(self) -> None:
-        self._ends = None
+    def _reset(self) -> None:
+        self._deadline = None

@@ -1,11 +1,11 @@
-"""Keep the beginning and the newest part of an endless output in bounded memory.
+"""Bounded buffer that keeps the beginning and the newest part of an endless output.
 
-What is kept of a stream of ``total`` bytes::
+Retained bytes of a stream of ``total`` bytes::
 
     0 ...... head | ......... lost ......... | recent ...... total
 
-A model is shown head and the last ``tail`` bytes with a remark about the middle; a reader that
-polls gets everything once, by absolute offset, as long as it comes within ``recent``.
+A model gets head and the last ``tail`` bytes, with a remark about the omitted middle. A polling
+reader gets every byte once, by absolute offset, as long as it stays within ``recent``.
 """
 
 import re
@@ -15,7 +15,7 @@ HEAD = 16_384
 TAIL = 16_384
 RECENT = 65_536
 FORMATTED = 32_768
-"""Longest text, in bytes of UTF-8, the remark about the middle included."""
+"""Bytes of UTF-8 of the longest snapshot, including the remark about the middle."""
 LINE = 2_048
 LINE_MARK = b" ... [truncated]"
 
@@ -24,11 +24,11 @@ _LONG_LINE = re.compile(rb"[^\n]{%d,}" % (LINE + 1))
 
 @dataclass(frozen=True)
 class Truncation:
-    """What a snapshot leaves out. All sizes are bytes."""
+    """Sizes of the omitted and retained parts of a snapshot, in bytes."""
 
     original_bytes: int
     retained_bytes: int
-    """Length of the text as shown, marks included."""
+    """Length of the text, including marks."""
     omitted_bytes: int
     cut_lines: int
     strategy: str = "head_tail"
@@ -36,7 +36,7 @@ class Truncation:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Output as a model reads it; ``truncated`` is None while all of it is in the head."""
+    """Output as text; ``truncated`` is None while the head contains all of it."""
 
     text: str
     truncated: Truncation | None
@@ -48,19 +48,19 @@ class Chunk:
 
     data: bytes
     cursor: int
-    """Where ``data`` begins."""
+    """Offset of ``data``."""
     gap_bytes: int
-    """How many bytes after the asked offset are lost for good."""
+    """Number of bytes after the requested offset that are lost."""
     has_more: bool
 
     @property
     def next_cursor(self) -> int:
-        """Where to go on reading."""
+        """Offset of the next read."""
         return self.cursor + len(self.data)
 
 
 class HeadTailBuffer:
-    """Takes any amount of output at O(1) a byte and forgets the middle."""
+    """Buffer with O(1) cost per byte that drops the middle of its input."""
 
     def __init__(
         self, head: int = HEAD, tail: int = TAIL, recent: int = RECENT, formatted: int = FORMATTED
@@ -74,20 +74,20 @@ class HeadTailBuffer:
         self.total = 0
 
     def write(self, data: bytes) -> int:
-        """Take ``data`` in and return its length."""
+        """Append ``data`` and return its length."""
         room = self._head_size - len(self._head)
         if room > 0:
             self._head += data[:room]
         # The ring holds the newest bytes by their absolute offset, those of the head too.
-        for piece in self._ring_pieces(data):
-            at = piece[0] % self._ring_size
-            self._ring[at : at + len(piece[1])] = piece[1]
+        for chunk in self._ring_chunks(data):
+            position = chunk[0] % self._ring_size
+            self._ring[position : position + len(chunk[1])] = chunk[1]
         self.total += len(data)
         return len(data)
 
     @property
     def stored(self) -> int:
-        """How many of the bytes a snapshot can show."""
+        """Number of bytes that a snapshot can contain."""
         return min(self.total, len(self._head) + self._tail_size)
 
     def raw(self) -> bytes:
@@ -102,14 +102,15 @@ class HeadTailBuffer:
             shown, cut = _lines_cut(_clean(head + tail))
             if len(shown) <= self._formatted:
                 return self._described(shown, 0, cut)
-            # Noise is longer when shown; what is left out of it is the middle too.
+            # Each invalid byte becomes U+FFFD, three bytes long, so binary output may exceed the
+            # limit although all of it is retained. Its middle is omitted like any other.
             head, tail = head[: kept // 2], head[kept // 2 :] + tail
         return self._with_gap(_whole_end(head), _whole_start(tail))
 
     def read(self, cursor: int, limit: int = FORMATTED, *, whole: bool = False) -> Chunk:
         """Return at most ``limit`` bytes from offset ``cursor`` on, or from the next one kept.
 
-        ``whole``: a character of which bytes are still to come is left for the next read.
+        With ``whole``, an incomplete character at the end is left for the next read.
         """
         start = min(max(cursor, 0), self.total)
         oldest = max(self.total - self._ring_size, 0)
@@ -121,14 +122,14 @@ class HeadTailBuffer:
             newest = _whole_end(newest) or newest
         return _chunk(newest, limit, begin, begin - start, more=False)
 
-    def _ring_pieces(self, data: bytes) -> list[tuple[int, bytes]]:
+    def _ring_chunks(self, data: bytes) -> list[tuple[int, bytes]]:
         skipped = max(len(data) - self._ring_size, 0)
-        at, data = self.total + skipped, data[skipped:]
-        until_wrap = self._ring_size - at % self._ring_size
+        position, data = self.total + skipped, data[skipped:]
+        until_wrap = self._ring_size - position % self._ring_size
         if skipped and len(self._ring) < self._ring_size:
             self._ring.extend(bytes(self._ring_size - len(self._ring)))
-        pieces = [(at, data[:until_wrap]), (at + until_wrap, data[until_wrap:])]
-        return [piece for piece in pieces if piece[1]]
+        chunks = [(position, data[:until_wrap]), (position + until_wrap, data[until_wrap:])]
+        return [chunk for chunk in chunks if chunk[1]]
 
     def _newest(self, count: int) -> bytes:
         if count <= 0:
@@ -148,7 +149,7 @@ class HeadTailBuffer:
             excess = len(shown) - self._formatted
             if excess <= 0 or not (head or tail):
                 return self._described(shown, omitted, cut_first + cut_last)
-            # Doubling: shortening a line that is cut anyway frees nothing at first.
+            # Removing bytes of a line that is cut anyway shortens nothing, hence the doubling.
             drop = max(excess, drop * 2)
             if head:
                 head = _whole_end(head[: max(len(head) - drop, 0)])
@@ -176,7 +177,7 @@ def _lines_cut(data: bytes) -> tuple[bytes, int]:
 
 
 def _whole_end(data: bytes) -> bytes:
-    """Drop a character at the end of which bytes are missing."""
+    """Drop an incomplete UTF-8 sequence at the end."""
     for back in range(1, min(len(data), 3) + 1):
         byte = data[-back]
         if byte & 0xC0 == 0x80:
@@ -187,7 +188,7 @@ def _whole_end(data: bytes) -> bytes:
 
 
 def _whole_start(data: bytes) -> bytes:
-    """Drop the rest of a character that began before."""
+    """Drop continuation bytes at the start."""
     start = 0
     while start < min(len(data), 3) and data[start] & 0xC0 == 0x80:
         start += 1

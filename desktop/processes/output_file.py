@@ -1,4 +1,4 @@
-"""A copy of a process's output on disk, where tail and grep work on it."""
+"""Copy of a process's output on disk, for tools such as tail and grep."""
 
 import json
 import os
@@ -8,17 +8,17 @@ from contextlib import suppress
 from pathlib import Path
 
 MOST = 64 * 1024 * 1024
-"""Bytes that are copied; the rest of an endless output is not worth a disk."""
+"""Bytes that are copied at most, so that an endless output cannot fill the disk."""
 
 
 class OutputFile:
-    """Takes output in and, at the end, a note about the exit beside it.
+    """Writes output to a file and, after the exit, a JSON file about the exit beside it.
 
-    A disk that is full costs the copy, never the process: ``lost`` says why it ends early.
+    A write error ends the copy, never the process; ``lost`` contains the reason.
     """
 
     def __init__(self, path: Path, exit_path: Path, most: int = MOST) -> None:
-        """Open the file, made with its parents, to be written at its end.
+        """Open the file for appending, and create it and its parents if necessary.
 
         Raises:
             OSError: If it cannot be opened, or is no regular file.
@@ -32,30 +32,30 @@ class OutputFile:
         self.path = path
         self.exit_path = exit_path
         self.lost = ""
-        self._room = most
+        self._remaining = most
         self._descriptor: int | None = descriptor
 
     def write(self, data: bytes) -> None:
-        """Copy ``data``, as much of it as there is room for."""
-        view = memoryview(data)[: self._room]
+        """Append ``data``, up to the limit."""
+        view = memoryview(data)[: self._remaining]
         try:
             while view and self._descriptor is not None:
                 written = os.write(self._descriptor, view)
-                self._room -= written
+                self._remaining -= written
                 view = view[written:]
         except OSError as error:
             self.lost = error.strerror or str(error)
             self.close()
 
-    def tell_exit(self, facts: Mapping[str, object]) -> None:
-        """Write how it ended, so that nobody ever reads half of it."""
+    def write_exit(self, fields: Mapping[str, object]) -> None:
+        """Write the exit file atomically: a reader never sees half of it."""
         fresh = self.exit_path.with_name(f".{self.exit_path.name}.new")
         with suppress(OSError):
-            fresh.write_text(json.dumps(dict(facts)) + "\n")
+            fresh.write_text(json.dumps(dict(fields)) + "\n")
             fresh.replace(self.exit_path)
 
     def close(self) -> None:
-        """Close the file; what comes later is not copied."""
+        """Close the file; later output is not copied."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -1,4 +1,4 @@
-"""One running command: its output as it comes, its end, and signals to it."""
+"""One running command: its output, its exit, its input and signals to it."""
 
 import asyncio
 import os
@@ -17,21 +17,21 @@ from .spawn import Spawned
 READ_SIZE = 65_536
 END_OF_TRANSMISSION = b"\x04"
 LAST_READS = 16
-"""Reads at the exit of the shell at most: somebody else may fill the pipe without end."""
+"""Reads after the exit of the shell at most: a descendant may fill the pipe without end."""
 
 
 @dataclass(frozen=True)
 class Exit:
-    """How the shell ended."""
+    """Exit status of the shell."""
 
     code: int
-    """Its own, or 128 + n after signal n."""
+    """The shell's own code, or 128 + n after signal n."""
     signal: str | None
-    """Name of the signal that ended it, as ``SIGKILL``."""
+    """Name of the signal that ended the shell, such as ``SIGKILL``."""
 
 
 def exit_of(returncode: int) -> Exit:
-    """Return the end that Popen's return code stands for."""
+    """Return the exit for a return code of ``subprocess.Popen``."""
     if returncode >= 0:
         return Exit(returncode, None)
     number = -returncode
@@ -45,14 +45,14 @@ def exit_of(returncode: int) -> Exit:
 class Process:
     """A shell in a session of its own, read by the event loop.
 
-    It has exited when the shell has, whoever else holds the output: what comes later is
-    collected all the same. Belongs to the loop that made it.
+    The process counts as exited when the shell has, even if a descendant still holds the output
+    open; later output is collected all the same. Belongs to the loop that made it.
     """
 
     def __init__(
-        self, spawned: Spawned, on_exit: Callable[[], None], turn: FairScheduler | None = None
+        self, spawned: Spawned, on_exit: Callable[[], None], scheduler: FairScheduler | None = None
     ) -> None:
-        self._turn = turn or FairScheduler()
+        self._scheduler = scheduler or FairScheduler()
         self._child = spawned.child
         self._pidfd = spawned.pidfd
         self._output: int | None = spawned.output
@@ -66,31 +66,31 @@ class Process:
         self._loop = asyncio.get_running_loop()
         self.buffer = HeadTailBuffer()
         self.exit: Exit | None = None
-        self._loop.add_reader(spawned.output, self._ready)
-        self._loop.add_reader(spawned.pidfd, self._exited)
+        self._loop.add_reader(spawned.output, self._on_readable)
+        self._loop.add_reader(spawned.pidfd, self._on_exit_ready)
 
     @property
     def group(self) -> int:
-        """The process group's number, the shell's own."""
+        """Process group id, which equals the shell's pid."""
         return self._child.pid
 
     @property
     def open(self) -> bool:
-        """Whether output can still come."""
+        """True while output can still arrive."""
         return self._output is not None
 
     async def wait_exit(self) -> None:
-        """Return when the shell has exited. Cancelling loses nothing."""
+        """Wait until the shell has exited. Cancelling is harmless."""
         while self.exit is None:
             await self._changed.wait()
 
     async def wait_output(self, cursor: int) -> None:
-        """Return when there is output from ``cursor`` on, or the shell has exited."""
+        """Wait until there is output from ``cursor`` on, or the shell has exited."""
         while self.exit is None and self.buffer.total <= cursor:
             await self._changed.wait()
 
     async def wait_drained(self) -> None:
-        """Return when nobody can write any more; that may be long after the exit."""
+        """Wait until every writer has closed the output, possibly long after the exit."""
         while self._output is not None:
             await self._changed.wait()
 
@@ -98,7 +98,7 @@ class Process:
         """Signal the whole group.
 
         Raises:
-            NotRunning: If the shell has exited; its number may be somebody else's by now.
+            NotRunning: If the shell has exited: the kernel may have reused its pid.
         """
         if self.exit is not None:
             raise NotRunning(str(self._child.pid))
@@ -108,9 +108,9 @@ class Process:
             self._cgroup.kill()
 
     async def write(self, data: bytes) -> bool:
-        """Give the shell input; False if nobody reads it, or not any more."""
+        """Write to the shell's stdin; return False if stdin is closed."""
         view = memoryview(data)
-        # One after the other: two writers would mix, and wait for the same descriptor.
+        # Concurrent writers would interleave, and add_writer takes one callback per descriptor.
         async with self._writing:
             if self._input is None:
                 return False
@@ -119,34 +119,34 @@ class Process:
                     view = view[os.write(self._input, view) :]
                 except BlockingIOError:
                     await self._writable(self._input)
-                except OSError:  # EPIPE, or EIO of a terminal: nobody reads
+                except OSError:  # EPIPE, or EIO of a terminal: no reader is left
                     self.close_input()
         return not view
 
     async def end_input(self) -> None:
-        """Let the reader of the input see its end: for a terminal that is a key, Ctrl+D."""
+        """End the input: a terminal gets EOT (Ctrl+D), a pipe is closed."""
         if self._terminal:
             await self.write(END_OF_TRANSMISSION)
         else:
             self.close_input()
 
     def resize(self, size: Terminal) -> bool:
-        """Give the terminal another size; False if there is none (any more)."""
+        """Resize the terminal; return False if the process has none or has exited."""
         if not self._terminal or self._input is None:
             return False
         termios.tcsetwinsize(self._input, (size.rows, size.columns))
         return True
 
     def close_input(self) -> None:
-        """Let the reader of the input see its end."""
+        """Close the write end of stdin; the reader gets end-of-file."""
         if self._input is not None:
             self._loop.remove_writer(self._input)
             os.close(self._input)
             self._input = None
-            self._ring()
+            self._notify()
 
     def close(self) -> None:
-        """Stop watching. The child is not touched."""
+        """Close all descriptors. The child is not signalled."""
         self.close_input()
         self._close_output()
         if self.exit is None:
@@ -159,17 +159,17 @@ class Process:
         if self._cgroup is not None and self._cgroup.remove():
             self._cgroup = None
 
-    def _ready(self) -> None:
-        if not self._turn.over():
-            self._readable()
+    def _on_readable(self) -> None:
+        if not self._scheduler.used_up():
+            self._read()
 
-    def _readable(self) -> bool:
+    def _read(self) -> bool:
         assert self._output is not None  # noqa: S101 -- the reader goes with the descriptor
         try:
             data = os.read(self._output, READ_SIZE)
         except BlockingIOError:
             return False
-        except OSError:  # EIO: nobody holds the terminal any more
+        except OSError:  # EIO: the last process has closed the terminal
             data = b""
         if not data:
             self._close_output()
@@ -177,20 +177,20 @@ class Process:
         self.buffer.write(data)
         if self.copy is not None:
             self.copy.write(data)
-        self._ring()
+        self._notify()
         return True
 
-    def _exited(self) -> None:
-        if self._turn.over():
+    def _on_exit_ready(self) -> None:
+        if self._scheduler.used_up():
             return
-        # By its number, never "any child": that would steal exit codes of other parts.
+        # Popen.poll waits for this pid only: waitpid(-1) would reap other parts' children.
         returncode = self._child.poll()
         if returncode is None:
             return
         self._loop.remove_reader(self._pidfd)
         os.close(self._pidfd)
         for _ in range(LAST_READS):
-            if self._output is None or not self._readable():
+            if self._output is None or not self._read():
                 break
         self.close_input()
         self._end(returncode)
@@ -199,7 +199,7 @@ class Process:
 
     def _end(self, returncode: int | None) -> None:
         self.exit = exit_of(-signal.SIGKILL if returncode is None else returncode)
-        self._ring()
+        self._notify()
 
     def _close_output(self) -> None:
         if self._output is not None:
@@ -208,9 +208,9 @@ class Process:
             self._output = None
             if self.copy is not None:
                 self.copy.close()
-            self._ring()
+            self._notify()
 
-    def _ring(self) -> None:
+    def _notify(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 

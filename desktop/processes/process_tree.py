@@ -1,9 +1,9 @@
-"""Find and end everything that a process started, also what left its process group.
+"""Finds and ends all descendants of a process, including those that left its process group.
 
-A child that calls ``setsid`` is in no group of ours, and one whose parent died has another parent:
-what it still carries is the environment it was born with. So processes are looked up by their
-group and by a marker variable, and signalled through a pidfd checked after it was opened: a
-number that was given to somebody else meanwhile is never hit.
+A descendant that called setsid(2) is in a group of its own, and an orphan has been reparented, but
+both keep the environment that they were started with. Processes are therefore found by their group
+and by a marker variable. They are signalled through a pidfd (pidfd_open(2)) that is checked again
+after it was opened, so that a reused pid is never signalled.
 """
 
 import os
@@ -19,17 +19,17 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class Family:
-    """Whom to look for: members of these groups, and carriers of any of these variables."""
+    """Processes to find: members of these groups, and those with one of these variables."""
 
     groups: frozenset[int] = frozenset()
     markers: tuple[bytes, ...] = ()
-    """Beginnings of environment entries, as ``NAME=value``."""
+    """Prefixes of environment entries, such as ``NAME=value``."""
     spared: frozenset[int] = frozenset()
-    """Groups whose members do not count, whatever they carry."""
+    """Groups whose members are excluded in any case."""
 
 
 def send(family: Family, number: signal.Signals) -> int:
-    """Signal every live member and return how many there were."""
+    """Signal every live member and return their number."""
     with ExitStack() as files:
         members = _members(family, files)
         for pidfd in members:
@@ -39,13 +39,13 @@ def send(family: Family, number: signal.Signals) -> int:
 
 
 def end(family: Family, grace: float, clock: Callable[[], float]) -> bool:
-    """Ask every member to end, kill what is left after ``grace`` seconds. Blocking.
+    """Send SIGTERM to every member, and SIGKILL to the rest after ``grace`` seconds. Blocking.
 
-    Returns False if some of them outlived even that.
+    Returns False if a member survived, such as one in uninterruptible sleep.
     """
-    for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 5.0)):
-        deadline = clock() + patience
-        # Again and again: a member may have started another one while it was asked.
+    for number, timeout in ((signal.SIGTERM, grace), (signal.SIGKILL, 5.0)):
+        deadline = clock() + timeout
+        # Repeated, because a member may have forked after the list was read.
         while send(family, number):
             if not _wait_gone(family, deadline, clock):
                 break
@@ -55,13 +55,13 @@ def end(family: Family, grace: float, clock: Callable[[], float]) -> bool:
 
 
 def alive(family: Family) -> bool:
-    """Whether any member lives."""
+    """Return True if any member lives."""
     with ExitStack() as files:
         return bool(_members(family, files))
 
 
 def wait_gone(family: Family, timeout: float, clock: Callable[[], float]) -> bool:
-    """Wait until no member is left. Blocking; False if ``timeout`` seconds were not enough."""
+    """Wait until no member is left; return False after ``timeout`` seconds. Blocking."""
     return _wait_gone(family, clock() + timeout, clock)
 
 
@@ -85,7 +85,7 @@ def _wait_gone(family: Family, deadline: float, clock: Callable[[], float]) -> b
 def _members(family: Family, files: ExitStack) -> Collection[int]:
     found = []
     own = os.getpid()
-    for name in os.listdir(PROC):  # noqa: PTH208 -- a thousand Path objects for nothing
+    for name in os.listdir(PROC):  # noqa: PTH208 -- saves a Path object for each process
         if not name.isdigit() or int(name) == own:
             continue
         if _belongs(name, family):
@@ -100,7 +100,7 @@ def _members(family: Family, files: ExitStack) -> Collection[int]:
 def _belongs(pid: str, family: Family) -> bool:
     try:
         stat = (PROC / pid / "stat").read_bytes()
-        # The name in parentheses may itself hold blanks and parentheses.
+        # The comm field in parentheses may itself contain blanks and parentheses (proc(5)).
         state, _parent, group = stat[stat.rindex(b")") + 2 :].split(b" ", 3)[:3]
         if state in (b"Z", b"X"):
             return False

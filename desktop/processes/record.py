@@ -1,4 +1,4 @@
-"""What is known of a process besides the process itself."""
+"""Records of processes in the registry, and pages of them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from .requests import StartRequest
 
 @dataclass
 class Record:
-    """A process and what is known about its start."""
+    """A process with the facts about its start and exit."""
 
     id: str
     request: StartRequest
@@ -24,7 +24,7 @@ class Record:
     started: float
     """On the registry's clock."""
     number: int
-    """Counts the starts: two in the same tick have an order too."""
+    """Sequence number of the start; orders two starts within one clock tick."""
     exited_at: float | None = None
     ended: float | None = None
     """On the registry's clock."""
@@ -32,7 +32,7 @@ class Record:
 
     @property
     def running(self) -> bool:
-        """Whether its shell lives."""
+        """True until the shell has exited."""
         return self.process.exit is None
 
 

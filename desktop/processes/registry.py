@@ -1,4 +1,17 @@
-"""All processes of one machine: start, look up, signal, forget, and end them all at the close."""
+"""Registry of the processes that commands of one desktop run in.
+
+A record passes through these states:
+
+* *running*: the shell lives. Its descendants carry a marker variable, by which signals reach them
+  even outside of the process group.
+* *exited*: exit code and output stay readable for ``keep_seconds``, for at most ``keep_exited``
+  records.
+* *forgotten*: record and output directory are gone. While a descendant still holds the output
+  open, the process is kept in ``_undrained`` and read on: a closed pipe would raise SIGPIPE there.
+
+Invariants: a tool call starts at most one process, however often it is sent (`tool_calls`); after
+``close`` no descendant is left. Forking, scanning /proc and removing directories run in threads.
+"""
 
 import asyncio
 import hashlib
@@ -40,65 +53,65 @@ _SIGNALS = {
 
 
 class CommandEnvironment(Protocol):
-    """Where commands run, as the service has arranged it."""
+    """Environment and default directory of commands, provided by the service."""
 
     def environment(self) -> dict[str, str]:
-        """The whole environment that a command starts from."""
+        """Return the environment that a command's own variables are added to."""
 
     def workdir(self) -> Path | None:
-        """The directory set for commands that name none; None or absent: the home directory."""
+        """Return the default directory; None, or one that does not exist, means the home."""
 
 
 @dataclass(frozen=True)
 class ProcessSettings:
-    """How long what is kept."""
+    """Retention, timeouts and limits."""
 
     keep_exited: int = 200
     keep_seconds: float = 3600.0
     longest_wait: float = 300.0
     """Seconds that one request waits for output or an exit at most."""
     close_grace: float = 2.0
-    """Seconds between asking everything to end and killing it."""
+    """Seconds between SIGTERM and SIGKILL when the registry is closed."""
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     output_folder: Path | None = None
-    """Where output is copied to, a folder for each process; None: only where a caller says."""
+    """Parent of one directory of output for each process; None to copy only on request."""
     journal: Path | None = None
-    """File that remembers tool calls for the service after this one."""
+    """File that keeps tool calls across restarts of the service."""
 
 
 class Registry:
-    """Owns every process it started. Lives in one event loop; use as ``async with``."""
+    """Owns every process that it started. Belongs to one event loop; use as ``async with``."""
 
     def __init__(
         self,
-        surroundings: CommandEnvironment,
+        command_environment: CommandEnvironment,
         settings: ProcessSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         touched: Touched = lambda chat, paths: None,
     ) -> None:
-        self._surroundings = surroundings
+        self._command_environment = command_environment
         self._touched = touched
         self._settings = settings or ProcessSettings()
         self._clock = clock
         self.once = OncePerCall(self._settings.journal, clock, detached=True)
-        """What tool calls did here, processes or not."""
+        """Results of tool calls, of processes and of all other routes that share it."""
         self._wall = wall
         self._spawner = Spawner()
-        self._turn = FairScheduler()
+        self._scheduler = FairScheduler()
         self._marker = f"DESKHAND_PROCESS={uuid4()}"
         self._records: dict[str, Record] = {}
         self._timers: set[asyncio.TimerHandle] = set()
-        self._sweeps: set[asyncio.Task[object]] = set()
+        self._thread_tasks: set[asyncio.Task[object]] = set()
         self._exits: dict[str, None] = {}
-        """Ids of exited ones, the first to exit in front."""
-        self._unseen: list[Process] = []
+        """Ids of exited processes, in the order of their exits."""
+        self._undrained: list[Process] = []
         self._starts = 0
         self._closed = False
         self._closing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        """Start the thread that forks."""
+        """Start the spawn thread."""
         self._spawner.open()
         return self
 
@@ -108,7 +121,7 @@ class Registry:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End everything."""
+        """End all processes."""
         await self.close()
 
     def now(self) -> float:
@@ -120,23 +133,22 @@ class Registry:
     ) -> tuple[str, bool]:
         """Start a command, or find the one that the same tool call started before.
 
-        Once asked for, it is started even if the caller is cancelled meanwhile.
+        A start that was begun is finished even if the caller is cancelled meanwhile.
 
-        Returns:
-            The process's id, and whether it was started by this call.
+        Returns the process's id, and True if this call started it.
 
         Raises:
-            StartFailed: If it cannot be started.
+            StartFailed: If the command cannot be started.
             CallRefused: If the tool call was canceled, or was made before with other input.
         """
-        await self._turn.free()
+        await self._scheduler.wait_turn()
         if self._closed:
             raise StartFailed("the process manager is closed")
         process_id = str(uuid4()) if call is None else call.process_id
 
         async def starting(progress: Progress) -> str:
             progress.began()
-            return await self._started(process_id, request, chat)
+            return await self._spawn_process(process_id, request, chat)
 
         return await self.once.run(call, _digest(request), starting)
 
@@ -144,7 +156,7 @@ class Registry:
         """Return a process that the caller may see.
 
         Raises:
-            UnknownProcess: Also if it is another chat's: that one exists is nobody's business.
+            UnknownProcess: Also for a process of another chat, whose existence is not disclosed.
         """
         self.check(process_id, chat)
         if process_id not in self._records:
@@ -152,13 +164,13 @@ class Registry:
         return self._records[process_id]
 
     def check(self, process_id: str, chat: CallingChat | None) -> None:
-        """Raise UnknownProcess if it is another chat's."""
+        """Raise UnknownProcess for a process of another chat."""
         record = self._records.get(process_id)
         if record and chat and record.chat and record.chat.id != chat.id:
             raise UnknownProcess(process_id)
 
     def listing(self, chat: CallingChat | None, offset: int = 0, limit: int = 10) -> Listing:
-        """Return running ones first, then the newest; with a chat, only that chat's own."""
+        """Return running processes first, then the newest; with a chat, only its own."""
         visible = [
             r for r in self._records.values() if not chat or (r.chat and r.chat.id == chat.id)
         ]
@@ -166,13 +178,13 @@ class Registry:
         return Listing(tuple(visible[offset : offset + limit]), len(visible))
 
     async def wait(self, record: Record, request: OutputRequest) -> None:
-        """Wait as the request says, not longer than it says. Cancelling is harmless."""
-        patience = min(request.wait_ms / 1000, self._settings.longest_wait)
+        """Wait for the condition of the request or its timeout. Cancelling is harmless."""
+        timeout = min(request.wait_ms / 1000, self._settings.longest_wait)
         if request.from_execute and record.request.timeout_ms:
             deadline = record.started + record.request.timeout_ms / 1000
-            patience = min(patience, max(deadline - self._clock(), 0.0))
+            timeout = min(timeout, max(deadline - self._clock(), 0.0))
         with suppress(TimeoutError):
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(timeout):
                 if request.wait_for == "exit":
                     await record.process.wait_exit()
                 elif request.wait_for == "output":
@@ -182,10 +194,10 @@ class Registry:
                     )
 
     async def signal(self, record: Record, request: SignalRequest) -> None:
-        """Signal a process and everything that it started, its group or not.
+        """Signal a process and all of its descendants, inside and outside of its group.
 
         Raises:
-            NotRunning: If it has exited.
+            NotRunning: If the process has exited.
         """
         number = _SIGNALS[request.signal]
         if not record.running:
@@ -195,17 +207,17 @@ class Registry:
             markers=(self._mark(record.id),), spared=frozenset({record.process.group})
         )
         if request.escalate_after_ms and request.signal != "kill":
-            self._later(request.escalate_after_ms / 1000, lambda: self._kill(record))
+            self._call_later(request.escalate_after_ms / 1000, lambda: self._kill(record))
         await asyncio.to_thread(groups.send, outsiders, number)
 
     async def cancel(self, call: Identity) -> Record | Answer | ToolCallError | None:
-        """Keep a tool call from beginning; wait for one that has, kill what it started.
+        """Prevent a tool call from beginning; if it has begun, wait and kill its process.
 
-        Returns the process that it started, else its answer, why it was refused, or None if it
+        Returns the process that the call started, else its answer or its error, or None if it
         never began.
 
         Raises:
-            CallRefused: If an earlier service may have run it.
+            CallRefused: If an earlier service may have run the call.
         """
         task = self.once.cancel(call)
         if task is None or isinstance(task, tuple):
@@ -226,9 +238,9 @@ class Registry:
         return record
 
     async def close(self) -> None:
-        """End every process and all of their children. What they said can still be read.
+        """End every process with all descendants, by SIGTERM and then SIGKILL.
 
-        No orphan is left: first all are asked, after a grace they are killed.
+        Their output stays readable.
         """
         if self._closing is None:
             self._closed = True
@@ -246,69 +258,69 @@ class Registry:
         with suppress(TimeoutError):
             async with asyncio.timeout(5.0):
                 await asyncio.gather(*(r.process.wait_exit() for r in running))
-        await asyncio.gather(*self._sweeps, return_exceptions=True)
+        await asyncio.gather(*self._thread_tasks, return_exceptions=True)
         for timer in self._timers:
             timer.cancel()
-        for process in [*self._unseen, *(r.process for r in self._records.values())]:
+        for process in [*self._undrained, *(r.process for r in self._records.values())]:
             process.close()
-            if self._turn.over():
+            if self._scheduler.used_up():
                 await asyncio.sleep(0)
         await asyncio.to_thread(self._spawner.close)
 
-    async def _started(
+    async def _spawn_process(
         self, process_id: str, request: StartRequest, chat: CallingChat | None
     ) -> str:
         if process_id in self._records:
             raise StartFailed("there is a process of this id already")
-        environment = self._surroundings.environment() | dict(request.env)
+        environment = self._command_environment.environment() | dict(request.env)
         if chat:
             environment |= {"DESKHAND_CHAT_ID": chat.id, "CODER_CHAT_ID": chat.id}
-        # Last: by this a child is found that has left the group.
+        # Set last, so that a request cannot override the marker that finds descendants.
         name, _, value = self._mark(process_id).decode().partition("=")
         environment[name] = value
         self._starts += 1
         number = self._starts
-        order = SpawnRequest(
+        spawn_request = SpawnRequest(
             command=request.command,
-            place=lambda: self._place(request.workdir, environment),
+            find_workdir=lambda: self._workdir(request.workdir, environment),
             environment=environment,
             limits=self._settings.limits,
             stdin=request.stdin,
             terminal=request.pty,
-            copy=lambda: self._copy(process_id, request.output_path),
+            copy=lambda: self._open_copy(process_id, request.output_path),
         )
-        spawned = await self._spawner.spawn(order)
+        spawned = await self._spawner.spawn(spawn_request)
         record = Record(
             id=process_id,
             request=request,
             name=self._unique(request.name),
             workdir=spawned.workdir,
             chat=chat,
-            process=Process(spawned, lambda: self._exited(record), self._turn),
+            process=Process(spawned, lambda: self._exited(record), self._scheduler),
             started_at=self._wall(),
             started=self._clock(),
             number=number,
         )
         self._records[process_id] = record
-        # Never the command: it may hold a secret.
+        # The command is not logged, because it may contain a secret.
         logger.info("process %s started, pid %d", process_id, record.process.group)
         return process_id
 
-    def _place(self, asked: str, environment: dict[str, str]) -> Path:
-        if asked:
-            return Path(asked)
-        configured = self._surroundings.workdir()
+    def _workdir(self, requested: str, environment: dict[str, str]) -> Path:
+        if requested:
+            return Path(requested)
+        configured = self._command_environment.workdir()
         if configured is not None and configured.is_dir():
             return configured
         return Path(environment.get("HOME", os.sep))
 
-    def _copy(self, process_id: str, asked: str) -> OutputFile | None:
-        if asked:
-            return OutputFile(Path(asked), Path(f"{asked}.exit.json"))
+    def _open_copy(self, process_id: str, requested: str) -> OutputFile | None:
+        if requested:
+            return OutputFile(Path(requested), Path(f"{requested}.exit.json"))
         if self._settings.output_folder is None:
             return None
         folder = self._settings.output_folder / process_id
-        # A disk that is full, or that nobody may write to, keeps no command from running.
+        # A full or read-only disk must not prevent a command from running.
         with suppress(OSError):
             return OutputFile(folder / "output.log", folder / "exit.json")
         return None
@@ -331,13 +343,13 @@ class Registry:
                 "signal": ending.signal,
                 "exited_at_unix": record.exited_at,
             }
-            record.process.copy.tell_exit(facts)
+            record.process.copy.write_exit(facts)
         if record.chat is not None:
-            asked = [str(record.workdir)] if record.request.workdir else []
-            self._touched(record.chat, asked)
+            requested = [str(record.workdir)] if record.request.workdir else []
+            self._touched(record.chat, requested)
         process_id = record.id
-        # By the id: a timer that held the record would keep what was crowded out of the list.
-        self._later(self._settings.keep_seconds, lambda: self._forget(process_id))
+        # The timer holds the id only: the record may be removed earlier, by `keep_exited`.
+        self._call_later(self._settings.keep_seconds, lambda: self._forget(process_id))
         self._exits[process_id] = None
         while len(self._exits) > self._settings.keep_exited:
             self._forget(next(iter(self._exits)))
@@ -347,30 +359,30 @@ class Registry:
         record = self._records.pop(process_id, None)
         if self._settings.output_folder is not None and record is not None:
             folder = self._settings.output_folder / process_id
-            self._sweep(lambda: shutil.rmtree(folder, ignore_errors=True))
+            self._run_in_thread(lambda: shutil.rmtree(folder, ignore_errors=True))
         if record is not None and record.process.open:
-            # Read on, unseen: a server that it left behind must not hit a closed pipe.
-            self._unseen = [*(p for p in self._unseen if p.open), record.process]
+            # Reading continues: a server left in the background must not get SIGPIPE.
+            self._undrained = [*(p for p in self._undrained if p.open), record.process]
 
     def _kill(self, record: Record) -> None:
         with suppress(ToolCallError):
             record.process.signal(signal.SIGKILL)
         family = groups.Family(markers=(self._mark(record.id),))
-        self._sweep(lambda: groups.send(family, signal.SIGKILL))
+        self._run_in_thread(lambda: groups.send(family, signal.SIGKILL))
 
-    def _sweep(self, work: Callable[[], object]) -> None:
-        """Do something in a thread that the close waits for."""
-        sweep = asyncio.create_task(asyncio.to_thread(work))
-        self._sweeps.add(sweep)
-        sweep.add_done_callback(self._sweeps.discard)
+    def _run_in_thread(self, work: Callable[[], object]) -> None:
+        """Run a function in a thread; ``close`` waits for it."""
+        task = asyncio.create_task(asyncio.to_thread(work))
+        self._thread_tasks.add(task)
+        task.add_done_callback(self._thread_tasks.discard)
 
-    def _later(self, seconds: float, act: Callable[[], None]) -> None:
+    def _call_later(self, seconds: float, callback: Callable[[], None]) -> None:
         if self._closed:
             return
 
         def due() -> None:
             self._timers.discard(timer)
-            act()
+            callback()
 
         timer = asyncio.get_running_loop().call_later(seconds, due)
         self._timers.add(timer)
@@ -380,6 +392,6 @@ class Registry:
 
 
 def _digest(request: StartRequest) -> str:
-    """Return what tells one input from another, however often and by whichever name it is sent."""
+    """Return a hash of the request without the fields that differ between repetitions."""
     same = asdict(replace(request, call_age_ms=0, tool_call_id=""))
     return hashlib.sha256(repr(sorted(same.items())).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What callers may ask of the process core, read from JSON bodies and query strings."""
+"""Requests of the process core, parsed from JSON bodies and query strings."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from .errors import BadProcessRequest
 SIGNALS = ("terminate", "kill", "interrupt")
 LONGEST_WAIT_MS = 300_000
 LARGEST_NUMBER = 2**53
-"""Beyond it a number is not the same to all who read JSON (RFC 8259, section 6)."""
+"""Integers beyond this are not interoperable in JSON (RFC 8259, section 6)."""
 
 LARGEST_TERMINAL = 1_000
 """Rows or columns of a terminal."""
@@ -35,17 +35,17 @@ class StartRequest:
     env: tuple[tuple[str, str], ...] = ()
     background: bool = False
     timeout_ms: int = 0
-    """How long the caller means to wait; recorded, never enforced."""
+    """Time that the caller intends to wait; recorded, never enforced."""
     name: str = ""
     output_path: str = ""
-    """Absolute path of a file that the output is copied to; empty: one of the service's own."""
+    """Absolute path of a file that the output is copied to; empty for the service's own."""
     stdin: bool = False
     pty: Terminal | None = None
-    """Run it in a terminal of this size: for programs that talk to a person."""
+    """Size of the terminal to run in, for interactive programs; None for a pipe."""
     tool_call_id: str = ""
-    """Which tool call it is for, where no header says so."""
+    """Id of the tool call, where no header contains it."""
     call_age_ms: int = 0
-    """How long ago the tool call was first sent, when this is not its first sending."""
+    """Time since the tool call was first sent, if this is a repetition."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class SignalRequest:
 
     signal: str
     escalate_after_ms: int = 0
-    """After a terminate: kill what is left of the group then. 0 = never."""
+    """Time after ``terminate`` until the rest of the group is killed; 0 for never."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,12 @@ class InputRequest:
 
     data: bytes
     close: bool = False
-    """Whether this was all: the process then sees the end of its input."""
+    """True to close stdin after the data."""
 
 
 @dataclass(frozen=True)
 class OutputRequest:
-    """Which output to give, and what to wait for before."""
+    """Range of output to return, and the condition to wait for."""
 
     wait_for: str | None = None
     """``exit``, ``output``, or None to answer at once."""

@@ -1,4 +1,4 @@
-"""The requests of the process routes, for the OpenAPI document."""
+"""OpenAPI schemas of the requests of the process routes."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _SIDE: Json = {"type": "integer", "minimum": 1, "maximum": LARGEST_TERMINAL}
 _SIZE: Json = {"rows": {**_SIDE, "default": 24}, "columns": {**_SIDE, "default": 80}}
 
 
-def _said(schema: Json, description: str) -> Json:
+def _described(schema: Json, description: str) -> Json:
     return {**schema, "description": description}
 
 
@@ -34,21 +34,21 @@ def _query(fields: Json) -> Json:
 START = _body(
     ["command"],
     {
-        "command": _said({**_TEXT, "minLength": 1}, "Run by sh -c, in a session of its own."),
-        "workdir": _said(_TEXT, "Default: the configured directory, else the home directory."),
+        "command": _described({**_TEXT, "minLength": 1}, "Run by sh -c, in a session of its own."),
+        "workdir": _described(_TEXT, "Default: the configured directory, else the home directory."),
         "env": {"type": "object", "additionalProperties": _TEXT},
-        "background": _said(_FLAG, "Recorded and listed; changes nothing."),
-        "timeout_ms": _said(_COUNT, "How long the caller means to wait; nothing is ended."),
-        "name": _said(_TEXT, "Shown in lists, made unique."),
-        "output_path": _said(_TEXT, "Absolute file that output is added to, up to 64 MiB."),
-        "stdin": _said(_FLAG, "Keep the input open for POST {id}/input."),
+        "background": _described(_FLAG, "Recorded and listed; changes nothing."),
+        "timeout_ms": _described(_COUNT, "How long the caller means to wait; nothing is ended."),
+        "name": _described(_TEXT, "Shown in lists, made unique."),
+        "output_path": _described(_TEXT, "Absolute file that output is added to, up to 64 MiB."),
+        "stdin": _described(_FLAG, "Keep the input open for POST {id}/input."),
         "pty": {
             "description": "Run it in a terminal; an object gives its size.",
             "oneOf": [_FLAG, {"type": "object", "properties": _SIZE}],
         },
         **_SIZE,
-        "tool_call_id": _said(_TEXT, "Run once by this id; the header goes before."),
-        "call_age_ms": _said(_COUNT, "How long ago the call was first sent."),
+        "tool_call_id": _described(_TEXT, "Run once by this id; the header goes before."),
+        "call_age_ms": _described(_COUNT, "How long ago the call was first sent."),
     },
 )
 START["responses"] = {
@@ -58,27 +58,32 @@ SIGNAL = _body(
     ["signal"],
     {
         "signal": {"type": "string", "enum": list(SIGNALS)},
-        "escalate_after_ms": _said({"type": "integer"}, "Kill what is left then; up to 0: never."),
+        "escalate_after_ms": _described(
+            {"type": "integer"}, "Kill what is left then; up to 0: never."
+        ),
     },
 )
-INPUT = _body([], {"data": _TEXT, "close": _said(_FLAG, "This was all of the input.")})
+INPUT = _body([], {"data": _TEXT, "close": _described(_FLAG, "This was all of the input.")})
 RESIZE = _body([], _SIZE)
 _NUMBER: Json = {**_COUNT, "maximum": 10**18 - 1}
 LIST = _query(
-    {"offset": _NUMBER, "limit": _said({**_NUMBER, "default": 10}, "No more than 200 are given.")}
+    {
+        "offset": _NUMBER,
+        "limit": _described({**_NUMBER, "default": 10}, "No more than 200 are given."),
+    }
 )
 OUTPUT = _query(
     {
-        "wait": _said(_FLAG, "Answer when it has exited."),
+        "wait": _described(_FLAG, "Answer when it has exited."),
         "wait_for": {"type": "string", "enum": ["exit", "output"]},
         "timeout_ms": {**_COUNT, "maximum": LONGEST_WAIT_MS, "default": LONGEST_WAIT_MS},
-        "timeout_from_execute": _said(_FLAG, "Wait no longer than the start's timeout_ms."),
-        "cursor": _said(_NUMBER, "Give output from this byte on rather than head and tail."),
+        "timeout_from_execute": _described(_FLAG, "Wait no longer than the start's timeout_ms."),
+        "cursor": _described(_NUMBER, "Give output from this byte on rather than head and tail."),
         "limit": {"type": "integer", "minimum": 1, "maximum": 65_536, "default": 32_768},
     }
 )
 _EVENTS: Json = {"text/event-stream": {"schema": _TEXT}}
-STREAM = _query({"cursor": _said(_NUMBER, "Byte to begin at; Last-Event-ID goes before.")}) | {
+STREAM = _query({"cursor": _described(_NUMBER, "Byte to begin at; Last-Event-ID goes before.")}) | {
     "responses": {"200": {"description": "Output, until it has exited.", "content": _EVENTS}}
 }
 
@@ -94,8 +99,8 @@ def _headers(fields: Json, needed: list[str]) -> Json:
 
 _CALLER: Json = {
     "Chat-Id": {"type": "string", "format": "uuid"},
-    "Tool-Call-Message-Id": _said(_COUNT, "The chat's message that the call stands in."),
-    "Tool-Call-Age-Ms": _said(_COUNT, "How long ago the call was first sent."),
+    "Tool-Call-Message-Id": _described(_COUNT, "The chat's message that the call stands in."),
+    "Tool-Call-Age-Ms": _described(_COUNT, "How long ago the call was first sent."),
 }
 CANCEL = _headers(_CALLER, ["Chat-Id"])
 CANCEL_PROCESS = _headers({**_CALLER, "Tool-Call-Id": _TEXT}, ["Chat-Id", "Tool-Call-Id"])

@@ -1,8 +1,8 @@
-"""Start children from one thread that lives as long as the service.
+"""Spawns children from one thread that lives as long as the service.
 
-A parent-death signal follows the *thread* that forked, so a child started from a short-lived pool
-thread would be killed when that thread ends. And Popen takes milliseconds: it has no place on the
-event loop.
+PR_SET_PDEATHSIG (prctl(2)) is bound to the *thread* that forked, so a child started from a
+short-lived pool thread would be killed when that thread ends. Popen also blocks for milliseconds,
+which is too long for the event loop.
 """
 
 import asyncio
@@ -27,40 +27,40 @@ from .requests import Terminal
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """What a command may take of the machine."""
+    """Resource limits of a command."""
 
     oom_score_adj: int = 500
-    """A build that eats all memory dies before the display does."""
+    """OOM killer preference (proc(5)): a command is killed before the display."""
     nice: int = 0
     memory_bytes: int | None = None
     """Address space of each process; with ``cgroup`` the memory of the whole command."""
     cpu_seconds: int | None = None
     open_files: int | None = None
     cpus: float | None = None
-    """Processors' worth of time, for the whole command; only with ``cgroup``."""
+    """CPU time in processors, for the whole command; only with ``cgroup``."""
     cgroup: Path | None = None
-    """Directory of a delegated control group: below it each command has one of its own."""
+    """Directory of a delegated control group, the parent of one group for each command."""
 
 
 @dataclass(frozen=True)
 class SpawnRequest:
-    """A command line to start."""
+    """A command to start, with its environment and limits."""
 
     command: str
-    place: Callable[[], Path]
-    """Finds the directory to run it in; asks the disk, so it is called in the thread."""
+    find_workdir: Callable[[], Path]
+    """Returns the working directory; called in the spawn thread, as it accesses the disk."""
     environment: Mapping[str, str]
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     stdin: bool = False
     terminal: Terminal | None = None
-    """Size of the terminal to run it in; None: output goes to a pipe."""
+    """Size of the terminal to run in; None for a pipe."""
     copy: Callable[[], OutputFile | None] = lambda: None
-    """Opens the file that output is copied to, in the thread."""
+    """Opens the file that output is copied to; called in the spawn thread."""
 
 
 @dataclass(frozen=True)
 class Spawned:
-    """A running child; whoever holds this closes the descriptors and the copy."""
+    """A running child; the receiver owns the descriptors and the copy and closes them."""
 
     child: subprocess.Popen[bytes]
     pidfd: int
@@ -73,10 +73,10 @@ class Spawned:
 
 
 class Spawner:
-    """The thread that forks. ``open`` starts it; closing it ends every child that still lives."""
+    """The spawn thread. ``open`` starts it; ``close`` ends it and every running child."""
 
     def __init__(self) -> None:
-        self._orders: SimpleQueue[tuple[SpawnRequest, Future[Spawned]] | None] = SimpleQueue()
+        self._requests: SimpleQueue[tuple[SpawnRequest, Future[Spawned]] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="spawn", daemon=True)
         self._setpriv: str | None = None
 
@@ -86,69 +86,69 @@ class Spawner:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread; by the parent-death signal that ends its children too."""
-        self._orders.put(None)
+        """End the thread; the parent-death signal then kills its children."""
+        self._requests.put(None)
         if self._thread.is_alive():
             self._thread.join()
 
-    async def spawn(self, order: SpawnRequest) -> Spawned:
+    async def spawn(self, request: SpawnRequest) -> Spawned:
         """Start a child.
 
         Raises:
             StartFailed: If there is no shell or no such directory, or the system refuses.
         """
-        answer: Future[Spawned] = Future()
-        self._orders.put((order, answer))
-        return await asyncio.wrap_future(answer)
+        result: Future[Spawned] = Future()
+        self._requests.put((request, result))
+        return await asyncio.wrap_future(result)
 
     def _work(self) -> None:
-        while (item := self._orders.get()) is not None:
-            order, answer = item
-            if not answer.set_running_or_notify_cancel():
+        while (item := self._requests.get()) is not None:
+            request, result = item
+            if not result.set_running_or_notify_cancel():
                 continue
             try:
-                answer.set_result(self._start(order))
+                result.set_result(self._start(request))
             except StartFailed as error:
-                answer.set_exception(error)
+                result.set_exception(error)
             except (OSError, ValueError) as error:
-                answer.set_exception(StartFailed(str(error)))
+                result.set_exception(StartFailed(str(error)))
 
-    def _start(self, order: SpawnRequest) -> Spawned:
-        shell = shutil.which("sh", path=order.environment.get("PATH", os.defpath))
+    def _start(self, request: SpawnRequest) -> Spawned:
+        shell = shutil.which("sh", path=request.environment.get("PATH", os.defpath))
         if shell is None:
             raise StartFailed('"sh": executable file not found in $PATH')
-        workdir = order.place()
+        workdir = request.find_workdir()
         guard = [self._setpriv, "--pdeathsig", "KILL", "--"] if self._setpriv else []
         with ExitStack() as after, ExitStack() as on_failure:
-            copy = order.copy()
+            copy = request.copy()
             if copy is not None:
                 on_failure.callback(copy.close)
-            ends = _ends(order)
+            ends = _ends(request)
             after.callback(os.close, ends.child)
             on_failure.callback(os.close, ends.output)
             child = subprocess.Popen(
-                [*guard, *ends.arguments(shell, order.command)],
+                [*guard, *ends.arguments(shell, request.command)],
                 cwd=str(workdir),
-                env=dict(order.environment),
-                stdin=subprocess.PIPE if order.stdin and not ends.tty else subprocess.DEVNULL,
+                env=dict(request.environment),
+                stdin=subprocess.PIPE if request.stdin and not ends.tty else subprocess.DEVNULL,
                 stdout=ends.child,
                 stderr=ends.child,
                 start_new_session=True,
             )
             on_failure.callback(child.wait)
             on_failure.callback(child.kill)
-            cgroup = _restrict(child.pid, order.limits)
-            given = os.dup(ends.output) if ends.tty else _detached(child)
-            if given is not None:
-                on_failure.callback(os.close, given)
+            cgroup = _restrict(child.pid, request.limits)
+            stdin_fd = os.dup(ends.output) if ends.tty else _detached(child)
+            if stdin_fd is not None:
+                on_failure.callback(os.close, stdin_fd)
             pidfd = os.pidfd_open(child.pid)
             on_failure.pop_all()
-        return Spawned(child, pidfd, ends.output, given, workdir, copy, bool(ends.tty), cgroup)
+        return Spawned(child, pidfd, ends.output, stdin_fd, workdir, copy, bool(ends.tty), cgroup)
 
 
 @dataclass(frozen=True)
 class _Ends:
-    """Both ends of a child's output: a pipe's, or a terminal's."""
+    """Both ends of a child's output, a pipe or a pseudo-terminal."""
 
     output: int
     child: int
@@ -157,36 +157,37 @@ class _Ends:
     def arguments(self, shell: str, command: str) -> list[str]:
         if not self.tty:
             return [shell, "-c", command]
-        # Opened by the leader of a session that has none, a terminal becomes its own.
+        # A terminal that a session leader without one opens becomes its controlling terminal
+        # (tty_ioctl(4)), without O_NOCTTY.
         return [shell, "-c", _ENTER_TERMINAL, shell, self.tty, command]
 
 
 _ENTER_TERMINAL = 'exec <>"$1" >&0 2>&0; exec "$0" -c "$2"'
 
 
-def _ends(order: SpawnRequest) -> _Ends:
-    if order.terminal is None:
+def _ends(request: SpawnRequest) -> _Ends:
+    if request.terminal is None:
         reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         os.set_blocking(writing, True)
         return _Ends(reading, writing)
     controller, terminal = os.openpty()
-    termios.tcsetwinsize(controller, (order.terminal.rows, order.terminal.columns))
+    termios.tcsetwinsize(controller, (request.terminal.rows, request.terminal.columns))
     os.set_blocking(controller, False)
     return _Ends(controller, terminal, os.ttyname(terminal))
 
 
 def _detached(child: subprocess.Popen[bytes]) -> int | None:
-    """Take the child's stdin out of its Popen, which would close it when it is collected."""
+    """Duplicate the child's stdin, because Popen closes its own when it is garbage-collected."""
     if child.stdin is None:
         return None
     with child.stdin:
-        given = os.dup(child.stdin.fileno())
-    os.set_blocking(given, False)
-    return given
+        stdin_fd = os.dup(child.stdin.fileno())
+    os.set_blocking(stdin_fd, False)
+    return stdin_fd
 
 
 def _restrict(pid: int, limits: ResourceLimits) -> Cgroup | None:
-    """Limit the child from outside: no Python runs between its fork and its exec."""
+    """Apply limits from the parent: ``preexec_fn`` is unsafe in a process with threads."""
     cgroup = None
     if limits.cgroup is not None:
         cgroup = Cgroup.made(limits.cgroup, pid, limits.memory_bytes, limits.cpus)

@@ -94,10 +94,10 @@ def play(folder: Path, scenario: Callable[[Desk], Awaitable[None]]) -> None:
         )
         private = folder / "it's private"
         private.mkdir()
-        surroundings = FakeSurroundings(folder)
+        command_environment = FakeSurroundings(folder)
         with Askpass(private / "askpass", private / "requests", attribution.answer) as askpass:
-            surroundings.extra = askpass.environment
-            async with asyncio.timeout(LIMIT), Registry(surroundings) as registry:
+            command_environment.extra = askpass.environment
+            async with asyncio.timeout(LIMIT), Registry(command_environment) as registry:
                 await scenario(Desk(registry, credentials, attribution, store, told))
             assert {path.name for path in private.iterdir()} == {"askpass", "requests"}
         assert not (private / "requests").exists()

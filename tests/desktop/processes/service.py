@@ -54,7 +54,7 @@ class Service:
 
     def __init__(self, home: Path, settings: ProcessSettings | None = None) -> None:
         self.home = home
-        self.surroundings = FakeSurroundings(home)
+        self.command_environment = FakeSurroundings(home)
         self.clock = FakeClock()
         self.paths = PathStore()
         self.settings = settings or ProcessSettings(close_grace=0.2)
@@ -114,7 +114,7 @@ def running(settings: ProcessSettings | None = None) -> Iterator[Service]:
         async def serve() -> None:
             service.loop = asyncio.get_running_loop()
             async with Registry(
-                service.surroundings,
+                service.command_environment,
                 service.settings,
                 clock=service.clock,
                 touched=service.paths.note,

@@ -2,7 +2,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from deskhand.desktop.processes.cgroup_choice import Choice, Ground, choice, own_group
+from deskhand.desktop.processes.cgroup_choice import CgroupState, Choice, choice, own_group
 
 V1 = "12:memory:/docker/x\n1:name=systemd:/docker/x\n"
 MOUNT = "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n"
@@ -43,7 +43,7 @@ def test_a_group_that_cannot_be_seen_is_none(cgroups: str, mounts: str) -> None:
 
 def test_without_a_group_that_can_be_written_there_are_the_limits_of_processes() -> None:
     assert choice(None).group is None
-    refused = choice(Ground(HERE, writable=False, alone=True, offered=BOTH))
+    refused = choice(CgroupState(HERE, writable=False, exclusive=True, available=BOTH))
     assert refused == Choice(None, reason="/g is not writable")
     assert refused.to_json(1024, 2.0) == {
         "by": "rlimit",
@@ -55,16 +55,16 @@ def test_without_a_group_that_can_be_written_there_are_the_limits_of_processes()
 
 
 @pytest.mark.parametrize(
-    ("ground", "chosen"),
+    ("state", "chosen"),
     [
-        (Ground(HERE, True, True, BOTH, NONE), Choice(HERE, BOTH, BOTH)),
-        (Ground(HERE, True, False, BOTH, BOTH), Choice(HERE, NONE, BOTH)),
+        (CgroupState(HERE, True, True, BOTH, NONE), Choice(HERE, BOTH, BOTH)),
+        (CgroupState(HERE, True, False, BOTH, BOTH), Choice(HERE, NONE, BOTH)),
         (
-            Ground(HERE, True, True, frozenset({"cpu", "io"}), frozenset({"io"})),
+            CgroupState(HERE, True, True, frozenset({"cpu", "io"}), frozenset({"io"})),
             Choice(HERE, frozenset({"cpu"}), frozenset({"cpu"}), "/g is not offered memory"),
         ),
         (
-            Ground(HERE, True, False, BOTH, frozenset({"cpu"})),
+            CgroupState(HERE, True, False, BOTH, frozenset({"cpu"})),
             Choice(
                 HERE,
                 NONE,
@@ -73,13 +73,13 @@ def test_without_a_group_that_can_be_written_there_are_the_limits_of_processes()
             ),
         ),
         (
-            Ground(HERE, True, False, frozenset({"hugetlb"})),
+            CgroupState(HERE, True, False, frozenset({"hugetlb"})),
             Choice(HERE, NONE, NONE, "/g is not offered cpu and memory"),
         ),
     ],
 )
-def test_a_group_limits_what_it_has_the_controllers_for(ground: Ground, chosen: Choice) -> None:
-    assert choice(ground) == chosen
+def test_a_group_limits_what_it_has_the_controllers_for(state: CgroupState, chosen: Choice) -> None:
+    assert choice(state) == chosen
 
 
 def test_what_a_group_limits_is_told() -> None:

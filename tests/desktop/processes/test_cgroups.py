@@ -79,7 +79,7 @@ def test_the_services_own_group_is_left_to_commands_and_taken_back(proc: Path) -
     leaf = own / "deskhand-service"
     with opened(None, {1, 2, 3}, proc) as choice:
         assert choice.group == PurePosixPath(own)
-        assert choice.given == {"cpu", "memory"}
+        assert choice.enabled == {"cpu", "memory"}
         assert (own / "cgroup.subtree_control").read_text() == "+cpu +memory"
         # A file of the kernel's takes one number at a time, a plain file keeps the last.
         assert (leaf / "cgroup.procs").read_text() in {"1", "2"}
@@ -90,7 +90,7 @@ def test_a_group_with_other_processes_stays_as_it_is(proc: Path) -> None:
     own = proc.parent / "own"
     with opened(None, {1}, proc) as choice:
         assert choice.group == PurePosixPath(own)
-        assert not choice.given
+        assert not choice.enabled
         assert "others are in it" in choice.reason
     assert not (own / "deskhand-service").exists()
     assert (own / "cgroup.subtree_control").read_text() == ""
@@ -99,7 +99,7 @@ def test_a_group_with_other_processes_stays_as_it_is(proc: Path) -> None:
 def test_a_named_group_goes_before_the_own_one(proc: Path, parent: Path) -> None:
     with opened(parent, set(), proc) as choice:
         assert choice.group == PurePosixPath(parent)
-        assert choice.given == {"cpu", "memory"}
+        assert choice.enabled == {"cpu", "memory"}
 
 
 def test_controllers_that_the_system_withholds_limit_nothing(proc: Path) -> None:
@@ -109,7 +109,7 @@ def test_controllers_that_the_system_withholds_limit_nothing(proc: Path) -> None
     (own / "cgroup.subtree_control").mkdir()
     with opened(None, set(), proc) as choice:
         assert choice.group == PurePosixPath(own)
-        assert not choice.given
+        assert not choice.enabled
 
 
 def test_without_a_hierarchy_there_are_the_limits_of_processes(proc: Path, tmp_path: Path) -> None:

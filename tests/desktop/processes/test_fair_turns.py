@@ -8,15 +8,15 @@ def test_a_turn_is_over_when_its_time_is_and_the_next_begins_anew() -> None:
 
     async def scene() -> None:
         nonlocal now
-        turn = FairScheduler(1.0, lambda: now)
-        assert not turn.over()
+        scheduler = FairScheduler(1.0, lambda: now)
+        assert not scheduler.used_up()
         now = 0.9
-        assert not turn.over()
+        assert not scheduler.used_up()
         now = 1.0
-        assert turn.over()
-        assert turn.over()
+        assert scheduler.used_up()
+        assert scheduler.used_up()
         await asyncio.sleep(0)
-        assert not turn.over()
+        assert not scheduler.used_up()
 
     asyncio.run(scene())
 
@@ -25,15 +25,15 @@ def test_who_needs_time_gets_it_in_a_later_turn() -> None:
     now = 0.0
     order: list[str] = []
 
-    async def worker(turn: FairScheduler, name: str) -> None:
+    async def worker(scheduler: FairScheduler, name: str) -> None:
         nonlocal now
-        await turn.free()
+        await scheduler.wait_turn()
         order.append(name)
         now += 1.0
 
     async def scene() -> None:
-        turn = FairScheduler(1.0, lambda: now)
-        workers = [asyncio.create_task(worker(turn, name)) for name in "abc"]
+        scheduler = FairScheduler(1.0, lambda: now)
+        workers = [asyncio.create_task(worker(scheduler, name)) for name in "abc"]
         await asyncio.sleep(0)
         order.append("next turn")
         await asyncio.gather(*workers)

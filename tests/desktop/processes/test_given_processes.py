@@ -149,13 +149,13 @@ def scene_of(service: Service, tmp_path: Path) -> Iterator[Callable[[str], Scene
         setup = CASES[name]["setup"]
         scene = Scene(service, tmp_path, setup.get("chat"))
         scenes.append(scene)
-        service.surroundings.extra = dict(setup.get("agent_env", {}))
+        service.command_environment.extra = dict(setup.get("agent_env", {}))
         if "agent_dir" in setup:
-            service.surroundings.directory = Path(filled(setup["agent_dir"], scene.places))
+            service.command_environment.directory = Path(filled(setup["agent_dir"], scene.places))
         if "home_override" in setup:
             home = Path(filled(setup["home_override"], scene.places))
             home.mkdir()
-            service.surroundings.extra["HOME"] = str(home)
+            service.command_environment.extra["HOME"] = str(home)
         for item in setup.get("run_to_exit", []):
             step = {key: item[key] for key in ("chat", "toolcall") if key in item}
             scene.ended(scene.run(item), step)
@@ -171,8 +171,8 @@ def scene_of(service: Service, tmp_path: Path) -> Iterator[Callable[[str], Scene
     yield make
     for scene in scenes:
         scene.clear()
-    service.surroundings.extra = {}
-    service.surroundings.directory = None
+    service.command_environment.extra = {}
+    service.command_environment.directory = None
 
 
 def check(answer: httpx2.Response, expect: Json, scene: Scene, step: Json) -> None:

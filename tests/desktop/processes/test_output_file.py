@@ -33,7 +33,7 @@ def test_no_more_than_the_bound_is_copied(tmp_path: Path) -> None:
 def test_a_full_disk_ends_the_copy_and_says_so() -> None:
     full = Path("/dev/full")
     file = OutputFile.__new__(OutputFile)
-    file.lost, file._room = "", 100
+    file.lost, file._remaining = "", 100
     file._descriptor = os.open(full, os.O_WRONLY)
     file.write(b"data")
     file.write(b"more")
@@ -42,7 +42,7 @@ def test_a_full_disk_ends_the_copy_and_says_so() -> None:
 
 def test_the_exit_is_noted_beside_it(tmp_path: Path) -> None:
     file = opened(tmp_path)
-    file.tell_exit({"exit_code": 3})
+    file.write_exit({"exit_code": 3})
     file.close()
     assert json.loads((tmp_path / "a" / "exit.json").read_text()) == {"exit_code": 3}
 

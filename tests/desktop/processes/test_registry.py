@@ -28,14 +28,14 @@ Scenario = Callable[[Registry], Awaitable[None]]
 
 
 def play(home: Path, scenario: Scenario, settings: ProcessSettings = SETTINGS) -> FakeSurroundings:
-    surroundings = FakeSurroundings(home)
+    command_environment = FakeSurroundings(home)
 
     async def with_registry() -> None:
-        async with asyncio.timeout(LIMIT), Registry(surroundings, settings) as registry:
+        async with asyncio.timeout(LIMIT), Registry(command_environment, settings) as registry:
             await scenario(registry)
 
     asyncio.run(with_registry())
-    return surroundings
+    return command_environment
 
 
 async def started(
@@ -210,11 +210,11 @@ def test_the_environment_is_base_then_request_then_chat(tmp_path: Path) -> None:
 
 
 def _with_directory(home: Path, scenario: Scenario) -> None:
-    surroundings = FakeSurroundings(home)
-    surroundings.directory = home
+    command_environment = FakeSurroundings(home)
+    command_environment.directory = home
 
     async def with_registry() -> None:
-        async with asyncio.timeout(LIMIT), Registry(surroundings, SETTINGS) as registry:
+        async with asyncio.timeout(LIMIT), Registry(command_environment, SETTINGS) as registry:
             await scenario(registry)
 
     asyncio.run(with_registry())
@@ -260,11 +260,11 @@ def test_the_workdir_is_the_asked_one_else_the_configured_one(tmp_path: Path) ->
         await asyncio.to_thread(configured.rmdir)
         assert (await started(registry, "true")).workdir == tmp_path
 
-    surroundings = FakeSurroundings(tmp_path)
-    surroundings.directory = configured
+    command_environment = FakeSurroundings(tmp_path)
+    command_environment.directory = configured
 
     async def with_registry() -> None:
-        async with asyncio.timeout(LIMIT), Registry(surroundings, SETTINGS) as registry:
+        async with asyncio.timeout(LIMIT), Registry(command_environment, SETTINGS) as registry:
             await scenario(registry)
 
     asyncio.run(with_registry())
@@ -416,8 +416,11 @@ def test_a_repeated_call_attaches_whatever_its_age(tmp_path: Path) -> None:
     clock = FakeClock()
 
     async def scenario() -> None:
-        surroundings = FakeSurroundings(tmp_path)
-        async with asyncio.timeout(LIMIT), Registry(surroundings, SETTINGS, clock) as registry:
+        command_environment = FakeSurroundings(tmp_path)
+        async with (
+            asyncio.timeout(LIMIT),
+            Registry(command_environment, SETTINGS, clock) as registry,
+        ):
             request = StartRequest("true")
             first, again = Identity(A.id, "c"), Identity(A.id, "c", age_ms=50)
             process_id, fresh = await registry.start(request, A, first)
@@ -444,8 +447,11 @@ def test_a_process_that_lives_longer_than_its_call_is_remembered_is_not_replaced
     clock = FakeClock()
 
     async def scenario() -> None:
-        surroundings = FakeSurroundings(tmp_path)
-        async with asyncio.timeout(LIMIT), Registry(surroundings, SETTINGS, clock) as registry:
+        command_environment = FakeSurroundings(tmp_path)
+        async with (
+            asyncio.timeout(LIMIT),
+            Registry(command_environment, SETTINGS, clock) as registry,
+        ):
             call = Identity(A.id, "c")
             record = await started(registry, "sleep 1000", A, call)
             clock.ahead = 3_700.0
