@@ -1,4 +1,4 @@
-"""HTTP routes of the file core. Whatever touches the disk runs in a thread."""
+"""HTTP routes of the file core. All disk access runs in threads."""
 
 import asyncio
 import shutil
@@ -16,7 +16,7 @@ from fastapi.routing import APIRoute
 from deskhand.vncbridge.http.sse import EventStreams
 
 from . import schema
-from .disk import absolute, existing, resolved, told
+from .disk import absolute, existing, resolved, translated_errors
 from .edit_batch import Edited, edit_all
 from .errors import FileError, TooManyWatches
 from .preconditions import condition_of
@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 class _Route(APIRoute):
-    """Turns what the core refuses into an HTTP answer."""
+    """Translates errors of the file core into HTTP answers."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -47,14 +47,14 @@ class _Route(APIRoute):
 
 
 Touched = Callable[[Mapping[str, str], Sequence[str]], None]
-"""Is told a request's headers and the paths that it changed."""
+"""Receives a request's headers and the paths that it changed."""
 
 Answer = tuple[int, Json]
 """HTTP status and body."""
 
 
 class CallExecutor(Protocol):
-    """Makes a change once for each tool call, however often its request arrives."""
+    """Executes a change once for each tool call, however often its request arrives."""
 
     async def __call__(
         self,
@@ -62,13 +62,13 @@ class CallExecutor(Protocol):
         digest: str,
         act: Callable[[], Coroutine[Any, Any, Answer]],
     ) -> Answer:
-        """Return what ``act`` gave, now or before. ``digest`` tells inputs apart."""
+        """Return the result of ``act``, now or earlier. ``digest`` identifies its input."""
 
 
 async def every_time(
     headers: Mapping[str, str], digest: str, act: Callable[[], Coroutine[Any, Any, Answer]]
 ) -> Answer:
-    """Make a change whenever it is asked for."""
+    """Execute a change on every request."""
     return await act()
 
 
@@ -79,9 +79,9 @@ def router(
     touched: Touched = lambda headers, paths: None,
     watches: EventStreams | None = None,
 ) -> APIRouter:
-    """Return the routes; ``home`` is what relative directory listings begin at.
+    """Return the routes; ``home`` is the base of relative directory listings.
 
-    ``touched`` is told which paths a request has changed.
+    ``touched`` receives the paths that a request has changed.
     """
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["files"])
     _add_reads(routes, home, roots)
@@ -143,7 +143,7 @@ def _add_searches(routes: APIRouter, roots: Roots) -> None:
         path = absolute(asked.path)
         real = await asyncio.to_thread(existing, path, roots)
         asked = replace(asked, path=printable(str(path)))
-        # Within roots our own search is used: it checks each file once it is open.
+        # With roots only the fallback is safe, as it checks each file after opening it.
         program = None if roots.paths else shutil.which("rg")
         return await asyncio.to_thread(search, asked, str(real), program=program)
 
@@ -174,7 +174,7 @@ def _add_changes(routes: APIRouter, once: CallExecutor, roots: Roots, touched: T
         condition = condition_of(request.headers)
         with ExitStack() as stack:
             body = Incoming(name, stack, roots, condition)
-            with told(name):
+            with translated_errors(name):
                 async for data in request.stream():
                     await body.take(data)
 
@@ -185,7 +185,7 @@ def _add_changes(routes: APIRouter, once: CallExecutor, roots: Roots, touched: T
                 message = f"Successfully wrote to {name!r}."
                 return {"message": message, "bytes": size, "sha256": body.content}
 
-            return _response(await once(request.headers, body.digest(), _told(write)))
+            return _response(await once(request.headers, body.digest(), _recorded(write)))
 
     @routes.post("/edit-files", openapi_extra=schema.EDIT)
     async def edit_files(request: Request) -> Response:
@@ -194,7 +194,7 @@ def _add_changes(routes: APIRouter, once: CallExecutor, roots: Roots, touched: T
 
         async def edit() -> Json:
             asked = edit_request(data)
-            # One after the other: two changes of a file at once would lose one of them.
+            # Serialized: concurrent edits of a file would lose one of them.
             async with changing:
                 results = await asyncio.to_thread(edit_all, asked.files, roots=roots)
             touched(request.headers, [str(absolute(result.path)) for result in results])
@@ -203,13 +203,13 @@ def _add_changes(routes: APIRouter, once: CallExecutor, roots: Roots, touched: T
                 answer["files"] = await asyncio.to_thread(_diffs, results)
             return answer
 
-        return _response(await once(request.headers, sha256(data).hexdigest(), _told(edit)))
+        return _response(await once(request.headers, sha256(data).hexdigest(), _recorded(edit)))
 
 
-def _told(
+def _recorded(
     act: Callable[[], Coroutine[Any, Any, Json]],
 ) -> Callable[[], Coroutine[Any, Any, Answer]]:
-    """Make an answer of a refusal too: it is recorded as well as a success."""
+    """Convert an error into an answer, so that it is recorded like a success."""
 
     async def answering() -> Answer:
         try:

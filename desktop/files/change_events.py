@@ -1,4 +1,4 @@
-"""What the kernel says about watched directories, read from its bytes: inotify(7)."""
+"""Parser of inotify(7) events, and the changes that they amount to."""
 
 import struct
 from collections.abc import Iterator
@@ -17,83 +17,83 @@ ONLY_DIR = 0x0100_0000
 
 WANTED = CLOSE_WRITE | MODIFY | MOVED_FROM | MOVED_TO | CREATE | DELETE | ONLY_DIR
 
-_HEAD = struct.Struct("iIII")
+_EVENT_HEADER = struct.Struct("iIII")
 
 
 @dataclass(frozen=True)
-class Notice:
-    """One event of the kernel."""
+class InotifyEvent:
+    """One ``struct inotify_event``."""
 
     watch: int
-    """Of which watch; -1 for an overflow."""
+    """Watch descriptor; -1 for an overflow."""
     mask: int
     cookie: int
-    """The same for both halves of a move, else 0."""
+    """Connects both events of a rename; 0 for others."""
     name: bytes
 
     @property
     def is_dir(self) -> bool:
-        """Whether it is about a directory."""
+        """True if the event is about a directory."""
         return bool(self.mask & IS_DIR)
 
 
-def notices(data: bytes) -> Iterator[Notice]:
-    """Yield the events in what one read gave; the kernel never cuts one in two."""
-    at = 0
-    while at + _HEAD.size <= len(data):
-        watch, mask, cookie, length = _HEAD.unpack_from(data, at)
-        at += _HEAD.size
-        yield Notice(watch, mask, cookie, data[at : at + length].rstrip(b"\0"))
-        at += length
+def parse_events(data: bytes) -> Iterator[InotifyEvent]:
+    """Yield the events in the result of one read(2), which never splits an event."""
+    offset = 0
+    while offset + _EVENT_HEADER.size <= len(data):
+        watch, mask, cookie, length = _EVENT_HEADER.unpack_from(data, offset)
+        offset += _EVENT_HEADER.size
+        yield InotifyEvent(watch, mask, cookie, data[offset : offset + length].rstrip(b"\0"))
+        offset += length
 
 
 @dataclass(frozen=True)
 class Change:
-    """What a listener is told."""
+    """A change of a file or directory, as listeners get it."""
 
     kind: str
-    """``created``, ``modified``, ``deleted``, ``moved`` or ``overflow``: some were lost."""
+    """``created``, ``modified``, ``deleted``, ``moved``, or ``overflow`` when events were lost."""
     path: str
     is_dir: bool = False
     origin: str = ""
-    """Where something was that has moved."""
+    """Previous path of a moved file."""
 
     def to_json(self) -> dict[str, object]:
-        """Return it as it goes over the wire."""
+        """Return the JSON of the change."""
         moved = {"from": self.origin} if self.origin else {}
         return {"kind": self.kind, "path": self.path, "is_dir": self.is_dir} | moved
 
 
-def changes(found: list[tuple[str, Notice]]) -> list[Change]:
-    """Return what happened, in order; ``found`` is each notice with the path it is about.
+def changes(events: list[tuple[str, InotifyEvent]]) -> list[Change]:
+    """Return the changes in order; ``events`` contains each event with its full path.
 
-    Both halves of a move are one change, several writes to a file in a row as well.
+    Both events of a rename become one change, and so do consecutive writes to a file.
     """
-    arrivals = {notice.cookie: path for path, notice in found if notice.mask & MOVED_TO}
-    departures = {notice.cookie for _, notice in found if notice.mask & MOVED_FROM}
-    told: list[Change] = []
-    for path, notice in found:
-        change = _change(path, notice, arrivals, departures)
-        if change is not None and (not told or told[-1] != change):
-            told.append(change)
-    return told
+    arrivals = {event.cookie: path for path, event in events if event.mask & MOVED_TO}
+    departures = {event.cookie for _, event in events if event.mask & MOVED_FROM}
+    result: list[Change] = []
+    for path, event in events:
+        change = _change(path, event, arrivals, departures)
+        if change is not None and (not result or result[-1] != change):
+            result.append(change)
+    return result
 
 
 def _change(
-    path: str, notice: Notice, arrivals: dict[int, str], departures: set[int]
+    path: str, event: InotifyEvent, arrivals: dict[int, str], departures: set[int]
 ) -> Change | None:
-    mask = notice.mask
+    mask = event.mask
     if mask & OVERFLOW:
         return Change("overflow", path)
     if mask & MOVED_FROM:
-        goal = arrivals.get(notice.cookie)
-        if goal is None:
-            return Change("deleted", path, notice.is_dir)
-        return Change("moved", goal, notice.is_dir, path)
-    if mask & CREATE or (mask & MOVED_TO and notice.cookie not in departures):
-        return Change("created", path, notice.is_dir)
+        destination = arrivals.get(event.cookie)
+        if destination is None:
+            return Change("deleted", path, event.is_dir)
+        return Change("moved", destination, event.is_dir, path)
+    if mask & CREATE or (mask & MOVED_TO and event.cookie not in departures):
+        return Change("created", path, event.is_dir)
     if mask & DELETE:
-        return Change("deleted", path, notice.is_dir)
+        return Change("deleted", path, event.is_dir)
     if mask & (CLOSE_WRITE | MODIFY):
         return Change("modified", path)
     return None

@@ -1,4 +1,17 @@
-"""Read and replace files so that nobody ever sees half a file. Everything here blocks."""
+"""Reads and atomically replaces files, confined to roots. All functions block.
+
+A replacement is written to a temporary file in the directory of its target, synchronised with
+fsync(2), and renamed over the target (rename(2)); the directory is synchronised after that. The
+invariants:
+
+* A reader sees the old content or the new one, never a mixture; so does a reader after a crash.
+* Without ``commit`` nothing changes, and the temporary file is removed.
+* Symbolic links are followed to the file that is replaced. Mode and, where permitted, owner of the
+  old file are kept.
+* Paths are resolved once, into descriptors (O_PATH), which are checked against the roots. All
+  further work uses ``dir_fd``, so that a directory that is swapped for a link in between (TOCTOU)
+  cannot lead outside.
+"""
 
 import errno
 import os
@@ -13,17 +26,17 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from .errors import BadPath, FileError, Forbidden, MissingFile
-from .roots import EVERYWHERE, Roots, place
+from .roots import EVERYWHERE, Roots, descriptor_path
 
 MOST_LINKS = 40
-"""As many as the kernel follows, path_resolution(7)."""
+"""Limit of symbolic links in one resolution, as in the kernel (path_resolution(7))."""
 TOO_MANY_LINKS = "too many levels of symbolic links"
 CHUNK = 1_048_576
 
 
 @dataclass(frozen=True)
 class DirectoryEntry:
-    """Something in a directory."""
+    """An entry of a directory."""
 
     name: str
     path: Path
@@ -31,8 +44,8 @@ class DirectoryEntry:
 
 
 @contextmanager
-def told(path: Path | str) -> Iterator[None]:
-    """Tell the system's errors in this package's terms, about ``path``."""
+def translated_errors(path: Path | str) -> Iterator[None]:
+    """Translate OSError in the body into this package's errors about ``path``."""
     try:
         yield
     except FileNotFoundError as error:
@@ -43,12 +56,12 @@ def told(path: Path | str) -> Iterator[None]:
         raise BadPath(f"{str(path)!r}: a part of the path is not a directory") from error
     except OSError as error:
         kind = BadPath if error.errno == errno.ENAMETOOLONG else FileError
-        said = TOO_MANY_LINKS if error.errno == errno.ELOOP else error.strerror or error
-        raise kind(f"{str(path)!r}: {said}") from error
+        reason = TOO_MANY_LINKS if error.errno == errno.ELOOP else error.strerror or error
+        raise kind(f"{str(path)!r}: {reason}") from error
 
 
 def absolute(text: str, what: str = "file path") -> Path:
-    """Return the path if it is usable."""
+    """Return the normalized path; raises :class:`BadPath` unless it is absolute."""
     if not text:
         raise BadPath(f"{what} is required")
     if "\0" in text:
@@ -59,8 +72,8 @@ def absolute(text: str, what: str = "file path") -> Path:
 
 
 def target(path: Path) -> Path:
-    """Follow the links that ``path`` names, to what may not exist yet."""
-    asked = path
+    """Follow symbolic links of ``path``; the final target need not exist."""
+    requested = path
     for _ in range(MOST_LINKS + 1):
         try:
             path = path.parent / path.readlink()
@@ -70,13 +83,13 @@ def target(path: Path) -> Path:
             if error.errno == errno.EINVAL:
                 return path
             raise
-    raise FileError(f"{str(asked)!r}: {TOO_MANY_LINKS}")
+    raise FileError(f"{str(requested)!r}: {TOO_MANY_LINKS}")
 
 
 def resolved(path: Path, roots: Roots = EVERYWHERE) -> Path:
-    """Return the path without links; parts that do not exist are kept."""
+    """Return the path without symbolic links; parts that do not exist are kept."""
     roots.admit(path)
-    with told(path):
+    with translated_errors(path):
         real = os.path.realpath(path)
         with suppress(FileNotFoundError, NotADirectoryError):
             path.stat()  # a loop, and more links than are followed, are errors here
@@ -86,18 +99,18 @@ def resolved(path: Path, roots: Roots = EVERYWHERE) -> Path:
 
 def existing(path: Path, roots: Roots = EVERYWHERE) -> Path:
     """Return the path without links of something that must be there."""
-    with told(path), roots.held(path) as held:
-        return place(held).readlink()
+    with translated_errors(path), roots.held(path) as held:
+        return descriptor_path(held).readlink()
 
 
 @contextmanager
 def opened(path: Path, roots: Roots = EVERYWHERE) -> Iterator[BinaryIO]:
     """Open a regular file for reading."""
-    with told(path), roots.held(path) as held:
-        # Looked at before it is opened: a fifo would hold this thread, a device might act.
+    with translated_errors(path), roots.held(path) as held:
+        # Checked before the open: opening a FIFO blocks, and opening a device may have effects.
         if not stat.S_ISREG(os.fstat(held).st_mode):
             raise BadPath(f"{str(path)!r} is not a file")
-        file = place(held).open("rb")
+        file = descriptor_path(held).open("rb")
     with file:
         yield file
 
@@ -109,87 +122,92 @@ def chunks(file: BinaryIO) -> Iterator[bytes]:
 
 
 def entries(path: Path, roots: Roots = EVERYWHERE) -> list[DirectoryEntry]:
-    """Return what is in a directory: directories first, then by name in byte order."""
-    with told(path), roots.held(path) as held:
+    """Return the entries of a directory: directories first, then by name in byte order."""
+    with translated_errors(path), roots.held(path) as held:
         if not stat.S_ISDIR(os.fstat(held).st_mode):
             raise BadPath(f"{str(path)!r} is not a directory")
-        with os.scandir(place(held)) as listing:
+        with os.scandir(descriptor_path(held)) as listing:
             found = [DirectoryEntry(item.name, path / item.name, item.is_dir()) for item in listing]
     return sorted(found, key=lambda entry: (not entry.is_dir, os.fsencode(entry.name)))
 
 
 class Replacement:
-    """New content for a file, beside it until ``commit``; without one nothing has happened.
+    """New content for a file, in a temporary file beside it until ``commit``.
 
-    Links are followed, parents made, the mode kept, and the owner where the system lets us. All
-    goes by a descriptor of the file's directory, wherever its path may lead by then.
+    Missing parent directories are created. A context manager; see the module for its invariants.
     """
 
     def __init__(self, path: Path, roots: Roots = EVERYWHERE) -> None:
         self._path = path
         self._roots = roots
         self._name = path.name
-        self._temporary: str | None = None
+        self._temporary_name: str | None = None
         self._file: BinaryIO | None = None
         self._stack = ExitStack()
-        self._folder = -1
+        self._directory = -1
 
     def __enter__(self) -> Self:
-        """Make the temporary file."""
-        with ExitStack() as on_failure, told(self._path):
+        """Create the temporary file."""
+        with ExitStack() as on_failure, translated_errors(self._path):
             on_failure.callback(self._stack.close)
             self._roots.admit(self._path)
-            goal = target(self._path)
-            self._name = goal.name
-            self._folder = self._stack.enter_context(_folder_of(goal, self._path, self._roots))
-            old = self._old()
-            if not self._name or (old is not None and stat.S_ISDIR(old.st_mode)):
+            link_target = target(self._path)
+            self._name = link_target.name
+            self._directory = self._stack.enter_context(
+                _held_directory(link_target, self._path, self._roots)
+            )
+            existing_stat = self._existing_stat()
+            if not self._name or (
+                existing_stat is not None and stat.S_ISDIR(existing_stat.st_mode)
+            ):
                 raise BadPath(f"{str(self._path)!r} is a directory")
-            # Shortened: a name may have 255 bytes, and this one is longer than its target's.
+            # Shortened, because a name has at most 255 bytes (NAME_MAX).
             name = f".{self._name[:50]}.tmp.{secrets.token_hex(4)}"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-            descriptor = os.open(name, flags, 0o666, dir_fd=self._folder)
-            on_failure.callback(os.unlink, name, dir_fd=self._folder)
+            descriptor = os.open(name, flags, 0o666, dir_fd=self._directory)
+            on_failure.callback(os.unlink, name, dir_fd=self._directory)
             self._file = os.fdopen(descriptor, "wb", buffering=0)
             on_failure.callback(self._file.close)
-            if old is not None and not self._writable():
+            if existing_stat is not None and not self._writable():
                 raise Forbidden(str(self._path))
-            self._temporary = name
+            self._temporary_name = name
             on_failure.pop_all()
         return self
 
     def write(self, data: bytes) -> None:
-        """Add to the new content."""
-        with told(self._path):
+        """Append to the new content."""
+        with translated_errors(self._path):
             view = memoryview(data)
             while view:
                 view = view[self._opened().write(view) :]
 
     def digest(self) -> str | None:
-        """Return the SHA-256 of what the file holds now, None if there is none."""
+        """Return the SHA-256 of the file's current content; None if there is no file."""
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        with told(self._path):
+        with translated_errors(self._path):
             try:
-                descriptor = os.open(self._name, flags, dir_fd=self._folder)
+                descriptor = os.open(self._name, flags, dir_fd=self._directory)
             except FileNotFoundError:
                 return None
             with os.fdopen(descriptor, "rb") as file:
                 return file_digest(file, "sha256").hexdigest()
 
     def commit(self) -> None:
-        """Put the new content, all of it on the disk, in the place of the old."""
+        """Synchronise the new content to disk and rename it over the file."""
         file = self._opened()
-        with told(self._path):
-            old = self._old()
-            if old is not None and not stat.S_ISLNK(old.st_mode):
-                _take_over(file.fileno(), old)
+        with translated_errors(self._path):
+            existing_stat = self._existing_stat()
+            if existing_stat is not None and not stat.S_ISLNK(existing_stat.st_mode):
+                _copy_owner_and_mode(file.fileno(), existing_stat)
             os.fsync(file.fileno())
             file.close()
-            if self._temporary is not None:
-                folder = self._folder
-                os.rename(self._temporary, self._name, src_dir_fd=folder, dst_dir_fd=folder)
-            self._temporary = None
-            _sync_directory(self._folder)
+            if self._temporary_name is not None:
+                directory = self._directory
+                os.rename(
+                    self._temporary_name, self._name, src_dir_fd=directory, dst_dir_fd=directory
+                )
+            self._temporary_name = None
+            _sync_directory(self._directory)
 
     def __exit__(
         self,
@@ -197,12 +215,12 @@ class Replacement:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Remove what was not committed."""
+        """Remove the temporary file if it was not committed."""
         if self._file is not None:
             self._file.close()
-        if self._temporary is not None:
+        if self._temporary_name is not None:
             with suppress(OSError):
-                os.unlink(self._temporary, dir_fd=self._folder)
+                os.unlink(self._temporary_name, dir_fd=self._directory)
         self._stack.close()
 
     def _opened(self) -> BinaryIO:
@@ -211,12 +229,12 @@ class Replacement:
         return self._file
 
     def _writable(self) -> bool:
-        # A rename asks only whether the directory may be written to.
-        return os.access(self._name, os.W_OK, dir_fd=self._folder, effective_ids=True)
+        # rename(2) requires write permission on the directory only, not on the file.
+        return os.access(self._name, os.W_OK, dir_fd=self._directory, effective_ids=True)
 
-    def _old(self) -> os.stat_result | None:
+    def _existing_stat(self) -> os.stat_result | None:
         with suppress(FileNotFoundError):
-            return os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
+            return os.stat(self._name, dir_fd=self._directory, follow_symlinks=False)
         return None
 
 
@@ -228,44 +246,44 @@ def replace(path: Path, data: bytes, roots: Roots = EVERYWHERE) -> None:
 
 
 @contextmanager
-def _folder_of(goal: Path, asked: Path, roots: Roots) -> Iterator[int]:
-    """Hold the directory of a file, made if need be, each part below the one checked before."""
+def _held_directory(link_target: Path, requested: Path, roots: Roots) -> Iterator[int]:
+    """Open the directory of a file, and create missing ones below the last checked descriptor."""
     with ExitStack() as stack:
         missing: list[str] = []
-        parent = goal.parent
+        parent = link_target.parent
         try:
             while True:
                 try:
-                    folder = stack.enter_context(roots.held(parent, os.O_DIRECTORY))
+                    directory = stack.enter_context(roots.held(parent, os.O_DIRECTORY))
                     break
                 except FileNotFoundError:
                     missing.append(parent.name)
                     parent = parent.parent
             for name in reversed(missing):
                 with suppress(FileExistsError):
-                    os.mkdir(name, 0o755, dir_fd=folder)
+                    os.mkdir(name, 0o755, dir_fd=directory)
                 flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-                folder = os.open(name, flags, dir_fd=folder)
-                stack.callback(os.close, folder)
+                directory = os.open(name, flags, dir_fd=directory)
+                stack.callback(os.close, directory)
         except NotADirectoryError as error:
-            raise BadPath(f"{str(asked)!r}: a parent is not a directory") from error
-        yield folder
+            raise BadPath(f"{str(requested)!r}: a parent is not a directory") from error
+        yield directory
 
 
-def _take_over(descriptor: int, old: os.stat_result) -> None:
+def _copy_owner_and_mode(descriptor: int, existing_stat: os.stat_result) -> None:
     own = os.fstat(descriptor)
-    if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid):
+    if (own.st_uid, own.st_gid) != (existing_stat.st_uid, existing_stat.st_gid):
         with suppress(PermissionError):
-            os.fchown(descriptor, old.st_uid, old.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+            os.fchown(descriptor, existing_stat.st_uid, existing_stat.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(existing_stat.st_mode))
 
 
-def _sync_directory(folder: int) -> None:
-    # The rename itself is lost in a crash until its directory is on the disk. Not every file
-    # system can do it, and by now the file is in place.
+def _sync_directory(directory: int) -> None:
+    # The rename is durable only after fsync(2) of the directory. A file system that does not
+    # support that raises an error, which is ignored as the file is in place already.
     with suppress(OSError):
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-        descriptor = os.open(".", flags, dir_fd=folder)
+        descriptor = os.open(".", flags, dir_fd=directory)
         try:
             os.fsync(descriptor)
         finally:

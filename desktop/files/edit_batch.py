@@ -1,4 +1,8 @@
-"""Edit several files so that either all are changed or none. Blocking."""
+"""Edits several files so that either all are changed or none. Blocking.
+
+All edits are computed first, then all replacements are written, then all are committed. A failure
+of the last step restores the files that were committed before it.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -9,7 +13,7 @@ from pathlib import Path
 from deskhand.desktop.files.editing.edits import edited
 from deskhand.desktop.files.editing.unified_diff import unified
 
-from .disk import Replacement, absolute, opened, resolved, told
+from .disk import Replacement, absolute, opened, resolved, translated_errors
 from .disk import replace as put_back
 from .errors import BadPath, ChangedMeanwhile, FileError
 from .requests import FileEdits
@@ -18,7 +22,7 @@ from .roots import EVERYWHERE, Roots
 
 @dataclass(frozen=True)
 class Edited:
-    """What a file becomes."""
+    """Content of a file before and after its edits."""
 
     path: str
     before: bytes
@@ -30,7 +34,7 @@ class Edited:
 
 
 class BatchFailed(FileError):
-    """Nothing was changed; says everything that stood in the way."""
+    """Nothing was changed; the text lists every error."""
 
     def __init__(self, errors: Sequence[FileError]) -> None:
         super().__init__("\n".join(map(str, errors)))
@@ -46,7 +50,7 @@ def edit_all(
     """Make all edits of all files.
 
     Raises:
-        BatchFailed: If any cannot be made. The files are then as before.
+        BatchFailed: If any edit cannot be made. No file is changed then.
     """
     results = _computed(files, roots)
     with ExitStack() as stack:
@@ -107,7 +111,7 @@ def _aliases(paths: list[Path], roots: Roots) -> Iterator[FileError]:
 
 
 def _one(path: Path, file: FileEdits, roots: Roots) -> Edited:
-    with opened(path, roots) as stream, told(path):
+    with opened(path, roots) as stream, translated_errors(path):
         before = stream.read()
     text = before.decode("utf-8", "surrogateescape")
     after = edited(text, file.edits, file.path).encode("utf-8", "surrogateescape")

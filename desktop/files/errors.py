@@ -1,20 +1,20 @@
-"""Why a file operation is refused.
+"""Errors of the file core.
 
 FileError (500)
-├── BadPath           the caller's fault: 400
+├── BadPath           unusable path: 400
 ├── MissingFile       404
 ├── Forbidden         403
-├── OutsideRoots      not in a tree that may be used: 403
-├── EditError         a text to replace cannot be placed: 400
-├── Unwatchable       the system tells nothing of it: 403
-├── TooManyWatches    come back later: 429
-├── LostUpdate        the file is not the one that the caller means: 412
-└── ChangedMeanwhile  somebody wrote to it between our reading and writing: 409
+├── OutsideRoots      not in one of the permitted trees: 403
+├── EditError         a text to replace was not found, or is ambiguous: 400
+├── Unwatchable       inotify refuses to watch it: 403
+├── TooManyWatches    repeat later: 429
+├── LostUpdate        the file's content fails the request's condition: 412
+└── ChangedMeanwhile  another process wrote to it between reading and writing: 409
 """
 
 
 class FileError(Exception):
-    """Something went wrong with a file. Its text is one sentence for the caller."""
+    """A file operation failed. The text is one sentence for the caller."""
 
     status = 500
 
@@ -26,7 +26,7 @@ class BadPath(FileError):
 
 
 class MissingFile(FileError):
-    """There is nothing at the path."""
+    """The path does not exist."""
 
     status = 404
 
@@ -52,7 +52,7 @@ class Forbidden(FileError):
 
 
 class OutsideRoots(FileError):
-    """The path leads out of the trees that this service works in."""
+    """The path leads outside of the permitted trees."""
 
     status = 403
 
@@ -65,19 +65,19 @@ class OutsideRoots(FileError):
 
 
 class EditError(FileError):
-    """The text to replace is not where it is said to be."""
+    """The text to replace was not found, or is ambiguous."""
 
     status = 400
 
 
 class LostUpdate(FileError):
-    """The file is not the one that the caller has read."""
+    """The file's content fails the condition of the request."""
 
     status = 412
 
 
 class ChangedMeanwhile(FileError):
-    """Somebody else wrote to a file while it was being edited."""
+    """Another process wrote to a file while it was being edited."""
 
     status = 409
 
@@ -90,13 +90,13 @@ class ChangedMeanwhile(FileError):
 
 
 class Unwatchable(FileError):
-    """The system does not tell of changes there."""
+    """The kernel does not report changes there."""
 
     status = 403
 
 
 class TooManyWatches(FileError):
-    """As many trees as may be are watched."""
+    """The limit of watched trees is reached."""
 
     status = 429
 

@@ -1,20 +1,20 @@
-"""Pick a range of numbered lines out of a stream of bytes of any length."""
+"""Extracts a range of numbered lines from a stream of bytes, in bounded memory."""
 
 from dataclasses import dataclass
 
 CUT_MARK = "... [truncated]"
 BINARY_PROBE = 8_192
-"""A NUL among so many first bytes: no text. The rule of git and grep."""
+"""Bytes in which a NUL marks a file as binary, the heuristic of git (buffer_is_binary)."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The most that an answer holds."""
+    """Limits of an answer."""
 
     line_bytes: int = 1_024
     lines: int = 2_000
     content_bytes: int = 32_768
-    """Of the formatted text: numbers, tabs and newlines count."""
+    """Size of the formatted text, including numbers, tabs and newlines."""
 
 
 @dataclass(frozen=True)
@@ -22,20 +22,20 @@ class Excerpt:
     """Some lines of a text."""
 
     content: str
-    """Each line as its number, a tab and its text; joined by newlines."""
+    """Lines as number, tab and text, joined by newlines."""
     lines: int
     total_lines: int
     next_line: int | None
-    """First line of the range that did not fit, None if all did."""
+    """First line of the range that did not fit; None if all did."""
     full: str | None
-    """Which bound ended it early: ``lines`` or ``bytes``."""
+    """Limit that ended the excerpt early: ``lines`` or ``bytes``."""
 
 
 class LineReader:
-    """Takes a text in pieces and keeps the lines from ``first`` on, ``count`` at most.
+    """Reads a text in chunks and keeps at most ``count`` lines from line ``first`` on.
 
-    Memory is bounded by ``bounds``, whatever passes through. A final newline ends the last line;
-    it begins no further one.
+    ``bounds`` limits the memory, regardless of the input. A final newline ends the last line and
+    begins no further one.
     """
 
     def __init__(self, first: int, count: int, bounds: Bounds) -> None:
@@ -45,77 +45,77 @@ class LineReader:
         self._number = 1
         self._pending = False
         self._line = bytearray()
-        self._shown: list[str] = []
-        self._shown_bytes = 0
+        self._lines: list[str] = []
+        self._content_bytes = 0
         self._full: str | None = None
         self._next: int | None = None
 
     def feed(self, data: bytes) -> None:
-        """Take the next piece in."""
-        at = 0
-        while at < len(data):
+        """Process the next chunk."""
+        position = 0
+        while position < len(data):
             if not self._wanted():
-                at = self._skip(data, at)
+                position = self._skip(data, position)
                 continue
-            end = data.find(b"\n", at)
-            piece = data[at : end if end >= 0 else len(data)]
-            # A byte more than fits tells that the line is too long; three more that a
-            # character at the border is whole.
-            self._line += piece[: max(self._bounds.line_bytes + 4 - len(self._line), 0)]
+            end = data.find(b"\n", position)
+            part = data[position : end if end >= 0 else len(data)]
+            # One byte over the limit shows that the line is too long. Three more show if the
+            # character at the limit is complete.
+            self._line += part[: max(self._bounds.line_bytes + 4 - len(self._line), 0)]
             self._pending = True
-            at += len(piece)
+            position += len(part)
             if end >= 0:
-                at += 1
+                position += 1
                 self._end_line()
 
     def finish(self) -> Excerpt:
-        """Return what was picked."""
+        """Return the excerpt."""
         if self._pending and self._wanted():
             self._end_line()
         elif self._pending:
             self._number += 1
             self._pending = False
         return Excerpt(
-            "\n".join(self._shown), len(self._shown), self._number - 1, self._next, self._full
+            "\n".join(self._lines), len(self._lines), self._number - 1, self._next, self._full
         )
 
     def _wanted(self) -> bool:
         return self._full is None and self._first <= self._number < self._beyond
 
-    def _skip(self, data: bytes, at: int) -> int:
-        """Pass over lines nobody asked for; return where to go on."""
-        newlines = data.count(b"\n", at)
+    def _skip(self, data: bytes, position: int) -> int:
+        """Skip lines outside of the range; return the position after them."""
+        newlines = data.count(b"\n", position)
         ahead = self._first - self._number
         if ahead <= 0 or newlines < ahead:
             self._number += newlines
             self._pending = not data.endswith(b"\n")
             return len(data)
         for _ in range(ahead):
-            at = data.index(b"\n", at) + 1
+            position = data.index(b"\n", position) + 1
         self._number = self._first
         self._pending = False
-        return at
+        return position
 
     def _end_line(self) -> None:
         text = f"{self._number}\t{_shortened(bytes(self._line), self._bounds.line_bytes)}"
-        size = len(text.encode()) + (1 if self._shown else 0)
-        if len(self._shown) >= self._bounds.lines:
+        size = len(text.encode()) + (1 if self._lines else 0)
+        if len(self._lines) >= self._bounds.lines:
             self._full = "lines"
-        elif self._shown_bytes + size > self._bounds.content_bytes and self._shown:
-            # At least one is given, however small the bound: else paging would never end.
+        elif self._content_bytes + size > self._bounds.content_bytes and self._lines:
+            # One line is always included, even over the limit, so that paging makes progress.
             self._full = "bytes"
         if self._full:
             self._next = self._number
         else:
-            self._shown.append(text)
-            self._shown_bytes += size
+            self._lines.append(text)
+            self._content_bytes += size
         self._line.clear()
         self._pending = False
         self._number += 1
 
 
 def is_binary(start: bytes) -> bool:
-    """Tell from its first bytes that a file is no text."""
+    """Return True if the first bytes of a file are not text."""
     return b"\0" in start[:BINARY_PROBE]
 
 

@@ -1,4 +1,4 @@
-"""Conditions of a write, as HTTP has them: RFC 9110, sections 13.1.1 and 13.1.2."""
+"""Preconditions of a write: If-Match and If-None-Match (RFC 9110, sections 13.1.1 and 13.1.2)."""
 
 import re
 from collections.abc import Mapping
@@ -12,17 +12,17 @@ _TAG = re.compile(r'(?:W/)?"?([^",\s]+)"?')
 
 @dataclass(frozen=True)
 class Condition:
-    """Which content the file must have, or must not have, for it to be replaced."""
+    """Content hashes that a file must have, or must not have, to be replaced."""
 
     only: frozenset[str] | None = None
-    """Hashes, ``*`` for any content; None: whatever it has, even none."""
+    """Permitted hashes, ``*`` for any content; None also permits a missing file."""
     never: frozenset[str] = frozenset()
 
     def check(self, path: str, digest: str | None) -> None:
-        """Raise LostUpdate unless the file's ``digest`` (None: no file) is as wanted."""
+        """Raise LostUpdate unless the file's ``digest`` (None: no file) meets the condition."""
         if self.only is not None and not _has(self.only, digest):
-            said = "does not exist" if digest is None else "has other content"
-            raise LostUpdate(f"{path!r} {said} than If-Match says: read it again")
+            state = "does not exist" if digest is None else "has other content"
+            raise LostUpdate(f"{path!r} {state} than If-Match says: read it again")
         if _has(self.never, digest):
             raise LostUpdate(f"{path!r} exists with what If-None-Match excludes")
 
@@ -31,10 +31,10 @@ ALWAYS = Condition()
 
 
 def condition_of(headers: Mapping[str, str]) -> Condition:
-    """Return what ``If-Match`` and ``If-None-Match`` ask for.
+    """Return the condition in ``If-Match`` and ``If-None-Match``.
 
     Raises:
-        BadRequest: If one of them is no list of hashes.
+        BadFileRequest: If one of them is not a list of hashes.
     """
     only = headers.get("if-match")
     never = headers.get("if-none-match")
@@ -45,12 +45,12 @@ def condition_of(headers: Mapping[str, str]) -> Condition:
 
 
 def tag(digest: str) -> str:
-    """Return a content's hash as an ``ETag`` has it."""
+    """Return the ``ETag`` for a content's hash."""
     return f'"{digest}"'
 
 
-def _has(wanted: frozenset[str], digest: str | None) -> bool:
-    return digest is not None and ("*" in wanted or digest in wanted)
+def _has(expected: frozenset[str], digest: str | None) -> bool:
+    return digest is not None and ("*" in expected or digest in expected)
 
 
 def _hashes(name: str, value: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Answers of the routes that only read. Everything here blocks."""
+"""Answers of the routes that only read. All functions block."""
 
 import mimetypes
 import os
@@ -11,7 +11,7 @@ from urllib.parse import quote
 from deskhand.vncbridge.http.file_response import SAFE, SpanResponse
 from deskhand.vncbridge.http.ranges import Span
 
-from .disk import CHUNK, absolute, chunks, entries, opened, told
+from .disk import CHUNK, absolute, chunks, entries, opened, translated_errors
 from .lines import Bounds, Excerpt, LineReader, is_binary
 from .preconditions import tag
 from .requests import LinesQuery
@@ -20,7 +20,7 @@ from .roots import EVERYWHERE, Roots
 Json = dict[str, Any]
 
 MOST_HASHED = 16 * 1024 * 1024
-"""Bytes of a file whose hash is told; longer ones can be written under a condition too."""
+"""Bytes of the largest file that gets an ETag; larger ones can be written conditionally too."""
 
 OCTETS = "application/octet-stream"
 INLINE = ("image/png", "image/jpeg", "image/webp", "video/mp4", "text/vtt", "text/plain")
@@ -44,7 +44,7 @@ def file_bytes(path: Path, offset: int, limit: int, roots: Roots = EVERYWHERE) -
 
 
 def content_type(name: str) -> str:
-    """Return what a file's ending says that it is."""
+    """Return the media type for a file's suffix."""
     # Quoted: names are read as URLs, and some would be taken for "data:text/plain,".
     kind, encoding = mimetypes.guess_type(quote(name))
     if encoding:
@@ -53,9 +53,9 @@ def content_type(name: str) -> str:
 
 
 def numbered_lines(query: LinesQuery, roots: Roots = EVERYWHERE) -> Json:
-    """Return the lines that a query asks for, or what is wrong with the file."""
+    """Return the requested lines, or an error about the file."""
     path = absolute(query.path)
-    with opened(path, roots) as file, told(path):
+    with opened(path, roots) as file, translated_errors(path):
         size = os.fstat(file.fileno()).st_size
         if size > query.max_file_size and not (query.ranged or query.partial):
             return no_lines(
@@ -94,7 +94,7 @@ def numbered_lines(query: LinesQuery, roots: Roots = EVERYWHERE) -> Json:
 
 
 def _etag(file: BinaryIO, size: int) -> dict[str, str]:
-    """Return the header that ``If-Match`` refers to; none for what takes long to hash."""
+    """Return the ETag header for ``If-Match``; none for a file that takes long to hash."""
     if size > MOST_HASHED:
         return {}
     content = sha256()
@@ -120,7 +120,7 @@ def _range_problem(query: LinesQuery, found: Excerpt) -> str | None:
 
 
 def no_lines(error: str, size: int = 0, total: int = 0) -> Json:
-    """Return the answer that has no lines but an error."""
+    """Return the answer with an error in place of lines."""
     return {
         "success": False,
         "file_size": size,
@@ -132,7 +132,7 @@ def no_lines(error: str, size: int = 0, total: int = 0) -> Json:
 
 
 def listing(path: Path, roots: Roots = EVERYWHERE) -> Json:
-    """Return what is in a directory."""
+    """Return the answer that lists a directory."""
     return {
         "absolute_path": [printable(part) for part in path.parts[1:]],
         "absolute_path_string": printable(str(path)),
@@ -148,5 +148,5 @@ def listing(path: Path, roots: Roots = EVERYWHERE) -> Json:
 
 
 def printable(name: str) -> str:
-    """Make a name that is no UTF-8 fit for JSON."""
+    """Replace bytes of a name that are not valid UTF-8, for JSON."""
     return os.fsencode(name).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What callers may ask of the file core, read from query strings and JSON bodies."""
+"""Requests of the file core, parsed from query strings and JSON bodies."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -14,7 +14,7 @@ MOST_FILES = 1_000
 
 
 class BadFileRequest(FileError):
-    """The request cannot be understood."""
+    """The request is malformed."""
 
     status = 400
 
@@ -22,22 +22,22 @@ class BadFileRequest(FileError):
         super().__init__(message)
         self.detail = detail
         self.fields = dict(fields or {})
-        """What is wrong with which field."""
+        """Problem of each field, by name."""
 
 
 @dataclass(frozen=True)
 class LinesQuery:
-    """Which lines of which file."""
+    """Range of lines of a file."""
 
     path: str
     offset: int
-    """First line, from 1 on."""
+    """First line, counted from 1."""
     limit: int
-    """0 = as many as fit."""
+    """Number of lines; 0 for as many as fit."""
     ranged: bool
-    """Whether the caller named a range at all."""
+    """True if the request contains a range."""
     partial: bool
-    """Whether what fits is wanted rather than an error."""
+    """True to return the lines that fit instead of an error."""
     max_file_size: int
     bounds: Bounds
 
@@ -53,35 +53,35 @@ class FileEdits:
 
 @dataclass(frozen=True)
 class EditRequest:
-    """Edits that are all made or none."""
+    """Edits that are applied all or not at all."""
 
     files: tuple[FileEdits, ...]
     include_diff: bool
 
 
 class Query:
-    """Reads query parameters and collects what is wrong with them."""
+    """Parses query parameters and collects their problems."""
 
     def __init__(self, given: Mapping[str, str], known: Collection[str]) -> None:
         self._given = given
         self._wrong = {name: "unknown query parameter" for name in given if name not in known}
 
     def text(self, name: str) -> str:
-        """Return a parameter that must be there."""
+        """Return a required parameter."""
         value = self._given.get(name, "")
         if not value:
             self._wrong[name] = "is required and must not be empty"
         return value
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        """Return whether a switch is on."""
+        """Return the value of a boolean parameter."""
         value = self._given.get(name, "")
         if value not in ("true", "false", ""):
             self._wrong[name] = "must be true or false"
         return value == "true" or (default and not value)
 
     def number(self, name: str, default: int) -> int:
-        """Return a whole number from 0 on."""
+        """Return a non-negative integer."""
         value = self._given.get(name, "")
         if not value:
             return default
@@ -95,14 +95,14 @@ class Query:
         return default
 
     def check(self) -> None:
-        """Raise if anything was wrong."""
+        """Raise BadFileRequest if any parameter has a problem."""
         if self._wrong:
-            said = "; ".join(f"{name}: {what}" for name, what in self._wrong.items())
-            raise BadFileRequest("Query parameters are invalid.", said, self._wrong)
+            detail = "; ".join(f"{name}: {what}" for name, what in self._wrong.items())
+            raise BadFileRequest("Query parameters are invalid.", detail, self._wrong)
 
 
 def lines_query(given: Mapping[str, str]) -> LinesQuery:
-    """Read the query of a read of lines."""
+    """Parse the query of a request for lines."""
     usual = Bounds()
     query = Query(
         given,
@@ -129,7 +129,7 @@ def lines_query(given: Mapping[str, str]) -> LinesQuery:
 
 
 def edit_request(data: bytes) -> EditRequest:
-    """Read the body of an edit. Paths are not looked at yet."""
+    """Parse the body of an edit. Paths are validated later, with the edits."""
     body = object_of(data)
     files = _list(body, "files", "files")
     if not files:
@@ -155,7 +155,7 @@ def object_of(data: bytes) -> dict[str, Any]:
 
 
 def directory_parts(body: Mapping[str, Any]) -> tuple[list[str], str]:
-    """Return a path in parts and what it is relative to: ``home`` or ``root``."""
+    """Return the parts of a path and its base: ``home`` or ``root``."""
     parts = _list(body, "path", "path")
     if not all(isinstance(part, str) for part in parts):
         raise BadFileRequest("Request body must be valid JSON.", "path is a list of texts.")

@@ -1,7 +1,8 @@
-"""The trees that files may lie in, held to against links, ``..`` and whoever swaps a folder.
+"""Confinement of file operations to trees, safe against links, ``..`` and swapped directories.
 
-A path is checked by what it led to, not by how it is written: it is opened without touching the
-file (O_PATH, open(2)), the kernel says where that is, and all further work goes by the descriptor.
+A path is checked by its target, not by its text: it is opened with O_PATH (open(2)), which has no
+effect on the file; /proc/self/fd gives the real path of the descriptor, and all further work uses
+the descriptor.
 """
 
 import os
@@ -15,27 +16,27 @@ from .errors import OutsideRoots
 
 @dataclass(frozen=True)
 class Roots:
-    """Real paths of trees; none of them: every file may be used."""
+    """Real paths of the permitted trees; empty permits every file."""
 
     paths: tuple[Path, ...] = ()
 
     @classmethod
     def of(cls, paths: tuple[Path, ...]) -> "Roots":
-        """Return these trees by their real paths, and by those they were named by."""
+        """Return the trees by their real paths and by the paths that were configured."""
         both = dict.fromkeys(p for path in paths for p in (path.resolve(), path.absolute()))
         return cls(tuple(both))
 
     def admit(self, path: Path) -> None:
-        """Raise OutsideRoots if the path, as written, leads out."""
+        """Raise OutsideRoots if the path, by its text alone, is outside."""
         if self.paths and not any(path.is_relative_to(root) for root in self.paths):
             raise OutsideRoots(str(path))
 
     @contextmanager
     def held(self, path: Path, flags: int = 0) -> Iterator[int]:
-        """Yield a descriptor (O_PATH) of what a path leads to, links included.
+        """Yield an O_PATH descriptor of a path's target, with links followed.
 
         Raises:
-            OutsideRoots: If that is in none of the trees.
+            OutsideRoots: If the target is in none of the trees.
             OSError: If there is nothing.
         """
         self.admit(path)
@@ -48,7 +49,7 @@ class Roots:
             os.close(descriptor)
 
     def _check(self, descriptor: int, path: Path) -> None:
-        real = place(descriptor).readlink()
+        real = descriptor_path(descriptor).readlink()
         if not any(real.is_relative_to(root) for root in self.paths):
             raise OutsideRoots(str(path))
 
@@ -56,6 +57,6 @@ class Roots:
 EVERYWHERE = Roots()
 
 
-def place(descriptor: int) -> Path:
-    """Return the path by which what a descriptor stands for can be opened again."""
+def descriptor_path(descriptor: int) -> Path:
+    """Return the /proc path that reopens the file of a descriptor."""
     return Path(f"/proc/self/fd/{descriptor}")

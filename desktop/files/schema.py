@@ -1,4 +1,4 @@
-"""The requests of the file routes, for the OpenAPI document."""
+"""OpenAPI schemas of the requests of the file routes."""
 
 from typing import Any
 

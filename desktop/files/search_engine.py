@@ -1,4 +1,4 @@
-"""Search a tree: by ripgrep where it is installed, else by a child of our own. Blocking."""
+"""Searches a tree with ripgrep where it is installed, else in a forked child. Blocking."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from .search_fallback import scan
 from .search_query import Match, SearchRequest, ripgrep_arguments, ripgrep_match
 
 SECONDS = 10.0
-"""How long a search may take; then it answers with what it has."""
+"""Timeout of a search, which then returns the matches found so far."""
 
 Json = dict[str, Any]
 
@@ -27,13 +27,13 @@ class Engine(Protocol):
     name: str
 
     def matches(self) -> Iterator[Match]:
-        """Yield what it finds, in order of the paths."""
+        """Yield matches in order of the paths."""
 
     def kill(self) -> None:
-        """End it, wherever it is."""
+        """Kill the process."""
 
     def close(self) -> str:
-        """Wait for its end and return what it complained about."""
+        """Wait for the process to exit and return its error message, if any."""
 
 
 class Ripgrep:
@@ -72,16 +72,16 @@ class Ripgrep:
             assert child.stdout is not None  # noqa: S101 -- asked for above
             child.stdout.close()
             assert child.stderr is not None  # noqa: S101 -- asked for above
-            said = child.stderr.read().decode("utf-8", "replace").strip()
-        return said if child.returncode == FAILED else ""
+            message = child.stderr.read().decode("utf-8", "replace").strip()
+        return message if child.returncode == FAILED else ""
 
 
 FAILED = 2
-"""Exit status of ripgrep for an error rather than for nothing found."""
+"""Exit status of ripgrep for an error; 1 means no match."""
 
 
 class Scan:
-    """Forks: our interpreter may lie where the desktop's user cannot start it a second time."""
+    """Searches in a fork: the desktop's user may have no permission to execute the interpreter."""
 
     name = "scan"
 
@@ -114,9 +114,9 @@ class Scan:
 def search(
     request: SearchRequest, base: str, seconds: float = SECONDS, *, program: str | None = None
 ) -> Json:
-    """Return a page of what is found below ``base``, a real path.
+    """Return a page of matches below ``base``, a real path.
 
-    ``program`` is ripgrep, None to do without.
+    ``program`` is the path of ripgrep; None selects the fallback.
 
     Raises:
         BadRequest: If ripgrep cannot read the pattern.
@@ -134,14 +134,14 @@ def search(
     count = 0
     try:
         for count, match in enumerate(engine.matches(), 1):
-            # Earlier pages were shown before: a million finds that nobody sees are not kept.
+            # Matches of earlier pages are only counted, so that memory is bounded by one page.
             if count > request.offset:
                 found.append(match)
             if count >= request.needed:
                 break
     finally:
         timer.cancel()
-        # Killing must be over before the child's number can be somebody else's.
+        # The timer must not kill after close() has reaped the child, when its pid may be reused.
         timer.join()
         engine.kill()
         complaint = engine.close()
@@ -163,7 +163,7 @@ def _engine(request: SearchRequest, base: str, seconds: float, program: str | No
 def _page(
     request: SearchRequest, base: str, found: list[Match], engine: str, *, timed_out: bool
 ) -> Json:
-    # Told by the name that the caller gave, whatever links it leads over.
+    # Matches are reported below the path of the request, even if it contains links.
     named = request.path.rstrip("/")
     page = [replace(m, path=named + m.path[len(base) :]) for m in found[: request.limit]]
     answer: Json = {
@@ -180,15 +180,15 @@ def _page(
 
 
 def _scan_alone(request: SearchRequest, base: str, out: int, seconds: float) -> None:
-    """Search and end this process; nothing of the service's is touched on the way."""
+    """Search in the forked child and exit it, without running any cleanup of the service."""
     try:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
             signal.signal(number, signal.SIG_DFL)
-        # A connection that the service closes must not stay open here.
+        # Inherited descriptors would keep connections open that the service closes.
         os.dup2(out, 3)
         os.closerange(4, os.sysconf("SC_OPEN_MAX"))
-        # It ends by itself, even if nobody is left to end it.
+        # SIGALRM ends the child even if the service has died.
         signal.setitimer(signal.ITIMER_REAL, seconds + 1)
         scan(request, base, 3)
         os._exit(0)

@@ -1,4 +1,4 @@
-"""Look through a tree without ripgrep. Runs in a child: an expression may take for ever."""
+"""Searches a tree without ripgrep, in a child, as ``re`` may backtrack exponentially."""
 
 import json
 import os
@@ -14,11 +14,11 @@ from .search_query import Globs, Match, SearchRequest, shown
 LARGEST_FILE = 50 * 1024 * 1024
 BINARY_CHECK = 8_192
 LONGEST_READ = 1_048_576
-"""Bytes of one line that are looked at."""
+"""Bytes of one line that are searched."""
 
 
 def scan(request: SearchRequest, base: str, out: int) -> None:
-    """Write what is found below ``base`` to the descriptor ``out``, one JSON line each."""
+    """Write matches below ``base`` to the descriptor ``out``, as JSON lines."""
     globs, expression = Globs(request.globs), request.expression()
     left = request.needed
     for path in _files(Path(base)):
@@ -55,7 +55,7 @@ def _files(base: Path) -> Iterator[Path]:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Return the paths in a folder, the last one in front."""
+    """Return the paths in a folder in reverse order."""
     try:
         entries = sorted(folder.iterdir(), key=os.fsencode, reverse=True)
     except OSError:
@@ -64,7 +64,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _listed_by_git(base: Path) -> list[Path] | None:
-    """Return the files that git does not ignore; None where git cannot tell."""
+    """Return the files that git does not ignore; None outside of repositories or without git."""
     command = ["git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-C", str(base)]
     try:
         done = subprocess.run(
@@ -109,7 +109,7 @@ def _matches(path: str, file: BinaryIO, expression: re.Pattern[str]) -> Iterator
 
 
 def _opened(path: Path, base: Path) -> BinaryIO | None:
-    """Open a file that really is below ``base``, whatever was put in its way meanwhile."""
+    """Open a file and check by its descriptor that it is below ``base``, even after a race."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:

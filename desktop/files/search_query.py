@@ -1,4 +1,4 @@
-"""What a search asks for, and what its answer looks like."""
+"""Requests and matches of a search."""
 
 import json
 import re
@@ -22,13 +22,13 @@ LINE_MARK = " ... [truncated]"
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What to look for in which files of a tree."""
+    """Pattern and files of a search."""
 
     path: str
     pattern: str = ""
-    """Empty: list the files themselves."""
+    """Regular expression; empty to list the files themselves."""
     globs: tuple[str, ...] = ()
-    """Which files, as .gitignore writes it; with ``!`` in front: which not."""
+    """Globs in the syntax of .gitignore; a leading ``!`` excludes."""
     literal: bool = False
     ignore_case: bool = False
     offset: int = 0
@@ -36,14 +36,14 @@ class SearchRequest:
 
     @property
     def needed(self) -> int:
-        """How many finds decide the page: one more than it shows."""
+        """Number of matches that determine the page: one more shows that there is a next one."""
         return self.offset + self.limit + 1
 
     def expression(self) -> re.Pattern[str]:
         """Return the pattern, compiled.
 
         Raises:
-            BadRequest: If it cannot be.
+            BadFileRequest: If the pattern is invalid.
         """
         pattern = re.escape(self.pattern) if self.literal else self.pattern
         try:
@@ -54,7 +54,7 @@ class SearchRequest:
 
 @dataclass(frozen=True)
 class Match:
-    """A line that was found, or a whole file (line 0)."""
+    """A matching line, or a whole file (line 0)."""
 
     path: str
     line: int = 0
@@ -63,7 +63,7 @@ class Match:
     text: str = ""
 
     def to_json(self) -> Json:
-        """Return it as it goes over the wire."""
+        """Return the JSON of the match."""
         if not self.line:
             return {"path": self.path}
         return {"path": self.path, "line": self.line, "column": self.column, "text": self.text}
@@ -92,20 +92,20 @@ def search_request(data: bytes) -> SearchRequest:
 
 
 def shown(line: str) -> str:
-    """Return a line as an answer shows it."""
+    """Return a line without its ending, shortened to the limit."""
     line = line.rstrip("\r\n")
     return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + LINE_MARK
 
 
 class Globs:
-    """Says which paths are looked into. The last glob that fits decides, as for ripgrep."""
+    """Selects paths. The last matching glob decides, as in ripgrep."""
 
     def __init__(self, globs: Sequence[str]) -> None:
         self._rules = [(not g.startswith("!"), glob_expression(g.lstrip("!"))) for g in globs]
         self._usually = not any(wanted for wanted, _ in self._rules)
 
     def want(self, path: str) -> bool:
-        """Whether a path, relative to the tree, is one of them."""
+        """Return True if a path, relative to the tree, is selected."""
         for wanted, expression in reversed(self._rules):
             if expression.fullmatch(path):
                 return wanted
@@ -113,13 +113,13 @@ class Globs:
 
 
 def glob_expression(glob: str) -> re.Pattern[str]:
-    """Return what matches the relative paths that a glob means.
+    """Return a regular expression that matches the relative paths of a glob.
 
-    Without a slash it is about names anywhere below; with one, about paths from the tree on.
+    A glob without a slash matches names at any depth; one with a slash matches from the tree on.
     """
     anchored = "/" in glob.rstrip("/")
     inner = _translated(glob.strip("/"))
-    # What is below a folder that fits is meant too.
+    # A matching folder includes everything below it.
     return re.compile(("" if anchored else "(?:.*/)?") + inner + "(?:/.*)?", re.DOTALL)
 
 
@@ -168,7 +168,7 @@ def _member(part: str) -> str:
 
 
 def ripgrep_arguments(request: SearchRequest, base: str) -> list[str]:
-    """Return ripgrep's arguments: hidden files too, what git ignores not, in order of paths."""
+    """Return ripgrep's arguments: include hidden files, skip ignored ones, sort by path."""
     arguments = ["--no-config", "--hidden", "--sort=path", "--no-messages", "--max-filesize=50M"]
     arguments += [f"--glob={glob}" for glob in (*request.globs, "!.git")]
     if not request.pattern:
@@ -181,7 +181,7 @@ def ripgrep_arguments(request: SearchRequest, base: str) -> list[str]:
 
 
 def ripgrep_match(line: bytes) -> Match | None:
-    """Return what a line of ripgrep's JSON output tells; None for what is no match."""
+    """Parse a line of ripgrep's JSON output; None unless it is a match."""
     message = json.loads(line)
     if message.get("type") != "match":
         return None
@@ -197,7 +197,7 @@ def ripgrep_match(line: bytes) -> Match | None:
 
 
 def _bytes(value: Json) -> bytes:
-    # A text that is no UTF-8 comes in base64.
+    # ripgrep encodes text that is not valid UTF-8 in base64.
     if "text" in value:
         return str(value["text"]).encode()
     return b64decode(value["bytes"])

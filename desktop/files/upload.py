@@ -1,4 +1,4 @@
-"""A request's body on its way into a file."""
+"""Streams a request's body into a replacement of a file."""
 
 import asyncio
 from contextlib import ExitStack
@@ -11,10 +11,10 @@ from .roots import EVERYWHERE, Roots
 
 
 class Incoming:
-    """Takes a body in pieces; what fails meanwhile is told when all has come.
+    """Receives a body in chunks; errors are raised by ``commit``, after the whole body.
 
-    Only then it is known what the body was, and a repeated tool call gets the answer it got
-    before. Used on one task; ``stack`` removes what was not committed.
+    Only the complete body identifies a repeated tool call, which gets its earlier answer even if
+    the disk is full now. Used by one task; ``stack`` removes an uncommitted file.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Incoming:
         self._failure: FileError | None = None
 
     async def take(self, data: bytes) -> None:
-        """Take the next piece in."""
+        """Process the next chunk."""
         self._hash.update(data)
         self._content.update(data)
         self._size += len(data)
@@ -46,7 +46,7 @@ class Incoming:
             await self._flush()
 
     def digest(self) -> str:
-        """Tell name and body so far from any other."""
+        """Return a hash of the file name and the body so far."""
         return self._hash.hexdigest()
 
     @property
@@ -55,10 +55,10 @@ class Incoming:
         return self._content.hexdigest()
 
     async def commit(self) -> int:
-        """Put the body in the place of the file's content; return its size in bytes.
+        """Replace the file's content by the body; return its size in bytes.
 
         Raises:
-            LostUpdate: If the file is not the one that the caller's condition is about.
+            LostUpdate: If the file's content fails the request's condition.
         """
         await self._flush()
         if self._failure is not None or self._file is None:

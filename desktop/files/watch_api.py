@@ -1,4 +1,4 @@
-"""Changes below a directory, as server-sent events."""
+"""Changes below a directory as server-sent events, read from inotify(7)."""
 
 import asyncio
 import ctypes
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from deskhand.vncbridge.http.sse import EventStreamResponse, EventStreams, format_event
 
-from .change_events import IGNORED, OVERFLOW, WANTED, Change, Notice, changes, notices
-from .disk import existing, told
+from .change_events import IGNORED, OVERFLOW, WANTED, Change, InotifyEvent, changes, parse_events
+from .disk import existing, translated_errors
 from .errors import BadPath, FileError, Forbidden, MissingFile, Unwatchable
-from .roots import EVERYWHERE, Roots, place
+from .roots import EVERYWHERE, Roots, descriptor_path
 
 MOST_WATCHES = 32
-"""Watches at once; the system allows a user 128 as a rule (inotify(7))."""
+"""Concurrent watches; the kernel permits 128 inotify instances per user by default."""
 MOST_FOLDERS = 8_192
 """Directories of one watch."""
 READ_SIZE = 65_536
@@ -34,10 +34,10 @@ class WatchedTree:
         recursive: bool = True,
         most: int = MOST_FOLDERS,
     ) -> None:
-        """Watch a directory, with all below it if asked for; a file is watched in its folder.
+        """Watch a directory, recursively if requested; a file is watched through its directory.
 
         Raises:
-            FileError: If there is nothing, or nothing that may be watched.
+            FileError: If the path does not exist or cannot be watched.
         """
         self._roots = roots
         self._recursive = recursive
@@ -54,21 +54,21 @@ class WatchedTree:
             raise
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching; twice is fine."""
         if not self._closed:
             self._closed = True
             os.close(self.descriptor)
 
     def read(self) -> list[Change]:
-        """Return what has happened since the last read."""
-        found: list[tuple[str, Notice]] = []
+        """Return the changes since the last read."""
+        found: list[tuple[str, InotifyEvent]] = []
         with suppress(BlockingIOError):
             while data := os.read(self.descriptor, READ_SIZE):
                 found.extend(self._placed(data))
         return changes(found)
 
-    def _placed(self, data: bytes) -> Iterator[tuple[str, Notice]]:
-        for notice in notices(data):
+    def _placed(self, data: bytes) -> Iterator[tuple[str, InotifyEvent]]:
+        for notice in parse_events(data):
             if notice.mask & IGNORED:
                 self._folders.pop(notice.watch, None)
                 continue
@@ -84,35 +84,32 @@ class WatchedTree:
                     self._add(path, path)
 
     def _add(self, folder: Path, asked: Path) -> None:
-        with told(asked), self._roots.held(folder, os.O_DIRECTORY) as held:
+        with translated_errors(asked), self._roots.held(folder, os.O_DIRECTORY) as held:
             if len(self._folders) >= self._most:
                 raise FileError(f"{str(asked)!r}: more than {self._most} directories to watch")
-            name = os.fsencode(place(held))
+            name = os.fsencode(descriptor_path(held))
             watch = _LIBC.inotify_add_watch(self.descriptor, name, WANTED)
             self._folders[_checked(watch, folder)] = folder
             if not self._recursive or self._only is not None:
                 return
-            with os.scandir(place(held)) as entries:
+            with os.scandir(descriptor_path(held)) as entries:
                 below = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
         for name_below in below:
             if name_below != ".git":
-                # What may not be read, or went meanwhile, is no reason to watch nothing.
+                # A subdirectory that is unreadable or was removed must not end the watch.
                 with suppress(MissingFile, Forbidden, BadPath, Unwatchable):
                     self._add(folder / name_below, asked)
 
 
 def watch_response(tree: WatchedTree, watches: EventStreams) -> EventStreamResponse:
-    """Return the response that carries the changes of a tree, after the event ``ready``.
-
-    It closes the tree.
-    """
+    """Return a stream of the changes of a tree, after the event ``ready``; it closes the tree."""
     return EventStreamResponse(
         watches, change_events(tree), opening=format_event("ready", {}), resource=closing(tree)
     )
 
 
 async def change_events(tree: WatchedTree) -> AsyncGenerator[bytes, None]:
-    """Yield changes as they come, without end."""
+    """Yield changes as they arrive, without end."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(tree.descriptor, ready.set)

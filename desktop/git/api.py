@@ -1,4 +1,4 @@
-"""The WebSocket that tells of changes in a chat's repositories."""
+"""WebSocket that reports changes in a chat's repositories."""
 
 import asyncio
 import json
@@ -12,13 +12,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from .watcher import Watcher
 
 MOST = 64
-"""Listeners at once."""
+"""Maximum of open connections."""
 
 
 def router(watcher: Watcher, most: int = MOST) -> APIRouter:
     """Return the route."""
     routes = APIRouter(prefix="/api/v0", tags=["git"])
-    listening: set[WebSocket] = set()
+    listeners: set[WebSocket] = set()
 
     @routes.websocket("/git/watch")
     async def watch(socket: WebSocket) -> None:
@@ -28,48 +28,48 @@ def router(watcher: Watcher, most: int = MOST) -> APIRouter:
             body = {"message": "chat_id must be a valid UUID."}
             await socket.send_denial_response(JSONResponse(body, 400))
             return
-        if len(listening) >= most:
+        if len(listeners) >= most:
             body = {"message": f"At most {most} listeners are served at once."}
             await socket.send_denial_response(JSONResponse(body, 429))
             return
-        listening.add(socket)
+        listeners.add(socket)
         try:
             await socket.accept()
             await _serve(socket, watcher, chat_id)
         finally:
-            listening.discard(socket)
+            listeners.discard(socket)
 
     return routes
 
 
 async def _serve(socket: WebSocket, watcher: Watcher, chat_id: str) -> None:
-    asked = asyncio.Event()
-    sending = asyncio.create_task(_send(socket, watcher, chat_id, asked))
-    hearing = asyncio.create_task(_hear(socket, asked))
+    refresh = asyncio.Event()
+    sending = asyncio.create_task(_send(socket, watcher, chat_id, refresh))
+    receiving = asyncio.create_task(_receive(socket, refresh))
     try:
-        await asyncio.wait({sending, hearing}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({sending, receiving}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (sending, hearing):
+        for task in (sending, receiving):
             task.cancel()
-        results = await asyncio.gather(sending, hearing, return_exceptions=True)
+        results = await asyncio.gather(sending, receiving, return_exceptions=True)
     for result in results:
         if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
             raise result
 
 
-async def _send(socket: WebSocket, watcher: Watcher, chat_id: str, asked: asyncio.Event) -> None:
-    async with aclosing(watcher.changes(chat_id, asked)) as changes:
+async def _send(socket: WebSocket, watcher: Watcher, chat_id: str, refresh: asyncio.Event) -> None:
+    async with aclosing(watcher.changes(chat_id, refresh)) as changes:
         async for message in changes:
             await socket.send_text(message)
 
 
-async def _hear(socket: WebSocket, asked: asyncio.Event) -> None:
+async def _receive(socket: WebSocket, refresh: asyncio.Event) -> None:
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
             return
         if _kind(message.get("text") or "") == "refresh":
-            asked.set()
+            refresh.set()
         else:
             await socket.send_json({"type": "error", "message": "unknown message type"})
 

@@ -1,7 +1,8 @@
-"""The program that git and ssh ask for a name or a password: a script that asks this service.
+"""Askpass helper of git and ssh (GIT_ASKPASS, gitcredentials(7)): a script that asks this service.
 
-Script and service meet in named pipes in a private folder: there a shell needs no client, and
-nothing secret stands in an argument or in the environment.
+The script writes its question to one FIFO in a private directory and reads the answer from another
+one that it creates for itself. A shell can do so without a client program, and no secret appears
+in an argument or in the environment, which other processes could read.
 """
 
 import asyncio
@@ -43,9 +44,9 @@ esac
 
 
 class Askpass:
-    """The script and the service's end of it. Belongs to one event loop; use as ``with``.
+    """The script and the service's end of the FIFO. Belongs to one event loop; use as ``with``.
 
-    ``answer`` gives a line, or None, at once.
+    ``answer`` returns one line or None, without blocking.
     """
 
     def __init__(
@@ -57,12 +58,12 @@ class Askpass:
         self._questions = CredentialQuestions()
         self._open = ExitStack()
         self.environment: dict[str, str] = {}
-        """What makes a command use it; empty if it could not be opened."""
+        """Variables that make git and ssh use the script; empty if it could not be written."""
 
     def __enter__(self) -> Self:
-        """Write the script and begin to answer; without it commands run all the same."""
+        """Write the script and start answering; a failure is logged, and commands run without."""
         try:
-            self._begin()
+            self._start()
         except OSError as error:
             self._open.close()
             logger.warning("git will find no credentials: %s", error)
@@ -77,23 +78,23 @@ class Askpass:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Answer nothing more."""
+        """Stop answering and remove the FIFO."""
         self._open.close()
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         self._requests.unlink(missing_ok=True)
         os.mkfifo(self._requests, 0o600)
         self._open.callback(self._requests.unlink, missing_ok=True)
         self._script.write_text(SCRIPT.format(requests=shlex.quote(str(self._requests))))
         self._script.chmod(0o700)
-        # Opened for writing too, it never ends while nobody asks.
+        # A FIFO opened read-write never reports end-of-file between two writers (fifo(7)).
         descriptor = os.open(self._requests, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._open.callback(os.close, descriptor)
         loop = asyncio.get_running_loop()
-        loop.add_reader(descriptor, self._readable, descriptor)
+        loop.add_reader(descriptor, self._on_readable, descriptor)
         self._open.callback(loop.remove_reader, descriptor)
 
-    def _readable(self, descriptor: int) -> None:
+    def _on_readable(self, descriptor: int) -> None:
         with suppress(BlockingIOError):
             for question in self._questions.feed(os.read(descriptor, READ_SIZE)):
                 answer = self._answer(question)

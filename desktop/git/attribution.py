@@ -1,4 +1,8 @@
-"""For which chat git asks, what it is told, and which chats' branches may be out of date now."""
+"""Answers git's credential prompts for a chat, and marks the chat's branch as stale.
+
+Git asks for a password when it contacts a remote, so the branch at the remote has probably changed
+soon afterwards.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +20,7 @@ Json = dict[str, Any]
 
 STALE_EVENT = "diff_status_change"
 EARLIER = 1.0
-"""Seconds by which a branch is out of date already: whoever compares with this moment sees it."""
+"""Seconds that ``stale_at`` is set back, so that a comparison with the present finds it older."""
 MOST_CHATS = 1_000
 
 
@@ -27,15 +31,15 @@ class Ref:
     branch: str
     origin: str
     stale_at: float
-    """Unix time since when what is known of it is out of date."""
+    """Unix time since when the known state of the branch is out of date."""
 
     def to_json(self) -> Json:
-        """Return it as it goes over the wire."""
+        """Return the JSON of the branch."""
         return {"branch": self.branch, "remote_origin": self.origin, "stale_at": self.stale_at}
 
 
 class Attribution:
-    """Answers git for a chat, and marks what git is then likely to change."""
+    """Answers git's questions, and marks the branches that git is then likely to change."""
 
     def __init__(
         self,
@@ -51,14 +55,13 @@ class Attribution:
         self._refs: dict[str, Ref] = {}
 
     def refs(self, chat_id: str = "") -> dict[str, Ref]:
-        """Return the branches by chat; with an id, that chat's alone."""
+        """Return the branches by chat; with an id, only that chat's."""
         return {name: ref for name, ref in self._refs.items() if chat_id in ("", name)}
 
     def mark_stale(self, chat_id: str, branch: str, origin: str) -> list[str]:
-        """Mark a branch of a chat as out of date; of all chats if no chat is named.
+        """Mark a branch of a chat as stale; of all chats without an id. Return the chats.
 
-        Who watches their repositories looks again. Without a branch or an origin nothing happens.
-        Returns the chats.
+        Watchers of their repositories scan again. Nothing is marked without branch or origin.
         """
         branch, origin = branch.strip(), without_secret(origin.strip())
         if not branch or not origin:
@@ -75,7 +78,7 @@ class Attribution:
         return marked
 
     def answer(self, question: Question) -> str | None:
-        """Return the name or the password that is asked for; None if none is known here."""
+        """Return the requested username or password; None if none is known."""
         prompt = prompt_of(question.prompt)
         found = self._credentials.find(prompt.server) if prompt else None
         if prompt is None or found is None:
@@ -84,7 +87,7 @@ class Attribution:
             return found.username
         if prompt.username != found.username:
             return None
-        # A chat's id that is none says nothing about the other chats.
+        # A malformed chat id must not mark the branches of all chats, as an empty one does.
         if not question.chat_id or _is_uuid(question.chat_id):
             self.mark_stale(question.chat_id, question.branch, question.origin)
         return found.password

@@ -1,4 +1,4 @@
-"""The routes for git's credentials, and for what git changed on behalf of a chat."""
+"""Routes of git's credentials and of the branches that git changed for a chat."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ class Given(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     url: str
-    """Of the server, as ``https://host``; a path in it does not count."""
+    """Address of the server, such as ``https://host``; a path in it is ignored."""
     username: str
     password: str
 
@@ -33,13 +33,13 @@ class Mark(BaseModel):
     branch: str
     remote_origin: str
     chat_id: UUID | None = None
-    """Without it: all chats."""
+    """None for all chats."""
 
 
 def router(
     credentials: GitCredentials, attribution: Attribution, hide: Callable[[str], None]
 ) -> APIRouter:
-    """Return the routes. ``hide`` is told of each password; raises InvalidCredential."""
+    """Return the routes. ``hide`` registers a password for redaction; raises InvalidCredential."""
     routes = APIRouter(prefix="/api/v0/git", tags=["git"])
 
     @routes.get("/credentials")

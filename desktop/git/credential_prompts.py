@@ -1,7 +1,7 @@
-"""What git and ssh ask for by an askpass program, and the lines in which our script passes it on.
+"""Parser of askpass prompts, and of the lines in which the askpass script forwards them.
 
-The words of a prompt depend on the language, its address does not: one that holds a name asks for
-the password, one without asks for the name (git, credential.c).
+The text of a prompt is translated, but its URL is not: a URL with a username asks for the
+password, one without asks for the username (git, credential.c).
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 LONGEST_LINE = 4096
-"""Longer ones are no question of ours; a pipe takes no more in one piece (pipe(7), PIPE_BUF)."""
+"""Bytes of the longest line: PIPE_BUF, up to which a write is atomic (pipe(7))."""
 
 _ADDRESS = re.compile(
     r"(?P<protocol>[a-z][a-z0-9+.-]*)://(?:(?P<user>[^\s/@'\"]*)@)?"
@@ -22,21 +22,21 @@ _SSH = re.compile(r"\(?(?P<user>[^\s@()]+)@(?P<host>[^\s@()']+)(?:'s password|\)
 
 @dataclass(frozen=True)
 class CredentialPrompt:
-    """A name or a password that is wanted for a server."""
+    """Request for a username or a password of a server."""
 
     kind: Literal["username", "password"]
     server: str
-    """As ``https://host:port``, in small letters."""
+    """Such as ``https://host:port``, in lower case."""
     username: str = ""
-    """Whose password; empty where the name itself is wanted."""
+    """User whose password is requested; empty in a request for the username."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt with who passed it on, and for which chat and working tree."""
+    """A prompt with the process, chat and working tree that it comes from."""
 
     number: int
-    """Of the process that asks."""
+    """Process id of the script, which also names its reply FIFO."""
     chat_id: str
     branch: str
     origin: str
@@ -44,7 +44,7 @@ class Question:
 
 
 def prompt_of(text: str) -> CredentialPrompt | None:
-    """Return what is asked for; None if it is neither a name nor a password for a server."""
+    """Parse a prompt; None if it asks for neither username nor password of a server."""
     if found := _SSH.fullmatch(text.strip("\n")):
         return CredentialPrompt("password", server_of("ssh", found["host"]), found["user"])
     found = _ADDRESS.search(text)
@@ -56,19 +56,19 @@ def prompt_of(text: str) -> CredentialPrompt | None:
 
 
 def server_of(protocol: str, host: str) -> str:
-    """Return the name by which a server is known here."""
+    """Return the key of a server in lower case."""
     return f"{protocol}://{host}".lower()
 
 
 class CredentialQuestions:
-    """Takes bytes as they come and gives the questions in them. A line of another form is none."""
+    """Incremental parser of questions. Malformed lines are skipped."""
 
     def __init__(self) -> None:
         self._rest = b""
         self._skipping = False
 
     def feed(self, data: bytes) -> list[Question]:
-        """Return the questions that are whole now."""
+        """Return the questions that this data completes."""
         *lines, rest = (self._rest + data).split(b"\n")
         found = []
         for line in lines:

@@ -1,4 +1,4 @@
-"""The names and passwords that git may use, in memory only."""
+"""Usernames and passwords that git may use, kept in memory only."""
 
 import re
 from dataclasses import dataclass, field
@@ -14,48 +14,48 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Credential:
-    """A name and a password for one server."""
+    """A username and a password for one server."""
 
     server: str
-    """As ``https://host:port``."""
+    """Such as ``https://host:port``."""
     username: str
     password: str = field(repr=False)
 
 
 class GitCredentials:
-    """One credential a server."""
+    """Credentials by server, one for each."""
 
     def __init__(self) -> None:
         self._known: dict[str, Credential] = {}
 
     def put(self, credential: Credential) -> None:
-        """Keep it, instead of an earlier one for its server.
+        """Add a credential, and replace an earlier one for its server.
 
         Raises:
-            InvalidCredential: If there are too many.
+            InvalidCredential: If the limit is reached.
         """
         if credential.server not in self._known and len(self._known) >= MOST:
             raise InvalidCredential(f"at most {MOST} credentials are kept")
         self._known[credential.server] = credential
 
     def remove(self, server: str) -> bool:
-        """Forget one; False if there is none."""
+        """Remove the credential for a server; return False if there is none."""
         return self._known.pop(server, None) is not None
 
     def find(self, server: str) -> Credential | None:
-        """Return the one for a server."""
+        """Return the credential for a server."""
         return self._known.get(server)
 
     def all(self) -> list[Credential]:
-        """Return them by server."""
+        """Return all credentials, sorted by server."""
         return [self._known[server] for server in sorted(self._known)]
 
 
 def server_in(url: str) -> str:
-    """Return the server that an address names, which may have a path and a name in it.
+    """Return the server of a URL, which may also contain a path and a username.
 
     Raises:
-        InvalidCredential: If it is no address.
+        InvalidCredential: If the text is not a URL.
     """
     found = prompt_of(url)
     if found is None or not _ADDRESS.fullmatch(url):
@@ -64,10 +64,10 @@ def server_in(url: str) -> str:
 
 
 def credential(url: str, username: str, password: str) -> Credential:
-    """Return a credential that can be kept.
+    """Return a validated credential.
 
     Raises:
-        InvalidCredential: If it cannot be given to git, which takes one line.
+        InvalidCredential: If git cannot receive it, for example as it has a line break.
     """
     for name, value in (("username", username), ("password", password)):
         if not value or len(value) > LONGEST:

@@ -1,17 +1,17 @@
-"""Why a repository cannot be told about, or a credential not be kept.
+"""Errors of repositories and credentials.
 
 GitError
-├── Unreadable          for now: what was told of it before stays
-└── InvalidCredential   the caller's fault
+├── Unreadable          temporary: the last reported state stays
+└── InvalidCredential   wrong request
 """
 
 
 class GitError(Exception):
-    """Base of what this package raises."""
+    """Base class of this package's errors."""
 
 
 class Unreadable(GitError):
-    """Git is absent, or cannot tell for now."""
+    """Git is not installed, or failed."""
 
     def __init__(self, root: str, reason: str) -> None:
         super().__init__(root, reason)
@@ -23,4 +23,4 @@ class Unreadable(GitError):
 
 
 class InvalidCredential(GitError):
-    """It cannot be kept; the text says why, never what it is."""
+    """The credential is refused; the text states the reason without the credential."""

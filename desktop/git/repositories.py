@@ -1,4 +1,4 @@
-"""Read working trees by asking git. Blocking."""
+"""Reads the state of working trees with git commands. Blocking."""
 
 import os
 import shutil
@@ -13,16 +13,16 @@ from .errors import Unreadable
 from .repository_state import LARGEST_DIFF, Repository, bounded, without_secret
 
 SECONDS = 20.0
-"""How long one question to git may take."""
+"""Timeout of one git command."""
 
 PLAIN = ("-c", "core.fsmonitor=false", "-c", "safe.directory=*", "-c", "core.quotePath=false")
 DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
 
 
 def root_of(path: str) -> str | None:
-    """Return the working tree that a path lies in, links resolved; None if in none.
+    """Return the working tree that contains a path, with links resolved; None if there is none.
 
-    The path itself need not exist (any more).
+    The path itself need not exist.
     """
     real = Path(os.path.realpath(path))
     for folder in (real, *real.parents):
@@ -32,7 +32,7 @@ def root_of(path: str) -> str | None:
 
 
 def is_repository(folder: Path) -> bool:
-    """Whether a folder has a ``.git`` that leads somewhere: a worktree's is a file."""
+    """Return True if a folder has a valid ``.git``, which is a file in a linked worktree."""
     git = folder / ".git"
     try:
         if git.is_dir():
@@ -44,11 +44,13 @@ def is_repository(folder: Path) -> bool:
 
 
 class Git:
-    """Asks the ``git`` that is installed; if none is, everything is unreadable."""
+    """Runs the installed ``git``; without one, every repository is unreadable."""
 
     def __init__(self, environment: Mapping[str, str], seconds: float = SECONDS) -> None:
-        kept = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR")
-        self._environment = {name: environment[name] for name in kept if name in environment} | {
+        inherited = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR")
+        self._environment = {
+            name: environment[name] for name in inherited if name in environment
+        } | {
             "LC_ALL": "C.UTF-8",
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_TERMINAL_PROMPT": "0",
@@ -60,17 +62,17 @@ class Git:
         """Return the state of the working tree at ``root``.
 
         Raises:
-            Unreadable: If git is absent, or cannot tell for now.
+            Unreadable: If git is not installed, or fails.
         """
-        branch = self._ask(root, "symbolic-ref", "--short", "-q", "HEAD", fails=True) or "HEAD"
-        origin = self._ask(root, "config", "--get", "remote.origin.url", fails=True)
-        base = self._ask(root, "rev-parse", "-q", "--verify", "HEAD", fails=True) or self._ask(
+        branch = self._query(root, "symbolic-ref", "--short", "-q", "HEAD", fails=True) or "HEAD"
+        origin = self._query(root, "config", "--get", "remote.origin.url", fails=True)
+        base = self._query(root, "rev-parse", "-q", "--verify", "HEAD", fails=True) or self._query(
             root, "hash-object", "-t", "tree", os.devnull
         )
         with tempfile.TemporaryDirectory(prefix="deskhand-git-") as folder:
-            # Untracked files are shown as additions; the index that this takes is a copy.
+            # `git diff` shows untracked files only after `git add -N`, hence a copy of the index.
             index = Path(folder) / "index"
-            own = root / Path(self._ask(root, "rev-parse", "--git-path", "index"))
+            own = root / Path(self._query(root, "rev-parse", "--git-path", "index"))
             with suppress(OSError):
                 _copy_index(own, index)
             self._add_untracked(root, index)
@@ -81,16 +83,16 @@ class Git:
     def _add_untracked(self, root: str, index: Path) -> None:
         use = {"GIT_INDEX_FILE": str(index)}
         listed, _ = self._run(root, ["ls-files", "--others", "--exclude-standard", "-z"], use)
-        # A name that ends in a slash is another repository inside this one.
+        # A name with a trailing slash is a nested repository.
         names = [name for name in listed.split(b"\0") if name and not name.endswith(b"/")]
         if not names:
             return
         add = ["add", "-N", "--pathspec-from-file=-", "--pathspec-file-nul"]
         self._run(root, add, use, b"\0".join(names))
 
-    def _ask(self, root: str, *question: str, fails: bool = False) -> str:
+    def _query(self, root: str, *arguments: str, fails: bool = False) -> str:
         try:
-            answer, _ = self._run(root, question, {})
+            answer, _ = self._run(root, arguments, {})
         except Unreadable:
             if not fails or not is_repository(Path(root)):
                 raise
@@ -98,16 +100,16 @@ class Git:
         return answer.decode("utf-8", "replace").strip()
 
     def _run(
-        self, root: str, arguments: Sequence[str], more: Mapping[str, str], given: bytes = b""
+        self, root: str, arguments: Sequence[str], more: Mapping[str, str], data: bytes = b""
     ) -> tuple[bytes, int]:
-        """Return the beginning of git's answer and the length of all of it."""
-        with tempfile.TemporaryFile() as asked:
-            asked.write(given)
-            asked.seek(0)
+        """Return the beginning of git's output and the length of all of it."""
+        with tempfile.TemporaryFile() as stdin:
+            stdin.write(data)
+            stdin.seek(0)
             try:
                 child = subprocess.Popen(
                     ["git", *PLAIN, "-C", root, *arguments],
-                    stdin=asked,
+                    stdin=stdin,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                     env={**self._environment, **more},
@@ -139,10 +141,10 @@ def _copy_index(own: Path, target: Path) -> None:
 
 
 def _beginning(child: subprocess.Popen[bytes]) -> tuple[bytes, int]:
-    kept = bytearray()
+    inherited = bytearray()
     size = 0
-    assert child.stdout is not None  # noqa: S101 -- asked for by whoever started it
+    assert child.stdout is not None  # noqa: S101 -- stdout is a pipe
     while data := os.read(child.stdout.fileno(), 65_536):
         size += len(data)
-        kept += data[: max(LARGEST_DIFF + 1 - len(kept), 0)]
-    return bytes(kept), size
+        inherited += data[: max(LARGEST_DIFF + 1 - len(inherited), 0)]
+    return bytes(inherited), size

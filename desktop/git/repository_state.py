@@ -1,4 +1,4 @@
-"""What a watcher is told about repositories: what changed since it was last told."""
+"""State of repositories, and the messages to a watcher about their changes."""
 
 import json
 import re
@@ -25,7 +25,7 @@ class Repository:
     unified_diff: str
 
     def to_json(self) -> Json:
-        """Return it as it goes over the wire."""
+        """Return the JSON of the repository."""
         return {
             "repo_root": self.repo_root,
             "branch": self.branch,
@@ -35,46 +35,46 @@ class Repository:
 
 
 GONE = None
-"""Instead of a repository: it is one no more."""
+"""In place of the state of a directory that is no repository any more."""
 
 
 class Known:
-    """What one watcher has been told."""
+    """State that one watcher has received."""
 
     def __init__(self) -> None:
-        self._told: dict[str, Repository] = {}
+        self._sent: dict[str, Repository] = {}
 
     @property
     def roots(self) -> list[str]:
-        """The repositories that were told of and not taken back."""
-        return list(self._told)
+        """Repositories that the watcher knows."""
+        return list(self._sent)
 
-    def news(self, found: Mapping[str, Repository | None]) -> list[Json]:
-        """Return what to tell of a scan, by root; what it could not read is not in it."""
-        told = []
+    def diff(self, found: Mapping[str, Repository | None]) -> list[Json]:
+        """Return the changes against a scan; repositories missing from it count as unchanged."""
+        changes = []
         for root, repository in found.items():
-            before = self._told.get(root)
+            previous = self._sent.get(root)
             if repository is GONE:
-                if before is not None:
-                    del self._told[root]
-                    told.append(_removed(before))
-            elif repository != before:
-                self._told[root] = repository
-                told.append(repository.to_json())
-        return told
+                if previous is not None:
+                    del self._sent[root]
+                    changes.append(_removed(previous))
+            elif repository != previous:
+                self._sent[root] = repository
+                changes.append(repository.to_json())
+        return changes
 
 
-def messages(news: list[Json], scanned_at: str, largest: int = LARGEST_MESSAGE) -> list[str]:
-    """Return the changes as messages, several where one would be too long."""
+def messages(changes: list[Json], scanned_at: str, largest: int = LARGEST_MESSAGE) -> list[str]:
+    """Return the changes as messages below the size limit."""
     pages: list[list[Json]] = []
-    room = 0
-    for item in news:
+    remaining = 0
+    for item in changes:
         size = len(json.dumps(item)) + 2
-        if not pages or size > room:
+        if not pages or size > remaining:
             pages.append([])
-            room = largest - 200
+            remaining = largest - 200
         pages[-1].append(item)
-        room -= size
+        remaining -= size
     return [
         json.dumps({"type": "changes", "scanned_at": scanned_at, "repositories": page})
         for page in pages
@@ -82,9 +82,9 @@ def messages(news: list[Json], scanned_at: str, largest: int = LARGEST_MESSAGE) 
 
 
 def bounded(diff: str, size: int) -> str:
-    """Return the diff, or a sentence instead of one that is too long to send.
+    """Return the diff, or a sentence in place of one that is too long to send.
 
-    ``size`` is its whole length in bytes, of which ``diff`` may be the beginning.
+    ``size`` is the length of the complete diff in bytes, of which ``diff`` may be the beginning.
     """
     if size > LARGEST_DIFF or len(json.dumps(diff)) > LARGEST_DIFF:
         return f"The diff is too large to show: {size} bytes, at most {LARGEST_DIFF} are sent."
@@ -92,15 +92,15 @@ def bounded(diff: str, size: int) -> str:
 
 
 def without_secret(url: str) -> str:
-    """Return a remote's address without the name and password that may stand in it."""
+    """Return a remote's URL without its userinfo (RFC 3986, 3.2.1)."""
     return _SECRET.sub(r"\1", url)
 
 
-def _removed(before: Repository) -> Json:
+def _removed(previous: Repository) -> Json:
     return {
-        "repo_root": before.repo_root,
-        "branch": before.branch,
-        "remote_origin": before.remote_origin,
+        "repo_root": previous.repo_root,
+        "branch": previous.branch,
+        "remote_origin": previous.remote_origin,
         "unified_diff": "",
         "removed": True,
     }

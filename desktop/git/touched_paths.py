@@ -1,4 +1,4 @@
-"""Which files a chat has touched, so that it is known which repositories it works in."""
+"""Files that a chat has touched, which determine the repositories that it works in."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from deskhand.desktop.tool_calls.caller import CallingChat
 
 MOST_PATHS = 1_000
-"""Kept for each chat; the first to go is the one that was touched longest ago."""
+"""Limit of paths for each chat; the least recently touched is dropped first."""
 MOST_CHATS = 1_000
 
 
@@ -19,36 +19,36 @@ class PathStore:
 
     def __init__(self) -> None:
         self._paths: dict[str, dict[str, None]] = {}
-        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._subscribers: dict[str, set[asyncio.Event]] = {}
 
     def note(self, chat: CallingChat, paths: Sequence[str]) -> None:
-        """Remember absolute paths; none at all only says that something may have changed."""
+        """Record absolute paths and notify subscribers; without paths only notify."""
         for name in dict.fromkeys((chat.id, *chat.ancestors)):
             if paths:
                 self._remember(name, paths)
-            for event in self._waiting.get(name, ()):
+            for event in self._subscribers.get(name, ()):
                 event.set()
 
     def paths(self, chat_id: str) -> list[str]:
-        """Return what the chat has touched, sorted."""
+        """Return the paths that the chat has touched, sorted."""
         return sorted(self._paths.get(chat_id, ()))
 
     @property
     def chats(self) -> frozenset[str]:
-        """The chats that have touched anything, or are watched."""
-        return frozenset((*self._paths, *self._waiting))
+        """Chats that have touched a path or have a subscriber."""
+        return frozenset((*self._paths, *self._subscribers))
 
     @contextmanager
     def subscribed(self, chat_id: str) -> Iterator[asyncio.Event]:
-        """Yield an event that each note for the chat sets. Subscribe first, then read."""
+        """Yield an event that each ``note`` for the chat sets. Subscribe first, then read."""
         event = asyncio.Event()
-        self._waiting.setdefault(chat_id, set()).add(event)
+        self._subscribers.setdefault(chat_id, set()).add(event)
         try:
             yield event
         finally:
-            self._waiting[chat_id].discard(event)
-            if not self._waiting[chat_id]:
-                del self._waiting[chat_id]
+            self._subscribers[chat_id].discard(event)
+            if not self._subscribers[chat_id]:
+                del self._subscribers[chat_id]
 
     def _remember(self, name: str, paths: Sequence[str]) -> None:
         known = self._paths.pop(name, {})

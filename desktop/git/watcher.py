@@ -1,4 +1,8 @@
-"""Look at a chat's repositories whenever something may have changed in them."""
+"""Scans a chat's repositories whenever they may have changed.
+
+A scan costs several git commands. It is triggered by touched paths, by a client's refresh, and
+after an interval, and is limited in rate by `WatchIntervals` and in number by a semaphore.
+"""
 
 import asyncio
 import time
@@ -19,67 +23,71 @@ class Reader(Protocol):
     """Reads the state of a working tree."""
 
     def read(self, root: str) -> Repository:
-        """Return it; blocking. Raises Unreadable."""
+        """Return the state. Blocking. Raises Unreadable."""
 
 
 @dataclass(frozen=True)
 class WatchIntervals:
-    """How often is looked. Seconds."""
+    """Intervals between scans, in seconds."""
 
     longest: float = 30.0
-    """Without any sign of a change."""
+    """Interval without a sign of a change."""
     shortest: float = 1.0
-    """Between two looks, however many signs there are."""
+    """Minimum interval, however many signs of changes there are."""
 
 
 class Watcher:
-    """Watches for any number of listeners; few looks at a time."""
+    """Scans for any number of listeners, two scans at a time."""
 
     def __init__(
         self,
         store: PathStore,
         reader: Reader,
-        pace: WatchIntervals | None = None,
+        intervals: WatchIntervals | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
         self._reader = reader
-        self._pace = pace or WatchIntervals()
+        self._intervals = intervals or WatchIntervals()
         self._clock = clock
         self._wall = wall
-        self._looking = asyncio.Semaphore(2)
+        self._scans = asyncio.Semaphore(2)
 
-    async def changes(self, chat_id: str, asked: asyncio.Event) -> AsyncGenerator[str, None]:
-        """Yield a message for each change, the first about everything; close it.
+    async def changes(self, chat_id: str, refresh: asyncio.Event) -> AsyncGenerator[str, None]:
+        """Yield messages about changes, the first about all repositories. The caller closes it.
 
-        ``asked``: look now.
+        Setting ``refresh`` starts a scan at once.
         """
         known = Known()
         with self._store.subscribed(chat_id) as touched:
             while True:
                 began = self._clock()
                 touched.clear()
-                asked.clear()
-                for message in await self._look(chat_id, known):
+                refresh.clear()
+                for message in await self._scan(chat_id, known):
                     yield message
-                await _either(touched, asked, self._pace.longest)
-                pause = began + self._pace.shortest - self._clock()
+                await _either(touched, refresh, self._intervals.longest)
+                pause = began + self._intervals.shortest - self._clock()
                 if pause > 0:
                     await asyncio.sleep(pause)
 
-    async def _look(self, chat_id: str, known: Known) -> list[str]:
-        async with self._looking:
-            found = await asyncio.to_thread(self._found, self._store.paths(chat_id), known.roots)
+    async def _scan(self, chat_id: str, known: Known) -> list[str]:
+        async with self._scans:
+            found = await asyncio.to_thread(
+                self._read_roots, self._store.paths(chat_id), known.roots
+            )
         at = datetime.fromtimestamp(self._wall(), UTC).isoformat().replace("+00:00", "Z")
-        return messages(known.news(found), at)
+        return messages(known.diff(found), at)
 
-    def _found(self, paths: Sequence[str], before: Sequence[str]) -> dict[str, Repository | None]:
+    def _read_roots(
+        self, paths: Sequence[str], known_roots: Sequence[str]
+    ) -> dict[str, Repository | None]:
         roots = dict.fromkeys([root for path in paths if (root := root_of(path))])
         found: dict[str, Repository | None] = {
-            root: None for root in before if not is_repository(Path(root))
+            root: None for root in known_roots if not is_repository(Path(root))
         }
-        for root in dict.fromkeys([*before, *roots]):
+        for root in dict.fromkeys([*known_roots, *roots]):
             if root not in found:
                 with suppress(Unreadable):
                     found[root] = self._reader.read(root)

@@ -1,4 +1,4 @@
-"""Replace texts in a text: find each, refuse doubt, keep everything else byte for byte."""
+"""Applies edits to a text: each must match unambiguously; all other bytes are kept."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ class Edit:
     new: str
     everywhere: bool = False
     label: str = "edits[0]"
-    """How the caller's request names it, for messages."""
+    """Name of the edit in the request, for messages."""
 
 
 def edited(text: str, edits: Sequence[Edit], path: str) -> str:
-    """Return the text after all edits, each applied to what the one before made.
+    """Return the text after all edits, each applied to the result of the previous one.
 
     Raises:
-        EditError: If one of them has no place, or several and was not meant everywhere.
+        EditError: If an edit matches nowhere, or at several places without ``everywhere``.
     """
     for edit in edits:
         text = _applied(text, edit, path)
@@ -39,7 +39,7 @@ def _applied(text: str, edit: Edit, path: str) -> str:
     if not edit.old:
         raise EditError(f"{edit.label} of {path}: old_text must not be empty")
     usual = dominant(text)
-    # Search and replacement that end their lines differently: the endings are the edit.
+    # If search and replacement have different line endings, the edit is about the endings.
     converting = bool(endings(edit.old) and endings(edit.new)) and (
         endings(edit.old) != endings(edit.new)
     )

@@ -1,4 +1,4 @@
-"""Say what may have gone wrong when a text to replace is not in the file."""
+"""Hints on the likely mistake when a text to replace is not in the file."""
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -10,16 +10,16 @@ from .matching import Key, trimmed, without_trail
 MOST_LINES = 5
 MOST_HINTS = 3
 MOST_COMPARED = 5_000
-"""Lines of a file that are searched for a similar one: the comparison is slow."""
+"""Lines of a file that are compared, as difflib is slow."""
 MOST_SEARCHED = 100
-"""Lines of the old text that are looked for there."""
+"""Lines of the old text that are compared."""
 LONGEST = 200
-"""Characters of a line that are shown."""
+"""Characters of a line that a hint quotes."""
 
 
 def hints(text: str, lines: Sequence[TextLine], search: Sequence[TextLine], new: str) -> str:
-    """Return sentences that help the caller, nothing if there is nothing to say."""
-    # A miscount goes alone: to swap the texts then would change a place that nobody means.
+    """Return sentences for the caller; empty if no mistake is recognized."""
+    # A miscount suppresses the hint about swapped texts, which would then edit the wrong place.
     return _miscounts(lines, search) or _swap(text, lines, new) or _closest(lines, search)
 
 
@@ -46,9 +46,9 @@ def _listed(places: Sequence[object]) -> str:
 
 
 def miscount(wanted: str, actual: str) -> tuple[str, int, int] | None:
-    """Return the character whose run is of another length, and both lengths.
+    """Return the character whose runs differ in length, and both lengths.
 
-    None if the lines differ in anything else, or by one single character.
+    None if the lines differ in anything else, or by a single character.
     """
     start = 0
     shorter = min(len(wanted), len(actual))

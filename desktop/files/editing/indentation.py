@@ -1,4 +1,4 @@
-"""Write one side's indentation in the other side's unit."""
+"""Translates indentation from the caller's unit into that of the file."""
 
 from collections.abc import Iterable
 from math import gcd
@@ -7,7 +7,7 @@ from .line_endings import TextLine
 
 
 def unit_of(lines: Iterable[TextLine]) -> str | None:
-    """Return one step of indentation: a tab, or so many spaces; None if that cannot be told."""
+    """Return one level of indentation, a tab or spaces; None if the lines do not determine it."""
     leads = {line.lead for line in lines if line.lead and not line.blank}
     if not leads:
         return None
@@ -19,7 +19,7 @@ def unit_of(lines: Iterable[TextLine]) -> str | None:
 
 
 def level_of(lead: str, unit: str) -> int | None:
-    """Return how many steps deep a line is, None if it is between steps."""
+    """Return the number of levels of an indentation; None if it is not a multiple of the unit."""
     count, rest = divmod(len(lead), len(unit))
     return count if not rest and lead == unit * count else None
 
@@ -27,10 +27,10 @@ def level_of(lead: str, unit: str) -> int | None:
 def translated(
     lead: str, searched: str, found: str, caller: str | None, file: str | None
 ) -> str | None:
-    """Return ``lead`` as the file would write it.
+    """Return ``lead`` in the indentation style of the file.
 
-    A reference line says how the two sides compare: the caller wrote it with ``searched``, the
-    file has it with ``found``. None if the units or the steps do not tell.
+    A reference line connects both sides: the caller indented it by ``searched``, the file by
+    ``found``. None if units or levels are undetermined.
     """
     if caller is None or file is None:
         return None

@@ -1,4 +1,4 @@
-"""Lines of a text with all that belongs to them, so that they can be put together again exactly."""
+"""Lossless splitting of a text into lines with indentation, trailing blanks and endings."""
 
 import re
 from typing import NamedTuple
@@ -10,7 +10,7 @@ _BREAK = re.compile(r"\r?\n")
 
 
 class TextLine(NamedTuple):
-    """One line in four parts; joined they are the line."""
+    """One line in four parts, whose concatenation is the line."""
 
     lead: str
     text: str
@@ -20,7 +20,7 @@ class TextLine(NamedTuple):
 
     @property
     def blank(self) -> bool:
-        """Whether there is nothing to see on it."""
+        """True if the line contains only white space."""
         return not self.text
 
     def __str__(self) -> str:
@@ -28,28 +28,28 @@ class TextLine(NamedTuple):
 
 
 def lines_of(text: str) -> list[TextLine]:
-    """Split a text; a final newline begins no further line."""
+    """Split a text into lines; a final newline begins no further line."""
     return [_line(m[1], m[2]) for m in _LINE.finditer(text) if m[0]]
 
 
 def joined(lines: list[TextLine]) -> str:
-    """Put lines together again."""
+    """Join lines to a text."""
     return "".join(map(str, lines))
 
 
 def endings(text: str) -> set[str]:
-    """Return which line endings a text uses."""
+    """Return the set of line endings in a text."""
     return set(_BREAK.findall(text))
 
 
 def dominant(text: str) -> str:
-    """Return the ending that most lines have; a tie is for the newline alone."""
+    """Return the most frequent ending; on a tie the newline alone."""
     with_return = text.count("\r\n")
     return "\r\n" if with_return > text.count("\n") - with_return else "\n"
 
 
 def converted(text: str, ending: str) -> str:
-    """Give every line of a text this ending."""
+    """Convert all line endings of a text to ``ending``."""
     return _BREAK.sub(ending, text)
 
 

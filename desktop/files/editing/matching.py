@@ -1,4 +1,4 @@
-"""Find the text that an edit means, first as it is written, then with growing patience."""
+"""Finds the text of an edit: exactly, then with increasing tolerance for white space."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -20,28 +20,28 @@ _FOLDED = str.maketrans(
 
 
 def without_trail(line: TextLine) -> str:
-    """Compare lines but for blanks at their ends."""
+    """Return the key that ignores trailing blanks."""
     return line.lead + line.text
 
 
 def trimmed(line: TextLine) -> str:
-    """Compare lines but for blanks around them."""
+    """Return the key that ignores surrounding blanks."""
     return line.text
 
 
 def folded(line: TextLine) -> str:
-    """Compare lines but for blanks around them and typographic punctuation."""
+    """Return the key that ignores surrounding blanks and typographic punctuation."""
     return line.text.translate(_FOLDED).strip()
 
 
 PASSES: tuple[Key, ...] = (without_trail, trimmed, folded)
-"""In this order; the first that finds anything decides."""
+"""Keys in the order of trial; the first with a match decides."""
 
 
 def exact(text: str, search: str, *, any_ending: bool) -> list[tuple[int, int]]:
-    """Return where ``search`` stands in ``text``, without overlaps.
+    """Return the non-overlapping spans of ``search`` in ``text``.
 
-    With ``any_ending`` a newline stands for one with a carriage return too, and the other way.
+    With ``any_ending``, ``\\n`` and ``\\r\\n`` match each other.
     """
     pattern = re.escape(search)
     if any_ending:
@@ -50,9 +50,9 @@ def exact(text: str, search: str, *, any_ending: bool) -> list[tuple[int, int]]:
 
 
 def windows(lines: Sequence[TextLine], search: Sequence[TextLine], key: Key) -> list[int]:
-    """Return the first line of each place where ``search`` stands, without overlaps.
+    """Return the first line of each non-overlapping match of ``search``.
 
-    Search lines that are all blank stand nowhere: they would match at every gap.
+    Search lines that are all blank match nowhere, as they would match at every gap.
     """
     if not search or all(line.blank for line in search):
         return []

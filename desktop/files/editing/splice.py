@@ -1,8 +1,8 @@
-"""Put a replacement in the place of lines that were found with patience.
+"""Replaces lines that were matched tolerantly, and keeps the file's own white space.
 
-The caller's search text differs from the file in white space. Wherever search and replacement
-agree with each other, the caller meant no change there: the file's own bytes stay. Where they
-differ, the change is written in the file's manner.
+The caller's search text differs from the file in white space. Where search and replacement agree
+with each other, the caller intended no change, and the file's own bytes stay. Where they differ,
+the change is translated into the file's indentation style.
 """
 
 from collections.abc import Sequence
@@ -14,17 +14,17 @@ from .line_endings import TextLine
 
 @dataclass(frozen=True)
 class Alignment:
-    """Which replacement line stands for which searched one."""
+    """Correspondence between replacement lines and search lines."""
 
     prefix: int
-    """So many first lines are the same on both sides, but for white space."""
+    """Number of first lines that are equal on both sides, except for white space."""
     suffix: int
     paired: int
-    """So many lines after the prefix replace each other by their order."""
+    """Number of lines after the prefix that replace each other in order."""
 
 
 def aligned(search: Sequence[TextLine], new: Sequence[TextLine]) -> Alignment:
-    """Compare both sides from their ends."""
+    """Return the alignment of common prefix and suffix."""
     shorter = min(len(search), len(new))
     prefix = 0
     while prefix < shorter and search[prefix].text == new[prefix].text:
@@ -38,13 +38,14 @@ def aligned(search: Sequence[TextLine], new: Sequence[TextLine]) -> Alignment:
 def spliced(
     found: Sequence[TextLine], search: Sequence[TextLine], new: Sequence[TextLine], ending: str
 ) -> list[TextLine]:
-    """Return the lines to stand where ``found`` stood; ``ending`` is the file's usual one."""
+    """Return the lines that replace ``found``; ``ending`` is the file's most frequent one."""
     splice = _Splice(found, search, new)
     lines = [splice.line(number) for number in range(len(new))]
     if not lines:
         return []
     inner = [line if line.end else line._replace(end=ending) for line in lines]
-    # A file that ends without a newline goes on to; else the next line would be swallowed.
+    # Without a newline at its end, the last line of the file keeps none. Any other last line
+    # needs one, or it would merge with the line after it.
     last = "" if not found[-1].end else lines[-1].end or found[-1].end
     return [*inner[:-1], inner[-1]._replace(end=last)]
 
@@ -81,7 +82,7 @@ class _Splice:
         return len(self._search) - from_end if from_end <= self._alignment.suffix else None
 
     def _is_in_file_manner(self) -> bool:
-        """Whether the replacement is indented for the file, or anew, but not as the search is."""
+        """Return True if the replacement has the file's indentation already, or a new one."""
         pairs = [
             (self._found[index].lead, self._search[index].lead, new.lead)
             for number, new in enumerate(self._new)

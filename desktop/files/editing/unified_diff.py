@@ -1,4 +1,4 @@
-"""What an edit changed, as a unified diff."""
+"""Unified diff of an edit."""
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
@@ -7,7 +7,7 @@ CONTEXT = 3
 
 
 def unified(path: str, before: str, after: str) -> str:
-    """Return the diff with ``path`` as both labels, nothing if nothing changed."""
+    """Return the diff with ``path`` as both labels; empty if nothing changed."""
     if before == after:
         return ""
     old, new = _lines(before), _lines(after)
@@ -26,7 +26,7 @@ def unified(path: str, before: str, after: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    # Not splitlines(): form feeds and Unicode separators end no line of a file.
+    # splitlines() would also split at form feeds and Unicode separators.
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 

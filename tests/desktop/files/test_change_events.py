@@ -10,9 +10,9 @@ from deskhand.desktop.files.change_events import (
     MOVED_TO,
     OVERFLOW,
     Change,
-    Notice,
+    InotifyEvent,
     changes,
-    notices,
+    parse_events,
 )
 
 
@@ -23,17 +23,19 @@ def raw(watch: int, mask: int, cookie: int = 0, name: bytes = b"") -> bytes:
 
 def test_notices_are_read_from_their_bytes() -> None:
     data = raw(1, CREATE | IS_DIR, name=b"folder") + raw(2, MODIFY, name=b"\xff")
-    first, second = notices(data)
-    assert first == Notice(1, CREATE | IS_DIR, 0, b"folder")
+    first, second = parse_events(data)
+    assert first == InotifyEvent(1, CREATE | IS_DIR, 0, b"folder")
     assert first.is_dir
-    assert second == Notice(2, MODIFY, 0, b"\xff")
+    assert second == InotifyEvent(2, MODIFY, 0, b"\xff")
     # Whatever is cut off, nothing is made up.
     for end in range(len(data)):
-        assert len(list(notices(data[:end]))) <= 2
+        assert len(list(parse_events(data[:end]))) <= 2
 
 
 def seen(*masks: int, cookie: int = 0) -> list[Change]:
-    return changes([(f"/{at}", Notice(1, mask, cookie, b"")) for at, mask in enumerate(masks)])
+    return changes(
+        [(f"/{at}", InotifyEvent(1, mask, cookie, b"")) for at, mask in enumerate(masks)]
+    )
 
 
 def test_each_kind_is_told() -> None:
@@ -57,7 +59,7 @@ def test_half_a_move_is_an_arrival_or_a_departure() -> None:
 
 
 def test_writes_in_a_row_are_one_change() -> None:
-    writes = [("/f", Notice(1, mask, 0, b"")) for mask in (MODIFY, MODIFY, CLOSE_WRITE)]
+    writes = [("/f", InotifyEvent(1, mask, 0, b"")) for mask in (MODIFY, MODIFY, CLOSE_WRITE)]
     assert [change.to_json() for change in changes(writes)] == [
         {"kind": "modified", "path": "/f", "is_dir": False}
     ]

@@ -12,7 +12,7 @@ from deskhand.desktop.files.disk import (
     replace,
     resolved,
     target,
-    told,
+    translated_errors,
 )
 from deskhand.desktop.files.errors import BadPath, FileError, Forbidden, MissingFile
 
@@ -166,11 +166,11 @@ FAILING: list[tuple[OSError, type[FileError]]] = [
 def test_errors_of_the_system_are_told_with_the_path(
     error: OSError, told_as: type[FileError]
 ) -> None:
-    with pytest.raises(told_as, match="/f") as caught, told("/f"):
+    with pytest.raises(told_as, match="/f") as caught, translated_errors("/f"):
         raise error
     assert caught.value.__cause__ is error
 
 
 def test_a_name_that_is_too_long_is_the_callers_fault(tmp_path: Path) -> None:
-    with pytest.raises(BadPath, match="too long"), told(tmp_path):
+    with pytest.raises(BadPath, match="too long"), translated_errors(tmp_path):
         (tmp_path / ("x" * 300)).read_bytes()

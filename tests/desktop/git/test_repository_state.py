@@ -15,19 +15,19 @@ CHANGED = Repository("/r", "main", "", "+x")
 
 def test_only_what_changed_is_told() -> None:
     known = Known()
-    assert known.news({"/r": HERE}) == [HERE.to_json()]
-    assert known.news({"/r": HERE}) == []
-    assert known.news({}) == []
-    assert known.news({"/r": CHANGED}) == [CHANGED.to_json()]
+    assert known.diff({"/r": HERE}) == [HERE.to_json()]
+    assert known.diff({"/r": HERE}) == []
+    assert known.diff({}) == []
+    assert known.diff({"/r": CHANGED}) == [CHANGED.to_json()]
     assert known.roots == ["/r"]
 
 
 def test_a_repository_is_taken_back_once() -> None:
     known = Known()
-    known.news({"/r": CHANGED})
-    (told,) = known.news({"/r": None})
-    assert told == HERE.to_json() | {"removed": True}
-    assert known.news({"/r": None}) == []
+    known.diff({"/r": CHANGED})
+    (removed,) = known.diff({"/r": None})
+    assert removed == HERE.to_json() | {"removed": True}
+    assert known.diff({"/r": None}) == []
     assert known.roots == []
 
 
