@@ -69,7 +69,7 @@ class FakeChats:
         self.asked: list[tuple[Any, ...]] = []
         self.steps_of: dict[str, tuple[StepView, ...]] = {}
         self.files_of: dict[str, tuple[FileView, ...]] = {}
-        self.said: dict[str, tuple[MessageView, ...]] = {}
+        self.messages_of: dict[str, tuple[MessageView, ...]] = {}
         self.outcome: ToolOutcome | Exception = ToolOutcome({"ok": True})
         self.failure: Exception | None = None
         self.held = asyncio.Event()
@@ -105,7 +105,7 @@ class FakeChats:
         return self.known[chat_id]
 
     async def messages(self, chat_id: str) -> Sequence[MessageView]:
-        return self.said.get(chat_id, ())
+        return self.messages_of.get(chat_id, ())
 
     async def steps(self, chat_id: str) -> Sequence[StepView]:
         return self.steps_of.get(chat_id, ())

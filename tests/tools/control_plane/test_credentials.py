@@ -38,7 +38,7 @@ def test_sessions_and_tokens_outlive_a_restart_as_digests(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("text", ["", '{"instance": ', "[]", '{"sessions": {"a": {"colour": 1}}}'])
-def test_a_file_that_cannot_be_read_signs_out_and_keeps_nobody_from_starting(
+def test_a_file_that_cannot_be_read_ends_sessions_and_not_the_start(
     text: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "sessions.json"

@@ -8,7 +8,7 @@ import pytest
 from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning, held
 
 
-def test_the_second_holder_is_told_who_the_first_is(tmp_path: Path) -> None:
+def test_the_second_holder_learns_the_process_of_the_first(tmp_path: Path) -> None:
     with held(tmp_path), pytest.raises(AlreadyRunning, match=str(os.getpid())), held(tmp_path):
         pytest.fail("must not be held twice")
 

@@ -20,7 +20,7 @@ def test_an_event_is_written_byte_for_byte() -> None:
 
 
 @given(st.dictionaries(st.text(), st.text()))
-def test_whatever_is_told_stays_in_one_line_of_data(data: dict[str, str]) -> None:
+def test_data_stays_in_one_line(data: dict[str, str]) -> None:
     lines = event_bytes(ChatEvent(1, "text", "c1", data)).decode().split("\n")
     assert len(lines) == 5
     assert json.loads(lines[2].removeprefix("data: "))["data"] == data

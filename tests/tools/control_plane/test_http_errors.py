@@ -56,7 +56,7 @@ from deskhand.vncbridge.errors import ClientGone
         (DesktopRefused(409, "No."), ErrorResponse(502, "The desktop refused.", "No.")),
     ],
 )
-def test_each_error_has_its_status_and_words(error: Exception, expected: ErrorResponse) -> None:
+def test_each_error_has_its_status_and_message(error: Exception, expected: ErrorResponse) -> None:
     assert isinstance(error, FAMILIES)
     assert answer(error) == expected
 

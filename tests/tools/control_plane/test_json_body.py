@@ -59,7 +59,7 @@ def test_a_text_may_be_absent_and_has_a_longest_length() -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"message": None}, {"message": ""}, {"message": " \n"}])
-def test_a_needed_text_must_say_something(body: dict[str, object]) -> None:
+def test_a_needed_text_must_not_be_blank(body: dict[str, object]) -> None:
     with pytest.raises(BadBody) as refused:
         needed_text(body, "message", longest=10)
     assert str(refused.value) == "message is required."

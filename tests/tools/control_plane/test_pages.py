@@ -36,7 +36,7 @@ def test_pages_hold_no_inline_script_or_style(page: str) -> None:
     assert all('src="' in clip_etag for clip_etag in re.findall(r"<script[^>]*>", text))
 
 
-def test_modules_import_what_is_served_and_ask_nobody_else(browser: TestClient) -> None:
+def test_modules_import_only_what_is_served(browser: TestClient) -> None:
     for path in FOLDER.glob("*.js"):
         text = path.read_text()
         assert "http://" not in text, path

@@ -60,7 +60,7 @@ def test_lists_in_the_file_become_tuples() -> None:
         ({}, "allowed_hosts = [1]", "allowed_hosts must be a list of texts"),
     ],
 )
-def test_a_mistake_names_its_place(environment: dict[str, str], file: str, message: str) -> None:
+def test_a_mistake_names_its_source(environment: dict[str, str], file: str, message: str) -> None:
     with pytest.raises(BadSetting, match=message):
         load({}, environment, file, HOME)
 

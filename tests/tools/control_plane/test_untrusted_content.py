@@ -38,7 +38,7 @@ def test_a_wanted_download_is_saved_under_its_name() -> None:
     assert headers["Content-Disposition"] == 'attachment; filename="shot 1.png"'
 
 
-def test_a_name_that_is_not_plain_is_given_in_both_forms() -> None:
+def test_a_name_that_is_not_plain_has_both_forms() -> None:
     headers = untrusted("image/png", 'ä"b/../\r\nc.png')
     assert headers["Content-Disposition"] == (
         "inline; filename=\"__b_.._c.png\"; filename*=UTF-8''%C3%A4%22b_.._c.png"
@@ -60,7 +60,7 @@ def test_json_and_events_of_our_own_api_are_no_downloads() -> None:
     assert passed("text/html", "inline")["Content-Disposition"] == "attachment"
 
 
-def test_a_plain_name_given_by_a_desktop_is_kept() -> None:
+def test_a_plain_name_from_a_desktop_is_kept() -> None:
     headers = passed("video/mp4", 'attachment; filename="run 1.mp4"')
     assert headers["Content-Disposition"] == 'attachment; filename="run 1.mp4"'
     assert passed("video/mp4", 'attachment; filename="../x"')["Content-Disposition"] == "inline"

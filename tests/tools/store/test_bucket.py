@@ -17,7 +17,7 @@ from deskhand.tools.store.stored_files import StoredFiles
 from deskhand.tools.store.upload_queue import UploadQueue
 from tests.tools.store.s3 import s3_service
 
-FILM = FileFacts(None, "recording", "film.mp4", "video/mp4")
+RECORDING = FileFacts(None, "recording", "film.mp4", "video/mp4")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_bytes_are_put_in_pieces_and_read_in_ranges(
     asyncio.run(asyncio.wait_for(scenario(), 20))
 
 
-def test_a_bucket_that_does_not_exist_says_so(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_missing_bucket_is_reported(environment: dict[str, str], tmp_path: Path) -> None:
     async def scenario() -> None:
         bucket = Bucket("s3://nowhere", environment)
         (tmp_path / "x").write_bytes(b"x")
@@ -74,11 +74,11 @@ def test_files_live_in_the_bucket_and_outlive_this_machine(
         upload_queue = UploadQueue(disk, bucket, linger=0)
         async with await Store.open(tmp_path / "deskhand.db") as store:
             files = StoredFiles(store, disk, lambda: 5.0, upload_queue)
-            film = await files.save(b"moving", FILM)
+            recording = await files.save(b"moving", RECORDING)
             await upload_queue.move()
-            assert not disk.path(film.id).exists()
-            assert await files.load(film.id) == b"moving"
-            await files.pin(film.id, True)
+            assert not disk.path(recording.id).exists()
+            assert await files.load(recording.id) == b"moving"
+            await files.pin(recording.id, True)
             await upload_queue.move()
         other = FileStore(tmp_path / "other")
         upload_queue = UploadQueue(other, bucket, linger=0)
@@ -89,9 +89,9 @@ def test_files_live_in_the_bucket_and_outlive_this_machine(
             assert await library.rebuild() == Rebuilt(restored=1, forgotten=0)
             assert await library.rebuild() == Rebuilt(restored=0, forgotten=0)
             files = StoredFiles(store, other, lambda: 5.0, upload_queue)
-            assert (await files.get(film.id)).pinned
-            assert [c async for c in files.stream(film.id, 2, 4)] == [b"vi"]
-            await files.delete(film.id)
+            assert (await files.get(recording.id)).pinned
+            assert [c async for c in files.stream(recording.id, 2, 4)] == [b"vi"]
+            await files.delete(recording.id)
             assert await upload_queue.ids() == set()
             await upload_queue.move()
         assert await bucket.names() == []

@@ -104,7 +104,7 @@ def test_many_writers_at_once_all_get_their_turn(tmp_path: Path) -> None:
     assert asyncio.run(scenario()) == 20
 
 
-def test_a_disk_that_is_full_is_said_as_what_it_is(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_as_such(tmp_path: Path) -> None:
     async def fill(session: AsyncSession) -> None:
         await session.execute(text("PRAGMA max_page_count=1"))
         for number in range(1000):
@@ -120,7 +120,7 @@ def test_a_disk_that_is_full_is_said_as_what_it_is(tmp_path: Path) -> None:
     assert "is full" in asyncio.run(scenario())
 
 
-def test_a_place_that_cannot_hold_a_database_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_path_that_cannot_hold_a_database_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     async def scenario() -> str:

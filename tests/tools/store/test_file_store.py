@@ -70,7 +70,7 @@ def test_files_are_described_beside_their_bytes(tmp_path: Path) -> None:
     assert list(store.descriptions()) == [(second, "second ☃")]
 
 
-def test_stamps_name_every_file_that_is_here_whole_or_in_words(tmp_path: Path) -> None:
+def test_stamps_name_every_file_with_bytes_or_a_description(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     plain, full = store.save(b"1").id, store.save(b"2").id
     store.describe(full, "words")
@@ -94,7 +94,7 @@ def test_a_file_is_dropped_only_as_it_was_when_it_was_stamped(tmp_path: Path) ->
     assert list(store.stamps()) == []
 
 
-def test_what_must_be_removed_elsewhere_is_noted_until_it_is(tmp_path: Path) -> None:
+def test_queued_removals_survive_until_they_are_done(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     assert store.queued_removals() == []
     store.queue_removal(["b", "a", "a"])

@@ -85,10 +85,10 @@ def test_a_chat_with_too_many_attachments_loses_its_oldest(tmp_path: Path) -> No
     async def scenario() -> None:
         async with shelf(tmp_path) as s:
             made = [await s.put("attachment", f"{i}") for i in range(5)]
-            film = await s.put("recording")
+            recording = await s.put("recording")
             assert await s.files.make_room("b", 3) == made[:2]
             assert await s.files.make_room("b", 3) == await s.files.make_room("a", 3) == []
-            assert await s.names() == {*made[2:], film}
+            assert await s.names() == {*made[2:], recording}
 
     asyncio.run(scenario())
 
@@ -96,20 +96,22 @@ def test_a_chat_with_too_many_attachments_loses_its_oldest(tmp_path: Path) -> No
 def test_what_the_database_lost_comes_back_from_the_disk(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shelf(tmp_path) as s:
-            film = await s.put("recording", "film.mp4", video_s=3.5)
+            recording = await s.put("recording", "film.mp4", video_s=3.5)
             picture = await s.put("step")
-            before = await s.files.get(film)
+            before = await s.files.get(recording)
 
             async def lose(session: AsyncSession) -> None:
                 await session.execute(delete(FileRow))
 
             await s.store.write(lose)
             assert await s.library.rebuild() == Rebuilt(1, 0)
-            assert await s.files.get(film) == before
-            assert [f.id for f in await s.store.read(lambda n: files.of_chat(n, "b"))] == [film]
+            assert await s.files.get(recording) == before
+            assert [f.id for f in await s.store.read(lambda n: files.of_chat(n, "b"))] == [
+                recording
+            ]
             assert picture not in await s.names()
             assert await s.library.rebuild() == Rebuilt(0, 0)
-            s.files.path(film).unlink()
+            s.files.path(recording).unlink()
             assert await s.library.rebuild() == Rebuilt(0, 1)
             assert await s.names() == set()
 
@@ -176,8 +178,8 @@ def test_a_chat_put_away_long_ago_is_found_unless_something_of_it_is_wanted(
                 session.add_all(rows)
 
             await s.store.write(add)
-            film = await s.files.save(b"x", FileFacts("wanted", "recording", "x", "video/mp4"))
-            await s.files.pin(film.id, True)
+            recording = await s.files.save(b"x", FileFacts("wanted", "recording", "x", "video/mp4"))
+            await s.files.pin(recording.id, True)
             found = await s.store.read(lambda session: chats.archived_before(session, 50.0))
             assert found == ["old"]
 

@@ -6,7 +6,7 @@ import pytest
 from deskhand.tools.store.private_file import write_private
 
 
-def test_only_the_owner_reads_it_whoever_could_before(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_it_even_if_others_could_before(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("old")
     file.chmod(0o644)

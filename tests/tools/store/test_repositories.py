@@ -37,7 +37,7 @@ async def _chat(session: AsyncSession) -> None:
     session.add(chat_row("a"))
 
 
-def test_messages_come_back_as_they_were_said(tmp_path: Path) -> None:
+def test_messages_are_read_as_they_were_written(tmp_path: Path) -> None:
     async def say(session: AsyncSession) -> None:
         for message in SPEECH:
             await messages.append(session, "a", message, 2.0)
@@ -58,8 +58,8 @@ def test_the_queue_is_first_in_first_out_and_no_part_of_the_history(tmp_path: Pa
         assert await messages.queue_length(session, "a") == 2
         assert len(await messages.history(session, "a")) == 1
         assert await messages.promote(session, "a") is True
-        said = [m.content[0] for m in await messages.history(session, "a")]
-        assert said == [Text("busy"), Text("one")]
+        texts = [m.content[0] for m in await messages.history(session, "a")]
+        assert texts == [Text("busy"), Text("one")]
         shown = [view.to_json() for view in await messages.views(session, "a")]
         assert [view["queued"] for view in shown] == [False, False, True]
 

@@ -94,8 +94,8 @@ def test_what_is_left_keeps_the_limits_and_what_is_pinned(files: list[Kept], fre
         free_to_go = [f for f in left if f.kind == "attachment" and f.chat_id == chat]
         assert len(free_to_go) <= 20
         assert len(listed) > 20 or not any(f in removed for f in listed)
-    films = [f for f in left if f.kind in ("recording", "thumbnail")]
-    assert all(f.created_at >= NOW - 90 * DAY for f in films)
-    old = [f for f in films if f.created_at < NOW - 1.001 * DAY]
-    assert not old or sum(f.size for f in films) <= LIMITS.recording_bytes
+    recordings = [f for f in left if f.kind in ("recording", "thumbnail")]
+    assert all(f.created_at >= NOW - 90 * DAY for f in recordings)
+    old = [f for f in recordings if f.created_at < NOW - 1.001 * DAY]
+    assert not old or sum(f.size for f in recordings) <= LIMITS.recording_bytes
     assert expired([f for f in files if f not in removed], NOW, WIDE, LIMITS) == []

@@ -9,7 +9,7 @@ from deskhand.tools.store.secrets import Secret, SecretStore
 HORSE = "correct horse"
 
 
-def test_a_secret_is_given_to_its_chats_and_to_nobody_else() -> None:
+def test_a_secret_is_returned_only_to_its_chats() -> None:
     secret_store = SecretStore()
     secret_store.put(Secret("mail", HORSE, ("a",)))
     secret_store.put(Secret("bank", "battery staple"))
@@ -38,7 +38,7 @@ def test_a_file_of_an_earlier_version_binds_nothing_to_domains(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("text", ["", "[{", "3", '[{"name": "mail"}]', '["mail"]'])
-def test_a_file_that_cannot_be_read_is_told_and_not_replaced(text: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_an_error_and_not_replaced(text: str, tmp_path: Path) -> None:
     file = tmp_path / "secrets.json"
     file.write_text(text)
     with pytest.raises(BadSecret, match="cannot be read"):

@@ -48,7 +48,7 @@ class FakeDepot:
             raise BucketUnavailable("s3://b", "no route")
 
 
-def test_a_file_and_its_words_move_and_leave_this_disk(tmp_path: Path) -> None:
+def test_a_file_and_its_description_are_moved_off_this_disk(tmp_path: Path) -> None:
     async def scenario() -> None:
         disk, object_store = FileStore(tmp_path), FakeDepot()
         upload_queue = UploadQueue(disk, object_store, linger=0)
@@ -65,7 +65,7 @@ def test_a_file_and_its_words_move_and_leave_this_disk(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_new_words_are_sent_without_the_bytes(tmp_path: Path) -> None:
+def test_a_new_description_is_uploaded_without_the_bytes(tmp_path: Path) -> None:
     async def scenario() -> None:
         disk, object_store = FileStore(tmp_path), FakeDepot()
         upload_queue = UploadQueue(disk, object_store, linger=1000)
@@ -81,7 +81,7 @@ def test_new_words_are_sent_without_the_bytes(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_depot_that_fails_costs_nothing_and_is_tried_again(tmp_path: Path) -> None:
+def test_an_upload_that_fails_loses_nothing_and_is_retried(tmp_path: Path) -> None:
     async def scenario() -> None:
         disk, object_store = FileStore(tmp_path), FakeDepot()
         upload_queue = UploadQueue(disk, object_store, linger=0, interval=1000)
@@ -103,7 +103,7 @@ def test_a_depot_that_fails_costs_nothing_and_is_tried_again(tmp_path: Path) -> 
     asyncio.run(scenario())
 
 
-def test_it_looks_again_by_itself(tmp_path: Path) -> None:
+def test_the_disk_is_scanned_again_after_the_interval(tmp_path: Path) -> None:
     async def scenario() -> None:
         disk, object_store = FileStore(tmp_path), FakeDepot()
         running = asyncio.create_task(UploadQueue(disk, object_store, interval=0.01).run())
@@ -117,7 +117,7 @@ def test_it_looks_again_by_itself(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_what_is_removed_while_the_depot_is_away_goes_when_it_is_back(tmp_path: Path) -> None:
+def test_a_removal_while_the_object_store_is_away_is_done_later(tmp_path: Path) -> None:
     async def scenario() -> None:
         disk, object_store = FileStore(tmp_path), FakeDepot()
         upload_queue = UploadQueue(disk, object_store, linger=0)

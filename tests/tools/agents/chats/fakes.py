@@ -1,4 +1,4 @@
-"""A model, desktops and a control plane's worth of chats for tests."""
+"""Fakes of the model and the desktops, and chats over them."""
 
 import asyncio
 import base64
@@ -49,7 +49,7 @@ def report(summary: str, outcome: str = "done") -> ToolCall:
 
 @dataclass
 class ScriptedModel:
-    """Says one thing after another; a step may be a function that is awaited first."""
+    """Replies with one step after the other; a step may be a function that is awaited first."""
 
     script: list[list[Block] | Exception | Callable[[Prompt], Awaitable[list[Block]]]]
     prompts: list[Prompt] = field(default_factory=list)
@@ -68,7 +68,7 @@ class ScriptedModel:
 
 
 class Hold:
-    """A place in a script where the model waits to be let go."""
+    """A step of a script at which the model waits until the test releases it."""
 
     def __init__(self, *blocks: Block) -> None:
         self.reached = asyncio.Event()
@@ -94,7 +94,7 @@ class FakeModels:
 
 @dataclass
 class FakeDesktop:
-    """A desktop service with a recorder, as far as the chats see it."""
+    """A desktop service with a recorder, as the chats use it."""
 
     requests: list[tuple[str, str, Json]] = field(default_factory=list)
     headers: list[str | None] = field(default_factory=list)
@@ -107,9 +107,9 @@ class FakeDesktop:
     screen: bytes | None = None
     """What a screenshot shows."""
     told_text: str | None = None
-    """What is told of a text that is typed, if it goes into a password field."""
-    film_size: int | None = None
-    """What it says of its films; by default the truth."""
+    """Text that the desktop reports in place of one that went into a password field."""
+    video_size: int | None = None
+    """Size that the recorder reports for its videos; by default the real one."""
     on_action: Callable[[], Awaitable[None]] | None = None
     before: dict[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
     """What to await first, by the end of a path."""
@@ -166,11 +166,11 @@ class FakeDesktop:
         if recording_id not in self.recorded:
             raise MachineRefused(404, "Recording not found.")
         self.recording = None
-        film = self.downloaded(f"/api/v0/desktop/recordings/{recording_id}/video?part=1")
-        size = self.film_size or len(film)
+        video = self.downloaded(f"/api/v0/desktop/recordings/{recording_id}/video?part=1")
+        size = self.video_size or len(video)
         part = {"index": 1, "bytes": size, "video_start": 0.0, "end_reason": "completed"}
-        told = {"end_reason": "completed", "complete": True, "take": 1, "parts": [part]}
-        self.recorded[recording_id] |= told
+        stopped = {"end_reason": "completed", "complete": True, "take": 1, "parts": [part]}
+        self.recorded[recording_id] |= stopped
         return self.recorded[recording_id]
 
     async def _act(self, body: Json, call_id: str) -> Json:
@@ -178,8 +178,8 @@ class FakeDesktop:
         if self.on_action is not None:
             await self.on_action()
         self.frames += 1
-        for told in self.recorded.values():
-            told["steps"].append(_step({"tool_call_id": call_id}))
+        for metadata in self.recorded.values():
+            metadata["steps"].append(_step({"tool_call_id": call_id}))
         return {
             "output": f"{body['action']} action performed",
             "screenshot_data": base64.b64encode(b"png").decode(),
@@ -273,7 +273,7 @@ class EchoTool:
 
 
 class BrokenTool:
-    """Fails in a way that nobody thought of."""
+    """Fails with an unexpected exception."""
 
     spec = ToolSpec("broken", "Fail.", {"type": "object"})
 
@@ -298,7 +298,7 @@ class StuckTool:
 
 
 class StoppableTool(StuckTool):
-    """Never answers either, and can say what became of a call that was cut short."""
+    """Never answers, and returns the outcome of a call that was interrupted."""
 
     spec = ToolSpec("stoppable", "Wait.", {"type": "object"})
 
@@ -318,7 +318,7 @@ class OpenChats:
     settings: ChatSettings
 
     async def tool(self, name: str, caller: str, call_id: str = "", **arguments: Any) -> Json:
-        """Use a tool and return its value; an error fails the test."""
+        """Call a tool and return its value; an error fails the test."""
         outcome = await self.try_tool(name, caller, call_id, **arguments)
         assert not outcome.is_error, outcome.error
         return outcome.value
@@ -332,7 +332,7 @@ class OpenChats:
             )
 
     async def error(self, name: str, caller: str, **arguments: Any) -> str:
-        """Use a tool that must fail, and return what it says."""
+        """Call a tool that must fail, and return the error."""
         outcome = await self.try_tool(name, caller, **arguments)
         assert outcome.error is not None, outcome.value
         return outcome.error
@@ -388,6 +388,6 @@ async def open_chats(
                 await chats.close(keep_recordings=keep_recordings)
 
 
-def told(result: ToolResult) -> str:
-    """Return the words of a result."""
+def result_text(result: ToolResult) -> str:
+    """Return the text of a result."""
     return " ".join(block.text for block in result.content if isinstance(block, Text))

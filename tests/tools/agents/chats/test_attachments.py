@@ -16,8 +16,8 @@ def test_an_agent_hands_a_file_to_its_parent(tmp_path: Path) -> None:
         async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             spawned = await p.tool("spawn_computer_use_agent", caller, prompt="Fetch it")
-            told = await p.tool("wait_agent", caller, chat_id=spawned["chat_id"])
-            (handed,) = told["files"]
+            result = await p.tool("wait_agent", caller, chat_id=spawned["chat_id"])
+            (handed,) = result["files"]
             assert (handed["name"], handed["media_type"]) == ("a b.html", "text/html")
             assert handed["size"] == p.files.path(handed["file_id"]).stat().st_size
             for chat_id in (caller, spawned["chat_id"]):

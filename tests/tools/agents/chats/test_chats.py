@@ -203,11 +203,11 @@ def test_a_call_at_work_or_cut_off_is_not_started_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [({"command": "make"}, '{"stopped": {"command": "make"}}'), ({}, "before it gave a result")],
 )
 def test_a_person_who_interrupts_stops_what_the_call_started(
-    tmp_path: Path, arguments: dict[str, str], told: str
+    tmp_path: Path, arguments: dict[str, str], expected: str
 ) -> None:
     async def scenario() -> None:
         tool = StoppableTool()
@@ -220,9 +220,9 @@ def test_a_person_who_interrupts_stops_what_the_call_started(
             assert [s.status for s in await p.chats.steps(chat.id)] == ["interrupted"]
             await p.chats.send(chat.id, "What became of it?")
             await p.until(chat.id, "waiting")
-            said = [block for message in model.prompts[-1].messages for block in message.content]
-            (result,) = [block for block in said if isinstance(block, ToolResult)]
-            assert told in str(result)
+            blocks = [block for message in model.prompts[-1].messages for block in message.content]
+            (result,) = [block for block in blocks if isinstance(block, ToolResult)]
+            assert expected in str(result)
 
     asyncio.run(scenario())
 
@@ -326,7 +326,7 @@ def test_a_chat_in_error_takes_a_message_and_forgets_the_error(tmp_path: Path) -
     asyncio.run(scenario())
 
 
-def test_a_failure_that_nobody_thought_of_ends_the_turn_and_not_the_program(
+def test_an_unexpected_failure_ends_the_turn_and_not_the_program(
     tmp_path: Path,
 ) -> None:
     async def scenario() -> None:
@@ -341,7 +341,7 @@ def test_a_failure_that_nobody_thought_of_ends_the_turn_and_not_the_program(
     asyncio.run(scenario())
 
 
-def test_a_chat_without_a_model_says_what_to_do(tmp_path: Path) -> None:
+def test_a_chat_without_a_model_is_refused_with_advice(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with open_chats(tmp_path) as p:
             caller = await p.caller()
@@ -469,7 +469,7 @@ def test_a_message_to_a_chat_that_waits_for_its_desktop_follows_its_turn(tmp_pat
     asyncio.run(scenario())
 
 
-def test_everything_that_happens_is_told_in_order_with_rising_versions(tmp_path: Path) -> None:
+def test_every_change_is_published_in_order_with_rising_versions(tmp_path: Path) -> None:
     async def scenario() -> None:
         model = ScriptedModel([[call("echo", say="hi")], [Text("Said hi.")]])
         async with open_chats(tmp_path, {"parent": model}) as p:

@@ -39,7 +39,7 @@ def test_a_chat_keeps_its_desktop_while_it_lives() -> None:
     _run(1, scenario)
 
 
-def test_the_longest_at_rest_gives_its_desktop_back_first() -> None:
+def test_the_chat_that_rested_the_longest_loses_its_desktop_first() -> None:
     async def scenario(fixture: Bench) -> None:
         for chat in ("a", "b"):
             await fixture.pool.acquire(chat, chat)
@@ -52,7 +52,7 @@ def test_the_longest_at_rest_gives_its_desktop_back_first() -> None:
     _run(2, scenario)
 
 
-def test_who_waits_is_served_in_order() -> None:
+def test_waiting_chats_are_served_in_order() -> None:
     async def scenario(fixture: Bench) -> None:
         await fixture.pool.acquire("a", "A")
         order: list[str] = []
@@ -77,7 +77,7 @@ def test_who_waits_is_served_in_order() -> None:
     _run(1, scenario)
 
 
-def test_a_desktop_that_rests_for_long_is_taken_back_unless_somebody_watches() -> None:
+def test_a_desktop_that_rests_for_long_is_released_unless_a_person_watches() -> None:
     async def scenario(fixture: Bench) -> None:
         for chat in ("a", "b", "c"):
             await fixture.pool.acquire(chat, chat)
@@ -97,7 +97,7 @@ def test_a_desktop_that_rests_for_long_is_taken_back_unless_somebody_watches() -
     _run(3, scenario)
 
 
-def test_a_desktop_that_somebody_watches_is_not_given_to_another_chat() -> None:
+def test_a_watched_desktop_is_not_released_for_another_chat() -> None:
     async def scenario(fixture: Bench) -> None:
         await fixture.pool.acquire("a", "A")
         fixture.pool.rest("a")
@@ -113,7 +113,7 @@ def test_a_desktop_that_somebody_watches_is_not_given_to_another_chat() -> None:
     _run(1, scenario)
 
 
-def test_who_waits_does_not_sleep_through_what_happens_while_it_looks() -> None:
+def test_a_change_during_the_check_for_room_is_not_missed() -> None:
     class Slow(FakeMachines):
         """Takes its time to say whether somebody watches."""
 
@@ -154,7 +154,7 @@ def test_a_desktop_that_died_makes_room() -> None:
     _run(1, scenario)
 
 
-def test_a_place_is_known_before_the_chat_asks() -> None:
+def test_a_position_is_known_before_the_request() -> None:
     async def scenario(fixture: Bench) -> None:
         for chat in "abcd":
             fixture.pool.expect(chat)
@@ -170,7 +170,7 @@ def test_a_place_is_known_before_the_chat_asks() -> None:
     _run(2, scenario)
 
 
-def test_giving_up_the_place_lets_the_next_one_move_up() -> None:
+def test_a_chat_that_stops_waiting_lets_the_next_one_move_up() -> None:
     async def scenario(fixture: Bench) -> None:
         await fixture.pool.acquire("a", "A")
         waiting = asyncio.create_task(fixture.pool.acquire("b", "B"))

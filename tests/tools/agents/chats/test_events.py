@@ -7,13 +7,13 @@ async def _kinds(subscription: ChatSubscription, count: int) -> list[str]:
     return [(await anext(subscription)).kind for _ in range(count)]
 
 
-def test_what_happens_after_subscribing_is_heard_although_nobody_waits_yet() -> None:
+def test_events_after_subscribing_are_queued_before_the_first_read() -> None:
     async def scenario() -> list[str]:
         hub = EventHub()
-        with hub.subscribe("a") as heard:
+        with hub.subscribe("a") as subscription:
             hub.publish("status", "a")
             hub.publish("step", "a")
-            return await _kinds(heard, 2)
+            return await _kinds(subscription, 2)
 
     assert asyncio.run(scenario()) == ["status", "step"]
 
@@ -21,8 +21,8 @@ def test_what_happens_after_subscribing_is_heard_although_nobody_waits_yet() -> 
 def test_a_listener_that_waits_is_woken() -> None:
     async def scenario() -> ChatEvent:
         hub = EventHub(first_id=7)
-        heard = hub.subscribe()
-        task = asyncio.create_task(anext(heard))
+        subscription = hub.subscribe()
+        task = asyncio.create_task(anext(subscription))
         await asyncio.sleep(0)
         hub.publish("status", "a", {"state": "running"})
         return await task
@@ -30,13 +30,13 @@ def test_a_listener_that_waits_is_woken() -> None:
     assert asyncio.run(scenario()) == ChatEvent(7, "status", "a", {"state": "running"})
 
 
-def test_other_chats_are_not_heard() -> None:
+def test_events_of_other_chats_are_not_received() -> None:
     async def scenario() -> str:
         hub = EventHub()
-        heard = hub.subscribe("a")
+        subscription = hub.subscribe("a")
         hub.publish("status", "b")
         hub.publish("step", "a")
-        return (await anext(heard)).kind
+        return (await anext(subscription)).kind
 
     assert asyncio.run(scenario()) == "step"
 
@@ -44,42 +44,42 @@ def test_other_chats_are_not_heard() -> None:
 def test_texts_of_one_chat_replace_each_other_while_they_wait() -> None:
     async def scenario() -> list[str]:
         hub = EventHub()
-        heard = hub.subscribe()
+        subscription = hub.subscribe()
         for chat, text in (("a", "H"), ("a", "Hello"), ("b", "W"), ("a", "Hello!")):
             hub.publish("text", chat, {"text": text})
         hub.close()
-        return [event.data["text"] async for event in heard]
+        return [event.data["text"] async for event in subscription]
 
     assert asyncio.run(scenario()) == ["Hello", "W", "Hello!"]
 
 
-def test_a_slow_listener_is_told_that_it_lost_something() -> None:
+def test_a_slow_subscriber_receives_lost() -> None:
     async def scenario() -> list[str]:
         hub = EventHub(limit=2)
-        heard = hub.subscribe()
+        subscription = hub.subscribe()
         for _ in range(3):
             hub.publish("step", "a")
         hub.publish("status", "a")
-        return await _kinds(heard, 2)
+        return await _kinds(subscription, 2)
 
     assert asyncio.run(scenario()) == ["lost", "status"]
 
 
-def test_who_comes_back_hears_what_was_missed() -> None:
+def test_a_reconnecting_client_receives_the_missed_events() -> None:
     async def scenario() -> list[int]:
         hub = EventHub()
         seen = hub.publish("status", "a")
         hub.publish("step", "a")
         hub.publish("step", "b")
         hub.publish("status", "a")
-        heard = hub.subscribe("a", after=seen.id)
+        subscription = hub.subscribe("a", after=seen.id)
         hub.close()
-        return [event.id async for event in heard]
+        return [event.id async for event in subscription]
 
     assert asyncio.run(scenario()) == [2, 4]
 
 
-def test_who_comes_back_too_late_or_from_another_life_must_read_again() -> None:
+def test_a_client_that_reconnects_too_late_or_with_a_foreign_id_receives_lost() -> None:
     async def scenario() -> list[str]:
         hub = EventHub(limit=2)
         for _ in range(4):
@@ -96,11 +96,11 @@ def test_who_comes_back_too_late_or_from_another_life_must_read_again() -> None:
 def test_closing_ends_the_listeners_also_those_that_come_later() -> None:
     async def scenario() -> list[ChatEvent]:
         hub = EventHub()
-        heard = hub.subscribe()
-        task = asyncio.create_task(_all(heard))
+        subscription = hub.subscribe()
+        task = asyncio.create_task(_all(subscription))
         await asyncio.sleep(0)
         hub.close()
-        await heard.aclose()
+        await subscription.aclose()
         return await task + await _all(hub.subscribe())
 
     async def _all(subscription: ChatSubscription) -> list[ChatEvent]:
@@ -112,9 +112,9 @@ def test_closing_ends_the_listeners_also_those_that_come_later() -> None:
 def test_a_closed_listener_is_offered_nothing() -> None:
     async def scenario() -> list[ChatEvent]:
         hub = EventHub()
-        heard = hub.subscribe()
-        heard.close()
+        subscription = hub.subscribe()
+        subscription.close()
         hub.publish("status", "a")
-        return [event async for event in heard]
+        return [event async for event in subscription]
 
     assert asyncio.run(scenario()) == []

@@ -16,11 +16,11 @@ def test_an_agent_asks_a_person_and_goes_on_with_the_answer(tmp_path: Path) -> N
             caller = await p.caller()
             spawned = await p.tool("spawn_computer_use_agent", caller, prompt="Sign in")
             chat_id = spawned["chat_id"]
-            told = await p.tool("wait_agent", caller, chat_id=chat_id)
-            assert told["status"] == "requires_action"
-            assert told["requires_action"] == {"kind": "human", "question": "Please sign in."}
-            assert "Please sign in." in told["report"]
-            assert "timed_out" not in told
+            result = await p.tool("wait_agent", caller, chat_id=chat_id)
+            assert result["status"] == "requires_action"
+            assert result["requires_action"] == {"kind": "human", "question": "Please sign in."}
+            assert "Please sign in." in result["report"]
+            assert "timed_out" not in result
             with pytest.raises(BadChatRequest):
                 await p.chats.answer(chat_id, "  ")
             await p.chats.answer(chat_id, " Done. ")
@@ -47,7 +47,7 @@ def test_stopping_takes_the_question_back(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_message_that_interrupts_takes_the_place_of_the_answer(tmp_path: Path) -> None:
+def test_a_message_that_interrupts_replaces_the_answer(tmp_path: Path) -> None:
     async def scenario() -> None:
         model = ScriptedModel([list(ASKS), [report("Something else")]])
         async with open_chats(tmp_path, {"child": model}) as p:
@@ -60,7 +60,7 @@ def test_a_message_that_interrupts_takes_the_place_of_the_answer(tmp_path: Path)
     asyncio.run(scenario())
 
 
-def test_a_question_that_a_restart_cut_off_is_told_to_the_model(tmp_path: Path) -> None:
+def test_a_question_that_a_restart_cut_off_is_reported_to_the_model(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with open_chats(tmp_path, {"child": ScriptedModel([list(ASKS)])}) as first:
             chat = await first.chats.create(prompt="Sign in", mode="computer_use")
@@ -82,7 +82,7 @@ def test_a_chat_at_rest_cannot_ask(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_question_without_words_is_sent_back(tmp_path: Path) -> None:
+def test_a_blank_question_is_refused(tmp_path: Path) -> None:
     async def scenario() -> None:
         model = ScriptedModel([[call("request_human", reason=" ")], [report("Never mind")]])
         async with open_chats(tmp_path, {"child": model}) as p:

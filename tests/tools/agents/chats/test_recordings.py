@@ -113,7 +113,9 @@ def test_a_step_that_does_not_arrive_is_only_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hurried", [False, True])
-def test_what_takes_too_long_is_given_up_and_leaves_no_file(tmp_path: Path, hurried: bool) -> None:
+def test_a_download_that_takes_too_long_ends_and_leaves_no_file(
+    tmp_path: Path, hurried: bool
+) -> None:
     async def scenario() -> None:
         async with bench(tmp_path) as b:
             recording = b.open(started=True)
@@ -190,7 +192,7 @@ def test_a_copy_of_another_size_removes_nothing(tmp_path: Path, size: int) -> No
     async def scenario() -> None:
         async with bench(tmp_path) as b:
             await b.open().ensure()
-            b.desktop.film_size = size
+            b.desktop.video_size = size
             await b.finish()
             await b.recordings.clear("child")
             assert deleted(b) == []
@@ -213,10 +215,10 @@ def test_what_is_kept_of_a_recording_leads_nowhere_on_its_desktop(tmp_path: Path
     async def scenario() -> None:
         async with bench(tmp_path) as b:
             await b.open().ensure()
-            told = b.desktop.recorded["child"]
-            told |= {"recording_file_ids": ["r/1"], "video_url": "/gone"}
-            told["steps"] = [{"picture_url": "/gone", "tool_call_id": "c"}]
-            told["steps"][0] |= {"video_start": 1.0, "video_end": 2.0}
+            metadata = b.desktop.recorded["child"]
+            metadata |= {"recording_file_ids": ["r/1"], "video_url": "/gone"}
+            metadata["steps"] = [{"picture_url": "/gone", "tool_call_id": "c"}]
+            metadata["steps"][0] |= {"video_start": 1.0, "video_end": 2.0}
             recorded = await b.finish()
             kept = (await b.files.get(recorded.file_ids[0])).metadata
             assert recorded.video_times == {"c": (1.0, 2.0)}

@@ -16,7 +16,7 @@ from tests.tools.agents.chats.fakes import (
     call,
     open_chats,
     report,
-    told,
+    result_text,
 )
 
 HORSE = 'correct "horse"'
@@ -54,10 +54,10 @@ def test_a_known_value_is_masked_in_all_that_is_kept_of_a_call(tmp_path: Path) -
         ) as p:
             with p.chats.events(None) as news:
                 chat = await p.chats.create(prompt="Go", mode="computer_use")
-                heard: list[Any] = []
+                events: list[Any] = []
                 async with asyncio.timeout(LIMIT):
                     while (await p.chats.get(chat.id)).state != "waiting":
-                        heard.append(await anext(news))
+                        events.append(await anext(news))
             steps = await p.chats.steps(chat.id)
             assert steps[0].title == "leak: echo ••••"
             assert steps[0].arguments == {"command": "echo ••••"}
@@ -70,8 +70,8 @@ def test_a_known_value_is_masked_in_all_that_is_kept_of_a_call(tmp_path: Path) -
                 for block in message.content
                 if isinstance(block, ToolResult)
             ]
-            assert '"said": "a ••••"' in told(results[0])
-            kept = [*map(str, steps), *map(str, results), *map(str, heard)]
+            assert '"said": "a ••••"' in result_text(results[0])
+            kept = [*map(str, steps), *map(str, results), *map(str, events)]
             assert not any("horse" in one for one in kept)
             (desktop,) = p.machines.desktops.values()
             assert desktop.posted("desktop/secrets")[0] == {"values": [HORSE]}
@@ -93,14 +93,14 @@ def test_a_step_that_types_has_its_text_once_that_is_known_to_be_no_password(
         async with open_chats(tmp_path, {"child": model}, machines=machines) as p:
             with p.chats.events(None) as news:
                 chat = await p.chats.create(prompt="Go", mode="computer_use")
-                heard: list[Any] = []
+                events: list[Any] = []
                 async with asyncio.timeout(LIMIT):
                     while (await p.chats.get(chat.id)).state != "waiting":
-                        heard.append(await anext(news))
+                        events.append(await anext(news))
             (step, *_) = await p.chats.steps(chat.id)
             assert (step.arguments, step.title) == ({"text": kept}, title)
-            told = [one.data["title"] for one in heard if one.kind == "step"]
-            assert told[:2] == ["type: 7 characters", title]
+            titles = [one.data["title"] for one in events if one.kind == "step"]
+            assert titles[:2] == ["type: 7 characters", title]
 
     asyncio.run(scenario())
 
@@ -124,14 +124,14 @@ def test_an_agent_types_a_secret_that_it_never_sees(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_where_nothing_was_entrusted_no_tool_tells_of_secrets(tmp_path: Path) -> None:
+def test_without_secrets_no_tool_mentions_them(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with open_chats(tmp_path) as p:
             assert "type_secret" not in [spec.name for spec in p.chats.tool_specs()]
         async with open_chats(tmp_path, secret_store=secret_store("stranger")) as p:
             assert "type_secret" in [spec.name for spec in p.chats.tool_specs()]
             wanted = {"name": "mail"}
-            said = await p.chats.call_tool("type_secret", wanted, await p.caller(), "call-1")
-            assert said.error == "there is no secret of that name for you; you have none"
+            outcome = await p.chats.call_tool("type_secret", wanted, await p.caller(), "call-1")
+            assert outcome.error == "there is no secret of that name for you; you have none"
 
     asyncio.run(scenario())

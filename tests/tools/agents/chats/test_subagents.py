@@ -84,7 +84,7 @@ def test_a_second_wait_gives_the_same_result_until_there_is_a_new_message(tmp_pa
     asyncio.run(scenario())
 
 
-def test_a_wait_that_runs_out_of_time_tells_how_far_the_child_is(tmp_path: Path) -> None:
+def test_a_wait_that_times_out_returns_the_childs_progress(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(report("Done"))
         child = ScriptedModel([[act("left_click", coordinate=[1, 2])], hold])
@@ -92,16 +92,16 @@ def test_a_wait_that_runs_out_of_time_tells_how_far_the_child_is(tmp_path: Path)
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             await hold.reached.wait()
-            told = await p.tool(WAIT, caller, chat_id=chat_id, timeout_seconds=0.01)
-            assert told["timed_out"] is True
-            assert told["status"] == "running"
-            assert told["steps"] == 1
-            assert told["last_action"] == "left_click: 1, 2"
-            assert told["elapsed_ms"] > 0
-            assert told["live_url"] == "http://plane/desktops/desktop-1"
-            assert told["type"] == "computer_use"
-            assert (await p.files.load(told["screenshot_file_id"])) == b"png"
-            assert "report" not in told
+            result = await p.tool(WAIT, caller, chat_id=chat_id, timeout_seconds=0.01)
+            assert result["timed_out"] is True
+            assert result["status"] == "running"
+            assert result["steps"] == 1
+            assert result["last_action"] == "left_click: 1, 2"
+            assert result["elapsed_ms"] > 0
+            assert result["live_url"] == "http://plane/desktops/desktop-1"
+            assert result["type"] == "computer_use"
+            assert (await p.files.load(result["screenshot_file_id"])) == b"png"
+            assert "report" not in result
             hold.released.set()
             assert (await p.tool(WAIT, caller, chat_id=chat_id))["report"] == "Done"
 
@@ -116,9 +116,9 @@ def test_an_interval_of_zero_or_less_is_the_usual_patience(tmp_path: Path) -> No
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
             for seconds in (0, -5):
-                told = await p.tool(WAIT, caller, chat_id=chat_id, timeout_seconds=seconds)
-                assert told["timed_out"] is True
-                assert told["screenshot_file_id"] is None
+                result = await p.tool(WAIT, caller, chat_id=chat_id, timeout_seconds=seconds)
+                assert result["timed_out"] is True
+                assert result["screenshot_file_id"] is None
 
     asyncio.run(scenario())
 
@@ -224,7 +224,7 @@ def test_a_child_has_no_children(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_child_whose_model_fails_is_told_as_a_result(tmp_path: Path) -> None:
+def test_a_failed_model_of_a_child_is_reported_as_its_result(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[act("screenshot")], ModelUnavailable("overloaded", 3)])
         async with open_chats(tmp_path, {"child": child}) as p:
@@ -315,7 +315,7 @@ def test_a_child_that_never_touches_its_desktop_is_recorded_when_waited_for(
     asyncio.run(scenario())
 
 
-def test_a_child_that_ended_while_nobody_waited_was_stored_then(tmp_path: Path) -> None:
+def test_a_child_that_ended_without_a_wait_was_stored_then(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[act("screenshot")], [report("Done")]])
         async with open_chats(tmp_path, {"child": child}) as p:
@@ -360,7 +360,7 @@ def test_a_child_can_be_put_on_a_desktop_that_is_there(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_budget_ends_the_turn_and_says_so(tmp_path: Path) -> None:
+def test_a_budget_ends_the_turn_and_is_named_in_the_error(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[act("screenshot")] for _ in range(5)])
         async with open_chats(tmp_path, {"child": child}) as p:
@@ -390,8 +390,8 @@ def test_a_message_to_a_busy_child_waits_for_its_turn(tmp_path: Path) -> None:
             hold.released.set()
             result = await p.tool(WAIT, caller, chat_id=chat_id)
             assert result["report"] == "Second done"
-            said = [m.content[0].get("text") for m in await p.chats.messages(chat_id)][:3]
-            assert said == ["One", "First done", "Two"]
+            texts = [m.content[0].get("text") for m in await p.chats.messages(chat_id)][:3]
+            assert texts == ["One", "First done", "Two"]
 
     asyncio.run(scenario())
 
@@ -442,7 +442,7 @@ def test_an_interrupted_child_rests_and_its_open_call_is_answered(tmp_path: Path
     asyncio.run(scenario())
 
 
-def test_closing_a_child_ends_its_turn_and_gives_its_desktop_back(tmp_path: Path) -> None:
+def test_closing_a_child_ends_its_turn_and_its_desktop(tmp_path: Path) -> None:
     async def scenario() -> None:
         hold = Hold(report("Never"))
         child = ScriptedModel([[act("screenshot")], hold, [report("A new life")]])
@@ -482,7 +482,7 @@ def test_children_are_listed_newest_change_first(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_more_children_than_desktops_wait_for_their_place(tmp_path: Path) -> None:
+def test_more_children_than_desktops_wait_in_the_queue(tmp_path: Path) -> None:
     async def scenario() -> None:
         holds = [Hold(report(str(n))) for n in range(3)]
         models = {str(n): ScriptedModel([holds[n]]) for n in range(3)}
@@ -495,8 +495,8 @@ def test_more_children_than_desktops_wait_for_their_place(tmp_path: Path) -> Non
                 ids.append(spawned["chat_id"])
                 if n == 0:
                     await holds[0].reached.wait()
-            told = await p.tool(WAIT, caller, chat_id=ids[2], timeout_seconds=0.2)
-            assert (told["status"], told["place"]) == ("queued", 2)
+            result = await p.tool(WAIT, caller, chat_id=ids[2], timeout_seconds=0.2)
+            assert (result["status"], result["place"]) == ("queued", 2)
             for hold in holds:
                 hold.released.set()
             done = await p.tool(WAIT, caller, chat_ids=ids)
@@ -518,8 +518,8 @@ def test_a_wait_for_a_chat_that_is_deleted_ends(tmp_path: Path) -> None:
             await p.chats.delete(chat_id)
             outcome = await wait
             # It is at rest first and gone then; the wait sees the one or the other.
-            told = outcome.error or outcome.value["status"]
-            assert "waiting" in told or chat_id in told or "not a subagent" in told
+            result = outcome.error or outcome.value["status"]
+            assert "waiting" in result or chat_id in result or "not a subagent" in result
 
     asyncio.run(scenario())
 
@@ -535,8 +535,8 @@ def test_an_agent_without_a_screen_works_with_commands_and_files_only(tmp_path: 
             caller = await p.caller()
             spawned = await p.tool("spawn_agent", caller, type="explore", prompt="Look around")
             assert spawned["type"] == "explore"
-            told = await p.tool("wait_agent", caller, chat_id=spawned["chat_id"])
-            assert (told["report"], told["recording_status"]) == ("Found", "none")
+            result = await p.tool("wait_agent", caller, chat_id=spawned["chat_id"])
+            assert (result["report"], result["recording_status"]) == ("Found", "none")
             assert p.machines.acquired == []
             (first, *_) = helper.prompts
             names = {spec.name for spec in first.tools}

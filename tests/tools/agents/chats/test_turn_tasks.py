@@ -7,33 +7,33 @@ from deskhand.tools.agents.chats.turn_tasks import Turns
 
 @dataclass
 class FakeWorker:
-    """Notes what it is asked, and does what a test tells it to."""
+    """Logs its calls, and does what the test has set."""
 
     log: list[str] = field(default_factory=list)
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     follow: list[bool] = field(default_factory=list)
-    on_settle: Callable[[], None] | None = None
+    on_finish: Callable[[], None] | None = None
     failure: Exception | None = None
 
     async def run(self, chat_id: str) -> str:
-        self.log.append(f"attempt {chat_id}")
+        self.log.append(f"run {chat_id}")
         self.begun.set()
         await self.gate.wait()
         return "done"
 
     async def finish(self, chat_id: str, ended: str | None) -> bool:
         await asyncio.sleep(0)
-        self.log.append(f"settle {chat_id} {ended}")
+        self.log.append(f"finish {chat_id} {ended}")
         if self.failure is not None:
             raise self.failure
-        if self.on_settle is not None:
-            act, self.on_settle = self.on_settle, None
+        if self.on_finish is not None:
+            act, self.on_finish = self.on_finish, None
             act()
         return self.follow.pop(0) if self.follow else False
 
     async def requeue(self, chat_id: str) -> None:
-        self.log.append(f"put back {chat_id}")
+        self.log.append(f"requeue {chat_id}")
 
 
 def _run(scenario: Callable[[FakeWorker, Turns[str]], object]) -> list[str]:
@@ -48,37 +48,37 @@ def _run(scenario: Callable[[FakeWorker, Turns[str]], object]) -> list[str]:
     return asyncio.run(main())
 
 
-def test_a_turn_is_attempted_and_settled() -> None:
+def test_a_turn_is_run_and_finished() -> None:
     async def scenario(worker: FakeWorker, turns: Turns[str]) -> None:
         worker.gate.set()
         turns.start("a")
         await turns.over("a")
         await turns.over("a")
 
-    assert _run(scenario) == ["attempt a", "settle a done"]
+    assert _run(scenario) == ["run a", "finish a done"]
 
 
-def test_another_turn_follows_when_the_settling_says_so() -> None:
+def test_another_turn_follows_when_finish_returns_true() -> None:
     async def scenario(worker: FakeWorker, turns: Turns[str]) -> None:
         worker.gate.set()
         worker.follow = [True, False]
         turns.start("a")
         await turns.over("a")
 
-    assert _run(scenario) == ["attempt a", "settle a done"] * 2
+    assert _run(scenario) == ["run a", "finish a done"] * 2
 
 
-def test_a_start_while_the_last_turn_is_settled_is_not_lost() -> None:
+def test_a_start_while_the_last_turn_is_finished_is_not_lost() -> None:
     async def scenario(worker: FakeWorker, turns: Turns[str]) -> None:
         worker.gate.set()
-        worker.on_settle = lambda: turns.start("a")
+        worker.on_finish = lambda: turns.start("a")
         turns.start("a")
         await turns.over("a")
 
-    assert _run(scenario) == ["attempt a", "settle a done"] * 2
+    assert _run(scenario) == ["run a", "finish a done"] * 2
 
 
-def test_interrupting_cuts_the_attempt_short_and_settles_it() -> None:
+def test_interrupting_cancels_the_run_and_finishes_the_turn() -> None:
     async def scenario(worker: FakeWorker, turns: Turns[str]) -> None:
         turns.start("a")
         await worker.begun.wait()
@@ -86,7 +86,7 @@ def test_interrupting_cuts_the_attempt_short_and_settles_it() -> None:
         turns.interrupt("nobody")
         await turns.over("a")
 
-    assert _run(scenario) == ["attempt a", "settle a None"]
+    assert _run(scenario) == ["run a", "finish a None"]
 
 
 def test_closing_puts_back_what_goes_on_and_starts_nothing_more() -> None:
@@ -97,10 +97,10 @@ def test_closing_puts_back_what_goes_on_and_starts_nothing_more() -> None:
         turns.start("b")
         await turns.close()
 
-    assert _run(scenario) == ["attempt a", "put back a"]
+    assert _run(scenario) == ["run a", "requeue a"]
 
 
-def test_a_turn_that_ended_before_the_close_is_settled() -> None:
+def test_a_turn_that_ended_before_the_close_is_finished() -> None:
     async def scenario(worker: FakeWorker, turns: Turns[str]) -> None:
         worker.gate.set()
         worker.follow = [True]
@@ -108,10 +108,10 @@ def test_a_turn_that_ended_before_the_close_is_settled() -> None:
         await worker.begun.wait()
         await turns.close()
 
-    assert _run(scenario) == ["attempt a", "settle a done"]
+    assert _run(scenario) == ["run a", "finish a done"]
 
 
-def test_a_turn_that_cannot_be_settled_leaves_no_task() -> None:
+def test_a_turn_whose_finish_fails_leaves_no_task() -> None:
     async def scenario(worker: FakeWorker, turns: Turns[str]) -> None:
         worker.gate.set()
         worker.failure = OSError("disk full")
@@ -121,7 +121,7 @@ def test_a_turn_that_cannot_be_settled_leaves_no_task() -> None:
         turns.start("a")
         await turns.over("a")
 
-    assert _run(scenario) == ["attempt a", "settle a done"] * 2
+    assert _run(scenario) == ["run a", "finish a done"] * 2
 
 
 def test_a_chat_that_works_is_not_started_again_by_ensuring_it() -> None:
@@ -132,7 +132,7 @@ def test_a_chat_that_works_is_not_started_again_by_ensuring_it() -> None:
         worker.gate.set()
         await turns.over("a")
 
-    assert _run(scenario) == ["attempt a", "settle a done"]
+    assert _run(scenario) == ["run a", "finish a done"]
 
 
 def test_chats_work_at_the_same_time() -> None:
@@ -147,4 +147,4 @@ def test_chats_work_at_the_same_time() -> None:
         await turns.over("b")
 
     log = _run(scenario)
-    assert log[:2] == ["attempt a", "attempt b"]
+    assert log[:2] == ["run a", "run b"]

@@ -25,11 +25,11 @@ def result(number: int, *content: Text | Image) -> ToolResult:
 
 
 def steps(count: int) -> tuple[Message, ...]:
-    said = [Message("user", (Text("Look."),))]
+    messages = [Message("user", (Text("Look."),))]
     for number in range(count):
-        said.append(Message("assistant", (call(number),)))
-        said.append(Message("user", (result(number),)))
-    return tuple(said)
+        messages.append(Message("assistant", (call(number),)))
+        messages.append(Message("user", (result(number),)))
+    return tuple(messages)
 
 
 def shown(messages: tuple[Message, ...]) -> list[str]:
@@ -72,35 +72,35 @@ def test_the_number_of_pictures_stays_within_keep_and_batch(
 
 
 def test_an_open_call_at_the_end_gets_a_result() -> None:
-    said = (*steps(0), Message("assistant", (call(1), call(2))))
-    (*_, last) = history.closed(said)
+    messages = (*steps(0), Message("assistant", (call(1), call(2))))
+    (*_, last) = history.closed(messages)
     assert last == Message("user", (history.interrupted(call(1)), history.interrupted(call(2))))
 
 
-def test_a_missing_result_is_put_in_its_place_before_what_was_said_later() -> None:
-    said = (
+def test_a_missing_result_is_inserted_before_later_messages() -> None:
+    messages = (
         *steps(0),
         Message("assistant", (call(1), call(2))),
         Message("user", (Text("Stop!"), result(2))),
     )
-    (*_, last) = history.closed(said)
+    (*_, last) = history.closed(messages)
     assert last.content == (history.interrupted(call(1)), result(2), Text("Stop!"))
 
 
 def test_results_in_two_messages_are_brought_together_in_order() -> None:
-    said = (
+    messages = (
         *steps(0),
         Message("assistant", (call(1), call(2))),
         Message("user", (result(2),)),
         Message("user", (result(1), Text("Go on."))),
     )
-    (*_, last) = history.closed(said)
+    (*_, last) = history.closed(messages)
     assert last.content == (result(1), result(2), Text("Go on."))
 
 
 def test_results_without_a_call_are_dropped() -> None:
-    said = (Message("user", (Text("Hi."), result(7))), Message("assistant", (Text("Hello."),)))
-    assert history.closed(said)[0].content == (Text("Hi."),)
+    messages = (Message("user", (Text("Hi."), result(7))), Message("assistant", (Text("Hello."),)))
+    assert history.closed(messages)[0].content == (Text("Hi."),)
     assert history.closed((Message("user", (result(7),)),)) == ()
 
 
@@ -126,14 +126,14 @@ messages = st.lists(
 
 @given(messages)
 def test_whatever_was_written_down_every_call_is_answered_right_after_it(
-    said: list[Message],
+    messages: list[Message],
 ) -> None:
     cleaned = [
         Message(
             m.role,
             tuple(b for b in m.content if isinstance(b, ToolCall) == (m.role == "assistant")),
         )
-        for m in said
+        for m in messages
     ]
     closed = history.closed(cleaned)
     for before, after in zip(closed, (*closed, Message("user", ()))[1:], strict=True):
@@ -145,13 +145,13 @@ def test_whatever_was_written_down_every_call_is_answered_right_after_it(
 
 
 def test_the_middle_of_a_result_that_is_too_long_is_left_out() -> None:
-    said = (
+    messages = (
         Message("user", (Text("y" * 40),)),
         Message("assistant", (call(0),)),
         Message("user", (result(0, Text("a" * 20 + "z" * 20), Text("short"), shot(0)),)),
     )
-    first, _, last = history.shortened(said, 30)
-    assert first == said[0]
+    first, _, last = history.shortened(messages, 30)
+    assert first == messages[0]
     (given,) = last.content
     assert isinstance(given, ToolResult)
     expected = Text("a" * 20 + "\n[… 10 characters left out here …]\n" + "z" * 10)

@@ -4,11 +4,11 @@ from deskhand.tools.agents.loop.prompts import CHILD, UNTRUSTED, Mode, system_pr
 
 
 @pytest.mark.parametrize("mode", ["general", "computer_use", "explore"])
-def test_every_agent_is_told_what_not_to_trust(mode: Mode) -> None:
+def test_every_prompt_names_untrusted_content(mode: Mode) -> None:
     assert UNTRUSTED in system_prompt(mode, child=False)
 
 
-def test_only_a_child_is_told_that_somebody_waits_for_its_report() -> None:
+def test_only_the_prompt_of_a_child_asks_for_a_report() -> None:
     assert CHILD in system_prompt("computer_use", child=True)
     assert CHILD not in system_prompt("computer_use", child=False)
 

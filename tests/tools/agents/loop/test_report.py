@@ -41,9 +41,9 @@ def test_a_wrong_report_names_what_is_wrong(arguments: dict[str, Any], word: str
         read_report(arguments)
 
 
-def test_plain_words_are_taken_for_success() -> None:
-    said = (Text("First. "), ToolCall("c", "execute", {}), Text(""), Text("Second."))
-    assert assumed_report(said) == Report("First.\n\nSecond.", "done", "assumed")
+def test_plain_text_is_assumed_to_report_success() -> None:
+    content = (Text("First. "), ToolCall("c", "execute", {}), Text(""), Text("Second."))
+    assert assumed_report(content) == Report("First.\n\nSecond.", "done", "assumed")
     assert text_of(()) == ""
 
 

@@ -39,7 +39,7 @@ def results(message: Message) -> list[ToolResult]:
     return [b for b in message.content if isinstance(b, ToolResult)]
 
 
-def test_plain_words_end_the_turn_as_an_assumed_success() -> None:
+def test_plain_text_ends_the_turn_as_an_assumed_success() -> None:
     end = turn(ModelOf(reply(Text("It is done."))))
     assert (end.outcome, end.report, end.outcome_source) == ("done", "It is done.", "assumed")
     assert (end.error, end.error_kind, end.steps) == (None, None, 0)
@@ -136,7 +136,7 @@ def test_a_result_always_bears_the_id_and_toolset_of_its_call() -> None:
     assert results(transcript.kept[2]) == [ToolResult("c1", (Text("ok"),), toolset="computer")]
 
 
-def test_calls_left_open_by_an_earlier_life_are_answered_first() -> None:
+def test_calls_left_open_by_an_earlier_process_are_answered_first() -> None:
     transcript = MemoryTranscript(user("Do it."), Message("assistant", (CLICK, RUN)))
     model = ModelOf(reply(Text("I see.")))
     turn(model, transcript)
@@ -161,7 +161,9 @@ def test_tokens_are_added_up_and_kept_with_their_message() -> None:
         (TurnBudget(tokens=15), "15 tokens"),
     ],
 )
-def test_a_used_up_budget_ends_the_turn_and_says_so(budget: TurnBudget, word: str) -> None:
+def test_a_spent_budget_ends_the_turn_and_is_named_in_the_error(
+    budget: TurnBudget, word: str
+) -> None:
     seconds = iter((0.0, 0.0, 120.0))
     settings = LoopSettings("m", "s", budget)
     replies = (reply(Text("Working."), RUN), reply(RUN))
@@ -192,11 +194,11 @@ def test_the_time_of_people_before_the_turn_is_no_gift() -> None:
     seconds = iter((0.0, 0.0, 10.0, 140.0))
     toolbox = ToolboxOf()
 
-    async def told(call: ToolCall) -> ToolResult:
+    async def with_people(call: ToolCall) -> ToolResult:
         toolbox.people_seconds = 3600.0
         return await succeeded(call)
 
-    toolbox.answer = told
+    toolbox.answer = with_people
     settings = LoopSettings("m", "s", TurnBudget(minutes=2))
     end = turn(
         ModelOf(reply(RUN), reply(RUN), reply(RUN)),
@@ -255,7 +257,7 @@ def test_a_paused_turn_is_sent_back_as_it_is() -> None:
     assert end.report == "Done."
 
 
-def test_cancelling_while_the_model_speaks_keeps_its_words() -> None:
+def test_cancelling_during_a_reply_keeps_its_text() -> None:
     async def scenario() -> None:
         transcript = MemoryTranscript(user("Do it."))
         model = ModelOf(asyncio.Event())
@@ -318,7 +320,7 @@ def test_cancelling_while_a_tool_runs_answers_every_call() -> None:
     asyncio.run(scenario())
 
 
-def test_an_agent_that_goes_in_circles_is_ended() -> None:
+def test_a_stuck_agent_is_ended() -> None:
     toolbox = ToolboxOf()
     end = turn(ModelOf(*[reply(RUN)] * 30), None, toolbox)
     assert (end.outcome, end.error_kind) == ("failed", "watchdog")

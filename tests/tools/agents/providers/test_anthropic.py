@@ -30,7 +30,7 @@ class Setting:
     def __init__(self, server: ScriptedModelServer) -> None:
         self.server = server
         self.pauses: list[float] = []
-        self.heard: list[str] = []
+        self.texts: list[str] = []
         self.pictures = MemoryPictures(f1=encoded(screen()))
         self.model = self.client()
 
@@ -50,7 +50,7 @@ class Setting:
         self, *messages: Message, model: str = "test", client: AnthropicModel | None = None
     ) -> ModelReply:
         prompt = Prompt("Be good.", messages or (user("Go."),), (SPEC,), True, model)
-        return await (client or self.model).reply(prompt, self.heard.append)
+        return await (client or self.model).reply(prompt, self.texts.append)
 
 
 @asynccontextmanager
@@ -68,7 +68,7 @@ def run(scenario: Callable[[], Any]) -> None:
     asyncio.run(scenario())
 
 
-def test_a_reply_comes_back_with_words_calls_and_tokens() -> None:
+def test_a_reply_has_its_text_calls_and_tokens() -> None:
     async def scenario() -> None:
         async with playing(CALLING) as s:
             reply = await s.ask()
@@ -89,8 +89,8 @@ def test_a_reply_comes_back_with_words_calls_and_tokens() -> None:
             assert reply.stop_reason == "tool_use"
             assert reply.usage.input_tokens > 0
             assert reply.usage.output_tokens > 0
-            assert s.heard[-1] == "I click."
-            assert s.heard[0] == "I cl"
+            assert s.texts[-1] == "I click."
+            assert s.texts[0] == "I cl"
 
     run(scenario)
 
@@ -129,7 +129,7 @@ def test_what_goes_wrong_for_a_while_is_tried_again(kind: str) -> None:
             assert reply.content[0] == Text("I click.")
             assert s.pauses == [1.0, 2.0, 4.0]
             assert [entry.fault for entry in s.server.log] == [kind] * 3 + [None]
-            assert s.heard[-1] == "I click."
+            assert s.texts[-1] == "I click."
 
     run(scenario)
 
@@ -164,7 +164,7 @@ def test_an_answer_that_breaks_off_leaves_nothing_to_the_collector(kind: str) ->
     run(scenario)
 
 
-def test_pauses_grow_to_a_minute_and_attempts_end() -> None:
+def test_pauses_grow_to_a_minute_and_attempts_are_limited() -> None:
     async def scenario() -> None:
         async with playing({"say": "x", "fault": {"kind": "server_error", "times": 99}}) as s:
             with pytest.raises(ModelUnavailable) as caught:

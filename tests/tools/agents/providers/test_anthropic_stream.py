@@ -25,8 +25,8 @@ def begun(index: int, block: Json) -> Json:
 
 
 def delta(index: int, kind: str, **fields: str) -> Json:
-    told = {"type": f"{kind}_delta", **fields}
-    return {"type": "content_block_delta", "index": index, "delta": told}
+    expected = {"type": f"{kind}_delta", **fields}
+    return {"type": "content_block_delta", "index": index, "delta": expected}
 
 
 def ended(reason: str | None) -> Json:
@@ -81,9 +81,11 @@ def test_a_reply_is_put_together() -> None:
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_bytes_may_come_one_at_a_time(newline: str) -> None:
     reply = StreamedReply()
-    told = [word for byte in wire(*WHOLE, newline=newline) for word in reply.feed(bytes([byte]))]
+    expected = [
+        word for byte in wire(*WHOLE, newline=newline) for word in reply.feed(bytes([byte]))
+    ]
     # All but the ping.
-    assert len(told) == len(WHOLE) - 1
+    assert len(expected) == len(WHOLE) - 1
     assert reply.result() == read(*WHOLE)
 
 
@@ -102,8 +104,8 @@ def test_a_thought_keeps_its_seal() -> None:
         delta(0, "thinking", thinking="m."),
         delta(0, "signature", signature="sealed"),
     ]
-    told = {"type": "thinking", "thinking": "Hmm.", "signature": "sealed"}
-    assert content(START, *thought, ended("end_turn"), STOP) == (Thinking(told),)
+    expected = {"type": "thinking", "thinking": "Hmm.", "signature": "sealed"}
+    assert content(START, *thought, ended("end_turn"), STOP) == (Thinking(expected),)
 
 
 def test_what_is_new_in_the_protocol_is_passed_over() -> None:
@@ -111,7 +113,7 @@ def test_what_is_new_in_the_protocol_is_passed_over() -> None:
     assert content(START, *WORDS, *news, ended("end_turn"), STOP) == (Text("Grüße"),)
 
 
-def test_an_answer_without_words_calls_or_a_reason_ends_the_turn() -> None:
+def test_a_reply_without_text_calls_or_a_reason_ends_the_turn() -> None:
     assert read(START, ended(None), STOP) == ModelReply((), "end_turn", Usage(7, 5, 2))
 
 
@@ -149,7 +151,7 @@ def test_data_that_are_no_event_are_no_reply(data: str) -> None:
         read_bytes(f"data: {data}\n\n".encode())
 
 
-def test_an_error_in_the_middle_is_told_in_its_own_words() -> None:
+def test_an_error_in_the_stream_is_raised_with_its_message() -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Too much."}}
     reply = StreamedReply()
     assert list(reply.feed(wire(START, *WORDS, error, *call("{}")))) == [False, False, True, True]

@@ -87,7 +87,7 @@ def test_neighbours_of_one_role_become_one_message() -> None:
     assert [b["text"] for b in body["messages"][0]["content"]] == ["a", "b"]
 
 
-def test_results_come_before_other_words_and_blank_words_not_at_all() -> None:
+def test_results_come_before_other_text_and_blank_text_is_left_out() -> None:
     text = Message("user", (Text("Wait!"), Text(" "), ToolResult("c2", (Text(""), Text("ok")))))
     body = request(user("Hi."), Message("assistant", (RUN,)), text)
     kinds = [b["type"] for b in body["messages"][2]["content"]]
@@ -96,7 +96,7 @@ def test_results_come_before_other_words_and_blank_words_not_at_all() -> None:
     assert len(request(user("Hi."), Message("assistant", (Text(""),)))["messages"]) == 1
 
 
-def test_a_failed_result_is_told_in_words_only() -> None:
+def test_a_failed_result_contains_only_text() -> None:
     failed = ToolResult("c2", (Text("no"), SHOT), is_error=True)
     wordless = ToolResult("c2", (SHOT,), is_error=True)
     for result, text in ((failed, "no"), (wordless, "The tool failed.")):

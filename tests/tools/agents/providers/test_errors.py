@@ -6,7 +6,7 @@ from deskhand.tools.agents.providers.errors import (
 )
 
 
-def test_a_refusal_says_what_to_do() -> None:
+def test_a_refusal_contains_advice() -> None:
     error = ModelRefused(401, "invalid key", "Check the API key.")
     assert str(error) == (
         "the model provider refused the request (401): invalid key. Check the API key."

@@ -78,7 +78,7 @@ def test_an_unknown_script_is_named_with_the_known_ones() -> None:
     assert made == []
 
 
-def test_a_providers_model_without_a_key_says_what_to_do() -> None:
+def test_a_providers_model_without_a_key_is_refused_with_advice() -> None:
     found, made = models()
     with pytest.raises(NoModel, match="ANTHROPIC_API_KEY"):
         found.resolve("claude-opus-5-5", role="child")

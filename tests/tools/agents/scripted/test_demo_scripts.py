@@ -168,7 +168,7 @@ def test_the_parent_spawns_waits_again_and_quotes_the_report() -> None:
 
 
 @pytest.mark.parametrize("changes", [True, False])
-def test_the_tour_ends_whatever_the_panel_looks_like(changes: bool) -> None:
+def test_the_tour_ends_with_any_panel(changes: bool) -> None:
     pictures = MemoryPictures(
         before=encoded(screen()), after=encoded(screen(((0, 0, 600, 400), (0, 0, 0))))
     )

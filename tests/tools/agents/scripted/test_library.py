@@ -18,6 +18,6 @@ def test_a_script_has_the_name_of_its_file(tmp_path: Path) -> None:
     assert (script.name, script.steps[0].say) == ("greeting", "Grüezi")
 
 
-def test_what_is_no_yaml_is_said_to_be_none() -> None:
+def test_invalid_yaml_is_refused() -> None:
     with pytest.raises(BadScript, match="mine: the file: is not YAML"):
         parse_script("mine", "steps: [")

@@ -102,7 +102,7 @@ def test_a_message_after_the_end_begins_anew() -> None:
     assert len(set(ids)) == len(ids)
 
 
-def test_a_script_of_words_alone_is_played_by_turns() -> None:
+def test_a_script_of_text_alone_is_played_turn_by_turn() -> None:
     chat = Chat({"say": "First."}, {"say": "Second."})
     assert [words(chat.say("a")), words(chat.say("b")), words(chat.say("c"))] == [
         "First.",
@@ -146,7 +146,7 @@ def test_a_position_beyond_a_shortened_script_is_its_end() -> None:
     assert chat.answer().stop_reason == "end_turn"
 
 
-def test_a_step_that_needs_a_blob_looks_then_waits_then_goes_on() -> None:
+def test_a_step_that_needs_a_blob_takes_a_screenshot_then_waits_then_continues() -> None:
     chat = Chat(HIT, {"say": "Hit."})
     assert calls(chat.say("Go.")) == [("screenshot", {})]
     assert calls(chat.answer(picture=BLANK)) == [("wait", {"duration": 1})]
@@ -170,7 +170,7 @@ def test_what_never_appears_ends_in_a_report_if_there_is_one() -> None:
     assert (name, report["outcome"]) == ("report", "blocked")
 
 
-def test_what_never_appears_ends_in_words_without_the_report_tool() -> None:
+def test_a_blob_that_never_appears_ends_with_text_without_the_report_tool() -> None:
     chat = Chat(HIT)
     chat.say("Go.")
     chat.answer(picture=BLANK)
@@ -204,7 +204,7 @@ def test_a_point_without_its_blob_ends_the_turn() -> None:
     assert "no blob" in words(chat.answer(picture=BLANK))
 
 
-def test_a_step_is_played_again_while_its_result_says_so() -> None:
+def test_a_step_is_repeated_while_its_result_has_the_key() -> None:
     wait = {"calls": [{"wait_agent": {"chat_id": "{result:chat_id}"}}], "again_while": "timed_out"}
     chat = Chat({"calls": [{"spawn": {}}]}, wait, {"say": "It says {result:report}"})
     chat.say("Go.")

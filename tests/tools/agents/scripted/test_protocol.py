@@ -230,7 +230,7 @@ def sized(width: int, height: int) -> str:
         (put("system", 0, "cache_control", "for", value=1), "system.0.cache_control.for"),
     ],
 )
-def test_a_broken_request_is_refused_with_the_place(change: Change, where: str) -> None:
+def test_an_invalid_request_is_refused_with_the_path(change: Change, where: str) -> None:
     body = good()
     change(body)
     with pytest.raises(InvalidRequest) as caught:

@@ -96,7 +96,7 @@ def test_faults_and_repeats_are_read() -> None:
         ({"steps": [{"say": "x", "again_while": 1}]}, "steps.0.again_while"),
     ],
 )
-def test_an_error_names_the_script_and_the_place(data: object, where: str) -> None:
+def test_an_error_names_the_script_and_the_path(data: object, where: str) -> None:
     with pytest.raises(BadScript) as caught:
         read_script("mine", data)
     assert caught.value.where == where

@@ -66,7 +66,7 @@ def test_the_prefix_of_scripted_models_may_stand_before_the_name() -> None:
     serve(scenario)
 
 
-def test_the_packaged_scripts_and_those_given_are_known_by_name() -> None:
+def test_packaged_and_additional_scripts_are_known_by_name() -> None:
     async def scenario(server: ScriptedModelServer, post: Post) -> None:
         assert set(server.names) >= {"demo-parent", "demo-child", "tour", "test"}
         response = await post({**BODY, "model": "other"})
@@ -110,7 +110,7 @@ def test_what_is_no_request_is_a_bad_request(body: bytes) -> None:
     serve(scenario)
 
 
-def test_the_place_of_an_error_is_named_and_logged() -> None:
+def test_the_path_of_an_error_is_named_and_logged() -> None:
     async def scenario(server: ScriptedModelServer, post: Post) -> None:
         response = await post({**BODY, "mesages": []})
         assert response.json()["error"]["message"].startswith("request.mesages: ")
@@ -119,7 +119,7 @@ def test_the_place_of_an_error_is_named_and_logged() -> None:
     serve(scenario)
 
 
-def test_faults_come_as_often_as_the_script_says_and_for_each_request_anew() -> None:
+def test_faults_occur_as_often_as_the_script_wants_for_each_request() -> None:
     fault = {"kind": "rate_limit", "times": 2}
     script = read_script("test", {"steps": [{"say": "At last.", "fault": fault}]})
 

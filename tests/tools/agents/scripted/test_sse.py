@@ -47,7 +47,7 @@ def test_events_come_in_the_order_of_the_protocol() -> None:
     assert events[9]["delta"]["stop_reason"] == "tool_use"
 
 
-def test_the_whole_message_says_the_same() -> None:
+def test_the_whole_message_has_the_same_content() -> None:
     message = sse.whole(TURN, REQUEST, "msg_1")
     assert message["content"] == list(TURN.content)
     assert (message["id"], message["model"], message["stop_reason"]) == ("msg_1", "m", "tool_use")

@@ -222,7 +222,7 @@ def test_a_refused_service_token_is_no_end_of_the_persons_session(tmp_path: Path
     asyncio.run(scenario())
 
 
-def test_a_desktop_that_is_away_is_told(tmp_path: Path) -> None:
+def test_an_unreachable_desktop_is_reported(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         async with DesktopClient("unix:/nowhere/at/all", "t") as service, made.client() as client:
@@ -262,7 +262,7 @@ def test_what_may_not_pass_is_refused_with_a_reason(
     asyncio.run(scenario())
 
 
-async def greeted(connection: ClientConnection) -> str:
+async def first_message_of(connection: ClientConnection) -> str:
     greeting = await connection.recv()
     await connection.send(b"abc")
     assert await connection.recv() == b"cba"
@@ -276,7 +276,7 @@ def test_a_websocket_passes_both_ways(tmp_path: Path) -> None:
             path = f"{D1}/desktop/vnc?role=view&ticket=x"
             async with w.websocket(path, subprotocols=["binary"]) as connection:
                 assert connection.subprotocol == "binary"
-                assert await greeted(connection) == "role=view Bearer service-token"
+                assert await first_message_of(connection) == "role=view Bearer service-token"
                 await connection.send(bytes(2 * MEBIBYTE))
                 assert len(await connection.recv()) == 2 * MEBIBYTE
             async with w.websocket(f"{D1}/desktop/vnc") as connection:
@@ -321,7 +321,7 @@ def test_a_chats_desktop_is_watched_by_the_chats_id(tmp_path: Path) -> None:
         async with world(tmp_path) as w:
             chat = w.control_plane.chats.add(desktop_id="d1")
             async with w.websocket(f"/api/v0/chats/{chat.id}/desktop") as connection:
-                assert await greeted(connection) == " Bearer service-token"
+                assert await first_message_of(connection) == " Bearer service-token"
 
     asyncio.run(scenario())
 
@@ -331,8 +331,8 @@ def test_a_chats_repositories_are_watched_by_the_chats_id(tmp_path: Path) -> Non
         async with world(tmp_path) as w:
             chat = w.control_plane.chats.add(desktop_id="d1")
             async with w.websocket(f"/api/v0/chats/{chat.id}/git/watch") as connection:
-                said = await greeted(connection)
-                assert said == f"chat_id={chat.id} Bearer service-token"
+                first_message = await first_message_of(connection)
+                assert first_message == f"chat_id={chat.id} Bearer service-token"
 
     asyncio.run(scenario())
 

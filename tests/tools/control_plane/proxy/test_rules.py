@@ -159,7 +159,7 @@ def test_a_name_cannot_break_out_of_its_header() -> None:
     assert to_desktop([], name="a\r\nX: y\u00e9")["deskhand-caller"] == "aX: y"
 
 
-def test_a_desktop_gets_no_say_about_the_pages_origin() -> None:
+def test_a_desktop_cannot_affect_the_origin_of_the_pages() -> None:
     given = [
         (b"Content-Type", b"image/png"),
         (b"ETag", b'"1"'),

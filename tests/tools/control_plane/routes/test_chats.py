@@ -89,7 +89,7 @@ def test_a_wrong_body_makes_no_chat(tmp_path: Path, body: Any, message: str) -> 
     asyncio.run(scenario())
 
 
-def test_bad_json_is_told_with_its_place(tmp_path: Path) -> None:
+def test_bad_json_is_refused_with_its_position(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with control_plane(tmp_path).client() as client:
             reply = await client.post(CHATS, content=b"{nope")
@@ -100,7 +100,7 @@ def test_bad_json_is_told_with_its_place(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_missing_model_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_missing_model_is_refused_with_advice(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         made.chats.failure = NoModel("set ANTHROPIC_API_KEY")
@@ -169,12 +169,12 @@ def test_one_chat_is_shown_with_steps_files_usage_and_children(tmp_path: Path) -
     asyncio.run(scenario())
 
 
-def test_what_was_said_is_shown(tmp_path: Path) -> None:
+def test_the_messages_are_shown(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         chat = made.chats.add()
-        said = MessageView(1, chat.id, 0, "user", ({"type": "text", "text": "hi"},), 1.0)
-        made.chats.said[chat.id] = (said,)
+        message = MessageView(1, chat.id, 0, "user", ({"type": "text", "text": "hi"},), 1.0)
+        made.chats.messages_of[chat.id] = (message,)
         async with made.client() as client:
             body = (await client.get(f"{CHATS}/{chat.id}/messages")).json()
         assert body["messages"][0]["content"] == [{"type": "text", "text": "hi"}]
@@ -255,7 +255,7 @@ def test_a_move_that_the_state_forbids_is_a_conflict(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_deleted_chat_leaves_nothing_to_say(tmp_path: Path) -> None:
+def test_a_deleted_chat_has_no_body(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         chat = made.chats.add()
@@ -332,7 +332,7 @@ def test_a_question_is_answered(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_an_answer_that_nobody_waits_for_is_a_conflict(tmp_path: Path) -> None:
+def test_an_answer_without_a_question_is_a_conflict(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         chat = made.chats.add()

@@ -81,7 +81,7 @@ def test_wrong_wishes_start_nothing(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_desktop_that_does_not_start_is_told_with_the_reason(tmp_path: Path) -> None:
+def test_a_desktop_that_does_not_start_is_reported_with_the_reason(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         made.desktops.failure = DesktopNotStarted("Xvnc is not installed")
@@ -93,7 +93,7 @@ def test_a_desktop_that_does_not_start_is_told_with_the_reason(tmp_path: Path) -
     asyncio.run(scenario())
 
 
-def test_a_desktop_that_goes_away_while_it_starts_is_told(tmp_path: Path) -> None:
+def test_a_desktop_that_ends_while_it_starts_is_reported(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         made.desktops.failure = DesktopUnavailable("no answer")

@@ -89,7 +89,7 @@ def test_what_happens_once_the_stream_is_open_is_never_missed(tmp_path: Path) ->
     asyncio.run(scenario())
 
 
-def test_a_listener_that_comes_back_hears_what_it_missed(tmp_path: Path) -> None:
+def test_a_reconnecting_client_receives_what_it_missed(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         for chat_id in ("c1", "c2"):
@@ -193,7 +193,7 @@ def test_there_are_only_so_many_streams_at_once(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_the_limit_of_streams_is_told(tmp_path: Path) -> None:
+def test_the_limit_of_streams_is_a_429(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         async with served(made) as client, contextlib.AsyncExitStack() as streams:

@@ -117,7 +117,7 @@ def test_bytes_that_the_client_has_are_not_sent_again(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_the_head_of_a_file_tells_its_size(tmp_path: Path) -> None:
+def test_the_head_of_a_file_has_its_size(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         file = made.files.add(b"12345")
@@ -219,7 +219,7 @@ def test_a_part_behind_the_end_of_what_is_elsewhere_cannot_be_sent(tmp_path: Pat
     asyncio.run(scenario())
 
 
-def test_a_file_can_be_pinned_and_let_go(tmp_path: Path) -> None:
+def test_a_file_can_be_pinned_and_unpinned(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         file = made.files.add()

@@ -56,7 +56,7 @@ def recorded(made: ControlPlaneFixture, *, elsewhere: bool = False) -> ChatView:
     )
 
 
-def test_a_stored_recording_is_told_as_one_film(tmp_path: Path) -> None:
+def test_stored_recordings_are_one_run_video(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         chat = recorded(made)
@@ -111,7 +111,7 @@ PARTS = ("video", "video?part=2", "thumbnail", "clip?from=1&to=5", "steps/1/pict
 
 
 @pytest.mark.parametrize("what", PARTS)
-def test_who_has_it_is_told_so_and_a_head_tells_its_length(tmp_path: Path, what: str) -> None:
+def test_a_known_tag_is_a_304_and_a_head_has_the_length(tmp_path: Path, what: str) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         address = f"{ROOT}/{recorded(made).id}/{what}"
@@ -168,7 +168,7 @@ def test_a_clip_is_cut_over_several_files_wherever_they_are(
     assert list(tmp_path.glob("incoming-*")) == []
 
 
-def test_chapters_are_of_the_film_or_of_one_file(tmp_path: Path) -> None:
+def test_chapters_are_of_the_run_video_or_of_one_file(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         address = f"{ROOT}/{recorded(made).id}/steps.vtt"
@@ -198,7 +198,9 @@ def test_chapters_are_of_the_film_or_of_one_file(tmp_path: Path) -> None:
         ("clip?from=nan", 400, "Request is not valid."),
     ],
 )
-def test_what_a_film_has_not_is_said(tmp_path: Path, what: str, status: int, message: str) -> None:
+def test_missing_parts_of_a_run_video_are_reported(
+    tmp_path: Path, what: str, status: int, message: str
+) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         async with made.client() as client:
@@ -222,11 +224,11 @@ def test_a_run_without_a_recording_has_none_of_it(tmp_path: Path, what: str) -> 
     asyncio.run(scenario())
 
 
-def test_a_recording_without_a_thumbnail_says_so(tmp_path: Path) -> None:
+def test_a_missing_thumbnail_is_reported(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
-        film = made.files.add(kind="recording", metadata=described(1.0, "x"))
-        chat = made.chats.add(recording_file_ids=(film.id,))
+        recording = made.files.add(kind="recording", metadata=described(1.0, "x"))
+        chat = made.chats.add(recording_file_ids=(recording.id,))
         async with made.client() as client:
             reply = await client.get(f"{ROOT}/{chat.id}/thumbnail")
         assert (reply.status_code, reply.json()["message"]) == (404, "Thumbnail not found.")

@@ -142,20 +142,24 @@ def test_an_unknown_run_is_not_found(tmp_path: Path) -> None:
 def test_a_run_is_pinned_with_all_parts_of_its_recording(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
-        film, still = made.files.add(kind="recording"), made.files.add(kind="thumbnail")
-        run = made.chats.add(recording_file_ids=("lost", film.id), thumbnail_file_id=still.id)
+        recording, still = made.files.add(kind="recording"), made.files.add(kind="thumbnail")
+        run = made.chats.add(recording_file_ids=("lost", recording.id), thumbnail_file_id=still.id)
         bare = made.chats.add()
         async with made.client() as client:
             address = f"/api/v0/runs/{run.id}/pin"
             pinned = (await client.put(address)).json()
-            assert pinned == {"chat_id": run.id, "pinned": True, "file_ids": [film.id, still.id]}
+            assert pinned == {
+                "chat_id": run.id,
+                "pinned": True,
+                "file_ids": [recording.id, still.id],
+            }
             assert made.files.known[still.id].pinned
             (listed,) = (await client.get("/api/v0/recordings")).json()["recordings"]
             assert listed["pinned"] is True
             (shown,) = (await client.get(f"/api/v0/runs/{run.id}")).json()["recordings"]
             assert shown["pinned"] is True
             assert (await client.delete(address)).json()["pinned"] is False
-            assert not made.files.known[film.id].pinned
+            assert not made.files.known[recording.id].pinned
             assert (await client.put(f"/api/v0/runs/{bare.id}/pin")).status_code == 404
             assert (await client.put(f"/api/v0/runs/{uuid4()}/pin")).status_code == 404
 

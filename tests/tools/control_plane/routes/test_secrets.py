@@ -13,8 +13,8 @@ SECRETS = "/api/v0/secrets"
 
 def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
     async def scenario() -> None:
-        vault = SecretStore()
-        async with control_plane(tmp_path, pages=[router(vault)]).client() as client:
+        secrets = SecretStore()
+        async with control_plane(tmp_path, pages=[router(secrets)]).client() as client:
             nobodys = {"chats": None, "domains": None}
             put = await client.put(f"{SECRETS}/mail", json={"value": "correct horse"})
             assert (put.status_code, put.json()) == (200, {"name": "mail", **nobodys})
@@ -25,7 +25,7 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
             listed = await client.get(SECRETS)
             assert [one["name"] for one in listed.json()["secrets"]] == ["bank", "mail"]
             assert "horse" not in listed.text + put.text
-            assert vault.value("mail", ["anybody"]) == "correct horse"
+            assert secrets.value("mail", ["anybody"]) == "correct horse"
             assert (await client.delete(f"{SECRETS}/mail")).status_code == 204
             gone = await client.delete(f"{SECRETS}/mail")
             assert (gone.status_code, gone.json()["message"]) == (404, "Secret not found.")
@@ -61,11 +61,11 @@ def test_what_cannot_be_kept_is_refused_without_its_value(
     tmp_path: Path, name: str, body: dict[str, Any], message: str
 ) -> None:
     async def scenario() -> None:
-        vault = SecretStore()
-        async with control_plane(tmp_path, pages=[router(vault)]).client() as client:
+        secrets = SecretStore()
+        async with control_plane(tmp_path, pages=[router(secrets)]).client() as client:
             refused = await client.put(f"{SECRETS}/{name}", json=body)
             assert (refused.status_code, refused.json()["message"]) == (400, message)
             assert "horse" not in refused.text
-            assert vault.listed() == []
+            assert secrets.listed() == []
 
     asyncio.run(scenario())

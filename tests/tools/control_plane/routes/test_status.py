@@ -4,7 +4,7 @@ from pathlib import Path
 from tests.tools.control_plane.fakes import FakeDesktop, control_plane
 
 
-def test_the_status_tells_version_model_room_and_what_goes_on(tmp_path: Path) -> None:
+def test_the_status_has_version_model_free_space_and_counts(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         made.chats.add(state="running")

@@ -102,7 +102,7 @@ def test_a_failed_tool_is_an_answer_and_no_http_error(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_what_a_failed_tool_still_tells_is_passed_on(tmp_path: Path) -> None:
+def test_the_value_of_a_failed_tool_is_passed_on(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         made.chats.outcome = ToolOutcome({"type": "explore"}, error="no")
@@ -113,7 +113,7 @@ def test_what_a_failed_tool_still_tells_is_passed_on(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_an_unknown_tool_is_told_with_those_there_are(tmp_path: Path) -> None:
+def test_an_unknown_tool_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         async with made.client() as client:

@@ -44,19 +44,19 @@ def test_the_description_names_every_route(tmp_path: Path) -> None:
     }
 
 
-def test_the_description_tells_of_what_type_answers_are(tmp_path: Path) -> None:
+def test_the_openapi_document_has_the_types_of_responses(tmp_path: Path) -> None:
     paths = control_plane(tmp_path).app.openapi()["paths"]
     types = {
         f"{path} {status}": list(answer.get("content", {}))
         for path, methods in paths.items()
         for status, answer in methods.get("get", {"responses": {}})["responses"].items()
     }
-    film = "/api/v0/recordings/{chat_id}"
+    recording = "/api/v0/recordings/{chat_id}"
     assert types["/api/v0/files/{file_id} 206"] == ["*/*"]
-    assert types[f"{film}/clip 200"] == types[f"{film}/video 206"] == ["video/mp4"]
-    assert types[f"{film}/clip 416"] == ["application/json"]
-    assert types[f"{film}/steps.vtt 200"] == ["text/vtt"]
-    assert types[f"{film}/steps.vtt 304"] == []
+    assert types[f"{recording}/clip 200"] == types[f"{recording}/video 206"] == ["video/mp4"]
+    assert types[f"{recording}/clip 416"] == ["application/json"]
+    assert types[f"{recording}/steps.vtt 200"] == ["text/vtt"]
+    assert types[f"{recording}/steps.vtt 304"] == []
     assert types["/api/v0/events 200"] == ["text/event-stream"]
     assert types["/api/v0/chats/{chat_id}/events 200"] == ["text/event-stream"]
     assert types["/readyz 503"] == ["application/json"]
@@ -64,7 +64,7 @@ def test_the_description_tells_of_what_type_answers_are(tmp_path: Path) -> None:
     assert types["/api/v0/chats/{chat_id}/desktop 426"] == ["application/json"]
 
 
-def test_the_description_tells_which_bodies_are_needed(tmp_path: Path) -> None:
+def test_the_openapi_document_marks_required_bodies(tmp_path: Path) -> None:
     paths = control_plane(tmp_path).app.openapi()["paths"]
     needed = {
         path: methods["post"]["requestBody"]["required"]
@@ -113,7 +113,7 @@ def test_an_unknown_path_is_json_and_goes_nowhere_else(tmp_path: Path, path: str
     asyncio.run(scenario())
 
 
-def test_a_wrong_method_is_told(tmp_path: Path) -> None:
+def test_a_wrong_method_is_a_405(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with control_plane(tmp_path).client() as client:
             reply = await client.put("/api/v0/chats", json={})
@@ -136,7 +136,7 @@ def test_pages_are_served_beside_the_api(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_without_a_token_nothing_is_told(tmp_path: Path) -> None:
+def test_without_a_token_nothing_is_revealed(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)
         async with made.client() as client:
