@@ -32,6 +32,8 @@ from .parts import CommonParts, OpenParts, ServiceContext, announce
 from .routes import ScreenAccess, application
 from .status import attached_status
 
+# `built` passes nothing on by default. Without these a command would find neither the person's X
+# server and its cookie nor the session bus of AT-SPI.
 _SESSION_VARIABLES = ("DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS")
 _NO_LIVE_VIEW = "It is attached to a screen that exists already, and takes screenshots only."
 
@@ -104,6 +106,8 @@ class AttachedScreen:
         devices = screen, PyAutoGuiInput(screen.size, lambda: recorder.touch())
         computer = await common.open_computer(stack, AttachedComputer, devices, focus, recording)
         common.open_lease(
+            # Without an RFB server there are no viewers whose keys a change of control would
+            # release.
             *(stack, computer, recorder, lambda: None),
             # Nothing relays a person's input here, so every session becomes a step.
             lambda session: recorder.add_step(

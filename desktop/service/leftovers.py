@@ -26,6 +26,7 @@ CLEANING_LOCK = "sweep.lock"
 MARK = "DESKHAND_INSTANCE"
 """Environment variable that all processes of a desktop inherit."""
 
+# `process` names a directory by the first 8 of the 16 hexadecimal digits of the instance.
 _FOLDER = re.compile("[0-9a-f]{8}")
 
 
@@ -36,6 +37,8 @@ def alive(root: Path, instance: str, folder: DesktopDirectory) -> Iterator[None]
     locks.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _held(locks / instance) as lock:
         lock.write(str(folder.path.absolute()))
+        # Until the path is written the file is empty, and other services treat the desktop as
+        # starting.
         lock.flush()
         yield
 
@@ -118,6 +121,7 @@ def _end_processes(instance: str) -> None:
     left = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
+            # A service that was started from a shell on the dead desktop has inherited its mark.
             if process.environ().get(MARK) == instance and process.pid != os.getpid():
                 process.kill()
                 left.append(process)

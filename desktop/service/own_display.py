@@ -2,7 +2,7 @@
 
 Opened in this order and closed in the reverse order: cgroup, child processes, display, downloads,
 focus, recording, askpass, processes, computer, lease. The display comes before all that reads it,
-and the lease comes last: nobody can be in control of a desktop that is not complete.
+and the lease comes last: control of an incomplete desktop cannot be taken.
 """
 
 import asyncio
@@ -145,6 +145,7 @@ class DesktopService:
             size=self._context.settings.size,
             environment=self.environment,
             status=lambda: self._status(display, parts),
+            # A probe must not wait, so readiness reads the supervisor's state instead of `current`.
             readiness=lambda: str(display.status()["state"]),
             windows=lambda: display.current().windows,
             clipboard=lambda: display.current().clipboard,
@@ -158,6 +159,7 @@ class DesktopService:
         )
 
     def _status(self, display: Display, parts: OpenParts) -> dict[str, Any]:
+        # The status is returned while the display restarts, too; `current` would block until then.
         instance = display.newest
         xserver = XServerFacts(
             pid=instance.xserver.pid,
@@ -179,6 +181,8 @@ class DesktopService:
             # A browser cannot open a Unix socket, so there is no login address.
             announce(f"Desktop {name} is served at {address.url}")
         else:
+            # A terminal keeps what was printed. The login code in the address works once, for ten
+            # minutes; a token that was read from a file is known to the caller and not printed.
             code = self._common.credentials.new_code()
             announce(f"Desktop {name}: {address.url}/login#code={code}")
             if context.settings.token_file is None:

@@ -1,4 +1,4 @@
-"""What any screen is served with: credentials, lease, recorder, process registry, step log.
+"""Parts that serve any screen: credentials, lease, recorder, process registry, step log.
 
 `CommonParts` are created before there is a screen, and start nothing. Its ``open_*`` methods need
 the open screen. Each opens one part on the caller's exit stack, so that the composition root alone
@@ -113,6 +113,8 @@ class CommonParts:
         self.once = OncePerCall(path / "calls.jsonl")
         self.closing = asyncio.Event()
         self.streams = EventStreams(self.closing)
+        # File watches are counted apart, so that they cannot use up the streams of commands'
+        # output.
         self.watches = EventStreams(self.closing, MOST_WATCHES)
         self.credentials = Credentials(context.instance, time.time)
         self.credentials.accept_token(context.token, Principal("owner"))
@@ -265,7 +267,7 @@ class CommonParts:
 
 
 class GitParts:
-    """What git is served with: credentials, attribution of commits, paths that chats touched."""
+    """The parts that serve git: credentials, attribution of commits, paths that chats touched."""
 
     def __init__(self, common: CommonParts) -> None:
         path = common.context.directory.path

@@ -63,6 +63,8 @@ def _serve(settings: DesktopSettings, parent: int) -> int:
             # and could read this one's memory.
             kill_user_processes(account.uid)
             stack.callback(kill_user_processes, account.uid)
+        # Before `become`: the socket's directory, a port below 1024 and the token's file may need
+        # the rights of the user who starts the service.
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))
         token = _token(settings.token_file)
         # The desktop's user may be unable to read the checkout, so that after `become` no file of
@@ -102,6 +104,8 @@ def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
             authority = folder.path / "Xauthority"
             authority.touch(0o600)
         os.environ["XAUTHORITY"] = str(authority)
+        # A missing display or a refused cookie raises `DisplayGone` here, which `run` reports. The
+        # import of PyAutoGUI would fail with an exception of its own.
         connect(os.environ.get("DISPLAY", ""), authority).disconnect()
         # PyAutoGUI connects to its display while it is imported, and prints to standard output,
         # which is for the ready line alone.
@@ -122,6 +126,7 @@ def _set_language(settings: DesktopSettings) -> None:
     if settings.timezone:
         os.environ["TZ"] = settings.timezone
     if settings.locale:
+        # LC_ALL would override LANG and LC_CTYPE (setlocale(3)).
         os.environ.pop("LC_ALL", None)
         os.environ["LANG"] = settings.locale
         # Programs with their own translations, such as browsers, use a language that is not

@@ -57,7 +57,7 @@ class LiveView:
 
 @dataclass(frozen=True)
 class ScreenAccess:
-    """What the routes use of one screen. The functions may wait for a display."""
+    """The part of one screen that the routes use. The functions may wait for a display."""
 
     size: Size
     environment: Callable[[], dict[str, str]]
@@ -79,6 +79,7 @@ def application(
     common: CommonParts, parts: OpenParts, screen: ScreenAccess, git: GitParts | None = None
 ) -> FastAPI:
     """Return the application that serves one screen; without ``git`` it has no git routes."""
+    # FastAPI's own page of the documentation loads scripts from a CDN; `docs_router` replaces it.
     app = FastAPI(title="Deskhand desktop", version=VERSION, docs_url=None,
                   redoc_url=None, redirect_slashes=False)  # fmt: skip
     context, recording = common.context, parts.recording
@@ -163,6 +164,8 @@ def _health(readiness: Callable[[], str]) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
     @routes.get("/healthz")
+    # A display that restarts fails readiness only: a failed liveness probe would have the whole
+    # service killed, although the display recovers by itself.
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 

@@ -17,6 +17,8 @@ Message = MutableMapping[str, Any]
 
 _LIFESPAN = ({"type": "lifespan.startup"}, {"type": "lifespan.shutdown"})
 _REQUEST = ({"type": "http.request", "body": b"", "more_body": False},)
+# The version that uvicorn reports: by it Starlette chooses how it streams, here with anyio's task
+# group, which has to be loaded.
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
 _SCOPE: Message = {
     **{"asgi": _ASGI, "http_version": "1.1", "method": "GET", "scheme": "http", "headers": []},
@@ -55,6 +57,8 @@ async def _call(app: FastAPI, kind: str, messages: Iterator[Message]) -> None:
     async def receive() -> Message:
         for message in messages:
             return message
+        # A streaming response reads on for `http.disconnect`. As with a client that stays
+        # connected, no further message comes.
         never: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         return await never
 
