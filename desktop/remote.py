@@ -29,6 +29,7 @@ Direction = Literal["up", "down", "left", "right"]
 
 # The service holds a request for process output for at most so long; `run` repeats it.
 _LONGEST_WAIT = 60.0
+# Bounds the lifetime of a desktop whose client was killed before it could close it.
 _ORPHAN_SECONDS = "3600"
 _LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
 

@@ -71,6 +71,7 @@ class DesktopClient:
                 verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
             ),
+            # Proxy variables of the environment must not redirect requests to a local service.
             trust_env=False,
         )
 
@@ -183,6 +184,7 @@ class DesktopClient:
                         body = await response.aread()
                     raise _refused(response.status_code, body)
                 length = await _write(response, partial)
+            # The file gets its name only when it is complete.
             await asyncio.to_thread(partial.replace, to)
         except BaseException:
             with suppress(FileNotFoundError):

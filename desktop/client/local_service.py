@@ -47,6 +47,7 @@ class LocalService:
                     stdout=subprocess.PIPE,
                     stderr=errors,
                     env=self._environment,
+                    # Ctrl+C signals the terminal's foreground group; `close` ends the desktop.
                     start_new_session=True,
                 )
             assert self._process.stdout is not None  # noqa: S101 - stdout is a pipe

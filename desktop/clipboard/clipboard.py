@@ -144,6 +144,8 @@ class X11Clipboard:
             raise DisplayGone(self._display, "connection lost") from error
 
     def _send(self, task: _Task | None) -> None:
+        # The lock orders this against the end of the thread, which would leave a later task
+        # without a result.
         with self._lock:
             if not self._ended:
                 self._tasks.put(task)

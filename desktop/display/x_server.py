@@ -183,6 +183,7 @@ class XServer:
         return [
             self._program,
             *("-displayfd", str(number_pipe), "-dpi", "96"),
+            # Without -noreset, the server resets when its last client disconnects (Xserver(1)).
             *("-auth", str(self.xauthority), "-nolisten", "tcp", "-noreset"),
             *(() if self._glx else ("-extension", "GLX")),
             *(

@@ -183,6 +183,7 @@ class Replacement:
 
     def digest(self) -> str | None:
         """Return the SHA-256 of the file's current content; None if there is no file."""
+        # O_NONBLOCK: a FIFO put in the place of the file must not block the open.
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         with translated_errors(self._path):
             try:
@@ -199,6 +200,7 @@ class Replacement:
             existing_stat = self._existing_stat()
             if existing_stat is not None and not stat.S_ISLNK(existing_stat.st_mode):
                 _copy_owner_and_mode(file.fileno(), existing_stat)
+            # A rename before the data is on disk could leave an empty file after a crash.
             os.fsync(file.fileno())
             file.close()
             if self._temporary_name is not None:

@@ -57,6 +57,7 @@ def edit_all(
         with _as_batch():
             changes = [r for r in results if r.before != r.after]
             prepared = [(change, _prepared(change, stack, opener, roots)) for change in changes]
+            # The rename would silently discard what another process wrote since the read.
             for change, replacement in prepared:
                 if replacement.digest() != sha256(change.before).hexdigest():
                     raise ChangedMeanwhile(change.path)

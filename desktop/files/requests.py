@@ -146,6 +146,7 @@ def object_of(data: bytes) -> dict[str, Any]:
     """Return the JSON object in ``data``, an empty one for nothing."""
     try:
         body = json.loads(data or b"{}")
+        # JSON permits escaped lone surrogates, which cannot be encoded in UTF-8 later.
         json.dumps(body, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise BadFileRequest("Request body must be valid JSON.", str(error)) from error

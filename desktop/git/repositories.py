@@ -15,6 +15,8 @@ from .repository_state import LARGEST_DIFF, Repository, bounded, without_secret
 SECONDS = 20.0
 """Timeout of one git command."""
 
+# Options against programs named in a repository's own configuration: core.fsmonitor here,
+# external diff drivers and textconv filters below.
 PLAIN = ("-c", "core.fsmonitor=false", "-c", "safe.directory=*", "-c", "core.quotePath=false")
 DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
 
@@ -52,6 +54,7 @@ class Git:
             name: environment[name] for name in inherited if name in environment
         } | {
             "LC_ALL": "C.UTF-8",
+            # A scan must not hold index.lock against a git command of the chat.
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_LITERAL_PATHSPECS": "1",

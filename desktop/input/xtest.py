@@ -333,6 +333,7 @@ class XTestInput:
         self._xtest.FakeInput(kind, detail, 0, self._root if kind == _MOTION else 0, x, y, 0)
 
     def _sync(self) -> None:
+        # A reply shows that the server has processed all requests before it.
         self._connection.core.GetInputFocus().reply()
 
 

@@ -138,8 +138,8 @@ def _add_cancels(routes: APIRouter, registry: Registry) -> None:
 
 def _answered(status: int, body: Any) -> Json:
     """Return a call's answer, with both field names that the reference has for its status."""
-    told = {"status": status, "status_code": status, "content_type": "application/json"}
-    return {"received": True, "started": True, "canceled": False, "body": body} | told
+    extra = {"status": status, "status_code": status, "content_type": "application/json"}
+    return {"received": True, "started": True, "canceled": False, "body": body} | extra
 
 
 def _add_input(routes: APIRouter, registry: Registry) -> None:
@@ -244,12 +244,12 @@ async def _recorded(progress: Progress, act: Callable[[], Coroutine[Any, Any, An
 def touched(tell: Touched) -> Callable[[Mapping[str, str], Sequence[str]], None]:
     """Return the function by which other routers report the paths that a request changed."""
 
-    def told(headers: Mapping[str, str], paths: Sequence[str]) -> None:
+    def report(headers: Mapping[str, str], paths: Sequence[str]) -> None:
         chat = chat_of(headers)
         if chat is not None:
             tell(chat, paths)
 
-    return told
+    return report
 
 
 def _times(registry: Registry, record: Record) -> Json:

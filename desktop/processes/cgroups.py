@@ -46,6 +46,7 @@ class Cgroup:
             return None
         if bounded:
             group.write("memory.max", str(memory_bytes))
+            # With swap, memory.max would slow the command down instead of ending it.
             group.write("memory.swap.max", "0")
             # The OOM killer ends the whole command, so that no half of it keeps running.
             group.write("memory.oom.group", "1")

@@ -24,6 +24,7 @@ class OutputFile:
             OSError: If it cannot be opened, or is no regular file.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
+        # O_NONBLOCK: opening a FIFO without a reader must fail, not block.
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o666)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -82,6 +82,7 @@ def body_of(data: bytes) -> dict[str, Any]:
     """Return the JSON object in ``data``."""
     try:
         body = json.loads(data)
+        # JSON permits escaped lone surrogates, which cannot be encoded in UTF-8 later.
         json.dumps(body, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise BadProcessRequest("Request body must be valid JSON.", str(error)) from error

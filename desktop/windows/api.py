@@ -23,6 +23,7 @@ Json = dict[str, Any]
 
 _ACTIONS = ("focus", "close", "maximize", "minimize", "restore")
 _GEOMETRY = ("x", "y", "width", "height")
+# Window ids have 32 bits; X tools print them in hexadecimal.
 _NUMBER = re.compile(r"\d{1,10}|0[xX][0-9a-fA-F]{1,8}")
 
 

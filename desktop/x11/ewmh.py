@@ -204,6 +204,7 @@ class WindowManager:
             self.atom(message),
             _messages.ClientMessageData.synthetic([item & 0xFFFFFFFF for item in items], "5I"),
         )
+        # Requests to a window manager are sent to the root window with these two masks (EWMH).
         mask = _MASKS.SubstructureNotify | _MASKS.SubstructureRedirect
         self._core.SendEvent(False, self.root, mask, event.pack())
         self._connection.flush()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.ctypeslib import as_array
 from numpy.typing import NDArray
 
+# Constants of <sys/ipc.h>.
 _IPC_PRIVATE = 0
 _IPC_CREAT = 0o1000
 _IPC_RMID = 0
