@@ -61,4 +61,5 @@ def is_read_only(request: ActionRequest | BatchRequest) -> bool:
 
 def control_key(name: str | None, viewer: str | None) -> str:
     """Return the key of a page or program; the lease compares holders by it."""
+    # The prefixes keep a person's name from being taken for the key of a viewer's page.
     return f"viewer:{viewer}" if viewer else f"name:{name or ''}"

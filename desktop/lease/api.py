@@ -96,6 +96,8 @@ def router(
         key = control_key(None, websocket.query_params.get("viewer"))
         await websocket.accept()
         with suppress(ClientGone):
+            # Only receiving reports that the client has gone, and `_send` may send nothing for
+            # hours.
             await run_unless(_send(websocket, control, key, state), disconnected(websocket.receive))
 
     return routes
@@ -105,6 +107,7 @@ async def _send(
     websocket: WebSocket, lease: LeaseRuntime, key: str, state: Callable[[], Json]
 ) -> None:
     sent: Json = {}
+    # Starlette raises RuntimeError for a message on a connection that was closed meanwhile.
     with suppress(WebSocketDisconnect, RuntimeError):
         while True:
             present = {**state(), "you": lease.holds_control(key)}
@@ -122,6 +125,8 @@ def _compared(state: Json) -> Json:
 
 def may_force(request: Request) -> bool:
     """Return whether an administrator calls, and not another user through a control plane."""
+    # A control plane calls with its own administrator's token for all its users, and names the
+    # user's role in a header. Without the header the token alone decides.
     principal = request.scope.get("state", {}).get("principal")
     role = caller_headers.role(request.headers, "admin")
     return principal is not None and "admin" in principal.scopes and role == "admin"

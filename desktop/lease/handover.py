@@ -49,7 +49,7 @@ class WindowEventLog(Protocol):
 
     @property
     def private(self) -> bool:
-        """Whether a person is in control in private."""
+        """True while a person is in control in private."""
 
     def noticed(self, kind: str, data: Json) -> None:
         """Add a window event to the present control session."""
@@ -65,6 +65,7 @@ class WindowEventPublisher:
     def __call__(self, kind: str, data: Json | None = None) -> DesktopEvent:
         """Publish one event. In private its title is empty: it names what the person reads."""
         published = data or {}
+        # The session may receive the title: it keeps no more of a window than its class.
         self.control.noticed(kind, published)
         if self.control.private and "title" in published:
             published = {**published, "title": ""}

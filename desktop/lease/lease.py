@@ -71,7 +71,7 @@ class ControlRequest:
     person: Person
     until: float
     take_over_on_timeout: bool
-    """Whether control passes to ``person`` when no answer comes."""
+    """True if control passes to ``person`` when no answer comes."""
     private: bool
 
 
@@ -110,7 +110,7 @@ class LeaseRules:
 
     @property
     def private(self) -> bool:
-        """Whether only the person in control may see the screen."""
+        """True while only the person in control may see the screen."""
         return self._open is not None and self._open.private
 
     @property
@@ -192,6 +192,7 @@ class LeaseRules:
         """Count input of the person in control; other input is ignored."""
         if self._open is not None and self._open.person.key == key:
             self._open.last_input = now
+            # The revision stays: each key would otherwise wake all observers of the lease.
             self._open.keys += keys
             self._open.clicks += clicks
 
@@ -203,6 +204,8 @@ class LeaseRules:
 
     def parted(self, key: str, now: float) -> None:
         """Count the end of a connection."""
+        # A page or program may have several connections; only the end of its last one counts as
+        # leaving.
         remaining = self._connections.pop(key) - 1
         if remaining:
             self._connections[key] = remaining
@@ -225,6 +228,8 @@ class LeaseRules:
         if self._chat is not None and self._chat != chat:
             raise HeldByChat(self._chat, self._chat_last_action + IDLE_CHAT - now)
         if self._chat is None:
+            # Actions of the chat before may still run. `acting` ignores their end: their chat is
+            # not this one.
             self._chat = chat
             self._chat_running_actions = 0
             self.revision += 1

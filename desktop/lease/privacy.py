@@ -22,7 +22,7 @@ class PrivacyMode:
 
     @property
     def active(self) -> bool:
-        """Whether the screen must not be shown."""
+        """True while the screen must not be shown."""
         # Read without the lock: reading one attribute is atomic.
         return self._active_since is not None
 

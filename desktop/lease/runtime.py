@@ -55,6 +55,7 @@ class LeaseRuntime:
         self._effects: Effects | None = None
         self._changed = asyncio.Condition()
         self._timer: asyncio.TimerHandle | None = None
+        # The event loop itself keeps weak references to tasks only (`asyncio.create_task`).
         self._notifying: set[asyncio.Task[None]] = set()
         self._applied = self._present()
         self._actor: Person | str | None = None
@@ -74,7 +75,7 @@ class LeaseRuntime:
 
     @property
     def private(self) -> bool:
-        """Whether only the person in control may see the screen. Any thread may read it."""
+        """True while only the person in control may see the screen. Any thread may read it."""
         return self.lease.private
 
     @property
@@ -133,6 +134,7 @@ class LeaseRuntime:
 
     def check_view(self) -> None:
         """Check that agents may see the screen. Raises ``HumanInControl``."""
+        # A limit that passes in this call is applied by the timer, which is due at the same moment.
         self.lease.check_view(self._clock())
 
     def holds_control(self, key: str) -> bool:
@@ -146,6 +148,7 @@ class LeaseRuntime:
     def begins(self, key: str, name: str) -> bool:
         """Give control that no person has to a program that acts; return whether it has it now."""
         with self._change() as now:
+            # Input takes control from a chat at once; from another person it must be requested.
             if self.lease.person is None:
                 return self.lease.take(Person(name, key), now)
         return self.lease.holds_control(key)
