@@ -124,7 +124,7 @@ def throughput(watchers: int) -> dict[str, Row]:
 
 
 def connected(connection: ClientConnection) -> ClientConnection:
-    """Say hello to somebody who says again what is said."""
+    """Complete a handshake with a server that echoes."""
     connection.send(HELLO)
     connection.read(len(HELLO))
     return connection

@@ -62,7 +62,7 @@ class Scene(NamedTuple):
     moving: tuple[int, int, int, int] = (0, 0, 0, 0)
     """Left, top, right and bottom of the part that moves by itself, in pixels of the picture."""
     seen: bool = True
-    """Whether the action changes the screen for good."""
+    """True if the action changes the screen for good."""
 
 
 def key(text: str) -> Callable[[Desktop], Done]:

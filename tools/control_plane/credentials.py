@@ -1,6 +1,6 @@
 """The credentials that a control plane accepts, stored in its data directory as digests.
 
-``sessions.json`` has sessions and issued tokens as digests, so that reading it signs nobody in. The
+``sessions.json`` has sessions and issued tokens as digests, so that its reader cannot sign in. The
 owner's token is a file of its own in plain text, for scripts on this machine.
 """
 

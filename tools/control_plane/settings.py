@@ -46,7 +46,7 @@ class Settings:
     store: str = ""
     """Location of stored files: ``s3://BUCKET/PREFIX``; by default the data directory."""
     keep_desktops: bool = False
-    """Whether the desktops keep running for the next control plane when this one ends."""
+    """True if the desktops keep running for the next control plane when this one ends."""
 
 
 def load(

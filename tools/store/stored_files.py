@@ -106,6 +106,7 @@ class StoredFiles:
         Raises:
             UnknownRow: If the file does not exist.
         """
+        # The row first: a crash in between must not leave a row without bytes.
         await self._store.write(lambda session: files.delete(session, file_id))
         await self.discard([file_id])
 

@@ -95,7 +95,7 @@ class TurnRecording:
 
     @property
     def started(self) -> bool:
-        """Whether the recorder has confirmed that it records."""
+        """True if the recorder has confirmed that it records."""
         return self._started
 
     async def ensure(self) -> None:

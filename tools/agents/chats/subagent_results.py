@@ -27,7 +27,7 @@ class ChildChat:
 
     @property
     def at_rest(self) -> bool:
-        """Whether a wait for the child is over."""
+        """True if a wait for the child is over."""
         return self.view.state not in BUSY
 
 

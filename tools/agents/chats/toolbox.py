@@ -103,7 +103,7 @@ class ChatToolbox:
 
     @property
     def computer(self) -> bool:
-        """Whether the provider's computer tool is served."""
+        """True if the provider's computer tool is served."""
         return self._computer is not None
 
     @property
@@ -216,6 +216,7 @@ class ChatToolbox:
         tool = self._tools.get(call.name)
         if call.toolset is not None or not isinstance(tool, Interruptible):
             return None
+        # Any other state means that the program ends and the turn will be resumed.
         if (await self._repository.view(self._chat_id)).state != ChatState.INTERRUPTING:
             return None
         return await tool.interrupted(call.arguments, self._context(call))
@@ -225,6 +226,7 @@ class ChatToolbox:
 
     async def _begin(self, call: ToolCall) -> str:
         arguments: Json = hidden(call.arguments, self._repository.hide)
+        # Whether the text goes into a password field is known only when it has been typed.
         if call.toolset and arguments == call.arguments:
             arguments = withheld(call.name, arguments)
 

@@ -80,7 +80,7 @@ class TurnRunner:
         self.tools: Callable[[ChatView], Mapping[str, Tool]] = lambda _: {}
         """The tools of a chat; :class:`~deskhand.tools.agents.chats.chats.Chats` sets it."""
         self.keep_recordings = False
-        """Whether the recorders continue when the program ends."""
+        """True if the recorders continue when the program ends."""
 
     async def run(self, chat_id: str) -> TurnEnd | Failure | None:
         """Run the turn until it is over; return ``None`` when there was nothing to do."""
@@ -150,8 +150,10 @@ class TurnRunner:
         await transcript.answer_open_calls()
         is_new_desktop = await self._prepare(chat_id)
         view = await self._repository.view(chat_id)
+        # A turn that follows another, or that a crash cut off, is RUNNING already.
         if view.state == ChatState.QUEUED:
             await self._repository.move(chat_id, StateEvent.ADMIT)
+        # The model remembers windows of the desktop that is gone.
         if is_new_desktop:
             await transcript.append(Message("user", (Text(NEW_DESKTOP),)))
         is_child = view.parent_id is not None

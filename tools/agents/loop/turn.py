@@ -74,7 +74,7 @@ class Toolbox(Protocol):
 
     @property
     def computer(self) -> bool:
-        """Whether calls of the provider's computer tool are served."""
+        """True if calls of the provider's computer tool are served."""
 
     @property
     def people_seconds(self) -> float:
@@ -94,7 +94,7 @@ class LoopSettings:
     max_tokens: int = 32000
     kept_pictures: int = history.KEPT_PICTURES
     report: bool = True
-    """Whether to offer the report tool, for an agent that another one waits for."""
+    """True to offer the report tool, for an agent that another one waits for."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +188,7 @@ class _Turn:
                     raise _Ended("watchdog", STUCK)
             elif reply.stop_reason not in ("max_tokens", "pause_turn"):
                 return assumed_report(reply.content)
+            # After ``pause_turn`` the provider continues by itself; a cut reply has to be resumed.
             if reply.stop_reason == "max_tokens":
                 await self._transcript.append(Message("user", (Text(CUT_SHORT),)))
 
@@ -252,6 +253,7 @@ class _Turn:
         messages = await self._transcript.messages()
         specs = self._toolbox.specs
         if self._settings.report:
+            # A tool of the same name would receive the report in place of the loop.
             specs = (*(spec for spec in specs if spec.name != REPORT), REPORT_SPEC)
         return Prompt(
             self._settings.system,

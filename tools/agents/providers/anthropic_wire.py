@@ -74,7 +74,7 @@ def reply_block(block: Mapping[str, Any]) -> ReplyBlock | None:
     if block["type"] == "text":
         return Text(block["text"]) if block["text"] else None
     if block["type"] == "tool_use":
-        # A model can produce an input that is no object; the tool then reports what is missing.
+        # A model can return an input that is no object; the tool then reports what is missing.
         given = block["input"]
         arguments = given if isinstance(given, dict) else {}
         return ToolCall(block["id"], block["name"], arguments, block.get("toolset_name"))

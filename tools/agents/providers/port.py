@@ -47,7 +47,7 @@ class Prompt:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
     computer: bool
-    """Whether to offer the provider's own computer tool beside ``tools``."""
+    """True to offer the provider's own computer tool beside ``tools``."""
     model: str
     max_tokens: int = 32000
 

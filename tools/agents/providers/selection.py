@@ -62,7 +62,7 @@ class Models:
 
     @property
     def has_key(self) -> bool:
-        """Whether a provider's key is set."""
+        """True if a provider's key is set."""
         return self._has_key
 
     def resolve(self, model: str | None, *, role: Role) -> tuple[str, Model]:

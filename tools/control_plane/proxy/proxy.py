@@ -155,6 +155,7 @@ async def _exchange(
             name=principal_name(scope),
             role=desktop_role(principal_scopes(scope), rules.desktop_id),
         ),
+        # A body of ``None`` sends no ``Transfer-Encoding``, which a GET should not have.
         content=upload.chunks() if upload.expected else None,
     ) as reply:
         if reply.status_code == UNAUTHORIZED:

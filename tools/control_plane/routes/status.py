@@ -26,7 +26,7 @@ class ServiceFacts:
     model: str
     """Name of the model for new chats, such as ``scripted:demo``."""
     key_set: bool
-    """Whether a provider's key is set."""
+    """True if a provider's key is set."""
     data_dir: Path
 
 

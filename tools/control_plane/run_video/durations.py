@@ -51,7 +51,7 @@ def total(lengths: Sequence[float | None]) -> float | None:
 
 
 def _recording(metadata: Json) -> tuple[Any, Any]:
-    # The id is the chat's, of which each turn may have a recording: the start tells them apart.
+    # The id is the chat's, of which each turn may have a recording: the start distinguishes them.
     return metadata.get("id"), metadata.get("started_at")
 
 

@@ -167,6 +167,7 @@ def run_video(found: Sequence[tuple[int, FileView]]) -> RunVideo:
 
 def clip_etag(pieces: Sequence[ClipPiece]) -> str:
     """Return an entity tag for a clip, computed without cutting it."""
+    # The bytes of a cut depend only on the files and the times: ``hex`` keeps every bit of these.
     known = hashlib.sha256()
     for piece in pieces:
         moments = (piece.start.hex(), piece.end.hex())

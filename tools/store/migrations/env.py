@@ -1,4 +1,4 @@
-"""What Alembic runs around the revisions; the connection is the caller's."""
+"""Environment of Alembic for the revisions; the caller owns the connection."""
 
 from alembic import context
 
