@@ -56,7 +56,7 @@ class EventSubscription:
 
     @property
     def ended(self) -> bool:
-        """Whether no event will follow."""
+        """True if no event will follow."""
         return self._closed and not self._queue
 
     def close(self) -> None:
@@ -99,6 +99,8 @@ class EventSubscription:
         if len(self._queue) >= self._bus.limit:
             # The listener reads the state again, so the queued events are of no more use.
             self._queue.clear()
+            # With the newest number, so that a listener that reconnects with it continues after the
+            # gap.
             event = DesktopEvent(event.number, LOST, {}, event.at)
         self._queue.append(event)
         self._changed.set()

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 logger = logging.getLogger(__name__)
 
+# IN_CLOSE_WRITE, IN_MOVED_TO and IN_ONLYDIR of <sys/inotify.h>.
 _CLOSE_WRITE, _MOVED_TO = 0x8, 0x80
 _ONLY_FOLDERS = 0x01000000
 _CLOEXEC, _NONBLOCK = os.O_CLOEXEC, os.O_NONBLOCK
@@ -102,6 +103,7 @@ def _names(data: bytes) -> Iterator[str]:
     while at < len(data):
         _, _, _, length = _HEAD.unpack_from(data, at)
         at += _HEAD.size
+        # The kernel pads a name with NUL bytes to the alignment of the next event (inotify(7)).
         name = data[at : at + length].split(b"\0", 1)[0]
         at += length
         if name:
