@@ -42,11 +42,11 @@ class Account:
     gid: int
     level: Level
     numbered: bool = False
-    """Whether it is a ``deskhand-NN``, which one desktop uses at a time."""
+    """True for a ``deskhand-NN``, which one desktop uses at a time."""
 
     @property
     def dropped(self) -> bool:
-        """Whether the service drops privileges to become this user."""
+        """True if the service drops privileges to become this user."""
         return self.level == "user"
 
 
@@ -148,6 +148,8 @@ def _ensure(name: str) -> None:
 def become(account: Account) -> None:
     """Drop irrevocably every privilege that the account does not have."""
     if account.dropped:
+        # The order is fixed: without root's rights neither the groups nor the gid can be changed
+        # any more.
         os.setgroups([])
         os.setgid(account.gid)
         os.setuid(account.uid)
