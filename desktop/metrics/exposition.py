@@ -43,6 +43,7 @@ class Tally:
         name = record.action
         count, seconds = self._taken.get(name, (0, 0.0))
         self._taken[name] = (count + 1, seconds + record.ended - record.started)
+        # An action that never failed has the value 0: `rate` needs one before the first failure.
         self._failed[name] = self._failed.get(name, 0) + (record.error is not None)
 
     def metrics(self) -> Iterator[Metric]:
@@ -72,6 +73,7 @@ def status_metrics(status: Json) -> Iterator[Metric]:
     idle = status["last_activity_s"]
     if idle is not None:
         yield _gauge("idle_seconds", "Since the last action.", idle)
+    # An attached screen has no X server of its own.
     xserver = status.get("xserver")
     if xserver is not None:
         yield _gauge("display_up", "Whether the display runs.", xserver["running"])
@@ -97,6 +99,7 @@ def exposition(metrics: Iterable[Metric]) -> str:
         for sample in metric.samples:
             labels = ",".join(f'{name}="{_quoted(v)}"' for name, v in sample.labels.items())
             shown = f"{{{labels}}}" if labels else ""
+            # Twelve digits leave out rounding errors of binary fractions.
             lines.append(f"{metric.name}{sample.suffix}{shown} {float(sample.value):.12g}")
     return "".join(f"{line}\n" for line in lines)
 
@@ -106,4 +109,5 @@ def _gauge(name: str, meaning: str, value: float) -> Metric:
 
 
 def _quoted(text: str) -> str:
+    # The backslash comes first: the other escapes contain backslashes.
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
