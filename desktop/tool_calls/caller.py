@@ -75,6 +75,7 @@ def _ancestors(text: str) -> tuple[str, ...]:
         return ()
     try:
         listed = json.loads(text)
+    # `json.loads` raises RecursionError for deeply nested arrays.
     except (ValueError, RecursionError) as error:
         raise MalformedChat("The ancestor chat ids are not valid JSON.", str(error)) from error
     if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
@@ -84,6 +85,7 @@ def _ancestors(text: str) -> tuple[str, ...]:
 
 def _uuid(text: str, what: str) -> str:
     try:
+        # UUID also accepts upper case, braces and no hyphens; equal ids must become equal keys.
         return str(UUID(text))
     except ValueError as error:
         raise MalformedChat(f"The {what} must be a UUID.", repr(text)) from error

@@ -16,6 +16,7 @@ PROCESS_IDS = UUID("5e0f3a52-0c1b-5f0e-9a34-0d8a4b9f6c11")
 """Namespace of the ids of processes, for calls that are named by a text."""
 MESSAGE_IDS = UUID("c5773f4c-0b3f-57bc-9147-36daf7921a1b")
 """The same for calls that are numbered by their message, as the reference has it."""
+# Numbers of 18 digits are below 2**63 and fit in the 8 bytes that `process_id` hashes.
 LONGEST_NUMBER = 18
 """Digits."""
 MOST_CHATS = 1_000
@@ -100,6 +101,7 @@ class Newest:
         """
         if identity.message is None:
             return
+        # Popped and added again, a chat moves to the end: the first one is the least recently used.
         newest = self._numbers.pop(identity.chat, 0)
         self._numbers[identity.chat] = max(newest, identity.message)
         if len(self._numbers) > MOST_CHATS:

@@ -99,6 +99,7 @@ class Journal:
     def _record(self, key: Key, entry: _Entry) -> None:
         if not self._detached:
             self._remember(key, entry)
+            # The compacted file contains the new entry already.
             if self._lines >= _LONGEST_FILE:
                 self._compact()
                 return
@@ -109,6 +110,8 @@ class Journal:
             return
         self._lines += 1
         try:
+            # Opened for each line, as closing flushes it: a begin must be in the file before its
+            # effect.
             with self._file.open("a") as file:
                 file.write(text + "\n")
         except OSError as error:
@@ -146,6 +149,8 @@ class Journal:
                 entry = _Entry(digest, at)
             case {"chat": chat, "call": call, "digest": digest, "at": at}:
                 entry = _Entry(digest, at)
+            # Without its begin an answer has no digest, so repetitions could not be compared with
+            # it.
             case {"chat": chat, "call": call, "answer": [status, body], "at": at}:
                 if (chat, call) not in self._entries:
                     return

@@ -168,6 +168,8 @@ class OncePerCall:
         return execution
 
     async def _wait(self, execution: _Execution) -> Any:
+        # The shield keeps the cancellation of one request away from the task, for which others may
+        # wait.
         execution.waiting += 1
         try:
             return await asyncio.shield(execution.task)
@@ -184,6 +186,7 @@ class OncePerCall:
             self._table.forget(execution.key, execution)
 
     def _check_age(self, call: Identity, now: float) -> None:
+        # A call that is older than this service may have been executed by the service before it.
         younger = now - self._opened - CLOCK_SLACK <= call.age_ms / 1000
         if call.age_ms and younger and not self._table.knows(call.key, now):
             raise CallRefused(

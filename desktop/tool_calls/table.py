@@ -84,6 +84,7 @@ class CallTable(Generic[T]):
             del self._entries[key]
 
     def _touch(self, key: Key, now: float) -> _Entry[T] | None:
+        # Popping and adding again keeps the order of use that `_add` relies on.
         entry = self._entries.pop(key, None)
         if entry is None or now - entry.at > self._kept_seconds:
             return None
