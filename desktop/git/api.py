@@ -53,6 +53,8 @@ async def _serve(socket: WebSocket, watcher: Watcher, chat_id: str) -> None:
             task.cancel()
         results = await asyncio.gather(sending, receiving, return_exceptions=True)
     for result in results:
+        # The cancelled task returns a CancelledError, which is no Exception: one task ends with the
+        # other.
         if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
             raise result
 

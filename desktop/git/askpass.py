@@ -21,6 +21,8 @@ from .credential_prompts import CredentialQuestions, Question
 logger = logging.getLogger(__name__)
 
 READ_SIZE = 65_536
+# Four fields of at most 800 bytes keep a question below PIPE_BUF, so that the lines of scripts that
+# run at the same time do not mix (pipe(7)).
 SCRIPT = """#!/bin/sh
 # Git and ssh ask this for a name or a password; it asks the desktop service.
 umask 077
@@ -82,6 +84,7 @@ class Askpass:
         self._open.close()
 
     def _start(self) -> None:
+        # A killed service leaves its FIFO behind.
         self._requests.unlink(missing_ok=True)
         os.mkfifo(self._requests, 0o600)
         self._open.callback(self._requests.unlink, missing_ok=True)
@@ -102,10 +105,13 @@ class Askpass:
 
     def _reply(self, question: Question, line: str) -> None:
         path = f"{self._requests}.{question.number}"
+        # A command of the same user may have put a link there. Without a reader a blocking open
+        # would stop the event loop.
         flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             descriptor = os.open(path, flags)
         except OSError as error:
+            # The script has given up: it waits 20 s, and its trap removes the FIFO.
             if error.errno not in (errno.ENOENT, errno.ENXIO):
                 logger.warning("the answer to git's question has nowhere to go: %s", error)
             return

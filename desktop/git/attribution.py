@@ -69,6 +69,8 @@ class Attribution:
         marked = [chat_id] if chat_id else sorted({*self._store.chats, *self._refs})
         ref = Ref(branch, origin, self._wall() - EARLIER)
         for name in marked:
+            # Popped and added again, the branch moves to the end: the limit drops the oldest mark
+            # first.
             self._refs.pop(name, None)
             self._refs[name] = ref
             self._store.note(CallingChat(name), [])
@@ -85,6 +87,7 @@ class Attribution:
             return None
         if prompt.kind == "username":
             return found.username
+        # The prompt is for another account of the same server, whose password is not known.
         if prompt.username != found.username:
             return None
         # A malformed chat id must not mark the branches of all chats, as an empty one does.

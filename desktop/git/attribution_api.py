@@ -53,6 +53,7 @@ def router(
         """Give git a name and a password for a server, instead of an earlier one."""
         try:
             kept = credential(given.url, given.username, given.password)
+            # Redaction comes first: git must not get a password that cannot be redacted.
             hide(kept.password)
             credentials.put(kept)
         except InvalidCredential as error:

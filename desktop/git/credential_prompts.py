@@ -17,6 +17,8 @@ _ADDRESS = re.compile(
     r"(?P<host>(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d+)?)(?=[/\s'\"\u00ab\u00bb\u2018-\u201f:]|$)",
     re.IGNORECASE,
 )
+# OpenSSH's prompts for a password and for keyboard-interactive authentication; these are not
+# translated.
 _SSH = re.compile(r"\(?(?P<user>[^\s@()]+)@(?P<host>[^\s@()']+)(?:'s password|\) Password): ?")
 
 
@@ -65,6 +67,7 @@ class CredentialQuestions:
 
     def __init__(self) -> None:
         self._rest = b""
+        # The end of a line that was too long is part of that line, not a question.
         self._skipping = False
 
     def feed(self, data: bytes) -> list[Question]:

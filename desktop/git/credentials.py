@@ -19,6 +19,7 @@ class Credential:
     server: str
     """Such as ``https://host:port``."""
     username: str
+    # Without it in `repr`, a password cannot get into logs and tracebacks.
     password: str = field(repr=False)
 
 
@@ -57,6 +58,7 @@ def server_in(url: str) -> str:
     Raises:
         InvalidCredential: If the text is not a URL.
     """
+    # The parser of prompts reads both, so that an address and a prompt give the same key.
     found = prompt_of(url)
     if found is None or not _ADDRESS.fullmatch(url):
         raise InvalidCredential("url must be an address as https://host")

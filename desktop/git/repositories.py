@@ -69,6 +69,7 @@ class Git:
         """
         branch = self._query(root, "symbolic-ref", "--short", "-q", "HEAD", fails=True) or "HEAD"
         origin = self._query(root, "config", "--get", "remote.origin.url", fails=True)
+        # Without a commit there is no HEAD to compare with; the empty tree takes its place.
         base = self._query(root, "rev-parse", "-q", "--verify", "HEAD", fails=True) or self._query(
             root, "hash-object", "-t", "tree", os.devnull
         )
@@ -76,6 +77,7 @@ class Git:
             # `git diff` shows untracked files only after `git add -N`, hence a copy of the index.
             index = Path(folder) / "index"
             own = root / Path(self._query(root, "rev-parse", "--git-path", "index"))
+            # A repository in which nothing was ever added has no index yet.
             with suppress(OSError):
                 _copy_index(own, index)
             self._add_untracked(root, index)
@@ -97,6 +99,7 @@ class Git:
         try:
             answer, _ = self._run(root, arguments, {})
         except Unreadable:
+            # A failure means "none" only while the repository exists; else the state is not known.
             if not fails or not is_repository(Path(root)):
                 raise
             return ""
@@ -106,6 +109,7 @@ class Git:
         self, root: str, arguments: Sequence[str], more: Mapping[str, str], data: bytes = b""
     ) -> tuple[bytes, int]:
         """Return the beginning of git's output and the length of all of it."""
+        # A file and not a pipe: writing to git while it writes to us could block both.
         with tempfile.TemporaryFile() as stdin:
             stdin.write(data)
             stdin.seek(0)
@@ -147,6 +151,7 @@ def _beginning(child: subprocess.Popen[bytes]) -> tuple[bytes, int]:
     inherited = bytearray()
     size = 0
     assert child.stdout is not None  # noqa: S101 -- stdout is a pipe
+    # Read to the end for the size; git would also die of SIGPIPE, which counts as failure.
     while data := os.read(child.stdout.fileno(), 65_536):
         size += len(data)
         inherited += data[: max(LARGEST_DIFF + 1 - len(inherited), 0)]

@@ -72,6 +72,8 @@ def messages(changes: list[Json], scanned_at: str, largest: int = LARGEST_MESSAG
         size = len(json.dumps(item)) + 2
         if not pages or size > remaining:
             pages.append([])
+            # 200 bytes are more than the fields around the list need, and the 2 of `size` are the
+            # separator.
             remaining = largest - 200
         pages[-1].append(item)
         remaining -= size

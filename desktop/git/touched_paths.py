@@ -51,6 +51,8 @@ class PathStore:
                 del self._subscribers[chat_id]
 
     def _remember(self, name: str, paths: Sequence[str]) -> None:
+        # Chats and paths are popped and added again, so that both limits drop what was touched
+        # longest ago.
         known = self._paths.pop(name, {})
         self._paths[name] = known
         for path in paths:

@@ -63,6 +63,8 @@ class Watcher:
         with self._store.subscribed(chat_id) as touched:
             while True:
                 began = self._clock()
+                # Cleared before the scan: a change during it sets the event again and leads to
+                # another scan.
                 touched.clear()
                 refresh.clear()
                 for message in await self._scan(chat_id, known):
@@ -89,6 +91,8 @@ class Watcher:
         }
         for root in dict.fromkeys([*known_roots, *roots]):
             if root not in found:
+                # A repository that cannot be read now is left out, so that its last reported state
+                # stays.
                 with suppress(Unreadable):
                     found[root] = self._reader.read(root)
         return found
