@@ -98,6 +98,7 @@ class ComputerTool:
         self._machine = machine
         self._pictures = pictures
         self._control_waits = control_waits or HumanControlWaits()
+        # The waits outlive this tool, so the total so far belongs to earlier turns of the chat.
         self._seconds_before = self._control_waits.seconds
         self._seen: str | None = None
         """Id of the frame in the newest picture of the whole screen."""
@@ -155,6 +156,8 @@ class ComputerTool:
         machine = self._machine("")
         try:
             data = await machine.request("GET", SCREENSHOT, params=wanted, timeout=GLANCE_SECONDS)
+        # A step without a picture is complete without this one, so no failure here may reach the
+        # turn.
         except (MachineRefused, MachineUnavailable):
             return None
         if not isinstance(data, bytes):
@@ -166,10 +169,14 @@ class ComputerTool:
 
     async def _done(self, wanted: DesktopCall, call_id: str) -> _Done:
         """Send the request once no person is in control, unless the screen has changed then."""
+        # A session that began and ended between two calls would otherwise stay unknown to the
+        # model.
         control = await self._control_waits.missed(self._machine(call_id))
         attempts = count(1)
         while True:
             try:
+                # Screenshots and positions do no harm on a changed screen, so only actions are
+                # compared.
                 if control is not None and wanted.kind == "action":
                     # Each attempt needs a new id, since a repeated id returns the first result.
                     request = self._with_since({"action": "screenshot"})
@@ -189,8 +196,9 @@ class ComputerTool:
     async def _send(self, wanted: DesktopCall, call_id: str) -> Json:
         payload = wanted.payload
         if wanted.needs_pointer:
-            # This request needs an id of its own: a repeated id returns the result of the first.
+            # The query needs an id of its own: a repeated id returns the first result.
             position = await self._post({"action": "cursor_position"}, f"{call_id}.pointer")
+            # The position is in pixels of the model's picture, as the coordinates of an action are.
             payload = {**payload, "coordinate": position["point"]}
         return await self._post(self._with_since(payload), call_id, wanted.seconds)
 
@@ -205,6 +213,8 @@ class ComputerTool:
         return payload
 
     async def _post(self, payload: Json, call_id: str, seconds: float = 0.0) -> Json:
+        # The service responds only after the action and the settling, each of which may use its
+        # full time.
         timeout = PATIENCE + SETTLE_MS / 1000 + seconds
         machine = self._machine(call_id)
         response: Json = await machine.request("POST", ACTION, json=payload, timeout=timeout)

@@ -156,11 +156,13 @@ class ExecuteTool:
             return None
         try:
             run = self._read(arguments)
+            # Providers choose the ids of calls; quoted, an id cannot leave its part of the path.
             call_id = quote(context.tool_call_id, safe="")
             await context.machine.request(
                 "POST", f"/api/v0/tool-calls/{call_id}/cancel", timeout=INTERRUPT_TIMEOUT
             )
             return ToolOutcome(await self._stopped(run, context))
+        # In both cases `call` cannot have started a process either.
         except (BadArguments, NoMachine):
             return None
         except MachineRefused as error:
@@ -179,6 +181,7 @@ class ExecuteTool:
                 return _failed("The user interrupted this call before it began: not run.")
             return _not_started(error, run)
         process_id = str(started["id"])
+        # A background call waits for no exit, so its interruption waits for none either.
         seconds = 0.0 if run.background else INTERRUPT_TIMEOUT
         try:
             response = await wait_output(context, process_id, seconds)
@@ -219,6 +222,7 @@ class ExecuteTool:
             "tool_call_id": context.tool_call_id,
         }
         if not run.background:
+            # The machine refuses a timeout for a background process, as no caller waits for it.
             body["timeout_ms"] = int(run.timeout * 1000)
         return body
 
@@ -301,6 +305,8 @@ async def _post(context: ToolContext, body: Json, timeout: float = SNAPSHOT_TIME
     response = await context.machine.request(
         "POST", "/api/v0/processes/start", json=body, timeout=timeout
     )
+    # An unreadable response may follow a successful start: reported as no response, it makes the
+    # outcome unknown instead of failed.
     if not isinstance(response, dict) or "id" not in response:
         raise MachineUnavailable("the machine's answer to the start cannot be read")
     return response
@@ -322,6 +328,7 @@ def _backgrounded(process_id: str) -> Json:
 def _not_started(error: MachineRefused, run: _Run) -> Json:
     what = "start background process" if run.background else "start process"
     message = f"{what}: {error}"
+    # The machine's message names the missing program, but not that every command depends on it.
     if '"sh"' in str(error) and "not found" in str(error):
         message += (
             " Commands need a POSIX shell, as they are run by sh -c: install one, or put the "

@@ -23,7 +23,10 @@ class ProcessListTool:
         """Request the list."""
         try:
             response = await context.machine.request(
-                "GET", "/api/v0/processes/list", params={"limit": "50"}
+                # The machine's default of 10 would hide processes whose ids the model has lost.
+                "GET",
+                "/api/v0/processes/list",
+                params={"limit": "50"},
             )
         except Unreachable as error:
             return ToolOutcome(error=f"list processes: {error}")

@@ -44,6 +44,7 @@ class ProcessOutputTool:
         """Wait for the process and read its output."""
         try:
             process_id = text(arguments, "process_id").strip()
+            # The machine ends a wait after 300 s (``LONGEST_WAIT_MS``), whatever the request names.
             seconds = min(duration(arguments, "wait_timeout", "10s"), 300.0)
         except BadArguments as error:
             return ToolOutcome(error=str(error))

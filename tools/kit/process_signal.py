@@ -44,6 +44,7 @@ class ProcessSignalTool:
             if name not in SIGNALS:
                 raise BadArguments(f'signal must be terminate, kill or interrupt, not "{name}"')
             body: Json = {"signal": name}
+            # 0 is left out like a missing value: the process gets no second signal.
             if later := number(arguments, "escalate_after_ms"):
                 body["escalate_after_ms"] = later
         except BadArguments as error:

@@ -38,6 +38,8 @@ class ReadFileTool:
             offset, limit = number(arguments, "offset"), number(arguments, "limit")
         except BadArguments as error:
             return ToolOutcome(error=str(error))
+        # ``partial`` returns the lines that fit with a note, where the service would refuse a long
+        # file.
         params = {"path": path, "partial": "true"}
         params |= {"offset": str(offset)} if offset else {}
         params |= {"limit": str(limit)} if limit else {}
@@ -62,6 +64,7 @@ class ReadFileTool:
 
 
 def _listed(listing: Json, offset: int, limit: int) -> ToolOutcome:
+    # The service lists a directory whole, so pages are cut here, with the offsets of lines.
     entries = listing.get("contents") or []
     if offset > max(len(entries), 1):
         return ToolOutcome(

@@ -100,4 +100,5 @@ def _result(response: Json) -> Json:
 def _line(match: Json) -> str:
     if "line" not in match:
         return str(match["path"])
+    # The form of ``grep -n``, which models know.
     return f"{match['path']}:{match['line']}: {match['text']}"

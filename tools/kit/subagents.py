@@ -150,6 +150,7 @@ class ListTool(SubagentTool):
 
     async def run(self, arguments: Json, caller_id: str, subagents: Subagents) -> Json:
         """Return one page of the list."""
+        # The schema has these bounds too, but models may exceed a schema.
         limit = min(number(arguments, "limit") or 10, 50)
         return await subagents.list(caller_id, limit, number(arguments, "offset"))
 
@@ -207,7 +208,9 @@ def _budget(value: Any) -> Json:
     if not isinstance(value, dict) or not set(value) <= set(BUDGET):
         raise BadArguments("budget must be an object with steps, minutes or tokens")
     for name, amount in value.items():
+        # Only minutes may be fractional: steps and tokens are counted.
         whole = name == "minutes" or isinstance(amount, int)
+        # ``bool`` is a subclass of ``int``, so ``true`` would count as 1.
         if isinstance(amount, bool) or not isinstance(amount, int | float) or not whole:
             raise BadArguments(f"budget.{name} must be a number")
         # Not ``amount <= 0``, which is false for NaN.

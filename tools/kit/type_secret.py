@@ -57,6 +57,7 @@ class TypeSecretTool:
             return ToolOutcome(error=f"there is no secret of that name for you; {known}")
         # From here on the value must not reach the model: no error message may contain it.
         value = self._secrets.value(name, chats)
+        # A screenshot in the response could show the value, in a field that does not mask it.
         typing: Json = {"action": "type", "text": value, "observe": {"screenshot": False}}
         if domains := self._secrets.domains(name, chats):
             # The desktop service checks the page with keyboard focus, and refuses an unknown one.
