@@ -87,6 +87,7 @@ def _block_to_json(block: Block) -> Json:
             return {"type": "text", "text": text}
         case Image():
             return {
+                # Stored messages contain this name, which is not that of the class.
                 "type": "picture",
                 "file_id": block.file_id,
                 "media_type": block.media_type,
@@ -119,6 +120,8 @@ def _block_from_json(data: Mapping[str, Any]) -> Block:
         case "picture":
             return _picture(data)
         case "tool_call":
+            # Members without a default exist in every stored form: a new one must be read with
+            # ``get``.
             return ToolCall(data["id"], data["name"], data["arguments"], data["toolset"])
         case "tool_result":
             content = tuple(

@@ -105,6 +105,7 @@ TABLE: dict[tuple[StateEvent, ChatState, bool], Transition] = {
     (StateEvent.FINISH_INTERRUPTION, _INTERRUPTING, True): Transition(_RUNNING, Delivery.PROMOTE),
     (StateEvent.FINISH_TURN, _RUNNING, False): Transition(_WAITING),
     (StateEvent.FINISH_TURN, _RUNNING, True): Transition(_RUNNING, Delivery.PROMOTE),
+    # A message during a turn only waits in the queue: the turn promotes it when it ends.
     **{
         (event, state, backlog): move
         for event, state, move in (
@@ -115,6 +116,8 @@ TABLE: dict[tuple[StateEvent, ChatState, bool], Transition] = {
             (StateEvent.SEND_INTERRUPT, _QUEUED, Transition(_QUEUED, Delivery.ENQUEUE)),
             (StateEvent.SEND_INTERRUPT, _RUNNING, Transition(_INTERRUPTING, Delivery.ENQUEUE)),
             (StateEvent.SEND_INTERRUPT, _INTERRUPTING, Transition(_INTERRUPTING, Delivery.ENQUEUE)),
+            # Interrupting a question continues the turn instead of ending it here: the cancelled
+            # tool call finds that the question is no longer open.
             (StateEvent.SEND_INTERRUPT, _ACTION, Transition(_RUNNING, Delivery.ENQUEUE)),
             (StateEvent.ADMIT, _QUEUED, Transition(_RUNNING)),
             (StateEvent.INTERRUPT, _QUEUED, Transition(_INTERRUPTING)),
@@ -141,6 +144,7 @@ def move(situation: Situation, event: StateEvent) -> Transition:
     Raises:
         IllegalMove: If the table has no such transition; an archived chat can only be unarchived.
     """
+    # Unarchiving keeps every state, so it needs no row for each of them.
     if event is StateEvent.UNARCHIVE and situation.archived:
         return Transition(situation.state)
     found = TABLE.get((event, situation.state, situation.backlog))

@@ -28,6 +28,7 @@ def chat_title(title: str | None, prompt: str | None) -> str:
     if not wanted:
         words = (prompt or "").split()
         wanted = " ".join(words[:WORDS]) + ("..." if len(words) > WORDS else "")
+    # A chat may begin without a prompt, and a list entry needs a text to click on.
     return wanted[:LONGEST] or NEW
 
 
@@ -48,6 +49,7 @@ def step_title(tool: str, arguments: Mapping[str, Any]) -> str:
     """Return the title of a step, one line."""
     for name in _IDENTIFYING:
         value = arguments.get(name)
+        # Titles are shown in lists, so line breaks and runs of blanks become one blank.
         if isinstance(value, str) and value.strip():
             return f"{tool}: {' '.join(value.split())}"[:LONGEST]
     point = arguments.get("coordinate")

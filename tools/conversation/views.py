@@ -64,6 +64,8 @@ class ChatView:
     def to_json(self) -> Json:
         """Return the chat in the form of the HTTP API, without steps and files."""
         return {
+            # ``asdict`` keeps tuples and omits properties; both are added here, as JSON has lists
+            # only.
             **asdict(self),
             "recording_file_id": self.recording_file_id,
             "recording_file_ids": list(self.recording_file_ids),

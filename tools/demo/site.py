@@ -52,6 +52,7 @@ class Findings:
 
     def publish(self) -> None:
         """Wake every task that waits for a report."""
+        # Each report has an event of its own: waiters keep the old one, which stays set.
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -63,6 +64,7 @@ def create_site(findings: Findings) -> FastAPI:
 
     @app.get("/{name:path}")
     async def page(name: str) -> Response:
+        # Names are looked up in the files read at the start, so no path can leave the folder.
         chosen = {"": "page.html", "probe": "probe.html"}.get(name, name)
         if chosen not in files:
             return Response(status_code=404)
@@ -100,5 +102,7 @@ async def demo_site() -> AsyncIterator[tuple[str, Findings]]:
         try:
             yield address.url, findings
         finally:
+            # Awaiting the server lets it close the browser's connections before the socket is
+            # closed.
             server.ask_to_end()
             await task
