@@ -71,6 +71,7 @@ def up(
     as_json: AsJson = False,
 ) -> None:
     """Start the control plane and print the dashboard's address."""
+    # A flag that was not given is ``None``, so that the environment and settings file count.
     flags = {
         "listen": listen,
         "data_dir": data_dir,
@@ -86,6 +87,7 @@ def up(
 )
 def desktop(context: typer.Context) -> None:
     """Serve one desktop: a display, its tools and its recordings."""
+    # The options are those of the desktop service, which parses them itself.
     command = _module("desktop").command(context.args)
     os.execv(command[0], command)  # noqa: S606 - the keeper takes our place, pid included
 
@@ -129,6 +131,7 @@ def screenshot(
     raise typer.Exit(_module("desktop_actions").screenshot(where, file, as_json))
 
 
+# A negative coordinate would otherwise be refused as an unknown option.
 @app.command(context_settings={"ignore_unknown_options": True})
 def click(
     x: int,
@@ -260,6 +263,7 @@ def main() -> None:
         status = INTERRUPTED
     else:
         status = OK
+    # ``os._exit`` writes no buffers.
     sys.stdout.flush()
     sys.stderr.flush()
     # Every resource was closed by its owner. A regular exit would spend seconds on finalizing the

@@ -19,6 +19,7 @@ def find_address(settings: Settings, url: str | None, environment: Mapping[str, 
 
     The argument precedes ``DESKHAND_URL``, and that the file in the data directory.
     """
+    # A named address is not checked: the control plane may run on another machine.
     named = url or environment.get("DESKHAND_URL")
     if named:
         return named
@@ -45,6 +46,8 @@ def read_token(settings: Settings, environment: Mapping[str, str]) -> str:
     """
     if environment.get("DESKHAND_TOKEN"):
         return environment["DESKHAND_TOKEN"]
+    # With ``--token-file`` the token is outside of the data directory; the running control plane
+    # records where.
     file = Path(_running_plane(settings).get("token_file") or settings.data_dir / "token")
     try:
         return file.read_text().strip()

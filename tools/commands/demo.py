@@ -35,6 +35,8 @@ def main(model: str | None, data_dir: Path | None, listen: str | None, as_json: 
     """Run the demo; return 0 if every square was hit and the form was sent once."""
     try:
         settings = read_settings(
+            # A data directory of its own keeps the demo out of the user's chats, and lets it run
+            # beside `deskhand up`, which holds the lock of the usual one.
             {"data_dir": data_dir or default_data_dir() / "demo", "listen": listen}
         )
         return asyncio.run(_demo(settings, model, listen is None, as_json))
@@ -90,6 +92,7 @@ async def _job(
 
 
 async def _next_event(lines: Any) -> None:
+    # Any event is a reason to read the state again; comment lines only keep the stream open.
     while (line := await lines.next()) is not None:
         if line.startswith("data:"):
             return

@@ -28,6 +28,7 @@ def screenshot(where: DesktopSelector, file: Path, as_json: bool) -> int:
             to = None if str(file) == "-" else file
             taken = await target.desktop.screenshot(format=kind, path=to)
         if to is None:
+            # ``print`` would encode the bytes as text.
             sys.stdout.buffer.write(taken.data)
         elif as_json:
             width, height = taken.size
@@ -62,6 +63,7 @@ def type_text(where: DesktopSelector, text: str, as_json: bool) -> int:
         async with open_desktop(where) as target:
             _print_result(await target.desktop.keyboard.type(typed), as_json)
 
+    # Without a text there is nothing to do, and a desktop must not be launched for it.
     return run_command(work) if typed else DONE
 
 

@@ -102,6 +102,7 @@ async def _chosen(plane: DesktopClient, wanted: str | None) -> str:
     # The control plane lists the newest desktop first.
     if ids:
         return ids[0]
+    # The control plane gives a start 60 s (``START_SECONDS`` of the fleet), so this waits longer.
     started = await plane.request("POST", "/api/v0/desktops", json={}, timeout=90.0)
     return str(started["id"])
 

@@ -97,6 +97,7 @@ def _fonts() -> Iterator[Finding]:
 
 def _libraries() -> Iterator[Finding]:
     for name in LIBRARIES:
+        # ``find_spec`` only looks a module up: importing all of them would take seconds.
         if importlib.util.find_spec(name) is None:
             yield Finding(f"library {name}", "fail", "not installed", "run make setup")
     if importlib.util.find_spec("isal") is None:
@@ -122,6 +123,7 @@ def _data(settings: Settings) -> Finding:
                        "give another with --data-dir")  # fmt: skip
     free = shutil.disk_usage(settings.data_dir).free
     detail = f"{settings.data_dir}, {free / 1e9:.1f} GB free"
+    # A recording starts only with 1 GiB free (``free_to_start`` of the recording settings).
     if free < 1e9:
         return Finding("data directory", "warn", detail, "below 1 GB no recording starts")
     return Finding("data directory", "ok", detail)

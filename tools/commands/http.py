@@ -34,6 +34,7 @@ async def connected(settings: Settings, url: str | None) -> AsyncIterator[PlaneC
             yield PlaneConnection(client, address)
         return
     async with (
+        # The port of a control plane that ends with the command does not matter to the user.
         running(settings, any_port=True) as own,
         DesktopClient(own.address.url, own.control_plane.token) as client,
     ):

@@ -28,6 +28,7 @@ def rebuild(flags: Mapping[str, Any], as_json: bool) -> int:
         found_settings = read_settings(flags)
         data = found_settings.data_dir
         check_data_dir(data)
+        # A running control plane changes the table meanwhile, so the rebuild needs the same lock.
         with held(data):
             found = asyncio.run(_rebuilt(data, found_settings.store))
     except (AlreadyRunning, BadDataDir, BadSetting, StoreError, OSError) as error:

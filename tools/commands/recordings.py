@@ -72,6 +72,7 @@ def get(where: DesktopSelector, recording_id: str, file: Path | None, as_json: b
 
     async def work() -> None:
         async with open_desktop(where) as target:
+            # Recordings of runs are files of the control plane, and an id does not reveal its kind.
             if target.plane is None or await _is_of_desktop(target, recording_id):
                 size = await target.desktop.recording.download(recording_id, to)
             else:

@@ -120,6 +120,7 @@ async def call(client: DesktopClient, tool: str, arguments: Json, timeout: float
 async def wait(client: DesktopClient, chat_id: str, timeout: float) -> Json:
     """Wait for a subagent; return the result of ``wait_agent``."""
     arguments = {"chat_id": chat_id, "timeout_seconds": int(timeout)}
+    # The tool returns at its own timeout with the progress so far, so the request must outlast it.
     response = await call(client, "wait_agent", arguments, timeout + 120.0)
     result: Json = response.get("result") or {
         "status": "error",
@@ -151,6 +152,8 @@ async def _answered(
 
 async def _answered_elsewhere(client: DesktopClient, chat_id: str) -> None:
     async with aclosing(_events(client, chat_id)) as events:
+        # Every event is a reason to read the state: an answer may precede the subscription, but
+        # the events of the resumed turn follow it.
         async for _ in events:
             chat = await client.request("GET", f"/api/v0/chats/{chat_id}")
             if chat["state"] != "requires_action":

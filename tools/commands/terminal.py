@@ -78,6 +78,7 @@ def settings(flags: Mapping[str, Any]) -> Settings:
 def default_data_dir() -> Path:
     """Return this user's data directory; that of the system for root."""
     if os.geteuid() == 0:
+        # Run by root, Deskhand is a system service: its state belongs below /var/lib (hier(7)).
         return Path("/var/lib/deskhand/data")
     return Path(platformdirs.user_data_dir("deskhand"))
 
@@ -90,6 +91,8 @@ def check_data_dir(path: Path) -> None:
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Creating a file is the only reliable check: permission bits do not cover read-only mounts,
+        # and root passes every check of them.
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:

@@ -68,6 +68,7 @@ async def _serve(flags: Mapping[str, Any], token_file: Path | None, as_json: boo
             print_line(
                 f"  model: {found.control_plane.models.usual()}; Ctrl-C ends it and its desktops"
             )
+        # `run_until_asked` handles the signals; this task only has to leave the block after them.
         await found.server.asked.wait()
 
 
@@ -89,6 +90,8 @@ async def running(
         # An existing data directory may be readable by others; its subfolders must not be.
         (settings.data_dir / part).mkdir(exist_ok=True)
         (settings.data_dir / part).chmod(0o700)
+    # The lock precedes the port: a second control plane on the same data must fail, not take the
+    # next free port.
     with held(settings.data_dir), _bound(settings, any_port) as (bound, address):
         async with control_plane(settings, address, token_file) as opened:
             ready = asyncio.Event()
@@ -122,6 +125,7 @@ def _bound(settings: Settings, any_port: bool) -> Any:
             try:
                 found: tuple[socket, Address] = stack.enter_context(listening(tried))
             except CannotListen:
+                # An address that the user named is never replaced by another one.
                 if not any_port or wanted.path is not None or attempt == PORTS_TRIED - 1:
                     raise
                 continue

@@ -34,4 +34,5 @@ async def _link(data_dir: Path | None, url: str | None) -> str:
         )
     async with DesktopClient(address, read_token(settings, os.environ)) as client:
         code = (await client.request("POST", "/api/v0/login/codes", json={}))["code"]
+    # Browsers do not send the fragment, so the code reaches no server log.
     return f"{address}/login#code={code}"

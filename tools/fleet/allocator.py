@@ -40,6 +40,7 @@ class DesktopAllocator:
 
     def machine(self, desktop_id: str, chat_id: str, ancestors: tuple[str, ...]) -> DesktopMachine:
         """Return a chat's connection to a desktop; the address is looked up at each request."""
+        # A lookup that fails raises inside of the request, where it becomes ``NoMachine``.
         return DesktopMachine(lambda: self._fleet.client(desktop_id), chat_id, ancestors)
 
     async def release(self, desktop_id: str) -> None:

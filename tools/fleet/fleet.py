@@ -88,6 +88,7 @@ class Fleet:
         self._entries.prepare()
         self._logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         for entry in list(self._entries.all()):
+            # A keeper may be alive while its service is ending, so an answer is required as well.
             if is_alive(entry) and await self._responds(entry):
                 self._known[entry.id] = entry
             else:
@@ -144,6 +145,7 @@ class Fleet:
             *("--token-file", str(token_file), "--linger", str(LINGER_SECONDS), "--json"),
         )
         try:
+            # The child inherits the descriptor, so this process may close its own after the start.
             with log.open("wb") as errors:
                 child = await asyncio.create_subprocess_exec(
                     *command,
@@ -256,6 +258,7 @@ class Fleet:
 
     async def _drop(self, entry: RegisteredDesktop) -> None:
         self._known.pop(entry.id, None)
+        # A child that has exited stays a zombie until its parent waits for it.
         child = self._children.pop(entry.id, None)
         if child is not None:
             await child.wait()
@@ -281,6 +284,7 @@ class Fleet:
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
+            # The set of desktops may change during the requests, so the loop runs over a copy.
             for desktop_id in list(self._known):
                 with contextlib.suppress(DesktopRefused, DesktopUnavailable, UnknownDesktop):
                     await self.client(desktop_id).status()

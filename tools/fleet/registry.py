@@ -72,6 +72,7 @@ class DesktopRegistry:
         for path in sorted(self._folder.glob("*.json")):
             try:
                 yield RegisteredDesktop(**json.loads(path.read_text()))
+            # ``TypeError``: another version of the program may have written other fields.
             except (ValueError, TypeError):
                 self.remove(path.stem)
 
