@@ -67,7 +67,6 @@ class CredentialQuestions:
 
     def __init__(self) -> None:
         self._rest = b""
-        # The end of a line that was too long is part of that line, not a question.
         self._skipping = False
 
     def feed(self, data: bytes) -> list[Question]:
@@ -77,6 +76,7 @@ class CredentialQuestions:
         for line in lines:
             if not self._skipping and (question := _question(line)):
                 found.append(question)
+            # The end of a line that was too long is part of that line, not a question.
             self._skipping = False
         self._skipping = self._skipping or len(rest) > LONGEST_LINE
         self._rest = b"" if self._skipping else rest
