@@ -52,6 +52,7 @@ def router(service: Callable[[], WindowService], native: Size, access: AccessCon
         """The windows of applications, the oldest first; panels are none of them."""
         with answered():
             known(request.query_params, SPACE_FIELDS)
+            # `space_of` reads the fields of a JSON body, where numbers are numbers.
             space = space_of(_numbers(dict(request.query_params)), native)
             access.check_view()
             found = await asyncio.to_thread(lambda: service().all())
@@ -72,6 +73,8 @@ def router(service: Callable[[], WindowService], native: Size, access: AccessCon
 
             def place() -> ClientWindow | None:
                 windows = service()
+                # Read in the same worker call as the change: omitted fields keep the values of this
+                # moment.
                 now = next((one for one in windows.all() if one.id == number), None)
                 if now is None:
                     raise UnknownWindow(number)

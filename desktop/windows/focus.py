@@ -59,6 +59,7 @@ class Focus:
 
     def _connect(self) -> None:
         display, xauthority = self._where()
+        # After a restart the name differs, or the old connection raises LOST and is dropped.
         if self._connection is not None and display == self._display:
             return
         self._drop()

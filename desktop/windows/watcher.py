@@ -85,6 +85,8 @@ class WindowWatch:
         with suppress(*LOST, xcffib.XcffibException):
             while True:
                 changed = False
+                # Events are read before select(2): a round trip of `_update` may already have taken
+                # them from the socket. One update serves all of them.
                 while self._connection.poll_for_event() is not None:
                     changed = True
                 if changed:

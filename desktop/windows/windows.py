@@ -89,6 +89,8 @@ class X11Windows:
                     window, manager.focus, lambda now: now.focused and not now.minimized
                 )
             case "close":
+                # The window may ask a question before it closes, and may stay: only its end ends
+                # the wait.
                 return self._request(window, manager.close, lambda now: False)
             case "maximize":
                 # Openbox sets _NET_WM_STATE before it resizes the window, and resizes it before it
@@ -116,6 +118,7 @@ class X11Windows:
         """
 
         def place(window: int) -> None:
+            # Openbox keeps the size of a maximized window, whatever is requested.
             self._manager.maximize(window, False)
             self._manager.place(window, region)
 
@@ -131,6 +134,7 @@ class X11Windows:
         with self._requests():
             if window not in self._manager.listed():
                 raise UnknownWindow(window)
+            # Selected before the request is sent, so that the reaction to it cannot be missed.
             self._manager.listen(self._manager.root, _MASKS.PropertyChange)
             self._manager.listen(window, _MASKS.PropertyChange | _MASKS.StructureNotify)
             try:
@@ -143,6 +147,8 @@ class X11Windows:
                     if now is None or done(now) or not self._event(deadline):
                         return now
             finally:
+                # Events of later changes would otherwise pile up in the connection, which is read
+                # here only.
                 self._manager.listen(self._manager.root, 0)
                 self._manager.listen(window, 0)
 
@@ -157,6 +163,7 @@ class X11Windows:
             descriptor = self._connection.get_file_descriptor()
             if left <= 0 or not select.select([descriptor], [], [], left)[0]:
                 return False
+        # One request changes several properties; the caller reads the state once for all of them.
         while self._connection.poll_for_event() is not None:
             pass
         return True
