@@ -152,6 +152,7 @@ def _from_json(body: Json) -> Content:
 async def _body(request: Request) -> bytes:
     content = bytearray()
     async for chunk in request.stream():
+        # Content-Length may be absent, so the limit applies to the bytes that have arrived.
         content += chunk
         if len(content) > LARGEST:
             detail = f"at most {LARGEST} bytes can be copied"

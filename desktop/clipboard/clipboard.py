@@ -115,6 +115,7 @@ class X11Clipboard:
         return bool(self._run_in_thread(self._restore_saved))
 
     def _replace(self, content: Content, restore_after: float | None) -> None:
+        # If the content cannot be read now, an older saved one must not come back instead.
         self._saved, self._due = None, None
         # A selection owner that does not answer must not prevent copying.
         with suppress(ClipboardFailed):
@@ -124,6 +125,8 @@ class X11Clipboard:
             self._due = time.monotonic() + restore_after
 
     def _restore_when_due(self) -> None:
+        # Another client that copied meanwhile keeps the clipboard. With nothing saved the clipboard
+        # was empty before, and becomes so again.
         if self._selection.owned is not None and not self._restore_saved():
             self._selection.disown()
         self._due = None
@@ -147,6 +150,8 @@ class X11Clipboard:
         # The lock orders this against the end of the thread, which would leave a later task
         # without a result.
         with self._lock:
+            # Under the lock, so that no task is queued after the thread has emptied the queue: its
+            # caller would wait for ever.
             if not self._ended:
                 self._tasks.put(task)
                 os.write(self._wake_write, b"!")
@@ -182,8 +187,12 @@ class X11Clipboard:
             except xcffib.ProtocolException as error:
                 task.result.set_exception(ClipboardFailed(repr(error)))
             finally:
+                # Without an effect on a result that is set. For a task that raised LOST it frees the
+                # caller.
                 task.result.cancel()
             self._selection.handle_pending()
+        # Round trips of the tasks may already have read events, which select(2) does not see: hence
+        # the second `handle_pending` above.
         left = None if self._due is None else self._due - time.monotonic()
         if left is not None and left <= 0:
             with suppress(ClipboardFailed):
