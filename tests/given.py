@@ -110,7 +110,7 @@ AREAS: dict[str, tuple[str, ...]] = {
         *("process.lifecycle", "process.toolcall.v1", "chat.headers"),
     ),
     "tests/desktop/processes/test_head_tail.py": ("headtail",),
-    "tests/desktop/tool_calls/test_once_detached.py": ("toolcall.table",),
+    "tests/desktop/tool_calls/test_once.py": ("toolcall.table",),
     "tests/desktop/files/test_given_files.py": (
         *("file.read", "file.read_lines", "file.write", "file.list", "file.resolve_path"),
         *("file.edit", "file.edit.better", "file.edit.collapse_keeps_next_line"),
