@@ -125,8 +125,8 @@ class X11Clipboard:
             self._due = time.monotonic() + restore_after
 
     def _restore_when_due(self) -> None:
-        # Another client that copied meanwhile keeps the clipboard. With nothing saved the clipboard
-        # was empty before, and becomes so again.
+        # Another client that copied meanwhile keeps the clipboard. With nothing saved there is
+        # nothing to bring back, so the clipboard is emptied.
         if self._selection.owned is not None and not self._restore_saved():
             self._selection.disown()
         self._due = None
@@ -150,8 +150,6 @@ class X11Clipboard:
         # The lock orders this against the end of the thread, which would leave a later task
         # without a result.
         with self._lock:
-            # Under the lock, so that no task is queued after the thread has emptied the queue: its
-            # caller would wait for ever.
             if not self._ended:
                 self._tasks.put(task)
                 os.write(self._wake_write, b"!")
@@ -187,8 +185,7 @@ class X11Clipboard:
             except xcffib.ProtocolException as error:
                 task.result.set_exception(ClipboardFailed(repr(error)))
             finally:
-                # Without an effect on a result that is set. For a task that raised LOST it frees the
-                # caller.
+                # No effect on a result that is set. For a task that raised LOST it frees the caller.
                 task.result.cancel()
             self._selection.handle_pending()
         # Round trips of the tasks may already have read events, which select(2) does not see: hence
