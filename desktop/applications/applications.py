@@ -36,7 +36,11 @@ class InstalledApplications:
         for folder in self._environment().get("XDG_DATA_DIRS", "").split(":"):
             for path in sorted(Path(folder, "applications").glob("*.desktop")):
                 one = self._read(path)
+                # The session's own entries start the browser and the terminal, which are listed
+                # above.
                 if one is not None and not one.id.startswith("deskhand-"):
+                    # Of equal ids the first directory's entry counts (XDG Base Directory
+                    # Specification).
                     found.setdefault(one.id.lower(), one)
         return found
 
@@ -75,6 +79,8 @@ class InstalledApplications:
                 f"Unknown program: {argv[0]}",
                 f"it is not on the desktop's PATH; applications by name: {listed}",
             )
+        # A shell runs the command line, so the command keeps its own quotes and only arguments get
+        # new ones.
         return f"{command} {shlex.join(arguments)}".strip()
 
     def opening_url(self, url: str) -> str:

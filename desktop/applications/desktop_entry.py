@@ -38,6 +38,7 @@ def entry(identifier: str, text: str) -> DesktopEntry | None:
     ):
         return None
     try:
+        # The escapes of strings are replaced before the quoting rule of Exec applies (section 7).
         parts = shlex.split(_unescaped(values.get("Exec", "")))
     except ValueError:
         return None
@@ -68,6 +69,7 @@ def _values(text: str) -> dict[str, str]:
 
 
 def _is_field(part: str) -> bool:
+    # A field code is an argument of its own; within another argument it is not expanded.
     return len(part) == 2 and part[0] == "%" and part[1] in _FIELDS
 
 

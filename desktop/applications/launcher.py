@@ -27,6 +27,8 @@ class ProcessLauncher:
         """
         body = {"command": command, "background": True, "name": name}
         try:
+            # Through the parser of the process route, so that both routes apply the same checks and
+            # defaults.
             request = start_request(json.dumps(body).encode())
             chat = chat_of(headers)
         except ToolCallError as error:
