@@ -65,6 +65,7 @@ def await_window_manager(display: str, xauthority: Path, timeout: float) -> bool
     try:
         core = connection.core
         root = screen_of(connection).root
+        # A window manager sets this property of the root window when it has started (EWMH).
         name = b"_NET_SUPPORTING_WM_CHECK"
         check = core.InternAtom(False, len(name), name).reply().atom
         masks = [xcffib.xproto.EventMask.PropertyChange]

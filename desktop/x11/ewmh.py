@@ -205,6 +205,8 @@ class WindowManager:
             _messages.ClientMessageData.synthetic([item & 0xFFFFFFFF for item in items], "5I"),
         )
         # Requests to a window manager are sent to the root window with these two masks (EWMH).
+        # EWMH demands these masks: only the window manager selects SubstructureRedirect on the
+        # root.
         mask = _MASKS.SubstructureNotify | _MASKS.SubstructureRedirect
         self._core.SendEvent(False, self.root, mask, event.pack())
         self._connection.flush()

@@ -91,6 +91,7 @@ class Selection:
         """
         self.owned = content
         self._core.SetSelectionOwner(self._window, self._atom(_NAME), 0)
+        # SetSelectionOwner reports no failure; only the owner that the server names is certain.
         if self._owner() != self._window:
             self.owned = None
             raise ClipboardFailed("another program copied at the same moment")
@@ -131,6 +132,8 @@ class Selection:
     def _offered(self, deadline: float) -> set[int]:
         raw = self._converted("TARGETS", deadline)
         if raw is None:
+            # An owner must offer TARGETS (ICCCM, 2.6.2). From one that does not a text is
+            # requested.
             return {self._atom("UTF8_STRING")}
         return {int.from_bytes(raw[i : i + 4], "little") for i in range(0, len(raw) - 3, 4)}
 
@@ -173,6 +176,8 @@ class Selection:
                 raise ClipboardFailed(f"it is larger than {LARGEST} bytes")
 
     def _read_property(self, property_atom: int) -> tuple[int, bytes]:
+        # Reading deletes the property: in an INCR transfer the owner waits for that to send the
+        # next chunk.
         found = self._core.GetProperty(
             True, self._window, property_atom, _ANY, 0, LARGEST // 4
         ).reply()
@@ -209,6 +214,7 @@ class Selection:
             self._send_next_chunk((event.window, event.atom))
 
     def _answer(self, request: Any) -> None:
+        # Obsolete clients name no property; the target's atom takes its place (ICCCM, 2.2).
         property_atom = request.property or request.target
         converted = self._converted_for(request.target)
         if converted is None:
