@@ -185,7 +185,8 @@ class X11Clipboard:
             except xcffib.ProtocolException as error:
                 task.result.set_exception(ClipboardFailed(repr(error)))
             finally:
-                # No effect on a result that is set. For a task that raised LOST it frees the caller.
+                # No effect on a result that is set. After LOST there is none, and the caller would
+                # wait for ever.
                 task.result.cancel()
             self._selection.handle_pending()
         # Round trips of the tasks may already have read events, which select(2) does not see: hence
