@@ -70,7 +70,9 @@ def _sleep_signature(process: int) -> str:
     """Return a value that differs from one sleep to the next; empty for a runnable process."""
     folder = Path(f"/proc/{process}")
     try:
+        # The process name before the state may contain blanks and parentheses (proc(5)).
         state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
         return (folder / "schedstat").read_text() if state == "S" else ""
     except (OSError, IndexError):
+        # Constant, so that the wait for a process that has ended or cannot be read is soon over.
         return "gone"

@@ -69,6 +69,7 @@ class Keymap:
     def find(self, keysym: int) -> KeyBinding | None:
         """Return the key that gives a keysym with the fewest modifiers; None if none does."""
         key = self._keys.get(keysym)
+        # A level behind AltGr cannot be reached on a keyboard without that key.
         if key is not None and key.level3 and self._keys.get(LEVEL3_SHIFT) is None:
             return None
         return key
@@ -155,6 +156,7 @@ class Bindings:
         missing = [keysym for keysym in wanted if self.find(keysym) is None]
         by_age = sorted(self._uses.items(), key=lambda item: item[1].last)
         old = [code for code, _ in by_age if code not in keep]
+        # Free keycodes come first: a client may still translate events that used the others.
         codes = [*self._free, *old][: len(missing)]
         if len(codes) < len(missing):
             raise NoRoom(len(missing))

@@ -95,6 +95,7 @@ def keysym_of_name(name: str) -> int:
         InvalidAction: If there is no such key; the text suggests similar names.
     """
     if len(name) == 1:
+        # `ctrl+C` means the key, as people write it; with Shift it is `ctrl+shift+c`.
         return keysym_of_character(name.lower() if name.isascii() else name)
     if name in KEYSYMS:
         return KEYSYMS[name]
@@ -142,6 +143,7 @@ def chords(text: str) -> tuple[Chord, ...]:
     if not text.strip():
         return (chord(text[:1]),)
     joined = "+".join(part.strip() for part in text.split(" + "))
+    # A name of two words, such as `Page Down`, is one key and not two chords.
     one_name = "_".join(joined.split())
     if one_name.lower() in NAMES:
         return (chord(one_name),)

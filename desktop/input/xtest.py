@@ -107,6 +107,8 @@ class XTestInput:
                 return
             try:
                 self._send_releases()
+                # The round trip ensures that the server has processed the releases before the
+                # connection ends.
                 connection.core.GetInputFocus().reply()
             except LOST:
                 pass
@@ -184,6 +186,8 @@ class XTestInput:
         yield events[start:], foreign
 
     def _capacity(self) -> int:
+        # Keys that are held down keep their keycodes. At least 1: `bind` refuses what does
+        # not fit (NoRoom).
         return max(1, self._bindings.capacity - len(self._keys))
 
     def _keymap_has(self, keysym: int) -> bool:
@@ -279,6 +283,8 @@ class XTestInput:
         modifiers.note(keysym, True)
 
     def _key_up(self, keysym: int, modifiers: "_Modifiers") -> None:
+        # The keycode of the press is released, even if the map has another one for the keysym by
+        # now.
         code = self._keys.pop(keysym, None)
         if code is None:
             key = self._keymap.find(keysym)
