@@ -148,11 +148,11 @@ def _copy_index(own: Path, target: Path) -> None:
 
 
 def _beginning(child: subprocess.Popen[bytes]) -> tuple[bytes, int]:
-    inherited = bytearray()
+    beginning = bytearray()
     size = 0
     assert child.stdout is not None  # noqa: S101 -- stdout is a pipe
     # Read to the end for the size; git would also die of SIGPIPE, which counts as failure.
     while data := os.read(child.stdout.fileno(), 65_536):
         size += len(data)
-        inherited += data[: max(LARGEST_DIFF + 1 - len(inherited), 0)]
-    return bytes(inherited), size
+        beginning += data[: max(LARGEST_DIFF + 1 - len(beginning), 0)]
+    return bytes(beginning), size
