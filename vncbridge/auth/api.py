@@ -53,6 +53,7 @@ def tokens_router(credentials: Credentials, base_url: Callable[[], str] = lambda
         if wrong:
             raise HTTPException(400, {"message": f"There is no scope {wrong[0]!r}."})
         runs = [scope.split(":")[1] for scope in wanted.scopes if scope.startswith("run:")]
+        # A token for runs only is a share link: links are passed on, so it ends by default.
         shares = len(runs) == len(wanted.scopes)
         seconds = wanted.ttl_s or (SHARED_SECONDS if shares else None)
         one, token = credentials.issue(wanted.name, tuple(wanted.scopes), seconds)
@@ -89,9 +90,12 @@ def tickets_router(
         wanted = wanted or NewTicket()
         desktop = desktop_of(request)
         asker: Principal = request.scope["state"]["principal"]
+        # A ticket must not exceed the credential that asks for it.
         if wanted.role == "control" and desktop_role(asker.scopes, desktop) == "view":
             raise HTTPException(403, {"message": "This credential is for watching only."})
         scope = f"desktop:{desktop}:{wanted.role}"
+        # ``via`` and ``ends`` are those of the asker: revoking its token ends the ticket and its
+        # stream.
         bearer = Principal(asker.name, (scope,), asker.via, asker.ends)
         secret, ends = credentials.ticket(bearer, wanted.ttl_s)
         return {"ticket": secret, "expires_at": ends, "role": wanted.role}

@@ -123,6 +123,7 @@ class Credentials:
         now = self._now()
         self._tickets = {key: one for key, one in self._tickets.items() if one.ends > now}
         if len(self._tickets) >= MOST_TICKETS:
+            # Dicts keep the order of insertion, so the first key is the oldest ticket.
             del self._tickets[next(iter(self._tickets))]
         ticket = secrets.token_urlsafe(24)
         self._tickets[digest(ticket)] = _Ticket(now + seconds, principal)
@@ -155,6 +156,7 @@ class Credentials:
     def _session_for(self, secret: str) -> Session | None:
         now = self._now()
         longest = now + SESSION_SECONDS
+        # Only administrators can make codes, so the session has their scope.
         if self._codes.pop(digest(secret), 0.0) > now:
             return Session("browser", longest)
         principal = self.by_token(secret)
@@ -181,6 +183,7 @@ class Credentials:
             self._end(_session(digest(cookie)))
 
     def _end(self, name: str) -> None:
+        # An unused ticket would otherwise open a stream after its credential has ended.
         kept = {key: one for key, one in self._tickets.items() if name not in one.principal.via}
         self._tickets = kept
         self.lifetimes.end(name)

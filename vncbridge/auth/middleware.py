@@ -90,11 +90,13 @@ class AuthMiddleware:
             await self._refuse(refusal, facts, headers, scope, receive, send)
             return
         scope.setdefault("state", {})["principal"] = facts.principal
+        # ``speaks_for`` is empty without the header; a header of the caller is kept.
         if facts.principal is not None and not facts.speaks_for:
             _add_chat_header(scope, chats_of(facts.principal.scopes))
         if scope["type"] == "http":
             limit = largest_body(headers.get("content-type"))
             declared = headers.get("content-length", "0")
+            # `_bounded` covers chunked requests, which declare no length.
             if declared.isdecimal() and int(declared) > limit:
                 refusal = Denial(413, "Request body is too large.", too_large(limit))
                 await _answer(refusal)(scope, receive, send)
@@ -127,10 +129,14 @@ class AuthMiddleware:
         )
 
     def _principal(self, headers: Headers, scope: Scope) -> tuple[Proof, Principal | None]:
+        # An explicit credential precedes the cookie, which a browser adds unasked: a wrong token
+        # must not fall back to the rights of the session.
         token = bearer_of(headers.get("authorization"))
         if token is not None:
             return "bearer", self._credentials.by_token(token)
         if scope["type"] == "websocket":
+            # Browsers cannot set headers of a WebSocket's handshake, hence a parameter. A ticket
+            # works once, so its copies in logs and histories are worthless.
             ticket = QueryParams(scope["query_string"]).get("ticket")
             if ticket is not None:
                 return "ticket", self._credentials.by_ticket(ticket)
@@ -163,10 +169,13 @@ class AuthMiddleware:
         receive: Receive,
         send: Send,
     ) -> None:
+        # Cookies and tickets end in normal use, so their holders do not wait. A token is wrong only
+        # by mistake or by guessing.
         if refusal.wrong_credential and facts.credential == "bearer":
             await asyncio.sleep(self._delay)
         if scope["type"] == "websocket":
             await refuse_websocket(scope, receive, send, refusal)
+        # A person who opens a page gets the sign-in instead of JSON. 303 makes the browser use GET.
         elif refusal.status == 401 and _wants_page(facts, headers):
             target = quote(scope["path"], safe="/")
             response = Response(status_code=303, headers={"Location": f"/login?next={target}"})
@@ -200,6 +209,7 @@ def _answer(refusal: Denial) -> JSONResponse:
 
 async def refuse_websocket(scope: Scope, receive: Receive, send: Send, refusal: Denial) -> None:
     """Refuse the handshake of a WebSocket with an HTTP response, if the server supports that."""
+    # Without the extension ASGI permits only a close, which the server answers with 403.
     if "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": REFUSED, "reason": refusal.message})
         return
@@ -244,6 +254,7 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
         """Trade a one-time code, or a token, for a session cookie."""
         value = credentials.sign_in(body.code.strip())
         if value is None:
+            # The middleware does not delay wrong codes, as this route is open.
             await asyncio.sleep(0.5)
             raise HTTPException(
                 401,
@@ -309,6 +320,7 @@ async def _http_error(_: Request, error: Exception) -> Response:
 
 async def _validation_error(_: Request, error: Exception) -> Response:
     found = [
+        # The first item of ``loc`` is the part of the request, as ``body``: the rest is the field.
         {"field": ".".join(str(part) for part in item["loc"][1:]), "detail": item["msg"]}
         for item in cast(RequestValidationError, error).errors()
     ]

@@ -68,6 +68,7 @@ def complete_openapi(app: FastAPI) -> None:
 
     def openapi() -> Json:
         document = described()
+        # FastAPI keeps the document after the first call and returns the same object again.
         if MEMBER not in document:
             complete(document)
             document[MEMBER] = [
@@ -114,6 +115,7 @@ def _complete(path: str, operation: Json) -> None:
             parameters.append({"name": name, "in": "path", "required": True, "schema": _TEXT})
     refusals = dict(_OF_ALL)
     if is_open(path):
+        # An empty list overrides the document's requirement for this operation.
         operation["security"] = []
     else:
         refusals |= _OF_CLOSED
@@ -124,6 +126,7 @@ def _complete(path: str, operation: Json) -> None:
     answers = operation["responses"]
     answers.pop("422", None)
     for status, meaning in refusals.items():
+        # A route's own description of a status is more exact than the general one.
         answers.setdefault(status, {"description": meaning})
     for status, answer in answers.items():
         if status[0] in "45d":

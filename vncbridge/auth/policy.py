@@ -85,6 +85,8 @@ class AccessPolicy:
 
     def refusal(self, facts: RequestFacts) -> Denial | None:
         """Return why the request is refused, or ``None`` when it passes."""
+        # The host precedes all other rules: behind a name that its attacker rebinds (DNS
+        # rebinding), a foreign page has the origin of this service.
         if not host_allowed(facts.host, self.allowed_hosts):
             return Denial(
                 421,
@@ -107,6 +109,8 @@ class AccessPolicy:
     def _scope_refusal(self, facts: RequestFacts, principal: Principal) -> Denial | None:
         if not allows(principal.scopes, self.need(facts), facts.family):
             return Denial(403, "Not allowed.", "this credential is not good for that")
+        # The header decides in whose name the desktop acts, so a chat's credential may name only
+        # its own chat and those below it.
         bound = chats_of(principal.scopes)
         if bound and facts.speaks_for and facts.speaks_for.isdisjoint(bound):
             return Denial(403, "Not allowed.", "this credential speaks for another chat")
@@ -118,6 +122,8 @@ class AccessPolicy:
             if facts.origin == own or facts.origin in self.allowed_origins:
                 return None
             return Denial(403, "Foreign origin.", f"{facts.origin} may not call this service")
+        # Browsers add a cookie by themselves, also to requests of foreign pages, which may open
+        # WebSockets to any host (RFC 6455 section 10.2). A caller adds its token or ticket itself.
         needs_origin = facts.credential == "cookie" and (
             facts.kind == "websocket" or facts.method not in SAFE_METHODS
         )
@@ -164,6 +170,7 @@ def host_allowed(host: str | None, listed: Collection[str]) -> bool:
         name = urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return False
+    # Names below ``localhost`` are loopback as well (RFC 6761 section 6.3).
     if name in listed or name == "localhost" or name.endswith(".localhost"):
         return True
     try:
@@ -180,6 +187,7 @@ def largest_body(content_type: str | None) -> int:
 
 def digest(secret: str) -> str:
     """Return the form in which a secret is kept, from which it cannot be recovered."""
+    # Secrets are random and long, so no slow password hash is needed.
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

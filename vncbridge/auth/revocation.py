@@ -42,12 +42,15 @@ class CredentialLifetimes:
         self, principal: Principal, app: ASGIApp, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Run the application; end it if it serves a stream and the credential ends."""
+        # A credential of the service's configuration ends with the process, so nothing has to be
+        # watched.
         if not principal.via and principal.ends is None:
             await app(scope, receive, send)
             return
         lifetime = _CredentialLifetime()
 
         async def watched(message: Message) -> None:
+            # The head is sent before the cancellation, so that the stream can be ended as one.
             await send(message)
             if _begins_stream(message):
                 lifetime.stream()
@@ -56,6 +59,7 @@ class CredentialLifetimes:
             try:
                 await app(scope, receive, watched)
             except asyncio.CancelledError:
+                # A cancellation with another cause, such as the shutdown, must propagate.
                 if not lifetime.acknowledge_cancellation():
                     raise
                 await _send_end(scope, send)
@@ -100,10 +104,13 @@ class _CredentialLifetime:
     def acknowledge_cancellation(self) -> bool:
         """Return whether `_cancel_stream` cancelled the task, and allow it to continue."""
         if self._cancelled and self._task is not None:
+            # Without ``uncancel``, ``asyncio.timeout`` in this task would take the cancellation for
+            # one from outside.
             self._task.uncancel()
         return self._cancelled
 
     def _cancel_stream(self) -> None:
+        # The credential may end before the response begins, or after it.
         if self._ended and self._streams and not self._cancelled and self._task is not None:
             self._cancelled = True
             self._task.cancel()

@@ -40,6 +40,8 @@ class Rule:
 
 
 DESKTOP = "/api/v0/desktops/*/desktop"
+# The order matters: paths that a viewer may read precede the rule of all that lies below them,
+# which requires control.
 RULES = (
     Rule("/logout", "anyone", "view", whole=True),
     Rule("/api/v0/status", "anyone", "view", reads=True, whole=True),
@@ -77,6 +79,8 @@ def need(path: str, *, reads: bool, own_desktop: str = "") -> Need | None:
     ``own_desktop`` is the id of the desktop that this service is, if it is one.
     """
     if own_desktop:
+        # One table of rules serves both services: the desktop's own paths are those of the control
+        # plane without their prefix.
         path = _seen_from_outside(path, own_desktop)
     parts = path.split("/")
     for rule in RULES:
