@@ -49,6 +49,7 @@ class AccessLog:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request and log it when it has ended."""
+        # Probes come every few seconds and would hide the other lines.
         if scope["type"] not in ("http", "websocket") or scope["path"] in QUIET:
             await self._app(scope, receive, send)
             return
@@ -57,6 +58,7 @@ class AccessLog:
 
         async def watched(message: Message) -> None:
             nonlocal status
+            # The first status counts: an accepted WebSocket is closed later.
             status = status or _status(message)
             await send(message)
 
@@ -105,6 +107,7 @@ def chat_fields(headers: Headers) -> Json:
 def _ancestors(text: str) -> list[str]:
     try:
         listed = json.loads(text or "[]")
+    # Deeply nested JSON raises ``RecursionError``.
     except (ValueError, RecursionError):
         return []
     if not isinstance(listed, list):
@@ -126,5 +129,6 @@ def _status(message: Message) -> int:
         case "websocket.accept":
             return SWITCHING
         case "websocket.close":
+            # Servers answer a close before the accept with 403 (ASGI specification).
             return 403
     return 0

@@ -51,6 +51,7 @@ def logged(folder: Path, hide: Callable[[str], str] = str) -> Iterator[None]:
         for name in (ACCESS, OURS):
             stack.enter_context(_at_info(logging.getLogger(name)))
         stack.enter_context(_attached(logging.getLogger(ACCESS), access))
+        # Python uses ``lastResort`` by itself only while there is no other handler.
         for handler in (service, logging.lastResort):
             if handler is not None:
                 stack.enter_context(_attached(logging.getLogger(), handler))
@@ -70,6 +71,7 @@ def _lines(hide: Callable[[str], str]) -> logging.Formatter:
         ],
         processors=[
             ProcessorFormatter.remove_processors_meta,
+            # Tracebacks may contain secrets too, so they become text before they are masked.
             format_exc_info,
             masked,
             JSONRenderer(ensure_ascii=False),

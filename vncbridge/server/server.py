@@ -94,6 +94,7 @@ def listening(wanted: Address) -> Iterator[tuple[socket.socket, Address]]:
 
 def _bind_unix(path: Path) -> socket.socket:
     bound = socket.socket(socket.AF_UNIX)
+    # Between ``bind`` and ``chmod`` the socket exists with the mode of the umask.
     before = os.umask(0o077)
     try:
         _remove_stale_socket(path)
@@ -116,6 +117,7 @@ def _remove_stale_socket(path: Path) -> None:
         probe.settimeout(1.0)
         try:
             probe.connect(str(path))
+        # Every other result, also a timeout, may be a live server whose queue is full.
         except ConnectionRefusedError:
             path.unlink(missing_ok=True)
 
@@ -126,6 +128,7 @@ def _bind_tcp(wanted: Address) -> socket.socket:
     # it each response waits some 40 ms for the client's delayed acknowledgement.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
+        # Otherwise a restart fails while connections of the last server are in TIME_WAIT.
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((wanted.host, wanted.port))
         bound.listen(BACKLOG)
@@ -171,6 +174,7 @@ class Serving(uvicorn.Server):
                 date_header=False,
                 http=HeaderSizeLimit,
                 ws=StreamProtocol,
+                # Pictures are compressed already; zlib would only cost time and memory.
                 ws_per_message_deflate=False,
                 ws_ping_interval=15,
                 ws_ping_timeout=PING_SECONDS,
@@ -211,11 +215,13 @@ class Serving(uvicorn.Server):
 
     async def main_loop(self) -> None:
         """Serve until the shutdown is requested."""
+        # `on_tick` prepares the default headers of responses, once instead of every second.
         await self.on_tick(0)
         await self.asked.wait()
 
     def ask_to_end(self) -> None:
         """Request the shutdown; twice is fine. Called in the loop that serves."""
+        # `closing` ends the event streams, which would otherwise use up the timeout.
         if not self.should_exit:
             self._closing()
         self.should_exit = True

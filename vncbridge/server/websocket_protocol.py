@@ -50,6 +50,7 @@ class StreamProtocol(WebSocketsSansIOProtocol):
         super().connection_made(transport)
         self.transport.set_write_buffer_limits(high=WRITE_LIMIT)
         end = self.transport.get_extra_info("socket")
+        # Unix sockets have no such option.
         if end.family in (socket.AF_INET, socket.AF_INET6):
             end.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_LIMIT)
 
@@ -78,6 +79,7 @@ class StreamProtocol(WebSocketsSansIOProtocol):
 
     def waiting(self) -> int:
         """Return the bytes that were written and that the peer has not acknowledged."""
+        # The socket may have no descriptor any more.
         if self.transport.is_closing():
             return 0
         in_kernel = array.array("i", [0])
@@ -93,6 +95,7 @@ class StreamProtocol(WebSocketsSansIOProtocol):
         self.conn.send_close(code, reason)
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
+        # The peer's own close frame can only be read while reading is not paused.
         if self.read_paused:
             self.read_paused = False
             self.transport.resume_reading()
@@ -125,6 +128,8 @@ class StreamProtocol(WebSocketsSansIOProtocol):
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
+        # A half-close, as RFC 6455 section 7.1.1 advises: closing while the peer still sends would
+        # reset the connection, and the close frame would be lost.
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self._cut_after(DROP_SECONDS)
