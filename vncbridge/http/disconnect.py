@@ -39,9 +39,11 @@ async def run_unless(work: Coroutine[Any, Any, T], *stops: Coroutine[Any, Any, N
             return working.result()
         for stop in stopping:
             if stop.done():
+                # A stop that failed raises its own exception here instead of ``ClientGone``.
                 stop.result()
         raise ClientGone
     finally:
         for task in tasks:
             task.cancel()
+        # Work that is still running would use the caller's resources after it has closed them.
         await asyncio.gather(*tasks, return_exceptions=True)

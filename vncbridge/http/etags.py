@@ -5,6 +5,7 @@ import re
 ANY = "*"
 """In the place of entity tags: matches every representation."""
 
+# An asterisk counts only as an item of its own, not as a part of a quoted tag.
 _TAG = re.compile(r'"[^"]*"|(?<![^\s,])\*(?![^\s,])')
 
 

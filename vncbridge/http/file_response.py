@@ -82,12 +82,14 @@ def open_file_response(
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f'inline; filename="{name}"',
     }
+    # The time of a file is not that of its content if ``tag`` names the content.
     if not tag:
         headers["Last-Modified"] = modified
     if matches(request.headers.get("if-none-match"), etag):
         file.close()
         return Response(status_code=304, headers=headers)
     try:
+        # ``If-None-Match`` was evaluated before: RFC 9110 section 13.2.2 defines that order.
         status, span, about = select(request.headers, facts.st_size, etag, modified)
     except Unsatisfiable:
         file.close()
@@ -133,6 +135,7 @@ class SpanResponse(StreamingResponse):
 def _bytes(file: BinaryIO, span: Span, chunk_size: int) -> Iterator[bytes]:
     file.seek(span.start)
     left = span.end - span.start
+    # A file may grow after its length was announced: never send more.
     while left and (chunk := file.read(min(chunk_size, left))):
         left -= len(chunk)
         yield chunk

@@ -31,6 +31,8 @@ class MultipartBody:
     @property
     def length(self) -> int:
         """Bytes in the whole body."""
+        # The 2 bytes are the line break after each content, which belongs to the next boundary
+        # (RFC 2046 section 5.1.1).
         heads = sum(len(self._head(piece)) + piece.size + 2 for piece in self.parts)
         return heads + len(self._tail())
 

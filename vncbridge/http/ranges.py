@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 _ONE_RANGE = re.compile(r"\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*", re.ASCII | re.IGNORECASE)
+# Such numbers fit into 64 bits, and Python refuses to convert thousands of digits.
 _MOST_DIGITS = 18
 
 
@@ -64,6 +65,7 @@ def parse_range(header: str | None, size: int) -> Span | None:
     if not first:
         return _suffix(last, size)
     start = int(first)
+    # Section 14.1.1: such a range is invalid, so the header is ignored.
     if last and int(last) < start:
         return None
     if start >= size:
@@ -79,6 +81,7 @@ def if_range_matches(if_range: str | None, etag: str, modified: str | None = Non
 def _suffix(count: str, size: int) -> Span | None:
     if not count:
         return None
+    # Section 14.1.2: a suffix range of length zero cannot be satisfied.
     if int(count) == 0 or size == 0:
         raise Unsatisfiable
     return Span(max(0, size - int(count)), size)

@@ -84,6 +84,7 @@ class EventStreamResponse(Response):
         resource: AbstractContextManager[object] | None = None,
     ) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        # Starlette computed the length of an empty body, but the stream has no known length.
         del self.headers["content-length"]
         self._streams = streams
         self._events = events
