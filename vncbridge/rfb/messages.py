@@ -39,7 +39,7 @@ MOST_HELD = 256
 LONGEST_CUT_TEXT = 16 * 1024 * 1024
 """Bytes. The parser skips the text as it arrives."""
 
-# These pseudo-encodings change the format of later client messages: buttons in a second byte
+# The disabled encodings change the format of later client messages: buttons in a second byte
 # (-316), sound (-259), other devices (-305). A server that never receives them never enables them.
 DISABLED_ENCODINGS = frozenset({-316, -305, -259})
 
@@ -136,9 +136,12 @@ class ClientParser:
         shape = _shape(self._rest)
         if len(self._rest) < shape.head:
             return shape.head
+        # A cut text ends at its head here: `_session_message` skips the text.
         return shape.head if shape.kind is MessageKind.CUT_TEXT else shape.length(bytes(self._rest))
 
     def _check_early(self) -> None:
+        # A client of another protocol is refused at its first wrong byte, instead of after a
+        # timeout.
         if self._expects is MessageKind.VERSION and not any(
             version.startswith(self._rest) for version in VERSIONS
         ):
@@ -166,6 +169,7 @@ class ClientParser:
         if shape.kind is not MessageKind.CUT_TEXT:
             yield _read(shape.kind, raw)
             return
+        # The message counts as received when its text has been skipped, so the order is kept.
         self._skip = shape.length(raw) - shape.head
         if not self._skip:
             yield ClientMessage(MessageKind.CUT_TEXT, b"")
@@ -219,6 +223,7 @@ SHAPES: Mapping[int, _Shape] = {
     248: _Shape(MessageKind.FENCE, 9, _fence),
     250: _Shape(MessageKind.POWER, 1, _fixed(4)),
     251: _Shape(MessageKind.RESIZE, 8, _screens),
+    # Key events with scan codes (QEMU), which noVNC sends when the server offers them.
     255: _Shape(MessageKind.KEY, 2, _qemu),
 }
 """The messages that may follow the handshake, by their first byte."""
@@ -234,6 +239,7 @@ def _shape(message: bytes | bytearray) -> _Shape:
 def _read(kind: MessageKind, raw: bytes) -> ClientMessage:
     match kind:
         case MessageKind.KEY:
+            # The flag is in two bytes of QEMU's key event, and in one byte of RFC 6143's.
             return ClientMessage(kind, raw, down=any(raw[2:4]) if raw[0] == 255 else raw[1] != 0)
         case MessageKind.POINTER:
             return ClientMessage(kind, raw, buttons=raw[1])
@@ -264,12 +270,15 @@ class Held:
         """
         if message.kind is MessageKind.KEY:
             released = _released(message.raw)
+            # The key is identified by the message that releases it: keysym and, from QEMU, scan
+            # code.
             self._keys.discard(released)
             if message.down:
                 self._keys.add(released)
             if len(self._keys) > MOST_HELD:
                 raise ProtocolBroken(f"More than {MOST_HELD} keys are held down.")
         elif message.kind is MessageKind.POINTER:
+            # The release repeats the last position, so that the pointer stays where it is.
             up = message.raw[:1] + b"\0" + message.raw[2:]
             self._pointer = up if message.buttons else b""
 

@@ -87,6 +87,8 @@ def router(
         identity = viewer_identity(websocket.query_params, principal, desktop)
         if not viewers.control.may_see(identity.key):
             return await _refuse(websocket, 409, PRIVATE.reason, code="human_in_control")
+        # The viewer counts from before the connection, so that simultaneous handshakes stay below
+        # the limit.
         with viewers.counted():
             # Connecting before the upgrade makes a failure an HTTP response, which every client can
             # read.
@@ -98,6 +100,7 @@ def router(
                 return await _refuse(websocket, 500, "Failed to start desktop session.", str(error))
             try:
                 offered = websocket.scope["subprotocols"]
+                # RFC 6455 section 4.2.2 forbids a subprotocol that the client did not offer.
                 await websocket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
                 client = ClientStream(websocket, stuck_seconds)
                 with viewers.session(identity, server.write) as session:
@@ -145,6 +148,7 @@ async def relay(
 
 async def _receive(client: ClientStream, session: ViewerSession, patience: float) -> bytes:
     try:
+        # Between messages a viewer may be silent for ever; pings detect one that is lost.
         async with asyncio.timeout(patience if session.mid_message else None):
             message = await client.receive()
     except TimeoutError:
@@ -163,6 +167,8 @@ async def _pass_on(data: bytes, session: ViewerSession, server: ServerConnection
         except OSError as error:
             raise _broken(error) from error
         if len(data) > READ_SIZE:
+            # `drain` does not suspend while the buffer has room, so a long message would block
+            # other tasks.
             await asyncio.sleep(0)
 
 

@@ -46,6 +46,7 @@ class ServerConnection(asyncio.Protocol):
             except OSError as error:
                 reason = error.strerror or "It does not answer"
                 raise UpstreamUnavailable(f"{path.name}: {reason}") from error
+            # From here on the transport owns the socket.
             stack.pop_all()
         _, connection = await asyncio.get_running_loop().create_unix_connection(cls, sock=end)
         return connection
@@ -65,6 +66,7 @@ class ServerConnection(asyncio.Protocol):
             self._reader = asyncio.get_running_loop().create_future()
             self._of().resume_reading()
             await self._reader
+        # Bytes that came before the error are returned first.
         if self._error is not None and not self._received:
             raise self._error
         found, self._received = self._received, b""

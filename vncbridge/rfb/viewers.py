@@ -93,8 +93,10 @@ def viewer_identity(
 ) -> ViewerIdentity:
     """Return the identity of a viewer, from the URL's parameters and its credential."""
     scopes = ("admin",) if principal is None else principal.scopes
+    # The URL can only lower the role that the credential grants.
     granted: Role = "view" if desktop_role(scopes, desktop) == "view" else "control"
     role = min_role(granted, query.get("role", "control"))
+    # The name is shown to other people, so control characters and excess length are removed.
     name = "".join(c for c in query.get("name", "") if c.isprintable())[:60].strip()
     viewer = query.get("viewer", "")
     if role == "view":
@@ -174,6 +176,7 @@ class ViewerSession:
     def _count(self, message: ClientMessage) -> None:
         clicks = 0
         if message.kind is MessageKind.POINTER:
+            # Only buttons that go down count: a drag repeats its button in every message.
             clicks = (message.buttons & ~self._buttons & ~WHEEL).bit_count()
             self._buttons = message.buttons
         self._control.used(self.identity.key, keys=int(message.down), clicks=clicks)
