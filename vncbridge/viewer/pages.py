@@ -66,6 +66,7 @@ class Assets:
         @routes.api_route(prefix + "/{name:path}", methods=METHODS, include_in_schema=False)
         async def asset(name: str, request: Request) -> Response:
             found = self._assets.get(name)
+            # Only `page` adds the security headers of pages.
             if found is None or name.endswith(".html"):
                 raise HTTPException(404, "File not found.")
             return _answer(found, request)

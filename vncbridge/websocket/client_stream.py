@@ -44,6 +44,7 @@ class ClientStream:
         self._websocket = websocket
         self._stuck_seconds = stuck_seconds
         extension = (websocket.scope.get("extensions") or {}).get(EXTENSION, {})
+        # Without `StreamProtocol`, as in tests, the stream works with ASGI alone.
         self._waiting: Callable[[], int] = extension.get("waiting", lambda: 0)
         self._drop: Callable[[int, str], None] | None = extension.get("drop")
         self._send_bytes: Callable[[bytes], Awaitable[None]] = extension.get(
@@ -72,6 +73,7 @@ class ClientStream:
                 return
             except TimeoutError:
                 before, waiting = waiting, self._waiting()
+                # A client that has read something meanwhile is slow, but not stuck.
                 if waiting >= before:
                     reason = f"Nothing was read for {self._stuck_seconds:g} s."
                     raise StreamEnded(CloseReason(TRY_AGAIN_LATER, reason)) from None
@@ -103,6 +105,7 @@ class ClientStream:
         if self._websocket.client_state is WebSocketState.DISCONNECTED:
             return
         code, reason = close_reason
+        # `drop` also closes a stuck client, for which ASGI's close would wait.
         if self._drop is not None:
             self._drop(code, reason)
             return

@@ -28,6 +28,7 @@ async def until_one_ends(*copies: Coroutine[None, None, NoReturn]) -> CloseReaso
     tasks = [asyncio.create_task(copy) for copy in copies]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        # Other exceptions than `StreamEnded` reach the caller.
         await next(iter(done))
     except StreamEnded as end:
         return end.close_reason
@@ -65,6 +66,8 @@ async def tunnel(
         async with asyncio.timeout(CLOSE_SECONDS):
             await service.close(*close_reason)
     except TimeoutError:
+        # The service does not answer the close frame, and the browser's connection has ended
+        # already.
         service.transport.abort()
 
 
