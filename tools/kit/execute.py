@@ -255,7 +255,7 @@ class ExecuteTool:
                 break
             if not response.get("running"):
                 return result_fields(response)
-        # A lost wait tells nothing about the process. Reading the state once decides between
+        # A lost wait reveals nothing about the process. Reading the state once decides between
         # finished, still running and unknown.
         if lost or response is None:
             try:
