@@ -18,10 +18,14 @@ def chat_id(headers: Mapping[str, str]) -> str | None:
     Raises:
         BadCaller: If a header is present but not a UUID.
     """
+    # ``find`` returns an empty header too, unlike ``text``: falling back to the default chat would
+    # run the call for a chat that the caller did not mean.
     named = caller_headers.find(headers, caller_headers.CHAT)
     if named is None:
         return None
     try:
+        # ``UUID`` accepts upper case and a value without hyphens; ``str`` makes one id of all these
+        # forms.
         return str(UUID(named.value.strip()))
     except ValueError:
         raise BadCaller(named.name.title(), named.value) from None

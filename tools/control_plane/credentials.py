@@ -46,6 +46,8 @@ def load_credentials(data: Path, token: str) -> Credentials:
         }
         write_private(file, json.dumps(value))
 
+    # Written even without a change: the cookie is named after the instance id, so a new id must be
+    # on disk before the first browser signs in.
     keep(sessions, issued)
     credentials = Credentials(instance, time.time, sessions=sessions, issued=issued, kept=keep)
     credentials.accept_token(token, Principal(OWNER))

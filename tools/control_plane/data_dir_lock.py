@@ -27,6 +27,8 @@ def held(data_dir: Path) -> Iterator[None]:
         AlreadyRunning: If another process holds it; the error names that process.
     """
     # flock(2) locks end with the process even after SIGKILL; a file with a process id would not.
+    # "a+" does not truncate: a process that fails to lock the file still reads the holder's name in
+    # it.
     with (data_dir / "lock").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -46,4 +46,5 @@ def event_bytes(event: StreamEvent) -> bytes:
 def last_seen(last_event_id: str | None) -> int | None:
     """Return the id in a ``Last-Event-ID`` header, ``None`` without a usable one."""
     value = (last_event_id or "").strip()
+    # ``isdigit`` is also true for digits of other scripts and for superscripts, hence ``isascii``.
     return int(value) if value.isascii() and value.isdigit() and len(value) <= LONGEST_ID else None

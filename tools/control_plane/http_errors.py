@@ -69,6 +69,7 @@ def answer(error: Exception) -> ErrorResponse:
     """
     if isinstance(error, errors.BadBody):
         return ErrorResponse(400, error.message, error.detail)
+    # The message names the kind of the row, so that it cannot be a constant of the table.
     if isinstance(error, UnknownRow):
         return ErrorResponse(404, f"{error.kind.capitalize()} not found.", f"{error}")
     for kind, status, message in _TABLE:

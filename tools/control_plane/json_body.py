@@ -21,6 +21,8 @@ def json_object(body: bytes) -> Json:
     if not body.strip():
         return {}
     try:
+        # Python reads ``NaN`` and ``Infinity`` by default; RFC 8259, section 6, does not permit
+        # them.
         value = json.loads(body, parse_constant=_refuse)
         # JSON permits half a surrogate pair, which no UTF-8 text, and so no database, can hold.
         json.dumps(value, ensure_ascii=False).encode()

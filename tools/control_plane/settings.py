@@ -59,12 +59,14 @@ def load(
     """
     known = {field.name: field.default for field in fields(Settings)}
     values: dict[str, Any] = {"data_dir": default_data_dir}
+    # Later sources overwrite earlier ones, so the order of the next steps is the precedence.
     values |= _from_file(file_text, known)
     for name in known:
         text = environment.get(PREFIX + name.upper())
         if text is not None:
             values[name] = _read(text, known[name], PREFIX + name.upper())
     values |= {name: value for name, value in flags.items() if value is not None}
+    # Desktop services get paths below the data directory, and their current directory is "/".
     values["data_dir"] = Path(values["data_dir"]).expanduser().absolute()
     store = values.get("store", "")
     if store and not _BUCKET.fullmatch(store):
@@ -97,11 +99,14 @@ def _checked(name: str, value: Any, default: Any) -> Any:
 
 
 def _read(text: str, default: Any, source: str) -> Any:
+    # ``bool`` precedes ``int``, of which it is a subclass. ``data_dir`` has no default: its
+    # ``MISSING`` is of no type below, so that the value stays a text.
     if isinstance(default, bool):
         if text.lower() not in ("1", "0", "true", "false", "yes", "no"):
             raise BadSetting(source, f"{text!r} is not a switch; give 1 or 0")
         return text.lower() in ("1", "true", "yes")
     if isinstance(default, int):
+        # ``int`` would also accept signs, underscores and digits of other scripts.
         if not (text.isascii() and text.isdigit()):
             raise BadSetting(source, f"{text!r} is not a whole number")
         return int(text)

@@ -42,6 +42,7 @@ async def stored_response(
     except Unsatisfiable:
         return unsatisfiable(size)
     sent = {**headers, "Accept-Ranges": "bytes", **about}
+    # An empty file has no first chunk, for which ``anext`` below would raise.
     if request.method == "HEAD" or span.start == span.end:
         return Response(status_code=status, headers=sent, media_type=media_type)
     chunks = read(*span)

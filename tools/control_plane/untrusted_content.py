@@ -27,6 +27,7 @@ def media_type(declared: str) -> str:
 def content_type(declared: str) -> str:
     """Return the value of ``Content-Type`` for bytes of a declared type."""
     bare = media_type(declared)
+    # Without a charset the browser guesses one (WHATWG Encoding), often a legacy one of its locale.
     return f"{bare}; charset=utf-8" if bare.startswith("text/") else bare
 
 

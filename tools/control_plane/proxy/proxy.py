@@ -66,6 +66,7 @@ class DesktopProxy:
         upload = _Upload(receive, expected=has_body(scope["headers"]))
         try:
             await run_unless(_exchange(service, rules, scope, upload, send), upload.abandoned())
+        # No response is due: its reader is gone.
         except ClientGone:
             _log.debug("the client left %s", rules.path)
 
@@ -110,6 +111,8 @@ def routes(chats: Chats, desktops: Desktops) -> list[BaseRoute]:
         WebSocketRoute("/api/v0/chats/{chat_id}/desktop", ChatDesktop(chats, desktops)),
         WebSocketRoute("/api/v0/chats/{chat_id}/git/watch", git_watch),
         WebSocketRoute(desktop_path, forwarding),
+        # Starlette limits a function to GET and HEAD, but leaves the methods to an ASGI
+        # application.
         Route(desktop_path, forwarding, include_in_schema=False),
     ]
 

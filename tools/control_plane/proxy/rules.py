@@ -110,6 +110,8 @@ def rules_for(raw_path: bytes) -> ProxyRules:
         PathNotServed: If its first part is not in :data:`PREFIXES`.
     """
     _, mount, tail = raw_path.partition(MOUNT)
+    # The router matched the decoded path. Without the mount in the raw one, a part of it is
+    # encoded.
     if not mount:
         raise PathRefused("has an encoded character")
     desktop_id, *rest = tail.decode("latin-1").split("/")
@@ -138,6 +140,7 @@ def to_desktop(
     pairs = _without(headers, _NOT_TO_THE_DESKTOP, _NOT_TO_THE_DESKTOP_PREFIXES)
     passed: dict[str, str] = {}
     for key, value in pairs:
+        # RFC 9110, section 5.3: fields of the same name may be joined with commas.
         passed[key] = f"{passed[key]}, {value}" if key in passed else value
     # Without the header the HTTP client would add its own, and the response could have an encoding
     # that the caller does not accept.

@@ -84,6 +84,7 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
     @routes.get("/{chat_id}/messages")
     async def messages(chat_id: str) -> JSONResponse:
         """Show what was said, oldest first."""
+        # An unknown chat has no messages either; ``get`` makes it a 404 instead of an empty list.
         await chats.get(chat_id)
         stored = await chats.messages(chat_id)
         return JSONResponse({"messages": [message.to_json() for message in stored]})
@@ -92,6 +93,7 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
     async def events(chat_id: str, request: Request) -> Response:
         """Stream what happens to it from now on (server-sent events)."""
         await chats.get(chat_id)
+        # A browser sends the header when it connects again: the events in between are sent first.
         after = last_seen(request.headers.get("last-event-id"))
         return event_response(streams, lambda: chats.events(chat_id, after))
 
@@ -99,6 +101,7 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
     async def desktop(chat_id: str) -> Response:
         """Tell a client that did not ask for a WebSocket what is here."""
         chat = await chats.get(chat_id)
+        # The WebSocket of this path belongs to the proxy; only a plain GET arrives here.
         if chat.desktop_id is None:
             raise ChatHasNoDesktop
         text = {"message": "Open this path as a WebSocket."}
@@ -168,6 +171,7 @@ async def whole(chats: Chats, chat_id: str) -> Json:
 
 def body_of(schema: Json) -> Json:
     """Return the OpenAPI description of a body that a route parses itself."""
+    # A body is optional where no field is required: ``json_object`` reads an empty one as ``{}``.
     content = {"application/json": {"schema": schema}}
     return {"requestBody": {"required": bool(schema.get("required")), "content": content}}
 
@@ -179,10 +183,12 @@ async def _shown(chats: Chats, chat_id: str) -> JSONResponse:
 def _new_chat(body: Json) -> dict[str, Any]:
     only(body, "prompt", "title", "mode", "model")
     mode = text(body, "mode", longest=LONGEST_NAME)
+    # The schema permits null for an optional field: it means the default, like an absent field.
     mode = MODES[0] if mode is None else mode
     if mode not in MODES:
         raise BadBody(f"Unknown mode: {mode}.", f"Modes: {', '.join(MODES)}.")
     prompt = text(body, "prompt", longest=LONGEST_TEXT)
+    # A chat without a prompt is valid, for callers of tools; a blank prompt is a client's mistake.
     if prompt is not None and not prompt.strip():
         raise BadBody("prompt is required.", "Leave it out for a chat that only holds messages.")
     return {

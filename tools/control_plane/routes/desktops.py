@@ -40,6 +40,7 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
     @routes.get("/{desktop_id}")
     async def one(desktop_id: str) -> JSONResponse:
         """Show one desktop."""
+        # The port has no way to get one desktop; a machine has few of them.
         for desktop in await desktops.list():
             if desktop.id == desktop_id:
                 return JSONResponse(desktop_json(desktop))
@@ -48,6 +49,7 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
     @routes.delete("/{desktop_id}", status_code=204)
     async def stop(desktop_id: str) -> Response:
         """End a desktop; the chats that work on it are stopped, their recordings stored."""
+        # Checked first: an unknown desktop would pass as one that the chats have ended.
         if all(desktop.id != desktop_id for desktop in await desktops.list()):
             raise UnknownDesktop(desktop_id)
         await chats.release_desktop(desktop_id)

@@ -27,6 +27,8 @@ EVENTS: dict[int | str, Json] = {
 class _FormattedEvents:
     """The events of a subscription in their wire format."""
 
+    # A class, not a generator: ``aclose`` of a generator that has not begun skips its ``finally``,
+    # so that a client which left at once would leave its subscription behind.
     def __init__(self, events: Events) -> None:
         self._events = events
 

@@ -37,6 +37,7 @@ def router(chats: Chats, files: Files) -> APIRouter:
         found = await chats.files(chat)
         return JSONResponse({"files": [file.to_json() for file in found]})
 
+    # FastAPI does not add HEAD to GET.
     @routes.head("/{file_id}", include_in_schema=False)
     @routes.get("/{file_id}", response_class=Response, responses=openapi_responses("*/*"))
     async def content(file_id: str, request: Request, download: Download = False) -> Response:
@@ -67,6 +68,8 @@ async def sent(
 ) -> Response:
     """Return the response with a stored file to a GET or a HEAD, wherever its bytes are."""
     headers = _headers(file, download=download, cache=cache)
+    # RFC 9110, section 15.4.5: a 304 has the ``ETag`` and ``Cache-Control`` of the 200 in its
+    # place.
     if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
     media_type = content_type(file.media_type)
@@ -75,6 +78,8 @@ async def sent(
         return files.stream(file.id, start, end)
 
     try:
+        # Opened before the response begins: the upload queue may move the bytes to the bucket at
+        # any time, while an open file keeps them readable.
         opened = await asyncio.to_thread(files.path(file.id).open, "rb")
     except FileNotFoundError:
         return await stored_response(request, file.size, headers, media_type, read)

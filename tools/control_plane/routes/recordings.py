@@ -61,6 +61,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
         chat, found = await _run_video_of(chats, files, chat_id)
         for file_id in (*(part.file.id for part in found.parts), chat.thumbnail_file_id):
             if file_id is not None:
+                # Another request, or retention, may have removed the file after the list was read.
                 with suppress(UnknownRow):
                     await files.delete(file_id)
         return Response(status_code=204)
@@ -97,6 +98,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     async def clip(
         chat_id: str,
         request: Request,
+        # ``ge`` refuses NaN, but not infinity; ``to`` has no bound and would accept both.
         start: Annotated[float, Query(alias="from", ge=0, allow_inf_nan=False)] = 0.0,
         end: Annotated[float | None, Query(alias="to", allow_inf_nan=False)] = None,
         download: Download = False,
@@ -127,6 +129,8 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     async def steps_vtt(chat_id: str, request: Request, part: Part = None) -> Response:
         """Send the steps as chapters of the film, or of one of its files."""
         _, found = await _run_video_of(chats, files, chat_id)
+        # Chapters of one file count from its own begin, as a player shows them beside that file
+        # alone.
         shown = found if part is None else _part(found, part).alone()
         text = chapters_from_rows(shown.steps(), shown.seconds)
         return bytes_response(request, text.encode(), "text/vtt; charset=utf-8")

@@ -35,6 +35,7 @@ def router(chats: Chats, files: Files) -> APIRouter:
         """Show a chat with its steps, files, recordings and children in one answer."""
         body = await whole(chats, chat_id)
         found = run_video(await existing_files(files, body["recording_file_ids"]))
+        # The page of a run shows its children too: one answer saves a request for each.
         below = await asyncio.gather(*(chats.get(child) for child in body["children"]))
         return JSONResponse(
             {
@@ -81,6 +82,7 @@ async def _recorded(
     while True:
         page = await chats.list(parent=None, state=None, limit=PAGE, cursor=cursor)
         for chat in page.chats:
+            # The cursor is returned only when another chat follows, so that the last page has none.
             if len(found) == limit:
                 return found, found[-1].id
             if chat.recording_file_ids:
@@ -92,6 +94,7 @@ async def _recorded(
 
 async def _summary(files: Files, chat: ChatView) -> Json:
     found = run_video(await existing_files(files, chat.recording_file_ids))
+    # Sums cover the files that still exist, not those that the chat once had.
     videos = [part.file for part in found.parts]
     return {
         "chat_id": chat.id,
@@ -136,6 +139,7 @@ def _parts(chat_id: str, found: RunVideo) -> list[Json]:
             **_video_json(part.file),
             "part": part.position,
             "video_s": seconds(part.file.metadata, part.position),
+            # Without a leading slash: a reverse proxy may serve the control plane below a path.
             "chapters_url": f"api/v0/recordings/{chat_id}/steps.vtt?part={part.index}",
         }
         for part in found.parts

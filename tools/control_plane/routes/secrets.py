@@ -93,6 +93,7 @@ def _several(body: Json, name: str, what: str, most: int) -> tuple[str, ...] | N
 
 
 def _secret_json(secret: Secret) -> Json:
+    # The value is left out. ``None`` (no limit) and an empty list (no chat at all) stay distinct.
     given = {"chats": secret.chats, "domains": secret.domains}
     return {"name": secret.name} | {
         name: None if several is None else list(several) for name, several in given.items()

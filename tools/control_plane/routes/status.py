@@ -48,6 +48,7 @@ def router(
     @routes.get("/readyz", responses={503: {"description": "Not yet, or no more."}})
     async def readiness() -> JSONResponse:
         """Tell whether requests are taken: not before the start is done, not while closing."""
+        # 503 while closing lets a load balancer choose another service before this one ends.
         if ready() and not streams.closing.is_set():
             return JSONResponse({"status": "ready"})
         return JSONResponse({"status": "not ready"}, 503)
@@ -56,6 +57,7 @@ def router(
     async def status() -> JSONResponse:
         """Show version, model, room on the disk, and how much is going on."""
         now = about()
+        # statvfs(2) blocks while a network file system does not respond.
         usage = await asyncio.to_thread(shutil.disk_usage, now.data_dir)
         return JSONResponse(
             {

@@ -40,8 +40,10 @@ def router(chats: Chats) -> APIRouter:
             return JSONResponse({"message": f"Unknown tool: {name[:80]}.", "detail": detail}, 404)
         arguments = json_object(await request.body())
         caller = await _caller(chats, request)
+        # Steps and recordings are joined by this id, so that every call needs one.
         call_id = tool_call_id(request.headers) or f"call_{uuid.uuid4().hex}"
         working = chats.call_tool(name, arguments, caller, call_id)
+        # ``disconnected`` may receive only now: the body has been read.
         outcome = await run_unless(working, disconnected(request.receive))
         return JSONResponse(_reply(outcome, caller), headers={OWN_CHAT: caller})
 

@@ -81,6 +81,8 @@ class VideoCutter:
         """Yield a path to a file's bytes that stays valid if the file is moved or removed."""
         opened = await self._open(file)
         with opened:
+            # The editor takes paths. That of the descriptor leads to the inode, whatever its name
+            # is now.
             yield Path(f"/proc/self/fd/{opened.fileno()}")
 
     async def _open(self, file: FileView) -> BinaryIO:
@@ -90,6 +92,7 @@ class VideoCutter:
             return await self._download(file)
 
     async def _download(self, file: FileView) -> BinaryIO:
+        # The container of an MP4 is read by seeking, which a stream from the bucket cannot do.
         unfinished = await asyncio.to_thread(self._files.incoming)
         try:
             with unfinished.open("wb") as target:

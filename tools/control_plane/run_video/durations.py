@@ -25,6 +25,7 @@ def positions(described: Sequence[Json]) -> list[int]:
 def span(metadata: Json, position: int) -> tuple[float, float] | None:
     """Return start and end of one part in its recording's video, ``None`` if they are unknown."""
     whole = _number(metadata.get("video_s"))
+    # A recording without a list of parts is a single file, which begins at 0.
     starts = [_number(part.get("video_start")) for part in metadata.get("parts") or []] or [0.0]
     if whole is None or position >= len(starts):
         return None

@@ -61,6 +61,8 @@ class VideoPart:
 
     def steps(self) -> list[Json]:
         """Return the steps that begin in this part, with their times in the run video."""
+        # The last part also gets steps that begin at its very end, or after it, as no other part
+        # can.
         closes = self.opens + self.seconds
         is_last = self.position + 1 >= len(self.file.metadata.get("parts") or [])
         return [
@@ -79,6 +81,7 @@ class VideoPart:
 
     def time_map(self, began: float) -> list[tuple[float, float]]:
         """Return pairs of real seconds since ``began`` (Unix time) and of the run video."""
+        # Real times of a time map count from the start of its own recording.
         late = self.file.metadata.get("started_at", began) - began
         closes = self.opens + self.seconds
         return [

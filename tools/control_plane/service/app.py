@@ -47,6 +47,8 @@ def create_app(
     app = FastAPI(
         title="Deskhand control plane",
         version=about().version,
+        # FastAPI's own documentation pages load scripts from a CDN; the router of ``docs`` replaces
+        # them.
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -65,9 +67,13 @@ def create_app(
         *pages,
     ):
         app.include_router(router)
+    # The first matching route answers: the proxy's path covers all that is below a desktop's id,
+    # also the tickets route of ``pages``, so that it must come after these.
     app.router.routes.extend(proxy.routes(chats, desktops))
     app.include_router(docs(_BELOW_DESKTOPS))
     for family in FAMILIES:
+        # Starlette finds a handler by the classes of the error's MRO, so subclasses need none of
+        # their own.
         app.add_exception_handler(family, _answer)
     return app
 

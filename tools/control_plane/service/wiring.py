@@ -168,6 +168,7 @@ async def control_plane(
 
 
 def _start_tidying(stack: AsyncExitStack, chats: Chats, maintenance: StorageMaintenance) -> None:
+    # Maintenance starts last and therefore ends first, before the chats and the store that it uses.
     tidying = asyncio.create_task(_release_idle_desktops(chats), name="take back desktops")
     stack.push_async_callback(_ended, tidying)
     keeping = asyncio.create_task(_keep_within_limits(maintenance, chats), name="retention")
@@ -179,6 +180,7 @@ async def _fleet(
 ) -> Fleet:
     root = run_root(os.geteuid(), environment)
     open_root(root)
+    # A Unix socket has no URL that a browser could open: links are paths then.
     base = "" if address.path is not None else address.url
     fleet = Fleet(
         DesktopRegistry(settings.data_dir / "run" / "desktops"),
@@ -256,10 +258,12 @@ async def _upload_queue(
 async def _keep_within_limits(maintenance: StorageMaintenance, chats: Chats) -> None:
     while True:
         try:
+            # Deleted chats take their files with them, which then do not count against the limits.
             await chats.remove_archived()
             gone = await maintenance.enforce_limits()
             if gone:
                 log.info("%d stored files were too old or too much", len(gone))
+        # A failed round must not end the task: the cause may be gone at the next one.
         except (ChatError, StoreError, OSError):
             log.exception("stored files could not be looked through")
         await asyncio.sleep(RETENTION_SECONDS)
@@ -280,5 +284,6 @@ async def _ended(task: asyncio.Task[None]) -> None:
 
 
 async def _finished(task: asyncio.Task[type[ProviderAccount]]) -> None:
+    # An import that runs in a thread cannot be cancelled, so that closing waits for its end.
     with contextlib.suppress(asyncio.CancelledError):
         await task
