@@ -163,6 +163,8 @@ def _add_watches(routes: APIRouter, roots: Roots, watches: EventStreams) -> None
 
 
 def _add_changes(routes: APIRouter, once: CallExecutor, roots: Roots, touched: Touched) -> None:
+    # One lock for writes and edits: between the comparison of an old content and the rename of the
+    # new one, no other request of this service may replace the file.
     changing = asyncio.Lock()
 
     @routes.post("/write-file", openapi_extra=schema.WRITE)
@@ -175,6 +177,9 @@ def _add_changes(routes: APIRouter, once: CallExecutor, roots: Roots, touched: T
         with ExitStack() as stack:
             body = Incoming(name, stack, roots, condition)
             with translated_errors(name):
+                # The whole body is received before `once`: only its digest shows if the call is a
+                # repetition. The lock is not held meanwhile, so that a slow upload delays no other
+                # change.
                 async for data in request.stream():
                     await body.take(data)
 
@@ -215,6 +220,8 @@ def _recorded(
         try:
             return 200, await act()
         except FileError as error:
+            # Without a record, a repetition of a failed call could succeed later, although its
+            # caller was informed of the failure already.
             return error.status, _refusal(error)
 
     return answering

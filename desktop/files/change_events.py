@@ -15,8 +15,11 @@ IGNORED = 0x8000
 IS_DIR = 0x4000_0000
 ONLY_DIR = 0x0100_0000
 
+# IN_ONLYDIR: the call fails with ENOTDIR if a file has taken the directory's place. MODIFY reports
+# a log file that is never closed; the repetitions that it causes are merged in `changes`.
 WANTED = CLOSE_WRITE | MODIFY | MOVED_FROM | MOVED_TO | CREATE | DELETE | ONLY_DIR
 
+# `wd`, `mask`, `cookie`, `len`; the name after it is padded with NUL up to `len` (inotify(7)).
 _EVENT_HEADER = struct.Struct("iIII")
 
 
@@ -69,6 +72,8 @@ def changes(events: list[tuple[str, InotifyEvent]]) -> list[Change]:
 
     Both events of a rename become one change, and so do consecutive writes to a file.
     """
+    # A rename whose events are in different reads, or which crosses the border of the tree, has
+    # only one of them here: `_change` reports it as deleted or created.
     arrivals = {event.cookie: path for path, event in events if event.mask & MOVED_TO}
     departures = {event.cookie for _, event in events if event.mask & MOVED_FROM}
     result: list[Change] = []

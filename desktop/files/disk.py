@@ -110,6 +110,8 @@ def opened(path: Path, roots: Roots = EVERYWHERE) -> Iterator[BinaryIO]:
         # Checked before the open: opening a FIFO blocks, and opening a device may have effects.
         if not stat.S_ISREG(os.fstat(held).st_mode):
             raise BadPath(f"{str(path)!r} is not a file")
+        # An O_PATH descriptor cannot be read (open(2)); opening it through /proc reopens the same
+        # inode, whatever the path leads to by now.
         file = descriptor_path(held).open("rb")
     with file:
         yield file
@@ -163,6 +165,8 @@ class Replacement:
                 raise BadPath(f"{str(self._path)!r} is a directory")
             # Shortened, because a name has at most 255 bytes (NAME_MAX).
             name = f".{self._name[:50]}.tmp.{secrets.token_hex(4)}"
+            # O_EXCL neither opens a file that is there nor follows a link (open(2)). The mode 0666
+            # is reduced by the umask, as for a file that any program creates.
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
             descriptor = os.open(name, flags, 0o666, dir_fd=self._directory)
             on_failure.callback(os.unlink, name, dir_fd=self._directory)
@@ -198,6 +202,9 @@ class Replacement:
         file = self._opened()
         with translated_errors(self._path):
             existing_stat = self._existing_stat()
+            # The state is read again, as the upload may have taken minutes. A link here was put in
+            # place after `target` had followed the links: it is replaced, and its mode (0777) is
+            # not copied.
             if existing_stat is not None and not stat.S_ISLNK(existing_stat.st_mode):
                 _copy_owner_and_mode(file.fileno(), existing_stat)
             # A rename before the data is on disk could leave an empty file after a crash.
@@ -262,6 +269,8 @@ def _held_directory(link_target: Path, requested: Path, roots: Roots) -> Iterato
                     missing.append(parent.name)
                     parent = parent.parent
             for name in reversed(missing):
+                # Another process may create the directory at the same time. O_NOFOLLOW rejects a
+                # link that was put in its place.
                 with suppress(FileExistsError):
                     os.mkdir(name, 0o755, dir_fd=directory)
                 flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -277,6 +286,7 @@ def _copy_owner_and_mode(descriptor: int, existing_stat: os.stat_result) -> None
     if (own.st_uid, own.st_gid) != (existing_stat.st_uid, existing_stat.st_gid):
         with suppress(PermissionError):
             os.fchown(descriptor, existing_stat.st_uid, existing_stat.st_gid)
+    # After fchown, which clears the set-user-ID and set-group-ID bits (chown(2)).
     os.fchmod(descriptor, stat.S_IMODE(existing_stat.st_mode))
 
 
@@ -285,6 +295,7 @@ def _sync_directory(directory: int) -> None:
     # support that raises an error, which is ignored as the file is in place already.
     with suppress(OSError):
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+        # `directory` is an O_PATH descriptor, for which fsync(2) fails with EBADF.
         descriptor = os.open(".", flags, dir_fd=directory)
         try:
             os.fsync(descriptor)

@@ -56,6 +56,8 @@ def edit_all(
     with ExitStack() as stack:
         with _as_batch():
             changes = [r for r in results if r.before != r.after]
+            # All temporary files are written before the first rename: a full disk or a missing
+            # permission shows while nothing has changed yet.
             prepared = [(change, _prepared(change, stack, opener, roots)) for change in changes]
             # The rename would silently discard what another process wrote since the read.
             for change, replacement in prepared:
@@ -81,6 +83,8 @@ def _computed(files: Sequence[FileEdits], roots: Roots) -> list[Edited]:
             errors.append(error)
             continue
         if path in merged:
+            # A file that is listed twice is read once, so that its later edits apply to the result
+            # of its earlier ones instead of replacing it.
             file = replace(merged[path], edits=merged[path].edits + file.edits)
         merged[path] = file
     errors.extend(_aliases(list(merged), roots))
@@ -114,6 +118,8 @@ def _aliases(paths: list[Path], roots: Roots) -> Iterator[FileError]:
 def _one(path: Path, file: FileEdits, roots: Roots) -> Edited:
     with opened(path, roots) as stream, translated_errors(path):
         before = stream.read()
+    # Bytes that are not UTF-8 survive the edit unchanged: surrogateescape is lossless in both
+    # directions (PEP 383).
     text = before.decode("utf-8", "surrogateescape")
     after = edited(text, file.edits, file.path).encode("utf-8", "surrogateescape")
     return Edited(file.path, before, after)

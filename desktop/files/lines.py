@@ -98,6 +98,7 @@ class LineReader:
 
     def _end_line(self) -> None:
         text = f"{self._number}\t{_shortened(bytes(self._line), self._bounds.line_bytes)}"
+        # Measured in the encoded answer, where the replacement for one invalid byte takes three.
         size = len(text.encode()) + (1 if self._lines else 0)
         if len(self._lines) >= self._bounds.lines:
             self._full = "lines"
@@ -123,6 +124,8 @@ def _shortened(line: bytes, most: int) -> str:
     if len(line) <= most:
         return line.decode("utf-8", "replace")
     cut = most
+    # Back to the first byte of a character (continuation bytes are 10xxxxxx, RFC 3629). At most
+    # three steps, as no character has more than four bytes; other input is not UTF-8.
     while cut > 0 and most - cut < 3 and line[cut] & 0xC0 == 0x80:
         cut -= 1
     return line[:cut].decode("utf-8", "replace") + CUT_MARK

@@ -20,6 +20,8 @@ class Condition:
 
     def check(self, path: str, digest: str | None) -> None:
         """Raise LostUpdate unless the file's ``digest`` (None: no file) meets the condition."""
+        # A missing file fails every If-Match, also `*`, and meets every If-None-Match: `*` there
+        # permits only the creation of a file.
         if self.only is not None and not _has(self.only, digest):
             state = "does not exist" if digest is None else "has other content"
             raise LostUpdate(f"{path!r} {state} than If-Match says: read it again")

@@ -23,6 +23,8 @@ MOST_HASHED = 16 * 1024 * 1024
 """Bytes of the largest file that gets an ETag; larger ones can be written conditionally too."""
 
 OCTETS = "application/octet-stream"
+# Types without scripts. HTML and SVG could run some in this service's origin, so a browser has to
+# download them.
 INLINE = ("image/png", "image/jpeg", "image/webp", "video/mp4", "text/vtt", "text/plain")
 
 
@@ -34,6 +36,8 @@ def file_bytes(path: Path, offset: int, limit: int, roots: Roots = EVERYWHERE) -
         length = max(size - offset, 0)
         if limit:
             length = min(length, limit)
+        # The hash covers the whole file, also for a range: a later write with If-Match replaces all
+        # of it. `SpanResponse` seeks to the range, so the position after hashing does not matter.
         etag = _etag(file, size)
         keep_open = stack.pop_all()
     kind = content_type(path.name)
@@ -47,6 +51,7 @@ def content_type(name: str) -> str:
     """Return the media type for a file's suffix."""
     # Quoted: names are read as URLs, and some would be taken for "data:text/plain,".
     kind, encoding = mimetypes.guess_type(quote(name))
+    # `guess_type` returns the type of the decompressed content, but the response is compressed.
     if encoding:
         return "application/gzip" if encoding == "gzip" else OCTETS
     return kind or OCTETS

@@ -86,6 +86,8 @@ class Query:
         if not value:
             return default
         digits = value.removeprefix("-")
+        # `isdigit` also accepts superscripts and other digits that `int` rejects. 18 digits fit a
+        # signed 64-bit file offset; keep in step with `_COUNT` in `schema`.
         if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
             self._wrong[name] = "must be a whole number"
         elif value.startswith("-"):
@@ -117,6 +119,7 @@ def lines_query(given: Mapping[str, str]) -> LinesQuery:
         limit=query.number("limit", 0),
         ranged=bool(query.number("offset", 0) or query.number("limit", 0)),
         partial=query.flag("partial"),
+        # The defaults, here and in `Bounds`, are repeated in `schema.READ_LINES`.
         max_file_size=query.number("max_file_size", 0) or 1_048_576,
         bounds=Bounds(
             query.number("max_line_bytes", 0) or usual.line_bytes,

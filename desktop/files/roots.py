@@ -23,6 +23,8 @@ class Roots:
     @classmethod
     def of(cls, paths: tuple[Path, ...]) -> "Roots":
         """Return the trees by their real paths and by the paths that were configured."""
+        # `admit` compares the requested text, which may contain links above a root; `_check`
+        # compares the real path. Each needs its own form of a root.
         both = dict.fromkeys(p for path in paths for p in (path.resolve(), path.absolute()))
         return cls(tuple(both))
 
@@ -39,6 +41,7 @@ class Roots:
             OutsideRoots: If the target is in none of the trees.
             OSError: If there is nothing.
         """
+        # Before the open: otherwise "not found" would reveal whether a file outside exists.
         self.admit(path)
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC | flags)
         try:

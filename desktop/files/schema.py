@@ -52,6 +52,7 @@ READ_LINES = _query(
         "offset": _said(_COUNT, "First line, from 1 on."),
         "limit": _said(_COUNT, "How many lines; 0: as many as fit."),
         "partial": _said(_FLAG, "Answer with what fits rather than with an error."),
+        # The defaults of `requests.lines_query` and `lines.Bounds`.
         "max_file_size": {**_COUNT, "default": 1_048_576},
         "max_line_bytes": {**_COUNT, "default": 1_024},
         "max_response_lines": {**_COUNT, "default": 2_000},

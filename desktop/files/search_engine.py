@@ -51,7 +51,7 @@ class Ripgrep:
         )
 
     def matches(self) -> Iterator[Match]:
-        """Yield what it finds."""
+        """Yield matches in order of the paths."""
         assert self._child.stdout is not None  # noqa: S101 -- asked for above
         if self._files:
             for path in _parts(self._child.stdout):
@@ -63,11 +63,11 @@ class Ripgrep:
                 yield found
 
     def kill(self) -> None:
-        """End it."""
+        """Kill the process."""
         self._child.kill()
 
     def close(self) -> str:
-        """Wait for its end."""
+        """Wait for the process to exit and return its error message, if any."""
         with self._child as child:
             assert child.stdout is not None  # noqa: S101 -- asked for above
             child.stdout.close()
@@ -86,6 +86,8 @@ class Scan:
     name = "scan"
 
     def __init__(self, request: SearchRequest, base: str, seconds: float) -> None:
+        # O_CLOEXEC: a program started meanwhile would otherwise hold the pipe, whose end of file
+        # marks the end of the search.
         reading, writing = os.pipe2(os.O_CLOEXEC)
         self._pid = os.fork()
         if self._pid == 0:
@@ -94,20 +96,22 @@ class Scan:
         self._output = os.fdopen(reading, "rb")
 
     def matches(self) -> Iterator[Match]:
-        """Yield what it finds."""
+        """Yield matches in order of the paths."""
         for line in self._output:
             if line.endswith(b"\n"):
                 yield Match(*json.loads(line))
 
     def kill(self) -> None:
-        """End it."""
+        """Kill the process."""
         with suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
 
     def close(self) -> str:
-        """Wait for its end."""
+        """Wait for the process to exit and return its error message, if any."""
         self._output.close()
         _, status = os.waitpid(self._pid, 0)
+        # Negative is the number of a signal (`os.waitstatus_to_exitcode`): `kill` or the child's
+        # own alarm, neither of which is an error.
         return "the search broke off" if os.waitstatus_to_exitcode(status) > 0 else ""
 
 
@@ -119,7 +123,7 @@ def search(
     ``program`` is the path of ripgrep; None selects the fallback.
 
     Raises:
-        BadRequest: If ripgrep cannot read the pattern.
+        BadFileRequest: If ripgrep cannot read the pattern.
     """
     engine = _engine(request, base, seconds, program)
     expired: list[bool] = []
@@ -145,6 +149,7 @@ def search(
         timer.join()
         engine.kill()
         complaint = engine.close()
+    # Status 2 may also mean that some files were unreadable; matches outweigh that.
     if complaint and not count and not expired:
         raise BadFileRequest("The search is invalid.", complaint, {"pattern": complaint})
     return _page(request, base, found, engine.name, timed_out=bool(expired))
@@ -182,6 +187,8 @@ def _page(
 def _scan_alone(request: SearchRequest, base: str, out: int, seconds: float) -> None:
     """Search in the forked child and exit it, without running any cleanup of the service."""
     try:
+        # The wake-up descriptor of asyncio is inherited: a signal in the child would otherwise be
+        # reported to the event loop of the service.
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
             signal.signal(number, signal.SIG_DFL)

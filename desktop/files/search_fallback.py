@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from .search_query import Globs, Match, SearchRequest, shown
 
+# As `--max-filesize=50M` in `search_query.ripgrep_arguments`.
 LARGEST_FILE = 50 * 1024 * 1024
 BINARY_CHECK = 8_192
 LONGEST_READ = 1_048_576
@@ -28,6 +29,7 @@ def scan(request: SearchRequest, base: str, out: int) -> None:
         for match in _found(path, Path(base), request, expression):
             shown_path = os.fsencode(match.path).decode("utf-8", "replace")
             line = json.dumps([shown_path, match.line, match.column, match.text])
+            # Unbuffered: matches found before a timeout kills this process are kept.
             os.write(out, line.encode() + b"\n")
             left -= 1
             if not left:
@@ -44,6 +46,7 @@ def _files(base: Path) -> Iterator[Path]:
     waiting = [base] if listed is None else []
     while waiting:
         path = waiting.pop()
+        # Links are not followed, as they may form loops or lead out of the tree.
         if path.is_symlink() or not path.is_dir():
             yield path
             continue
@@ -65,6 +68,8 @@ def _entries(folder: Path) -> list[Path]:
 
 def _listed_by_git(base: Path) -> list[Path] | None:
     """Return the files that git does not ignore; None outside of repositories or without git."""
+    # Git refuses repositories of other users unless safe.directory (git-config(1)) permits them.
+    # `core.fsmonitor` may name a program, which a foreign repository must not get executed.
     command = ["git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-C", str(base)]
     try:
         done = subprocess.run(
@@ -77,6 +82,7 @@ def _listed_by_git(base: Path) -> list[Path] | None:
         return None
     if done.returncode:
         return None
+    # A set, because `--cached` lists a file with merge conflicts once per stage.
     return [base / os.fsdecode(name) for name in sorted(set(done.stdout.split(b"\0"))) if name]
 
 
@@ -111,6 +117,8 @@ def _matches(path: str, file: BinaryIO, expression: re.Pattern[str]) -> Iterator
 def _opened(path: Path, base: Path) -> BinaryIO | None:
     """Open a file and check by its descriptor that it is below ``base``, even after a race."""
     try:
+        # O_NONBLOCK: opening a FIFO would wait for a writer. O_NOFOLLOW covers only the last
+        # component; `real` below covers the directories.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return None

@@ -123,6 +123,7 @@ def glob_expression(glob: str) -> re.Pattern[str]:
     return re.compile(("" if anchored else "(?:.*/)?") + inner + "(?:/.*)?", re.DOTALL)
 
 
+# The order matters: `**/` before `*`. `]` right after the opening bracket is a member (glob(7)).
 _TOKENS = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[[!^]?\]?[^\]]*\]|\{[^{}]*\}|.", re.DOTALL)
 
 
@@ -154,6 +155,7 @@ def _set(token: str) -> str:
         return re.escape(token)
     text = "".join(map(_member, _MEMBERS.findall(inner)))
     try:
+        # A slash separates components, which a negated set must not match (glob(7)).
         return re.compile(f"[{'^/' if negated else ''}{text}]").pattern
     except re.error:
         return re.escape(token)
@@ -169,7 +171,10 @@ def _member(part: str) -> str:
 
 def ripgrep_arguments(request: SearchRequest, base: str) -> list[str]:
     """Return ripgrep's arguments: include hidden files, skip ignored ones, sort by path."""
+    # `--sort=path` makes ripgrep single-threaded, but pages by offset need a stable order. The
+    # configuration file of the service's user must not affect results.
     arguments = ["--no-config", "--hidden", "--sort=path", "--no-messages", "--max-filesize=50M"]
+    # `!.git` is last and thus decides: `--hidden` would include the repository's own files.
     arguments += [f"--glob={glob}" for glob in (*request.globs, "!.git")]
     if not request.pattern:
         return [*arguments, "--files", "--null", "--", base]
@@ -177,6 +182,7 @@ def ripgrep_arguments(request: SearchRequest, base: str) -> list[str]:
         arguments.append("--fixed-strings")
     if request.ignore_case:
         arguments.append("--ignore-case")
+    # `--regexp=` and `--`: a pattern or path that begins with `-` must not be read as an option.
     return [*arguments, "--json", f"--regexp={request.pattern}", "--", base]
 
 

@@ -29,6 +29,8 @@ class Incoming:
         self._condition = condition
         self._content = sha256()
         self._stack = stack
+        # NUL, which no path contains, separates name and body. The condition is part of the call,
+        # too: with another one the same body is another request.
         self._hash = sha256(name.encode("utf-8", "surrogateescape") + b"\0")
         self._hash.update(repr(condition).encode())
         self._waiting = bytearray()
@@ -67,6 +69,7 @@ class Incoming:
         return self._size
 
     def _commit(self, file: Replacement) -> None:
+        # Directly before the rename, so that little time is left for another process to write.
         if self._condition != ALWAYS:
             self._condition.check(self._name, file.digest())
         file.commit()

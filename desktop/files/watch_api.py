@@ -45,6 +45,8 @@ class WatchedTree:
         self._closed = False
         self._folders: dict[int, Path] = {}
         real = existing(path, roots)
+        # The watch is on the directory, because editors replace a file by rename: a watch on the
+        # old inode would report nothing after that.
         self._only = None if real.is_dir() else real
         self.descriptor = _checked(_LIBC.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), path)
         try:
@@ -63,6 +65,7 @@ class WatchedTree:
         """Return the changes since the last read."""
         found: list[tuple[str, InotifyEvent]] = []
         with suppress(BlockingIOError):
+            # Reads until EAGAIN, so that both events of a rename are usually in one batch.
             while data := os.read(self.descriptor, READ_SIZE):
                 found.extend(self._placed(data))
         return changes(found)
@@ -79,6 +82,9 @@ class WatchedTree:
             path = folder / os.fsdecode(notice.name)
             if self._only is None or path == self._only:
                 yield _shown(path), notice
+            # A new directory gets a watch. For a renamed one inotify_add_watch(2) returns the
+            # descriptor that it has, and the new path replaces the old one; a deleted one raises
+            # MissingFile.
             if notice.is_dir and self._recursive and self._only is None:
                 with suppress(FileError):
                     self._add(path, path)

@@ -44,16 +44,19 @@ def _applied(text: str, edit: Edit, path: str) -> str:
         endings(edit.old) != endings(edit.new)
     )
     new = edit.new
+    # Mixed endings in the replacement can only be intended, so they stay.
     if not converting and len(endings(new)) == 1:
         new = converted(new, usual)
     spans = exact(text, edit.old, any_ending=not converting)
     if spans:
         numbers = [text.count("\n", 0, start) + 1 for start, _ in spans[: MOST_PLACES + 1]]
         _only_one(edit, path, len(spans), numbers)
+        # From the end, so that the earlier spans stay valid.
         for start, end in reversed(spans):
             text = text[:start] + new + text[end:]
         return text
     lines, search = lines_of(text), lines_of(edit.old)
+    # The tolerant keys ignore line endings, and would thus find no difference to replace.
     if not converting:
         for key in PASSES:
             places = windows(lines, search, key)
@@ -71,6 +74,8 @@ def _spliced(
     usual: str,
 ) -> str:
     search, new = sides
+    # The search text gets the file's endings: a difference in them would otherwise appear to
+    # `spliced` as an intended change.
     search = [line._replace(end=usual if line.end else "") for line in search]
     for at in reversed(places):
         end = at + len(search)

@@ -82,6 +82,7 @@ def _standing(text: str, lines: Sequence[TextLine], new: str) -> Iterator[int]:
     at, number, counted = text.find(new), 1, 0
     if at >= 0:
         while at >= 0:
+            # Counted from the previous place on, so that many places do not take quadratic time.
             number += text.count("\n", counted, at)
             counted = at
             yield number

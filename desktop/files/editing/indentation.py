@@ -39,4 +39,5 @@ def translated(
         return None
     inner, reference, base = (level or 0 for level in levels)
     level = base + inner - reference
+    # Negative if the new line is further left than the file's outermost level.
     return file * level if level >= 0 else None

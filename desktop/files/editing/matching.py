@@ -7,6 +7,7 @@ from .line_endings import TextLine
 
 Key = Callable[[TextLine], str]
 
+# One character for one, as models exchange typographic and ASCII punctuation when they quote.
 _FOLDED = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
@@ -34,6 +35,8 @@ def folded(line: TextLine) -> str:
     return line.text.translate(_FOLDED).strip()
 
 
+# The strictest key is first: a text that one line matches exactly must not become ambiguous because
+# another line matches without its indentation.
 PASSES: tuple[Key, ...] = (without_trail, trimmed, folded)
 """Keys in the order of trial; the first with a match decides."""
 

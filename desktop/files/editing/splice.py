@@ -89,10 +89,13 @@ class _Splice:
             if (index := self._counterpart(number)) is not None and not new.blank
         ]
         pairs = [pair for pair in pairs if pair[0] != pair[1]]
+        # A line on which both styles differ shows which one the replacement is in.
         if any(new == search for _, search, new in pairs):
             return False
         if any(new == found for found, _, new in pairs):
             return True
+        # Without such a line, an indentation that only the search text has shows the caller's
+        # style.
         sides = zip(self._search, self._found, strict=True)
         foreign = {search.lead for search, found in sides if search.lead != found.lead}
         return not any(new.lead in foreign for new in self._new if not new.blank)
@@ -117,6 +120,7 @@ class _Splice:
         before = self._alignment.prefix - 1
         after = len(self._search) - self._alignment.suffix
         has_after, has_before = self._alignment.suffix > 0, before >= 0
+        # A neighbour of the same indentation needs no translation between the two styles.
         if has_after and new.lead == self._search[after].lead:
             return after
         if has_before and new.lead == self._search[before].lead:

@@ -11,6 +11,8 @@ def unified(path: str, before: str, after: str) -> str:
     if before == after:
         return ""
     old, new = _lines(before), _lines(after)
+    # `autojunk` would ignore lines that are frequent in a file of 200 lines or more, such as blank
+    # ones, and report much larger changes.
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     parts = [f"--- {path}\n+++ {path}\n"]
     for group in matcher.get_grouped_opcodes(CONTEXT):
@@ -42,4 +44,5 @@ def _span(start: int, stop: int) -> str:
     length = stop - start
     if length == 1:
         return str(start + 1)
+    # An empty range names the line before it, and a length of 1 is left out, as in diff(1).
     return f"{start + 1 if length else start},{length}"
