@@ -183,6 +183,7 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
         record = registry.find(process_id, chat_of(request.headers))
         asked = output_request(request.query_params)
         if asked.wait_for:
+            # No client is left to read the answer, so a wait that was broken off needs no error.
             with suppress(ClientGone):
                 await run_unless(registry.wait(record, asked), disconnected(request.receive))
         # State before output: an answer that says "exited" carries all that the shell wrote.
@@ -208,9 +209,12 @@ def _add_streams(routes: APIRouter, registry: Registry, streams: EventStreams) -
         """Send output as it comes, as server-sent events; ends with the event ``exit``."""
         record = registry.find(process_id, chat_of(request.headers))
         cursor = number(request.query_params, "cursor", 0)
+        # An EventSource repeats the same URL when it reconnects and reports its position in this
+        # header (HTML Standard, section 9.2), so the header has precedence over the query.
         last = request.headers.get("last-event-id", "")
         if last.isascii() and last.isdigit() and len(last) <= LONGEST_CURSOR:
             cursor = int(last)
+        # The limit is checked before the response begins, while a status can still be sent.
         if streams.full:
             raise TooManyOutputStreams(streams.limit)
         events = output_events(record.process, cursor, lambda: _state(record))

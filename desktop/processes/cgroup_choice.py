@@ -59,13 +59,16 @@ def own_group(cgroups: str, mounts: str) -> PurePosixPath | None:
     ``cgroups`` and ``mounts`` are the contents of /proc/PID/cgroup and /proc/PID/mountinfo. None
     if there is no version 2 hierarchy, or if the mounted part does not contain the group.
     """
+    # Version 2 has hierarchy id 0 and an empty list of controllers (cgroups(7)).
     own = next((line[3:] for line in cgroups.splitlines() if line.startswith("0::/")), None)
     for line in mounts.splitlines():
         fields, _, kind = line.partition(" - ")
         parts = fields.split(" ")
         if own is None or len(parts) < 6 or kind.split(" ")[0] != "cgroup2":
             continue
+        # Root and mount point are fields 4 and 5 (proc(5)); blanks in them are octal escapes.
         root, point = (PurePosixPath(_ESCAPED.sub(_character, part)) for part in parts[3:5])
+        # ".." stands in the path of a group outside of the cgroup namespace (cgroup_namespaces(7)).
         if ".." not in PurePosixPath(own).parts and PurePosixPath(own).is_relative_to(root):
             return point / PurePosixPath(own).relative_to(root)
     return None

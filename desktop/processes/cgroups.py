@@ -40,6 +40,7 @@ class Cgroup:
         bounded = memory_bytes is not None and "memory" in enabled
         group = cls(parent / f"command-{pid}", bounded)
         try:
+            # In an ordinary directory, mkdir would succeed and leave an empty directory behind.
             (parent / "cgroup.procs").stat()
             group.path.mkdir()
         except OSError:
@@ -114,6 +115,8 @@ def opened(configured: Path | None, ours: Collection[int], proc: Path = PROC) ->
         return
     group = Cgroup(Path(chosen.group))
     leaf = Cgroup(group.path / LEAF)
+    # The processes have to leave the group before it can enable controllers for its children ("no
+    # internal processes" rule of cgroup v2).
     member_pids = _read_words(group.path / "cgroup.procs")
     if member_pids:
         with suppress(OSError):
@@ -123,8 +126,11 @@ def opened(configured: Path | None, ours: Collection[int], proc: Path = PROC) ->
         if group.write("cgroup.subtree_control", _each("+", chosen.enable)):
             yield chosen
         else:
+            # The kernel refuses if another process has entered the group since, so the group counts
+            # as shared.
             yield choice(replace(found, exclusive=False))
     finally:
+        # By the same rule, the controllers are disabled before the processes return.
         group.write("cgroup.subtree_control", _each("-", chosen.enable))
         if member_pids:
             _move(_read_words(leaf.path / "cgroup.procs"), group)

@@ -114,11 +114,15 @@ class HeadTailBuffer:
         """
         start = min(max(cursor, 0), self.total)
         oldest = max(self.total - self._ring_size, 0)
+        # The ring has dropped these bytes, but the head still contains them. The next read reports
+        # the gap behind the head.
         if start < len(self._head) and start < oldest:
             return _chunk(bytes(self._head[start:]), limit, start, 0, more=True)
         begin = max(start, oldest)
         newest = self._newest(self.total - begin)
         if whole:
+            # A lone incomplete character is returned as it is: `wait_output` would otherwise wake
+            # the reader at once, again and again, for bytes that no read returns.
             newest = _whole_end(newest) or newest
         return _chunk(newest, limit, begin, begin - start, more=False)
 
@@ -127,6 +131,8 @@ class HeadTailBuffer:
         position, data = self.total + skipped, data[skipped:]
         until_wrap = self._ring_size - position % self._ring_size
         if skipped and len(self._ring) < self._ring_size:
+            # Chunks are assigned by position, which needs a ring of full size once bytes are
+            # skipped.
             self._ring.extend(bytes(self._ring_size - len(self._ring)))
         chunks = [(position, data[:until_wrap]), (position + until_wrap, data[until_wrap:])]
         return [chunk for chunk in chunks if chunk[1]]
@@ -178,6 +184,7 @@ def _lines_cut(data: bytes) -> tuple[bytes, int]:
 
 def _whole_end(data: bytes) -> bytes:
     """Drop an incomplete UTF-8 sequence at the end."""
+    # A sequence has at most 4 bytes (RFC 3629, section 3), so an incomplete one at most 3.
     for back in range(1, min(len(data), 3) + 1):
         byte = data[-back]
         if byte & 0xC0 == 0x80:

@@ -27,6 +27,7 @@ class OutputFile:
         # O_NONBLOCK: opening a FIFO without a reader must fail, not block.
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o666)
+        # Writes to a device or a FIFO could block the event loop, which writes the copy.
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise OSError(f"{path} is not a file")

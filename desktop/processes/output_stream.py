@@ -17,6 +17,8 @@ async def output_events(
 ) -> AsyncGenerator[bytes, None]:
     """Yield output from ``cursor`` on, and at last how it ended. Closing it is harmless."""
     while True:
+        # `exit` is read before the buffer and kept: it may be set while the generator is suspended
+        # in a yield, and the last output would not be sent.
         exited = process.exit is not None
         chunk = process.buffer.read(cursor, READ_SIZE, whole=not exited)
         if chunk.data:

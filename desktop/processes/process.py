@@ -61,6 +61,7 @@ class Process:
         self._cgroup = spawned.cgroup
         self.copy = spawned.copy
         self._on_exit = on_exit
+        # One event serves for all changes, because each waiter checks its own condition in a loop.
         self._changed = asyncio.Event()
         self._writing = asyncio.Lock()
         self._loop = asyncio.get_running_loop()
@@ -104,6 +105,9 @@ class Process:
             raise NotRunning(str(self._child.pid))
         with suppress(ProcessLookupError):
             os.killpg(self._child.pid, number)
+        # A group can be killed as a whole but takes no other signal (cgroup.kill in cgroup-v2.rst).
+        # The kill reaches members that hide from the scan of /proc, such as one with a changed
+        # environment.
         if self._cgroup is not None and number == signal.SIGKILL:
             self._cgroup.kill()
 
@@ -152,10 +156,13 @@ class Process:
         if self.exit is None:
             self._loop.remove_reader(self._pidfd)
             os.close(self._pidfd)
+            # Blocked readers wake with an exit, so that no call waits on a closed process.
             self._end(self._child.poll())
         self._leave_group()
 
     def _leave_group(self) -> None:
+        # The kernel keeps a group that a background descendant still lives in, so `close` tries
+        # again.
         if self._cgroup is not None and self._cgroup.remove():
             self._cgroup = None
 
@@ -189,6 +196,8 @@ class Process:
             return
         self._loop.remove_reader(self._pidfd)
         os.close(self._pidfd)
+        # The pipe is read before `exit` is set: a reader that sees the exit relies on all output of
+        # the shell being in the buffer.
         for _ in range(LAST_READS):
             if self._output is None or not self._read():
                 break
@@ -198,6 +207,8 @@ class Process:
         self._on_exit()
 
     def _end(self, returncode: int | None) -> None:
+        # No return code: `close` was called before the child ended. The parent-death signal,
+        # SIGKILL, ends it with the spawn thread (spawn.py).
         self.exit = exit_of(-signal.SIGKILL if returncode is None else returncode)
         self._notify()
 
@@ -218,11 +229,13 @@ class Process:
         ready = asyncio.Event()
         self._loop.add_writer(descriptor, ready.set)
         try:
+            # `close_input` removes the writer, so `ready` may never be set: either ends the wait.
             changed = asyncio.ensure_future(self._changed.wait())
             waiting = asyncio.ensure_future(ready.wait())
             await asyncio.wait({changed, waiting}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             changed.cancel()
             waiting.cancel()
+            # A closed descriptor's number may belong to another file by now.
             if self._input == descriptor:
                 self._loop.remove_writer(descriptor)

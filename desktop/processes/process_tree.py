@@ -102,6 +102,7 @@ def _belongs(pid: str, family: Family) -> bool:
         stat = (PROC / pid / "stat").read_bytes()
         # The comm field in parentheses may itself contain blanks and parentheses (proc(5)).
         state, _parent, group = stat[stat.rindex(b")") + 2 :].split(b" ", 3)[:3]
+        # A zombie ignores signals and only waits for its parent, so waiting for it would not end.
         if state in (b"Z", b"X"):
             return False
         if int(group) in family.spared:
@@ -110,6 +111,8 @@ def _belongs(pid: str, family: Family) -> bool:
             return True
         if not family.markers:
             return False
+        # Entries are separated by NUL; the first gets one too, so that a marker matches only where
+        # an entry begins.
         environ = b"\0" + (PROC / pid / "environ").read_bytes()
     except OSError:
         return False

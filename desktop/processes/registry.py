@@ -248,6 +248,7 @@ class Registry:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
+        # A start that has begun adds its record first: its process has to be ended too.
         await self.once.settle()
         running = [r for r in self._records.values() if r.running]
         family = groups.Family(
@@ -256,6 +257,7 @@ class Registry:
         )
         await asyncio.to_thread(groups.end, family, self._settings.close_grace, self._clock)
         with suppress(TimeoutError):
+            # A child in uninterruptible sleep (state D) outlives SIGKILL.
             async with asyncio.timeout(5.0):
                 await asyncio.gather(*(r.process.wait_exit() for r in running))
         await asyncio.gather(*self._thread_tasks, return_exceptions=True)

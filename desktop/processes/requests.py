@@ -169,6 +169,7 @@ def number(query: Mapping[str, str], name: str, default: int) -> int:
     text = query.get(name, "")
     if not text:
         return default
+    # str.isdigit accepts digits of other scripts too; 18 digits always fit into 64 bits.
     if not (text.isascii() and text.isdigit()) or len(text) > 18:
         raise BadProcessRequest(
             "Query parameters are invalid.", f"{name} must be a number from 0 on."
@@ -196,6 +197,7 @@ def _field(body: Mapping[str, Any], name: str, kind: type[T], default: T) -> T:
     value = body.get(name)
     if value is None:
         return default
+    # bool is a subclass of int in Python, but true is no number in JSON.
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise BadProcessRequest(
             "Request body must be valid JSON.", f"{name} has to be of type {kind.__name__}."
@@ -206,4 +208,5 @@ def _field(body: Mapping[str, Any], name: str, kind: type[T], default: T) -> T:
 
 
 def _plain(name: str) -> bool:
+    # execve(2) takes NUL-terminated strings NAME=value, so a name can contain neither.
     return bool(name) and "=" not in name and "\0" not in name

@@ -104,6 +104,8 @@ class Spawner:
     def _work(self) -> None:
         while (item := self._requests.get()) is not None:
             request, result = item
+            # A caller that was cancelled while its request was in the queue must not start
+            # anything.
             if not result.set_running_or_notify_cancel():
                 continue
             try:
@@ -118,8 +120,10 @@ class Spawner:
         if shell is None:
             raise StartFailed('"sh": executable file not found in $PATH')
         workdir = request.find_workdir()
+        # setpriv replaces itself with the shell (execve), which keeps the pid and the death signal.
         guard = [self._setpriv, "--pdeathsig", "KILL", "--"] if self._setpriv else []
         with ExitStack() as after, ExitStack() as on_failure:
+            # The copy is opened before the fork, so that an unusable output_path starts nothing.
             copy = request.copy()
             if copy is not None:
                 on_failure.callback(copy.close)
@@ -130,14 +134,19 @@ class Spawner:
                 [*guard, *ends.arguments(shell, request.command)],
                 cwd=str(workdir),
                 env=dict(request.environment),
+                # Without input, a command that reads gets end-of-file instead of waiting for ever.
                 stdin=subprocess.PIPE if request.stdin and not ends.tty else subprocess.DEVNULL,
                 stdout=ends.child,
                 stderr=ends.child,
+                # The group id equals the pid then, which `Process.signal` relies on.
                 start_new_session=True,
             )
+            # ExitStack calls back in reverse order: the child is killed first and then reaped.
             on_failure.callback(child.wait)
             on_failure.callback(child.kill)
             cgroup = _restrict(child.pid, request.limits)
+            # Input and output of a terminal are one descriptor, but `Process` closes them
+            # separately.
             stdin_fd = os.dup(ends.output) if ends.tty else _detached(child)
             if stdin_fd is not None:
                 on_failure.callback(os.close, stdin_fd)
@@ -168,6 +177,7 @@ _ENTER_TERMINAL = 'exec <>"$1" >&0 2>&0; exec "$0" -c "$2"'
 def _ends(request: SpawnRequest) -> _Ends:
     if request.terminal is None:
         reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        # Programs expect blocking output: a full pipe would fail with EAGAIN and lose the text.
         os.set_blocking(writing, True)
         return _Ends(reading, writing)
     controller, terminal = os.openpty()
@@ -197,12 +207,15 @@ def _restrict(pid: int, limits: ResourceLimits) -> Cgroup | None:
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, pid, limits.nice)
     bounds: list[tuple[int, int | None]] = [
+        # RLIMIT_AS counts reserved address space too, so memory.max replaces it where it is set.
         (resource.RLIMIT_AS, None if cgroup and cgroup.bounds_memory else limits.memory_bytes),
         (resource.RLIMIT_CPU, limits.cpu_seconds),
         (resource.RLIMIT_NOFILE, limits.open_files),
     ]
     for kind, bound in bounds:
         if bound is not None:
+            # Only a privileged process may raise a hard limit (prlimit(2)); the lower one stays
+            # then.
             with suppress(OSError, ValueError):
                 resource.prlimit(pid, kind, (bound, bound))
     return cgroup
