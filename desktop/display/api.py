@@ -48,6 +48,8 @@ def display_ready(display: DisplayReadiness) -> Callable[[Request], Awaitable[No
             await display.wait_ready()
         except (DisplayNotReady, DisplayGone) as error:
             body = {"message": "The display is not available.", "detail": str(error)}
+            # Retry-After takes whole seconds (RFC 9110, section 10.2.3); 0 would invite a busy
+            # loop.
             after = max(1, math.ceil(display.next_start_s or 0.0))
             raise HTTPException(503, body, {"Retry-After": str(after)}) from error
 
@@ -63,6 +65,7 @@ class WaitingUpstream(Generic[ConnectionT_co]):
 
     async def open(self) -> ConnectionT_co:
         """Open a fresh connection, to the next server if none runs now."""
+        # The attempt to connect then fails with the error of any unreachable RFB server.
         with suppress(DisplayNotReady, DisplayGone):
             await self._display.wait_ready()
         return await self._upstream.open()

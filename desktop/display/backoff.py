@@ -23,4 +23,5 @@ def pause(ends: Sequence[float], now: float) -> float:
     count = len(recent(ends, now))
     if count < 2:
         return 0.0
+    # The inner limit only keeps the power small: 0.5 s * 2**8 is above the upper bound already.
     return float(min(SHORTEST_SECONDS * 2 ** (min(count, 10) - 2), LONGEST_SECONDS))

@@ -155,6 +155,8 @@ class ChildProcessSpawner:
         Raises:
             MissingProgram: If the program is not on the command's PATH.
         """
+        # An `on_exit` callback that spawns would wait for itself if its request went through the
+        # queue.
         if threading.current_thread() is self._thread:
             return self._start(command)
         future: Future[ChildProcess] = Future()
@@ -169,6 +171,7 @@ class ChildProcessSpawner:
         self._closed = True
         deadline = time.monotonic() + grace
         children = [child for child, _, _ in reversed(self._children.copy().values())]
+        # All get SIGTERM first, so that they end side by side and share one grace period.
         for child in children:
             child.ending = True
             with suppress(ProcessLookupError, PermissionError):
@@ -186,6 +189,8 @@ class ChildProcessSpawner:
             self._selector = selector
             selector.register(self._wake_read, selectors.EVENT_READ)
             serving = True
+            # The thread outlives its children: its end would raise their parent-death signal, and
+            # nothing else reaps them.
             while serving or self._children:
                 for key, _ in selector.select():
                     if key.data is not None:
@@ -222,6 +227,7 @@ class ChildProcessSpawner:
         command.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with command.log.open("ab") as log:
             process = subprocess.Popen(
+                # setpriv replaces itself with the program (execve), which keeps the pid.
                 [self._setpriv, "--pdeathsig", "KILL", "--", program, *command.argv[1:]],
                 env=dict(command.environment),
                 cwd=command.cwd,
@@ -245,6 +251,7 @@ class ChildProcessSpawner:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
         child.returncode = process.wait()
+        # `exited` follows the return code, which waiters read without a lock.
         child.exited.set()
         if command.on_exit is not None:
             command.on_exit(child)

@@ -15,6 +15,7 @@ logger = logging.getLogger(__name__)
 
 # GetInputFocus, four bytes long: the cheapest request with a reply (X11 protocol, encoding).
 _REQUEST = b"\x2b\x00\x01\x00"
+# Errors, events and replies without extra data have this length (X11 protocol, encoding).
 _MESSAGE_BYTES = 32
 _REPLY = 1
 
@@ -69,6 +70,7 @@ class HealthCheck:
     def close(self) -> None:
         """Stop after the current check has ended; twice is fine."""
         self._closing.set()
+        # A thread that was never started cannot be joined.
         if self._thread.ident is not None:
             self._thread.join()
 

@@ -106,6 +106,8 @@ class DisplayInstance:
                         options.spawner,
                         options.files,
                     ),
+                    # A session whose X server has died must not restart its programs, which would
+                    # fail at once.
                     display_alive=lambda: self.xserver.pid is not None,
                     layout=options.layout,
                 )

@@ -62,6 +62,7 @@ class ScreenProxy:
         Raises:
             DisplayGone, DisplayNotReady: If no display starts in time.
         """
+        # A lost connection ends the subscription itself, so no report is needed here.
         return self._display.current().framebuffer.subscribe()
 
     def _read(self, read: Callable[[DisplayInstance], T]) -> T:

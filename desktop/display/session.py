@@ -24,7 +24,7 @@ _RESTART_SECONDS = 10.0
 _BUS_SECONDS = 5.0
 _WINDOW_MANAGER_SECONDS = 5.0
 _LAYOUT_SECONDS = 5.0
-# These set a property of the display and exit, so the status does not list them.
+# Both programs set a property of the display and exit, so the status does not list them.
 _ONCE = ("hsetroot", "setxkbmap")
 
 _TEXTS = {
@@ -92,6 +92,8 @@ class DesktopSession:
         self._children: dict[str, ChildProcess] = {}
         self._restarts: dict[str, list[float]] = {}
         self._restarters: dict[str, Callable[[], ChildProcess]] = {
+            # A restarted bus needs no pipe: its callback runs in the spawn thread, which must not
+            # wait.
             "dbus-daemon": lambda: self._spawn_bus(()),
             "openbox": self._start_window_manager,
             "tint2": self._start_panel,
@@ -131,6 +133,7 @@ class DesktopSession:
 
     def close(self) -> None:
         """End the programs and the applications that were launched from the panel."""
+        # `_on_exit` runs in the spawn thread and must not restart a program that ends from now on.
         self._closing = True
         children = tuple(reversed(self._children.values()))
         for child in children:
@@ -169,6 +172,8 @@ class DesktopSession:
         for asset, place in {**_TEXTS, **_SCRIPTS}.items():
             text = self._files.texts[asset].replace("@FOLDER@", str(self._folder))
             text = text.replace("@DOWNLOADS@", downloads)
+            # Chromium refuses to run as root with its sandbox; --test-type hides the warning about
+            # it.
             text = text.replace("@SANDBOX@", "" if _sandboxed() else "--no-sandbox --test-type")
             path = self._folder / place
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -182,6 +187,7 @@ class DesktopSession:
         Path(downloads).mkdir(parents=True, exist_ok=True)
 
     def _start(self, name: str, *arguments: str, **more: Any) -> ChildProcess:
+        # Applications inherit the mark, by which `close` finds those that left the process group.
         environment = {**self._environment, _MARK: str(self._folder)}
         log = self._folder / "logs" / f"{name}.log"
         home = self._environment.get("HOME")
@@ -210,6 +216,7 @@ class DesktopSession:
         reading, writing = os.pipe()
         try:
             bus = self._spawn_bus((writing,))
+            # Only the bus holds the write end then, so its exit ends the wait with end-of-file.
             os.close(writing)
             writing = -1
             ready = select.select([reading], [], [], _BUS_SECONDS)[0]

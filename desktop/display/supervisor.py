@@ -166,6 +166,8 @@ class DisplaySupervisor(Generic[InstanceT]):
         """
         if not self._running.done():
             running = asyncio.wrap_future(self._running)
+            # Unlike wait_for, asyncio.wait does not cancel `running` and with it `_running`, which
+            # all callers share.
             await asyncio.wait({running}, timeout=self._allowed_wait(timeout))
         self.present()
 

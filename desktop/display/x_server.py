@@ -107,6 +107,8 @@ class XServer:
         clear_stale()
         self._cookie = write_cookie(self.xauthority)
         self.rfb_socket.unlink(missing_ok=True)
+        # The server chooses a free number itself and reports it here (-displayfd, Xserver(1)); one
+        # chosen beforehand could be taken by another server in between.
         self._number_pipe, write_end = os.pipe()
         try:
             command = ChildCommand(
@@ -121,6 +123,7 @@ class XServer:
             self._close_pipe()
             raise
         finally:
+            # Only the server holds the write end then, so its exit ends the wait with end-of-file.
             os.close(write_end)
 
     def wait_ready(self, timeout: float = 10.0) -> None:
@@ -236,6 +239,7 @@ def write_cookie(path: Path) -> bytes:
     entry = struct.pack(">H", _FAMILY_WILD) + b"".join(
         struct.pack(">H", len(part)) + part for part in fields
     )
+    # O_EXCL does not follow a symbolic link that is in the place of the file (open(2)).
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -281,6 +285,7 @@ def _alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
+        # The process exists, but belongs to another user (kill(2)).
         pass
     return True
 
@@ -302,6 +307,8 @@ def _connect_x(number: int, cookie: bytes, deadline: float) -> socket.socket:
         accepted, length = struct.unpack("<B5xH", _exactly(client, 8))
         if accepted != 1:
             raise ConnectionRefusedError("X refused the cookie")
+        # Setup data is read completely, as the next bytes are taken for replies; its length is in
+        # units of 4 bytes (X11 protocol, connection setup).
         _exactly(client, 4 * length)
         stack.pop_all()
     return client
@@ -327,4 +334,5 @@ def _read_rfb_version(path: Path, deadline: float) -> None:
 
 
 def _left(deadline: float) -> float:
+    # A timeout of 0 would make the socket non-blocking (socket.settimeout).
     return max(0.01, deadline - time.monotonic())
