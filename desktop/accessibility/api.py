@@ -68,6 +68,7 @@ def router(shown: AccessibilityService, access: AccessControl) -> APIRouter:
         An action takes a `ref` of the newest tree instead of a `coordinate`.
         """
         with answered():
+            # Reads follow one another, because refs belong to the tree that was read last.
             async with lock:
                 access.check_view()
                 tree = await asyncio.to_thread(shown.read)

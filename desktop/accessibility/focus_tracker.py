@@ -150,6 +150,8 @@ class FocusTracker:
         while True:
             with self._changed:
                 widgets = self._history.widgets
+            # The page is read without the lock: the query blocks, and the thread needs the lock
+            # meanwhile.
             host = self._host(widgets)
             if belongs(host, hosts):
                 return
@@ -163,6 +165,8 @@ class FocusTracker:
         pages: list[str] = []
         with suppress(NoAccessibility, *_LOST, *NONSENSE), widget_bus(self._environment()) as bus:
             pages = [page for widget in widgets if (page := page_of(bus, widget))]
+        # With two focused pages it is not known which of them receives the keys, so neither is
+        # trusted.
         return host_of(pages[0]) if len(pages) == 1 else ""
 
     def _run(self) -> None:
@@ -198,6 +202,7 @@ class FocusTracker:
 
     def _bus_started(self, session: DBusConnection) -> bool:
         """Wait for an owner of the AT-SPI bus name; return False if closed before."""
+        # The match precedes the query, so that a start between the two is not missed.
         _call(session, message_bus.AddMatch(_BUS_STARTED))
         if _call(session, message_bus.NameHasOwner(NAME))[0]:
             return True
@@ -211,6 +216,8 @@ class FocusTracker:
                     message = next_message(bus, 0)
                     if message is not None:
                         yield message
+            # Messages that jeepney has buffered do not make the socket readable, hence the loop
+            # above first.
             if self._wake_read in select.select([bus.sock, self._wake_read], [], [])[0]:
                 os.read(self._wake_read, 64)
 
@@ -232,6 +239,7 @@ class FocusTracker:
                 query = (app, widget_again) if widget_again else None
             elif _is(message, "Deactivate"):
                 history.deactivated(app, now)
+            # Any client can send a signal of this name; only that of the bus daemon counts.
             elif _is(message, "NameOwnerChanged") and app == _BUS:
                 history.gone(str(body[0]), now)
             self._changed.notify_all()

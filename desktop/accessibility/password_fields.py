@@ -110,6 +110,8 @@ class PasswordFocusHistory:
         interval = self._current.get(app)
         if interval is None or interval.end is not None:
             return
+        # An ended interval stays in `_unknown`, so that a role which arrives later still applies to
+        # it.
         interval.end = now
         self._ended.append(interval)
 

@@ -99,6 +99,7 @@ class _Reader:
         if len(wanted) > self._remaining:
             self.complete = False
         read = self.read([address for _, address in wanted[: self._remaining]])
+        # `read` is shorter than `wanted` where the limit was reached.
         for (parent, _), found in zip(wanted, read, strict=False):
             parent.below.append(found)
         return read
@@ -164,6 +165,7 @@ def _set_field(found: _Found, attribute: str, body: Any) -> None:
         case "role", (str(role),):
             found.role = role
         case "states", ([int(low), int(high)],):
+            # AT-SPI sends the state set as two words of 32 bits.
             found.states = low | high << 32
         case "children", (list(children),):
             found.children = [child for child in children if _is_address(child)]

@@ -95,6 +95,7 @@ def _pointed(item: Json, outer: Json, rectangles: Mapping[str, Region], native: 
     rectangle = rectangles.get(ref) if isinstance(ref, str) else None
     if rectangle is None:
         raise InvalidAction(f"Unknown ref: {ref}", "Read the accessibility tree again.")
+    # The rectangle is clipped to the screen, so its middle can be clicked.
     middle = Point((rectangle.left + rectangle.right) // 2, (rectangle.top + rectangle.bottom) // 2)
     own = item if any(item.get(key) is not None for key in _SPACE) else outer
     rest = {key: value for key, value in item.items() if key != "ref"}
@@ -123,6 +124,7 @@ def _entry(node: Node, clipped: Region, rectangles: dict[str, Region]) -> Json:
         entry["rectangle"] = list(clipped)
         rectangles[entry["ref"]] = clipped
     states = [state for bit, state in _STATES.items() if node.states >> bit & 1]
+    # An object that reports no states at all does not count as disabled.
     if node.states and not node.states >> _SENSITIVE & 1:
         states.append("disabled")
     return entry | ({"states": states} if states else {})

@@ -47,6 +47,8 @@ def _page(bus: DBusConnection, widget: Address) -> str:
     at = widget
     for _ in range(_DEEPEST):
         (role,) = _answer(bus, role_question(at))
+        # The innermost document counts: a frame of another host within a page receives the keys
+        # itself.
         if role in _DOCUMENTS and address is None:
             address = _address(bus, at)
         if role in _WINDOWS:
