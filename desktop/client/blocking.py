@@ -22,6 +22,7 @@ class BlockingClient:
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
+        # The portal is entered first and so left last: closing the client needs its event loop.
         self._portal = self._stack.enter_context(start_blocking_portal())
         self._client = self._portal.call(DesktopClient, self._address, self._token)
         self._stack.callback(self._portal.call, self._client.close)
@@ -95,6 +96,7 @@ class BlockingClient:
     ) -> Iterator["BlockingLines"]:
         """Read a response body line by line while it is being received."""
         opening = self._client.lines(path, headers)
+        # The portal enters and leaves in the same task, as anyio requires of cancel scopes.
         with self._portal.wrap_async_context_manager(opening) as lines:
             yield BlockingLines(self._portal, lines)
 

@@ -69,6 +69,8 @@ class DesktopClient:
                 uds=self._socket,
                 # Nothing here is TLS; the default context would load the trust store in vain.
                 verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+                # Event streams and downloads keep connections for long; a limit would let short
+                # requests wait for them.
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
             ),
             # Proxy variables of the environment must not redirect requests to a local service.
@@ -176,6 +178,7 @@ class DesktopClient:
         headers: Mapping[str, str] | None = None,
     ) -> int:
         """Write a body to a file and return its length; a broken-off download leaves no file."""
+        # The part is in the same folder, because rename(2) does not cross file systems.
         partial = to.with_name(to.name + ".part")
         try:
             async with self.stream("GET", path, params=params, headers=headers) as response:
@@ -213,6 +216,8 @@ class DesktopClient:
                 headers=headers,
                 content=content,
                 params=params,
+                # A body may pause for any time: an event stream of an idle desktop sends next to
+                # nothing.
                 timeout=httpx2.Timeout(None, connect=10.0),
             ) as response:
                 yield response
@@ -239,6 +244,7 @@ class DesktopClient:
         params: Mapping[str, str] | None = None,
     ) -> AsyncIterator[ClientConnection]:
         """Open a WebSocket without compression and without a limit on message size."""
+        # The same replacement makes wss of https.
         uri = self._base.replace("http", "ws", 1) + path
         if params:
             uri += "?" + urlencode(params)
@@ -287,6 +293,7 @@ async def _write(response: httpx2.Response, to: Path) -> int:
 
 def _sent(headers: Mapping[str, str] | None, content: bytes | None) -> dict[str, str]:
     sent = dict(headers or {})
+    # httpx sends bytes without a Content-Type.
     if content is not None and "content-type" not in {name.lower() for name in sent}:
         sent["Content-Type"] = "application/octet-stream"
     return sent
@@ -311,6 +318,7 @@ def _refused(status: int, content: bytes) -> DesktopRefused:
     if not isinstance(body, dict):
         return DesktopRefused(status, f"The desktop answered with status {status}.")
     message, detail, code = (str(body.get(name) or "") for name in ("message", "detail", "code"))
+    # Only the code distinguishes the reasons of a 409, so it goes before the status.
     kind = DesktopOccupied if code in _OCCUPIED else _KINDS.get(status, DesktopRefused)
     return kind(status, message, detail, code)
 

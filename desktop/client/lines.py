@@ -20,6 +20,7 @@ class StreamedLines:
         """
         if self._coming is None:
             self._coming = asyncio.create_task(self._read(), name="line")
+        # Unlike wait_for, asyncio.wait does not cancel the read when the time is up.
         await asyncio.wait({self._coming}, timeout=timeout)
         if not self._coming.done():
             raise TimeoutError("nothing came in time")
@@ -31,6 +32,7 @@ class StreamedLines:
         coming, self._coming = self._coming, None
         if coming is not None:
             coming.cancel()
+            # An async generator cannot be closed while a task still runs it.
             await asyncio.gather(coming, return_exceptions=True)
 
     async def _read(self) -> str | None:

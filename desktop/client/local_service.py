@@ -37,8 +37,11 @@ class LocalService:
         Raises:
             DesktopUnavailable: If the service ends first, with the end of its stderr.
         """
+        # A pipe for stderr that nothing reads would fill up and block the service.
         with tempfile.TemporaryFile() as errors:
             with self._lock:
+                # `close` may come from another thread: it finds the process, or else prevents its
+                # start.
                 if self._ended:
                     raise DesktopUnavailable("the desktop was closed before it was started")
                 self._process = subprocess.Popen(

@@ -156,6 +156,7 @@ class Lease:
         wait = min(max(0.0, timeout), _LONGEST_WAIT)
         wanted = {"revision": str(revision), "wait": f"{wait:.3f}"}
         path = "/desktop/lease"
+        # The service answers after `wait` at the latest; the margin is for a busy machine.
         reply = await self._transport.request("GET", path, params=wanted, timeout=wait + 30.0)
         return results.tenure(reply)
 
@@ -230,6 +231,7 @@ class EventStream:
         Raises:
             TimeoutError: If none arrives in time; the stream stays open.
         """
+        # One deadline covers all events, so that other kinds do not prolong the wait.
         deadline = time.monotonic() + timeout
         while True:
             event = await self._next(deadline)
@@ -242,5 +244,6 @@ class EventStream:
             text = await self._lines.next(left)
             if text is None:
                 return None
+            # Only data lines are read: the JSON repeats what the id and event lines contain.
             if text.startswith("data:"):
                 return results.event(json.loads(text[5:]))

@@ -27,6 +27,8 @@ class Transport:
     def __init__(self, root: str, space: SpaceName) -> None:
         self._root = root
         self._space = space
+        # The parts of a desktop share this object from before it is opened, so the client is set
+        # later.
         self.client: BlockingClient | None = None
 
     @property
@@ -56,6 +58,7 @@ class Transport:
         """Take a screenshot."""
         query = {"format": kind, "coordinate_space": self._space, **params}
         path = self.path("/desktop/screenshot")
+        # Size and frame id are in headers, which `request` does not return.
         reply = self.open_client().reply("GET", path, params=query)
         return results.picture_of_reply(reply.headers, reply.content, kind)
 
