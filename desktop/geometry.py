@@ -87,6 +87,7 @@ def model_size(native: Size) -> Size:
         scaled_width = 1280 if wide else 1024
         return Size(scaled_width, max(1, scaled_width * height // width))
     scale = min(LONGEST_EDGE / max(width, height), math.sqrt(MOST_PIXELS / (width * height)))
+    # Rounding down keeps the picture within both limits.
     return Size(max(1, int(width * scale)), max(1, int(height * scale)))
 
 

@@ -51,6 +51,7 @@ def answered() -> Iterator[None]:
     except Occupied as error:
         message = "Somebody else acts on this desktop."
         raise refusal(409, message, str(error), error.code) from error
+    # The lookup by exact type holds as long as none of these classes has subclasses.
     except tuple(_SAID) as error:
         raise refusal(*_SAID[type(error)], str(error)) from error
 

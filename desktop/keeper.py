@@ -74,7 +74,10 @@ def keep(command: list[str], grace_seconds: float = GRACE_SECONDS) -> int:
     wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
     # Blocked signals stay pending for sigtimedwait(2), so none arrives between two checks.
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    # Values that the caller has set go before ours.
     environment = LEAN | dict(os.environ) | {KEEPER: str(os.getpid())}
+    # execve(2) keeps the signal mask, and it keeps SIGINT ignored, as a shell leaves it for
+    # background jobs: the service needs both at their defaults.
     service = os.posix_spawn(
         command[0], command, environment, setsigmask=[], setsigdef=[signal.SIGINT]
     )
@@ -105,6 +108,7 @@ def _runnable() -> int:
 
 def _reap(service: int) -> int | None:
     """Reap all children that have ended; return the service's wait status if it is one of them."""
+    # SIGCHLD is not queued: one signal may stand for several children (signal(7)).
     found = None
     while True:
         try:

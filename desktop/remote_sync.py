@@ -223,6 +223,7 @@ class Desktop:
         ``environment`` replaces that of this process. If this process is killed, the desktop ends
         an hour after its last call, or after ``"--linger", SECONDS``.
         """
+        # argparse takes the last of several values, so the caller's --linger has precedence.
         service = LocalService(("--linger", _ORPHAN_SECONDS, *arguments), environment)
         return cls(Transport("/api/v0", space), service=service, address="", token="")
 
@@ -326,6 +327,7 @@ class Desktop:
         deadline = time.monotonic() + timeout
         while (left := deadline - time.monotonic()) > 0:
             wait = min(left, _LONGEST_WAIT)
+            # The extra millisecond rounds up: waits of 0 ms would make the last round a busy loop.
             params = {"wait_for": "exit", "timeout_ms": str(int(wait * 1000) + 1)}
             path = f"/processes/{process}/output"
             reply = self._transport.request("GET", path, params=params, timeout=wait + 30.0)
@@ -337,6 +339,7 @@ class Desktop:
 
     def read_file(self, path: str) -> bytes:
         """Return the bytes of a file on the desktop."""
+        # `request` would decode a file that is served as JSON.
         route = self._transport.path("/read-file")
         reply = self._transport.open_client().reply("GET", route, params={"path": path})
         return reply.content

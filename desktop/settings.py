@@ -78,6 +78,8 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
                         help="program that makes the display; Xvfb has no live view "
                         "(default: %(default)s)")  # fmt: skip
     parser.add_argument("--glx", action="store_true", help="let applications draw with OpenGL")
+    # SUPPRESS leaves an absent option out of the result, so that its default stands in one place
+    # only, `DesktopSettings`.
     parser.add_argument("--layout", type=_layout, metavar="NAME",
                         default=argparse.SUPPRESS,
                         help="layout of the keyboard, as de or us(intl)")  # fmt: skip
@@ -113,7 +115,7 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--linger", type=float, metavar="SECONDS",
                         help="end after this long without a call")  # fmt: skip
     found = vars(parser.parse_args(arguments))
-    # These options configure an X server that the service starts itself.
+    # Layout, glx and xserver configure an X server that the service starts itself.
     own_only = {name: found.get(name) for name in ("layout", "glx")}
     own_only["xserver"] = found["xserver"] != "Xvnc"
     chosen = [name for name, given in own_only.items() if given]
@@ -152,6 +154,7 @@ def _layout(text: str) -> str:
 def _timezone(text: str) -> str:
     try:
         zoneinfo.ZoneInfo(text)
+    # ValueError comes from absolute paths and "..", OSError from folders such as "Europe".
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a time zone such as Europe/Berlin"
