@@ -19,6 +19,7 @@ MEDIA_TYPES = {
 def measure(data: bytes) -> Measured | None:
     """Return type and size of a picture from its bytes; ``None`` for an unknown format."""
     try:
+        # ``Image.open`` decodes the header only; few steps of a script need the pixels.
         with Image.open(io.BytesIO(data)) as picture:
             media_type = MEDIA_TYPES.get(picture.format or "")
             width, height = picture.size
@@ -30,4 +31,5 @@ def measure(data: bytes) -> Measured | None:
 def pixels(data: bytes) -> NDArray[np.uint8]:
     """Return the picture as an array of shape (height, width, 3), RGB."""
     with Image.open(io.BytesIO(data)) as picture:
+        # Palette pictures would yield indexes, and transparent ones a fourth channel.
         return np.asarray(picture.convert("RGB"), dtype=np.uint8)

@@ -42,6 +42,7 @@ class RequestLog:
     def __enter__(self) -> Self:
         if self._path is not None:
             large = self._path.exists() and self._path.stat().st_size > LARGEST_FILE
+            # Buffered by line: the author of a script follows the file while the server runs.
             self._file = self._path.open("w" if large else "a", encoding="utf-8", buffering=1)
         return self
 

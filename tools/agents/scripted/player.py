@@ -24,6 +24,7 @@ from .vision import Pixels, changed_fraction, find_blob, find_nearest
 
 Json = dict[str, Any]
 
+# An id of another form was made by another model that worked in this chat before.
 CALL_ID = re.compile(r"toolu_r(\d+)s(\d+)t(\d+)([cw])_.*")
 SUBSTITUTION = re.compile(r"\{(prompt|result|calls)(?::([\w.-]+))?((?:\|(?:sh|line))*)\}")
 # An address in a text, without the punctuation of the sentence after it.
@@ -97,12 +98,15 @@ class _Player:
 
     def give_up(self, why: str) -> PlayedTurn:
         reason = f"The script cannot go on: {why}."
+        # Text alone counts as a report of success, so that a chat with the report tool must report
+        # "blocked".
         if "report" not in self._request.tools:
             return PlayedTurn((_text(reason),), "end_turn", self._position.step)
         call = ScriptedCall("report", {"summary": reason, "outcome": "blocked", "evidence": []})
         return self._turn("", (call,), "c", None, None)
 
     def _shows(self, needs: Needs) -> bool:
+        # Pictures come from the computer tool alone: without it, waiting for one is useless.
         if not self._request.computer:
             raise _Stuck("it needs the computer tool, and none is offered")
         pictures = self._request.pictures
@@ -112,6 +116,7 @@ class _Player:
         if needs.blob is not None:
             blob = find_blob(newest, needs.blob.colour, needs.blob.tolerance)
             return blob is not None and blob.pixels >= needs.at_least
+        # Requests contain only the newest pictures, so that the first one is some steps old.
         oldest = self._decode(pictures[0].data)
         return changed_fraction(oldest, newest) >= (needs.changed or 0.0)
 
@@ -151,6 +156,8 @@ class _Player:
         if isinstance(value, list):
             return [self._value(item) for item in value]
         if isinstance(value, str):
+            # A text that consists of one substitution keeps the type of its value: a number stays a
+            # number.
             whole = SUBSTITUTION.fullmatch(value)
             return self._found(whole) if whole else self._fill(value)
         return value
@@ -169,6 +176,7 @@ class _Player:
     def _found(self, match: re.Match[str]) -> object:
         source, path, forms = match.groups()
         value = self._sources[source](path)
+        # ``forms`` begins with the separator, so that the first item of the split is empty.
         for form in forms.split("|")[1:]:
             text = _as_text(value)
             value = shlex.quote(text) if form == "sh" else text.strip().partition("\n")[0]
@@ -218,7 +226,9 @@ def _last_call(message: Json) -> re.Match[str] | None:
 
 def _after(script: Script, request: Request, call: re.Match[str], without_calls: int) -> _Position:
     round_, step, tries = (int(group) for group in call.groups()[:3])
+    # The id may be of a longer version of the script: scripts can be edited between two requests.
     played = script.steps[step] if step < len(script.steps) else ScriptStep()
+    # Only the last message counts: an older result must not make the step repeat.
     newest = next(_results(request.messages[-1:]), {})
     again = call[4] == "w" or _not_done(request.messages[-1])
     if again or (played.again_while and _at(newest, played.again_while)):
@@ -228,6 +238,7 @@ def _after(script: Script, request: Request, call: re.Match[str], without_calls:
 
 def _wrapped(script: Script, request: Request, position: _Position) -> _Position:
     """Return the first step of a new round for a message after the end of the script."""
+    # Results also arrive in messages of the user; only a text is a new request to the script.
     fresh = any(b["type"] == "text" for b in request.messages[-1]["content"])
     if position.step >= len(script.steps) and fresh:
         return _Position(position.round + 1, 0)

@@ -24,6 +24,8 @@ MOST_MARKS = 4
 MOST_TOKENS = 1_000_000
 COMPUTER = "computer"
 COMPUTER_TOOLSET = "computer_toolset_20260801"
+# The actions of the computer toolset. A misspelt action of a script is found when its call returns
+# with the next request.
 MEMBERS = frozenset(
     [
         "key",
@@ -45,6 +47,8 @@ MEMBERS = frozenset(
         "zoom",
     ]
 )
+# An unknown key is refused, as by the provider, so that a misspelt option is found without an
+# account there.
 TOP_KEYS = frozenset(
     [
         "model",
@@ -73,6 +77,8 @@ ALLOWED_BLOCKS = {
     "user": ("text", "image", "tool_result"),
     "assistant": ("text", "tool_use", "thinking", "redacted_thinking"),
     "result": ("text", "image"),
+    # Keep in step with ``_result`` in ``anthropic_wire``, which leaves pictures out of a failed
+    # result.
     "failed result": ("text",),
 }
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
@@ -136,6 +142,8 @@ def read_request(body: object, measure: Measure) -> Request:
     stream = data.get("stream", False)
     _check(isinstance(stream, bool), "stream", "must be true or false")
     reader = _Reader(measure)
+    # The tools come first: the calls in the messages are checked against the toolset that they
+    # offer.
     reader.tools(data.get("tools", []))
     reader.system(data.get("system", []))
     messages = reader.messages(_list(data.get("messages"), "messages"))
@@ -248,6 +256,8 @@ class _Reader:
         _only(source, {"type", "media_type", "data"}, f"{where}.source")
         _check(source.get("type") == "base64", f"{where}.source.type", "must be base64")
         try:
+            # Without ``validate`` the decoder skips characters outside the alphabet, so that
+            # damaged data would pass.
             data = base64.b64decode(_string(source, "data", f"{where}.source"), validate=True)
         except binascii.Error:
             raise InvalidRequest(f"{where}.source.data", "is not base64") from None
@@ -271,6 +281,8 @@ class _Reader:
         name = _string(block, "name", where)
         _object(block.get("input"), f"{where}.input")
         toolset = block.get("toolset_name")
+        # Calls of custom tools are not compared with the offered ones: the offer may change between
+        # turns (``type_secret`` needs a secret), and the history keeps the calls.
         if toolset is None:
             return
         known = toolset == COMPUTER and self.computer
@@ -293,6 +305,8 @@ class _Reader:
         where = f"{where}.cache_control"
         _check(_object(mark, where).get("type") == "ephemeral", where, "must be ephemeral")
         _only(mark, {"type", "ttl"}, where)
+        # The provider limits the marks of the whole request: tools, system prompt and messages
+        # together.
         self._marks += 1
         _check(self._marks <= MOST_MARKS, where, f"more than {MOST_MARKS} cache marks")
 
@@ -301,6 +315,7 @@ def _answered(calls: list[Json], content: list[Json], where: str) -> None:
     """Check that a message begins with exactly the results of ``calls``, in their order."""
     results = [b for b in content if b["type"] == "tool_result"]
     for index, call in enumerate(calls):
+        # Results must be the first blocks of the message: the provider refuses a text before them.
         at = f"{where}.content.{index}"
         block = content[index] if index < len(content) else {}
         answered = block.get("tool_use_id") == call["id"]
@@ -336,6 +351,7 @@ def _string(data: Mapping[str, Any], key: str, where: str) -> str:
 
 def _whole_number(data: Mapping[str, Any], key: str, least: int, most: int) -> None:
     value = data.get(key)
+    # ``bool`` is a subclass of ``int``, but ``true`` is no number in JSON.
     good = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
     _check(good, key, f"must be a whole number from {least} to {most}")
 

@@ -151,6 +151,7 @@ class _Reader:
         step = self._object(data, where, keys)
         given = self._list(step.get("calls", []), f"{where}.calls")
         calls = [self._call(call, f"{where}.calls.{i}") for i, call in enumerate(given)]
+        # The report is the last call of its step: the loop does not run calls after a report.
         if "report" in step:
             calls.append(self._call({"report": step["report"]}, where))
         say = self._text(step.get("say", ""), f"{where}.say")
@@ -174,6 +175,7 @@ class _Reader:
         at = f"{where}.{name}"
         if not isinstance(name, str):
             raise self._bad(at, "a tool's name must be a text")
+        # YAML reads a tool without arguments (``- computer.screenshot:``) as null.
         arguments = self._object(given or {}, at, None)
         arguments = cast(Json, self._value(arguments, at))
         if name.startswith(TOOLSET_PREFIX):
@@ -203,6 +205,8 @@ class _Reader:
     def _needs(self, data: object, where: str) -> Needs:
         keys = {"blob", "tolerance", "at_least", "changed", "tries", "otherwise"}
         needs = self._object(data, where, keys)
+        # The player tests one of the two conditions only, so that a second one would be ignored
+        # silently.
         if ("blob" in needs) == ("changed" in needs):
             raise self._bad(where, "must name either a blob or changed")
         patch = {key: needs[key] for key in ("blob", "tolerance") if key in needs}
@@ -253,6 +257,8 @@ class _Reader:
         value = data.get(key, default)
         # ``bool`` is a subclass of ``int``, but ``tries: true`` is a mistake.
         good = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        # The comparison with the converted value refuses 2.5 where a whole number is needed and
+        # permits 2.0.
         if not good or kind(value) != value:
             raise self._bad(f"{where}.{key}", "must be a number, not negative")
         return kind(value)

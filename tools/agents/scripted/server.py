@@ -94,6 +94,8 @@ class ScriptedModelServer:
             releases.enter_context(self._log)
             wanted = Address("127.0.0.1", self._port)
             bound, address = releases.enter_context(listening(wanted))
+            # If the port cannot be bound, the inner stack closes the log; otherwise ``__aexit__``
+            # closes both.
             self._releases = releases.pop_all()
         self.url = address.url
         self._serving = asyncio.create_task(
@@ -102,6 +104,7 @@ class ScriptedModelServer:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        # Before the server ends: an answer that the fault ``slow`` holds back would delay its end.
         self._closing.set()
         if self._server is not None:
             self._server.ask_to_end()
@@ -130,8 +133,11 @@ class ScriptedModelServer:
         return await self._deliver(turn, request, self._due_fault(turn.fault, body))
 
     def _check_head(self, http: HttpRequest, body: bytes) -> Response | None:
+        # The protocol accepts a key in ``x-api-key`` and a token in ``Authorization``.
         bearer = http.headers.get("authorization", "").removeprefix("Bearer ")
         given = http.headers.get("x-api-key", bearer)
+        # Bytes, because ``compare_digest`` raises an error for a ``str`` with other characters than
+        # ASCII.
         if not secrets.compare_digest(given.encode(), self.api_key.encode()):
             return self._refuse(401, "authentication_error", "the key is not this server's")
         if "anthropic-version" not in http.headers:
@@ -148,6 +154,7 @@ class ScriptedModelServer:
         key = hashlib.sha256(body).hexdigest()
         met = self._seen.get(key, 0)
         self._seen[key] = met + 1
+        # A dictionary keeps the order of insertion, so that its first key is the oldest request.
         while len(self._seen) > FAULTS_REMEMBERED:
             del self._seen[next(iter(self._seen))]
         return fault if met < fault.times else None
@@ -157,6 +164,7 @@ class ScriptedModelServer:
         if kind in REFUSALS:
             status, name, problem = REFUSALS[kind]
             return self._refuse(status, name, problem, request, turn.step, kind)
+        # Before the pause, so that ``received`` returns while the answer is still held back.
         self._log_request(200, request, turn.step, kind)
         if fault is not None and kind == "slow":
             await self._pause(fault.seconds)
@@ -164,6 +172,8 @@ class ScriptedModelServer:
         if not request.stream:
             return JSONResponse(sse.whole(turn, request, message_id))
         events = sse.faulty(kind, list(sse.events(turn, request, message_id)))
+        # ``StreamingResponse`` would end the body regularly, so that the client saw a complete
+        # answer.
         if kind == "cut":
             return _CutResponse(events)
         return StreamingResponse(_each(events), media_type="text/event-stream")

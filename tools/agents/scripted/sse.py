@@ -32,6 +32,7 @@ def events(turn: PlayedTurn, request: Request, message_id: str) -> Iterator[byte
     """Yield the reply as events, in the order that the official client requires."""
     start = whole(turn, request, message_id)
     tokens = start["usage"]
+    # ``message_start`` counts the tokens so far; the count in ``message_delta`` replaces it.
     start |= {"content": [], "stop_reason": None, "usage": {**tokens, "output_tokens": 1}}
     yield _event("message_start", {"message": start})
     for index, block in enumerate(turn.content):
@@ -52,6 +53,7 @@ def faulty(kind: str | None, events: list[bytes]) -> list[bytes]:
         return [*half, _event("error", {"error": error})]
     if kind == "malformed":
         # Corrupt the input of every call, so that it is no JSON.
+        # The pattern depends on the separators of ``json.dumps`` in ``_event``.
         return [event.replace(b'"partial_json": "', b'"partial_json": "]') for event in events]
     return events
 

@@ -57,6 +57,7 @@ def find_blob(
     ys, xs = rows[patch], columns[patch]
     impurity = away[ys, xs]
     distance = np.hypot(xs - xs.mean(), ys - ys.mean())
+    # The last key of ``lexsort`` is the primary one.
     best = np.lexsort((distance, impurity))[0]
     return Blob(int(xs[best]), int(ys[best]), len(patch))
 
@@ -86,6 +87,7 @@ def changed_fraction(before: Pixels, after: Pixels) -> float:
 
 def _away(pixels: Pixels, wanted: tuple[int, int, int]) -> NDArray[np.int16]:
     """Return the largest difference in a channel for each pixel."""
+    # In ``uint8`` a negative difference would wrap around to a large one.
     away: NDArray[np.int16] = np.abs(
         pixels.astype(np.int16) - np.array(wanted, dtype=np.int16)
     ).max(axis=2)
@@ -98,6 +100,7 @@ def _patches(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Iterator[NDAr
 
     def root(run: int) -> int:
         while parents[run] != run:
+            # Path halving (union-find): without it, long chains of runs make the search quadratic.
             parents[run] = parents[parents[run]]
             run = parents[run]
         return run
@@ -107,6 +110,7 @@ def _patches(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Iterator[NDAr
     ends = np.concatenate((breaks, [rows.size]))
     above: list[tuple[int, int, int]] = []
     current: list[tuple[int, int, int]] = []
+    # No row follows -2, so that the first row has no runs above it.
     row = -2
     for run, (start, end) in enumerate(zip(starts, ends, strict=True)):
         parents.append(run)
@@ -115,6 +119,7 @@ def _patches(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Iterator[NDAr
             current, row = [], int(rows[start])
         first, last = int(columns[start]), int(columns[end - 1])
         for other, other_first, other_last in above:
+            # With the 1, runs that touch at a corner belong together: a diagonal line is one patch.
             if other_first <= last + 1 and first <= other_last + 1:
                 parents[root(other)] = root(run)
         current.append((run, first, last))
