@@ -36,6 +36,7 @@ def prepared(
     """Return what to send: a valid conversation with ``keep`` to ``keep + batch - 1`` pictures,
     and no result longer than a model can use.
     """
+    # Pictures are counted last, so that those of dropped results do not take the place of others.
     return without_old_pictures(shortened(closed(messages)), keep, batch)
 
 
@@ -44,6 +45,7 @@ def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
     calls: tuple[ToolCall, ...] = ()
     for message in messages:
         if message.role == "assistant":
+            # Earlier calls cannot be open: their results were stored before the next request.
             calls = _calls(message)
         answered = {b.call_id for b in message.content if isinstance(b, ToolResult)}
         calls = tuple(call for call in calls if call.id not in answered)
@@ -103,6 +105,7 @@ def without_old_pictures(
     """Replace all but the newest pictures by a line of text."""
     messages = tuple(messages)
     total = sum(isinstance(b, Image) for m in messages for b in _flat(m.content))
+    # Rounded down to a whole batch, so that the left-out pictures change only with every batch.
     left_out = max(0, total - keep) // batch * batch
     seen = 0
 
@@ -150,6 +153,7 @@ def _merged(messages: Iterable[Message]) -> list[Message]:
 
 def _answering(message: Message, calls: tuple[ToolCall, ...]) -> Message:
     given = {b.call_id: b for b in message.content if isinstance(b, ToolResult)}
+    # The results precede the texts in the message: the protocol requires them first.
     results = tuple(given.get(call.id) or interrupted(call) for call in calls)
     others = tuple(b for b in message.content if not isinstance(b, ToolResult))
     return Message("user", (*results, *others))

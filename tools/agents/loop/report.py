@@ -68,6 +68,7 @@ def read_report(arguments: Json) -> Report:
     outcome = arguments.get("outcome")
     if outcome not in OUTCOMES:
         raise BadReport(f"outcome must be one of {', '.join(OUTCOMES)}.")
+    # A model may send null for the optional list.
     evidence = arguments.get("evidence") or []
     if not isinstance(evidence, list) or not all(isinstance(e, int | str) for e in evidence):
         raise BadReport("evidence must be a list of step numbers.")

@@ -37,6 +37,8 @@ class StuckDetector:
             return False
         text = " ".join(b.text for b in result.content if isinstance(b, Text))
         seen = (call.name, json.dumps(call.arguments, sort_keys=True), _NUMBER.sub("0", text))
+        # Only adjacent calls are compared: an agent that alternates between two calls is left to
+        # the budget.
         self._row = self._row + 1 if seen == self._last else 1
         self._last = seen
         return self._row >= LONGEST_ROW

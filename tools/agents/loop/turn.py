@@ -140,6 +140,8 @@ async def run_turn(
     try:
         report = await turn.run()
     except _Ended as end:
+        # The newest text is the best report of a turn that was ended: its parent receives the
+        # findings so far.
         return turn.end(Report(turn.last_text, end.outcome, "assumed"), end.error, end.kind)
     except ModelError as error:
         return turn.end(Report(turn.last_text, "failed", "assumed"), str(error), error.kind)
@@ -176,6 +178,8 @@ class _Turn:
     async def run(self) -> Report:
         await self._answer_open_calls()
         while True:
+            # Checked between requests only: a reply that has been paid for is used, and its calls
+            # are run.
             self._check_budget()
             reply = await self._ask()
             calls = [b for b in reply.content if isinstance(b, ToolCall)]
@@ -242,8 +246,10 @@ class _Turn:
                 await self._transcript.append(Message("assistant", (Text(partial),)))
             raise
         self._usage += reply.usage
+        # Before the reply is stored: the transcript must not contain a call that is never run.
         reply = _without_cut_call(reply)
         self.last_text = text_of(reply.content) or self.last_text
+        # Providers refuse a message without content, as a reply can be after a refusal.
         if reply.content:
             await self._transcript.append(Message("assistant", reply.content), reply.usage)
         self._check_stop_reason(reply.stop_reason)
@@ -281,6 +287,8 @@ class _Turn:
             for call in calls:
                 if report is not None:
                     result = history.interrupted(call, AFTER_REPORT)
+                # The loop itself handles the report, so that it is neither recorded as a step nor
+                # counted.
                 elif call.name == REPORT and call.toolset is None and self._settings.report:
                     report, result = _reported(call)
                 elif call.toolset and any(r.toolset and r.is_error for r in results):
@@ -288,12 +296,14 @@ class _Turn:
                 else:
                     result = await self._run_call(call)
                 results.append(result)
+        # A call whose outcome is known must not get the result that says its effect is unknown.
         except CallInterrupted as cut:
             results.append(cut.result)
             raise
         finally:
             # Also on cancellation: the transcript must not end with calls without results.
             left = calls[len(results) :]
+            # One message holds all results: providers expect them together, right after the calls.
             results += [history.interrupted(call) for call in left]
             await self._transcript.append(Message("user", tuple(results)))
         return report
@@ -302,10 +312,12 @@ class _Turn:
         self._steps += 1
         try:
             result = await self._toolbox.call(call)
+        # A defect in one tool must not end the turn: the model can continue by another way.
         except Exception as error:
             log.warning("the tool %s failed", call.name, exc_info=True)
             text = f"The tool failed unexpectedly: {type(error).__name__}: {error}"
             return ToolResult(call.id, (Text(text),), is_error=True, toolset=call.toolset)
+        # Set here whatever the toolbox returns: a provider refuses a result of another call.
         result = replace(result, call_id=call.id, toolset=call.toolset)
         self._stuck = self._stuck_detector.record(call, result)
         return result
