@@ -32,6 +32,7 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 # Statuses and types of errors: https://docs.claude.com/en/api/errors. 529 is the provider's own
 # status for an overload.
 RETRIED_STATUSES = frozenset({408, 429, *range(500, 600)})
+# Types beside statuses: an error inside of a stream has a type only.
 RETRIED_TYPES = frozenset({"overloaded_error", "rate_limit_error", "api_error", "timeout_error"})
 OVERLOAD_STATUSES = frozenset({429, 529})
 OVERLOAD_TYPES = frozenset({"overloaded_error", "rate_limit_error"})
@@ -91,6 +92,7 @@ class AnthropicModel:
             api_key=api_key,
             base_url=base_url,
             max_retries=0,
+            # The limits in ``_stream`` end an attempt; only connecting has a limit of its own.
             timeout=httpx2.Timeout(self._retry_policy.silence, connect=10.0),
             http_client=anthropic.DefaultAsyncHttpxClient(trust_env=not direct),
         )
@@ -101,6 +103,7 @@ class AnthropicModel:
 
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         """Ask once, with retries; see :class:`~deskhand.tools.agents.providers.port.Model`."""
+        # Once for all attempts: the pictures are read and encoded only once.
         body = wire.request(prompt, await self._load(prompt))
         failures = 0
         while True:
@@ -113,6 +116,7 @@ class AnthropicModel:
                     raise kind(failure.reason, failures) from failure
                 pause = max(self._retry_policy.pause(failures), failure.retry_after)
                 log.warning("model attempt %d failed: %s", failures, failure.reason)
+                # ``Retry-After`` is limited too: a long one must not keep a turn waiting for hours.
                 await self._sleep(min(pause, self._retry_policy.longest_pause))
 
     async def _load(self, prompt: Prompt) -> dict[str, bytes]:
@@ -146,6 +150,8 @@ class AnthropicModel:
         ):
             async for piece in pieces:
                 for has_text in reply.feed(piece):
+                    # Every event but ``ping`` extends the limit: a provider that only sends pings
+                    # makes no progress.
                     limit.reschedule(loop.time() + self._retry_policy.silence)
                     if has_text:
                         on_text(reply.text)

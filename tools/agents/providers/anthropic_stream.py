@@ -57,11 +57,14 @@ class StreamedReply:
 
     def feed(self, data: bytes) -> Iterator[bool]:
         """Parse the next bytes; yield for each event but ``ping`` whether it added text."""
+        # A chunk may end anywhere, also within a character of UTF-8: the rest stays bytes until its
+        # line ends.
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             line = line.removesuffix(b"\r")
             if line.startswith(b"data:"):
                 self._data.append(line.removeprefix(b"data:").removeprefix(b" "))
+            # An empty line ends an event, whose data may have several lines (HTML standard, 9.2.6).
             elif not line and self._data:
                 event, self._data = b"\n".join(self._data), []
                 before = self.text
@@ -135,6 +138,8 @@ class StreamedReply:
         block = (self._blocks or {})[index]
         match delta["type"]:
             case "text_delta":
+                # The text of a block and the whole text differ: a reply may have several blocks of
+                # text.
                 block["text"] += delta["text"]
                 self.text += delta["text"]
             case "input_json_delta":

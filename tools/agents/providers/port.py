@@ -31,6 +31,7 @@ class Usage:
     @property
     def total(self) -> int:
         """All tokens that the provider counts, cached or not."""
+        # The budget limits the work and not its price, so that cached tokens count too.
         return (
             self.input_tokens
             + self.output_tokens

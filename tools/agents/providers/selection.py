@@ -74,6 +74,7 @@ class Models:
         name = model or self.usual(role)
         if name.startswith(SCRIPTED):
             script = name.removeprefix(SCRIPTED)
+            # Checked here and not by the server: a chat must be refused before it is created.
             if script not in self._scripts():
                 raise NoModel(f"there is no script {script!r}; known: {', '.join(self._scripts())}")
             return name, self._make("scripted")
