@@ -28,6 +28,7 @@ class LazyMachine:
         timeout: float = 30.0,
     ) -> Any:
         """Send one request; see :class:`deskhand.tools.kit.support.spec.Machine`."""
+        # Not kept between requests: the desktop of the chat may be another one by the next request.
         machine = (await self._find()).for_call(self._tool_call_id)
         return await machine.request(
             method, path, json=json, content=content, params=params, timeout=timeout

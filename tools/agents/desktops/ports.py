@@ -58,7 +58,9 @@ class ChatSettings:
 
     base_url: str = ""
     """Prefix of the addresses for people, such as ``http://127.0.0.1:7777``."""
+    # Each queued message becomes a turn of its own, so that a long queue is hours of work.
     queue_limit: int = 20
+    # For waits that name no time; the parent gets the progress and can wait again.
     wait_seconds: float = 300.0
     desktops: int = 8
     """Most own desktops of computer-use chats at once; more wait in a queue."""
