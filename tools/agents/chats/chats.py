@@ -128,6 +128,8 @@ class Chats:
         self._machine_tools = {tool.spec.name: tool for tool in machine_tools}
         self._human_tools: dict[str, Tool] = {REQUEST_HUMAN.name: RequestHumanTool(self._questions)}
         self._child_tools = {tool.spec.name: tool for tool in subagent_tools(self._children)}
+        # Set afterwards: the tools for children need the runner's tasks, and the runner needs the
+        # tools.
         self._runner.tools = self._tools_of
 
     async def __aenter__(self) -> Self:
@@ -261,6 +263,7 @@ class Chats:
         for row in reversed(rows):
             await self._children.end(row.id)
         removed = await self._repository.store.write(lambda s: chats.delete_tree(s, chat_id))
+        # After the rows: a crash in between leaves bytes without a row, which only cost room.
         await self._files.discard(removed)
         for row in rows:
             self._human_waits.pop(row.id, None)
@@ -320,9 +323,12 @@ class Chats:
     async def resume(self) -> None:
         """Resume the chats that were at work when the program ended."""
         await self._files.sweep()
+        # Before any turn runs: a model must not receive a conversation with open calls.
         for chat_id in await self._repository.store.read(steps.chats_with_running):
             await StoredTranscript(self._repository, chat_id).answer_open_calls()
         for row in await self._repository.store.read(chats.with_desktop):
+            # All desktops count in the pool before the first turn asks for one, or the limit would
+            # be exceeded.
             self._assignment.adopt(row)
         for row in await self._repository.store.read(lambda s: chats.in_states(s, UNFINISHED)):
             if row.state == ChatState.REQUIRES_ACTION:
@@ -337,6 +343,8 @@ class Chats:
         """
         self._runner.keep_recordings = keep_recordings
         self._recordings.shorten_timeout(self._repository.settings.closing_seconds)
+        # Before the hub is closed: the tasks still publish the states in which they leave their
+        # chats.
         await self._turns.close()
         self._hub.close()
 
@@ -348,6 +356,7 @@ class Chats:
         return {**self._child_tools, **self._machine_tools, **self._secret_tools()}
 
     def _tools_of(self, view: ChatView) -> dict[str, Tool]:
+        # ``spawn`` refuses children of children, so that they are not offered the tool.
         own = self._machine_tools if view.parent_id else self._all_tools()
         if view.mode == "explore":
             own = {name: tool for name, tool in own.items() if name not in WRITING_TOOLS}

@@ -140,6 +140,7 @@ class DesktopPool:
             return list(self._waiting).index(chat_id) + 1
         if chat_id not in self._expected:
             return None
+        # Idle desktops count as room, because they end as soon as another chat needs one.
         room = self._limit - len(self._desktops) + len(self._resting)
         position = len(self._waiting) + list(self._expected).index(chat_id) + 1 - max(room, 0)
         return position if position > 0 else None
@@ -175,6 +176,7 @@ class DesktopPool:
         self._expected.pop(chat_id, None)
         if self._desktops.get(chat_id):
             self._resting[chat_id] = self._clock()
+            # A chat in the queue may get this desktop's place.
             self._wake()
 
     async def release_idle(self, seconds: float) -> None:
@@ -207,6 +209,7 @@ class DesktopPool:
                 woken.clear()
         finally:
             del self._waiting[chat_id]
+            # The next chat in the queue has become the first and must check for room itself.
             self._wake()
 
     async def _room(self, chat_id: str) -> bool:

@@ -130,6 +130,8 @@ class TurnRecording:
         desktop service.
         """
         async with self._lock:
+            # A wait of the parent may call ``ensure`` at any time; after this it must not start a
+            # new recording.
             self._closed = True
             if not self._started:
                 return Recorded(warning=self._warning)

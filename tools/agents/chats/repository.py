@@ -181,6 +181,7 @@ class ChatRepository:
             updated_at=now,
         )
         session.add(chat)
+        # Flushed before the message and the turn, whose foreign keys refer to the chat.
         await session.flush()
         if new_chat.prompt is not None:
             message = Message("user", (Text(new_chat.prompt),))

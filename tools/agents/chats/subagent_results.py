@@ -78,6 +78,7 @@ def finished(child: ChildChat, live_url: str | None) -> Json:
             "last_error_kind": kind,
             "last_error_retryable": kind in RETRYABLE,
         }
+    # Models read the result: a field without a value only costs tokens.
     return {key: value for key, value in result.items() if value is not None}
 
 

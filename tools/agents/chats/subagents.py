@@ -97,6 +97,8 @@ class ChildChats:
     ) -> Json:
         """Wait for all of several children, or for any of them."""
         children = await self._wait(caller_id, chat_ids, seconds, mode)
+        # A child that asks a person counts as at rest: its result is the question, and the answer
+        # may come long after.
         results = [self._result(child) for child in children if child.at_rest]
         pending = [self._result(child) for child in children if not child.at_rest]
         enough = bool(results) if mode == "any" else not pending
@@ -152,6 +154,7 @@ class ChildChats:
     async def stop(self, chat_id: str) -> bool:
         """Interrupt any chat; return whether it was at work."""
         view = await self._repository.view(chat_id)
+        # INTERRUPTING is left out: its turn ends already, and a second event would be illegal.
         if view.state not in (ChatState.QUEUED, ChatState.RUNNING, ChatState.REQUIRES_ACTION):
             return False
         await self._repository.move(chat_id, StateEvent.INTERRUPT)
@@ -162,6 +165,7 @@ class ChildChats:
     async def end(self, chat_id: str) -> None:
         """Stop a chat, wait until it is at rest, and release its own desktop."""
         await self.stop(chat_id)
+        # The recording is stored while the task ends, for which the desktop must still run.
         await self._turns.over(chat_id)
         await self._assignment.release(chat_id)
 

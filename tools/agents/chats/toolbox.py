@@ -130,6 +130,8 @@ class ChatToolbox:
             known = await self._stopped(call)
             cut = self._hidden(known or ToolOutcome(error="interrupted before it gave a result"))
             call_result = CallResult(cut, _result(call, cut))
+            # The step must not stay "running": the next start would take it for one that a crash
+            # cut off.
             await self._end(call, step, call_result, "interrupted")
             if known is None:
                 raise
@@ -137,6 +139,7 @@ class ChatToolbox:
         ended = await self._end(
             call, step, call_result, "failed" if call_result.outcome.is_error else "done"
         )
+        # The recorder observes computer actions itself; other calls have to be reported to it.
         if self._recording is not None and call.toolset is None:
             await self._recording.add_step(_note(ended))
             await self._illustrate(self._recording, step)

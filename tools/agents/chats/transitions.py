@@ -36,6 +36,7 @@ async def apply(
     if message is not None and transition.delivery is Delivery.APPEND:
         await messages.append(session, chat.id, message, now)
     elif message is not None:
+        # Raising rolls back the whole transaction, so that a refused message changes nothing.
         if waiting >= queue_limit:
             raise MessageQueueFull(queue_limit)
         await messages.enqueue(session, chat.id, message, now)

@@ -107,6 +107,7 @@ class TurnRunner:
             return False
         timeout = self._repository.settings.recording_seconds
         recorded = await self._recordings.finish(chat_id, _end_reason(ended), timeout)
+        # A run that was cancelled or failed may have left calls without results.
         await StoredTranscript(self._repository, chat_id).answer_open_calls()
         status = _status(ended)
         # Read again: storing the recording takes seconds, in which an interruption may come.
@@ -122,6 +123,7 @@ class TurnRunner:
         else:
             event = StateEvent.FAIL if status == "failed" else StateEvent.FINISH_TURN
         transition = await self._repository.move(chat_id, event, before=write)
+        # Only after the commit, see the module's docstring.
         await self._recordings.clear(chat_id)
         if transition.state is ChatState.RUNNING:
             return True
@@ -202,11 +204,13 @@ class TurnRunner:
 
     async def _budget(self, chat_id: str) -> TurnBudget:
         chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
+        # The keys were checked when the child was started; a missing one has its default.
         return TurnBudget(**chat.budget)
 
     async def _write_recording(
         self, session: AsyncSession, chat: ChatRow, turn: TurnRow, recorded: Recorded
     ) -> None:
+        # No recorder ran in this process; one that ran before a restart was lost with its desktop.
         if recorded.status == "none" and recorded.warning is None:
             if turn.recording.get("status") != "recording":
                 return
@@ -249,6 +253,7 @@ def _write_end(turn: TurnRow, ended: TurnEnd | Failure | None, status: str, now:
 def _status(ended: TurnEnd | Failure | None) -> Literal["done", "failed", "interrupted"]:
     if ended is None:
         return "interrupted"
+    # A spent budget is a regular end: the work so far is a result.
     if isinstance(ended, Failure) or (ended.error is not None and ended.error_kind != "budget"):
         return "failed"
     return "done"

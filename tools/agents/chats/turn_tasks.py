@@ -91,9 +91,12 @@ class Turns(Generic[T]):
         try:
             going_on = True
             while going_on and not self._closing:
+                # Before the turn reads the queue: a ``start`` from here on asks for one more turn.
                 self._again.discard(chat_id)
                 going_on = await self._take_turn(chat_id) or chat_id in self._again
         except Exception:
+            # The chat stays busy in the database; ``ensure`` or the next start of the program
+            # continues it.
             log.exception("the turn of chat %s could not be settled", chat_id)
         finally:
             self._again.discard(chat_id)
