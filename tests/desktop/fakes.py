@@ -1,4 +1,4 @@
-"""Stand-ins for the ports of the desktop package."""
+"""Fakes of the ports of the desktop package."""
 
 import asyncio
 import threading
@@ -35,7 +35,7 @@ def pointer(x: int = 3, y: int = 4, serial: int = 1) -> Pointer:
 
 @dataclass
 class FakeClock:
-    """Time that passes when somebody waits."""
+    """A clock that advances when a task sleeps."""
 
     now: float = 1000.0
 
@@ -48,7 +48,7 @@ class FakeClock:
 
 
 class FakeWatch:
-    """Gives the damages it was made with at their times, as seen on the fake clock."""
+    """Yields the pending damage of its screen at its time on the fake clock."""
 
     def __init__(self, screen: "FakeScreen") -> None:
         self._screen = screen
@@ -88,7 +88,7 @@ class FakeWatch:
 
 
 class FakeScreen:
-    """A screen that is painted as told."""
+    """A screen that a test paints."""
 
     def __init__(self, clock: FakeClock | None = None, size: Size = NATIVE) -> None:
         self.clock = clock or FakeClock()
@@ -99,7 +99,7 @@ class FakeScreen:
         self.watches: list[FakeWatch] = []
         self.broken: Exception | None = None
         self.early_timers = 0
-        """So many waits end a little too early, as those of a coarse clock do."""
+        """Number of waits that end a little too early, as those of a coarse clock do."""
 
     @property
     def size(self) -> Size:
@@ -129,34 +129,34 @@ class FakeScreen:
 
 
 @dataclass
-class FakeHands:
-    """Remember what was done, and in which thread."""
+class FakeInput:
+    """An input device that records the events and the threads that performed them."""
 
     done: list[InputEvent] = field(default_factory=list)
     at: Point = field(default_factory=lambda: Point(10, 20))
     releases: int = 0
     threads: set[str] = field(default_factory=set)
-    refuse: Callable[[InputEvent], Exception | None] = lambda stroke: None
+    refuse: Callable[[InputEvent], Exception | None] = lambda event: None
     gate: threading.Event | None = None
-    """If there is one, nothing is done before it is set."""
+    """If present, no event is performed before it is set."""
     begun: threading.Event = field(default_factory=threading.Event)
 
     async def busy(self) -> None:
-        """Wait until something has been begun."""
+        """Wait until ``perform`` has begun."""
         assert await asyncio.to_thread(self.begun.wait, 20)
 
-    def perform(self, strokes: Sequence[InputEvent]) -> None:
+    def perform(self, events: Sequence[InputEvent]) -> None:
         self.threads.add(threading.current_thread().name)
         self.begun.set()
         if self.gate is not None:
             assert self.gate.wait(20)
-        for stroke in strokes:
-            error = self.refuse(stroke)
+        for event in events:
+            error = self.refuse(event)
             if error is not None:
                 raise error
-            if isinstance(stroke, PointerMotion):
-                self.at = stroke.to
-            self.done.append(stroke)
+            if isinstance(event, PointerMotion):
+                self.at = event.to
+            self.done.append(event)
 
     def release_all(self) -> None:
         self.threads.add(threading.current_thread().name)
@@ -168,7 +168,7 @@ class FakeHands:
 
 @dataclass(frozen=True)
 class Rendered:
-    """What a picture was asked to be."""
+    """The options of one rendered picture."""
 
     counter: int
     size: Size
@@ -180,7 +180,7 @@ class Rendered:
 
 @dataclass
 class FakePictures:
-    """Pictures that say what they would show."""
+    """A renderer whose pictures are a description of their content."""
 
     asked: list[Rendered] = field(default_factory=list)
 
@@ -200,7 +200,7 @@ class FakePictures:
 
 
 class FakeFields:
-    """Says what it is told about the field that has the keyboard."""
+    """Fixed facts about the field with the keyboard focus."""
 
     def __init__(self, *, heard: bool = True, password: bool = False, host: str = "") -> None:
         self.heard = heard

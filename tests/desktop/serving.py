@@ -14,7 +14,7 @@ from deskhand.desktop.actions.catalog import ActionRecord
 from deskhand.desktop.computer.api import router
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.tool_calls.once import OncePerCall
-from tests.desktop.fakes import FakeClock, FakeHands, FakePictures, FakeScreen
+from tests.desktop.fakes import FakeClock, FakeInput, FakePictures, FakeScreen
 
 
 class Service:
@@ -23,13 +23,13 @@ class Service:
     def __init__(self, calls: Path | None = None, instance: str = "instance") -> None:
         self.clock = FakeClock()
         self.screen = FakeScreen(self.clock)
-        self.hands = FakeHands()
+        self.input = FakeInput()
         self.records: list[ActionRecord] = []
         self.sleeping = asyncio.Event()
         self.woken = asyncio.Event()
         self.computer = Computer(
             self.screen,
-            self.hands,
+            self.input,
             FakePictures(),
             self.records.append,
             instance_id=instance,
@@ -89,7 +89,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(app: FastAPI, folder: Path | None = None) -> AsyncIterator[str]:
-    """Serve an application and give its address."""
+    """Serve an application; yield its address."""
     with bound(folder) as (listening, address):
         config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="websockets-sansio")
         server = _Server(config)

@@ -38,7 +38,7 @@ def test_a_click_lands_where_the_picture_shows_it() -> None:
         done = await desktop.mouse.click(640, 360)
         assert done.point == Point(640, 360)
         assert done.native_point == Point(960, 540)
-        assert PointerMotion(Point(960, 540)) in service.hands.done
+        assert PointerMotion(Point(960, 540)) in service.input.done
 
     run(scenario)
 
@@ -46,7 +46,7 @@ def test_a_click_lands_where_the_picture_shows_it() -> None:
 def test_points_may_be_those_of_the_screen() -> None:
     async def scenario(desktop: Desktop, service: Service) -> None:
         await desktop.mouse.move(7, 8)
-        assert service.hands.at == Point(7, 8)
+        assert service.input.at == Point(7, 8)
         assert await desktop.cursor() == Point(7, 8)
         assert (await desktop.screenshot()).size == Size(1920, 1080)
 
@@ -71,21 +71,21 @@ def test_the_mouse_does_all_that_a_mouse_does() -> None:
         mouse = desktop.mouse
         for button, number in (("right", 3), ("middle", 2), ("back", 8), ("forward", 9)):
             await mouse.click(1, 1, button=button)  # type: ignore[arg-type]
-            assert ButtonPress(number) in service.hands.done
-        service.hands.done.clear()
+            assert ButtonPress(number) in service.input.done
+        service.input.done.clear()
         await mouse.double_click(1, 1)
         await mouse.click(1, 1, count=3, modifiers=["ctrl", "shift"])
-        assert service.hands.done.count(ButtonPress(1)) == 5
-        assert any(isinstance(stroke, KeyPress) for stroke in service.hands.done)
+        assert service.input.done.count(ButtonPress(1)) == 5
+        assert any(isinstance(event, KeyPress) for event in service.input.done)
         await mouse.down()
         await mouse.up()
         await mouse.drag((1, 1), (50, 60), (70, 80), seconds=0.01)
-        assert service.hands.at == Point(105, 120)
-        service.hands.done.clear()
+        assert service.input.at == Point(105, 120)
+        service.input.done.clear()
         await mouse.scroll(3, 3, "up", 2)
         await mouse.scroll(3, 3, "left", pixels=53)
-        assert service.hands.done.count(ButtonPress(4)) == 2
-        assert service.hands.done.count(ButtonPress(6)) == 1
+        assert service.input.done.count(ButtonPress(4)) == 2
+        assert service.input.done.count(ButtonPress(6)) == 1
 
     run(scenario)
 
@@ -95,7 +95,7 @@ def test_a_click_that_does_not_exist_is_refused_before_it_is_sent(button: str, c
     async def scenario(desktop: Desktop, service: Service) -> None:
         with pytest.raises(InvalidAction, match="one to three"):
             await desktop.mouse.click(1, 1, button=button, count=count)  # type: ignore[arg-type]
-        assert service.hands.done == []
+        assert service.input.done == []
 
     run(scenario)
 
@@ -103,7 +103,7 @@ def test_a_click_that_does_not_exist_is_refused_before_it_is_sent(button: str, c
 def test_the_keyboard_types_presses_and_holds() -> None:
     async def scenario(desktop: Desktop, service: Service) -> None:
         await desktop.keyboard.type("aé", delay_ms=1)
-        assert service.hands.done == [Tap(0x61), Tap(0xE9)]
+        assert service.input.done == [Tap(0x61), Tap(0xE9)]
         await desktop.keyboard.press("ctrl+s")
         await desktop.keyboard.down("shift")
         await desktop.keyboard.up("shift")
@@ -152,7 +152,7 @@ def test_outside_of_its_block_a_desktop_is_unavailable() -> None:
         asyncio.run(desktop.cursor())
 
 
-def test_a_desktop_that_cannot_start_says_why() -> None:
+def test_a_desktop_that_cannot_start_has_the_reason() -> None:
     desktop = BlockingDesktop.launch("--size", "fishy")
     with pytest.raises(DesktopUnavailable, match="fishy"):
         desktop.__enter__()
@@ -165,7 +165,7 @@ def test_without_a_loop_the_same_calls_block() -> None:
     async def scenario(_: Desktop, service: Service) -> None:
         async with serving(service.app) as address:
             await asyncio.to_thread(use, address)
-        assert service.hands.at == Point(960, 540)
+        assert service.input.at == Point(960, 540)
 
     def use(address: str) -> None:
         with BlockingDesktop.connect(address, "token") as desktop:
@@ -178,7 +178,7 @@ def test_without_a_loop_the_same_calls_block() -> None:
     run(scenario)
 
 
-def test_widgets_are_told_and_clicked() -> None:
+def test_widgets_are_listed_and_clicked() -> None:
     seen: list[Any] = []
     app = FastAPI()
 

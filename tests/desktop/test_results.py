@@ -20,13 +20,13 @@ def test_an_answer_without_a_picture_is_unchanged() -> None:
     assert results.picture_of_reply({}, b"", "jpeg").size == Size(0, 0)
 
 
-def test_an_action_that_nobody_observed_has_no_picture() -> None:
+def test_an_unobserved_action_has_no_picture() -> None:
     done = results.done({"output": "type action performed", "frame_id": "boot-1"})
     assert done == results.Done("type action performed", "boot-1")
 
 
 @pytest.mark.parametrize("data", [base64.b64encode(b"jpeg").decode(), None])
-def test_an_observed_action_has_a_picture_or_the_word_that_it_is_the_same(
+def test_an_observed_action_has_a_picture_or_is_marked_unchanged(
     data: str | None,
 ) -> None:
     body = {
@@ -69,12 +69,12 @@ def test_a_command_that_wrote_much_is_truncated() -> None:
 def test_a_batch_is_read_up_to_what_failed() -> None:
     failed = {"output": "Type action failed. No room.", "error": {"message": "…", "detail": "…"}}
     moved = {"output": "mouse_move action performed", "frame_id": "f-1", "point": [1, 2]}
-    told = {"results": [moved, failed, {"skipped": True}], "skipped": 1, "frame_id": "f-2"}
-    found = results.batch(told)
+    body = {"results": [moved, failed, {"skipped": True}], "skipped": 1, "frame_id": "f-2"}
+    found = results.batch(body)
     assert [one.point for one in found.done] == [Point(1, 2)]
     assert (found.error, found.skipped) == ("Type action failed. No room.", 1)
     assert found.seen.frame_id == "f-2"
-    assert results.batch({**told, "results": [moved], "skipped": 0}).error == ""
+    assert results.batch({**body, "results": [moved], "skipped": 0}).error == ""
 
 
 def test_a_recording_is_read() -> None:
@@ -144,16 +144,16 @@ def test_applications_and_what_was_started_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("holder", "told"),
+    ("holder", "expected"),
     [
         ({"kind": "person", "name": "Ann"}, ("person", "Ann")),
         ({"kind": "chat", "chat_id": "7"}, ("chat", "7")),
         ({"kind": "nobody"}, ("nobody", "")),
     ],
 )
-def test_the_lease_tells_who_is_in_control(holder: Any, told: tuple[str, str]) -> None:
+def test_the_lease_names_the_holder_of_control(holder: Any, expected: tuple[str, str]) -> None:
     tenure = results.tenure({"revision": 3, "holder": holder, "private": True, "granted": False})
-    assert (tenure.kind, tenure.holder) == told
+    assert (tenure.kind, tenure.holder) == expected
     assert (tenure.revision, tenure.private, tenure.granted) == (3, True, False)
 
 

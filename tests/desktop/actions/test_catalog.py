@@ -129,13 +129,13 @@ def test_fields_that_do_not_go_together_are_refused(
         build(name, **values)
 
 
-def test_a_picture_is_wanted_with_the_defaults_of_what_is_not_said() -> None:
+def test_absent_options_of_a_picture_have_defaults() -> None:
     assert picture_options({"cursor": False, "since": "b-1"}) == PictureOptions(
         "png", 85, False, "b-1"
     )
 
 
-def test_an_action_says_in_words_that_it_was_performed() -> None:
+def test_an_action_describes_that_it_was_performed() -> None:
     assert output("left_click") == "left_click action performed"
     assert output("screenshot") == "screenshot"
 

@@ -108,7 +108,7 @@ def test_a_value_beyond_a_limit_is_refused_with_the_limit(
 
 
 @pytest.mark.parametrize("value", [301, 500, 1000.5, 10**400])
-def test_a_duration_meant_in_milliseconds_is_told_the_right_field(value: float) -> None:
+def test_the_error_of_a_duration_in_milliseconds_names_the_right_field(value: float) -> None:
     with pytest.raises(InvalidAction, match="seconds") as caught:
         read("duration", value)
     assert "duration_ms" in caught.value.detail

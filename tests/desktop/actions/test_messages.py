@@ -47,7 +47,7 @@ AT = {"coordinate": [600, 500]}
         ("wait", {"duration_ms": 0.5}),
     ],
 )
-def test_an_action_is_read_and_has_its_words(action: str, fields: dict[str, Any]) -> None:
+def test_an_action_is_read_and_has_its_description(action: str, fields: dict[str, Any]) -> None:
     request = action_request({"action": action, **fields}, NATIVE)
     assert output(request.name) == f"{action} action performed"
     assert (request.point is not None) == ("coordinate" in fields or "path" in fields)

@@ -25,7 +25,7 @@ CTRL, SHIFT, ENTER = KEYSYMS["Control_L"], KEYSYMS["Shift_L"], KEYSYMS["Return"]
 CORNER = PointerMotion(Point(1919, 1079))
 
 
-def strokes(action: str, position: Point = HERE, **fields: Any) -> list[InputEvent]:
+def events(action: str, position: Point = HERE, **fields: Any) -> list[InputEvent]:
     request = action_request({"action": action, **fields}, NATIVE)
     return list(plan(request.action, position))
 
@@ -95,15 +95,15 @@ def strokes(action: str, position: Point = HERE, **fields: Any) -> list[InputEve
         ("cursor_position", {}, []),
     ],
 )
-def test_an_action_is_these_strokes(
+def test_an_action_is_these_events(
     action: str, fields: dict[str, Any], expected: list[InputEvent]
 ) -> None:
-    assert strokes(action, **fields) == expected
+    assert events(action, **fields) == expected
 
 
 def test_a_drag_moves_in_small_steps_with_the_button_down() -> None:
-    done = strokes("left_click_drag", start_coordinate=[0, 0], coordinate=[1279, 0])
-    moves = [stroke.to.x for stroke in done if isinstance(stroke, PointerMotion)]
+    done = events("left_click_drag", start_coordinate=[0, 0], coordinate=[1279, 0])
+    moves = [event.to.x for event in done if isinstance(event, PointerMotion)]
     assert done[:2] == [PointerMotion(HERE), ButtonPress(1)]
     assert done[-1] == ButtonRelease(1)
     assert moves == sorted(moves)
@@ -113,27 +113,25 @@ def test_a_drag_moves_in_small_steps_with_the_button_down() -> None:
 
 
 def test_a_drag_in_no_time_still_moves_in_steps() -> None:
-    done = strokes("left_click_drag", start_coordinate=[0, 0], coordinate=[99, 9], duration=0)
-    assert not any(isinstance(stroke, Pause) for stroke in done)
-    assert sum(isinstance(stroke, PointerMotion) for stroke in done) == 1 + 8
+    done = events("left_click_drag", start_coordinate=[0, 0], coordinate=[99, 9], duration=0)
+    assert not any(isinstance(event, Pause) for event in done)
+    assert sum(isinstance(event, PointerMotion) for event in done) == 1 + 8
 
 
 def test_a_drag_to_where_it_began_is_a_long_click() -> None:
-    done = strokes("left_click_drag", start_coordinate=[0, 0], coordinate=[0, 0])
+    done = events("left_click_drag", start_coordinate=[0, 0], coordinate=[0, 0])
     assert done == [PointerMotion(HERE), ButtonPress(1), PointerMotion(HERE), ButtonRelease(1)]
 
 
 def test_a_drag_holds_its_modifiers_around_the_button() -> None:
-    done = strokes(
-        "left_click_drag", start_coordinate=[0, 0], coordinate=[9, 9], modifiers=["ctrl"]
-    )
+    done = events("left_click_drag", start_coordinate=[0, 0], coordinate=[9, 9], modifiers=["ctrl"])
     assert done[1:3] == [KeyPress(CTRL), ButtonPress(1)]
     assert done[-2:] == [ButtonRelease(1), KeyRelease(CTRL)]
 
 
 def test_a_smooth_move_begins_where_the_pointer_is() -> None:
-    done = strokes("mouse_move", Point(1919, 0), coordinate=[1279, 719], duration=0.1)
-    moves = [stroke.to for stroke in done if isinstance(stroke, PointerMotion)]
+    done = events("mouse_move", Point(1919, 0), coordinate=[1279, 719], duration=0.1)
+    moves = [event.to for event in done if isinstance(event, PointerMotion)]
     assert {point.x for point in moves} == {1919}
     assert moves[-1] == Point(1919, 1079)
     assert len(moves) == 6
@@ -146,8 +144,8 @@ model_points = st.tuples(st.integers(0, 1279), st.integers(0, 719)).map(list)
 def test_a_drag_passes_every_point_of_its_path_in_its_time(
     path: list[list[int]], duration: float
 ) -> None:
-    done = strokes("left_click_drag", path=path, duration=duration, coordinate_space="model")
-    passed = [stroke.to for stroke in done if isinstance(stroke, PointerMotion)]
+    done = events("left_click_drag", path=path, duration=duration, coordinate_space="model")
+    passed = [event.to for event in done if isinstance(event, PointerMotion)]
     request = action_request({"action": "mouse_move", "coordinate": path[-1]}, NATIVE)
     for x, y in path:
         request = action_request({"action": "mouse_move", "coordinate": [x, y]}, NATIVE)
@@ -155,11 +153,11 @@ def test_a_drag_passes_every_point_of_its_path_in_its_time(
         assert isinstance(move, PointerMotion)
         assert move.to in passed
         passed = passed[passed.index(move.to) :]
-    taken = sum(stroke.seconds for stroke in done if isinstance(stroke, Pause))
+    taken = sum(event.seconds for event in done if isinstance(event, Pause))
     assert taken <= duration + 1e-6
 
 
-def test_strokes_are_cut_at_their_pauses() -> None:
+def test_events_are_split_at_their_pauses() -> None:
     taps: list[InputEvent] = [Tap(1), Tap(2), Pause(0.5), Tap(3), Pause(0.0), Tap(4)]
     assert list(batches(taps)) == [[Tap(1), Tap(2)], Pause(0.5), [Tap(3)], [Tap(4)]]
 

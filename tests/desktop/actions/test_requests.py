@@ -125,11 +125,11 @@ def test_an_action_without_a_point_has_none() -> None:
         ({**CLICK, "observe": {"settle": {"ignore": [[0]]}}}, UNREADABLE),
     ],
 )
-def test_a_bad_request_is_refused_in_words(data: dict[str, Any], message: str) -> None:
+def test_a_bad_request_is_refused_with_the_reason(data: dict[str, Any], message: str) -> None:
     assert message in refused(data).message
 
 
-def test_a_misspelt_field_is_told_its_spelling() -> None:
+def test_the_error_of_a_misspelt_field_has_its_spelling() -> None:
     assert refused({**CLICK, "coordinate_spce": "native"}).detail == (
         'Did you mean "coordinate_space"?'
     )
@@ -159,7 +159,7 @@ def test_fields_of_other_actions_are_of_their_kind_all_the_same(field: dict[str,
         ({"scaled_width": None, "scaled_height": None}, "model", (1280, 720), (1280, 720)),
     ],
 )
-def test_a_request_says_in_which_pixels_it_is(
+def test_a_request_names_its_coordinate_space(
     given_space: dict[str, Any], name: str, size: tuple[int, int], picture: tuple[int, int]
 ) -> None:
     space = action_request({**CLICK, **given_space}, NATIVE).space
@@ -179,7 +179,7 @@ def test_observing_has_usable_defaults(asked: object) -> None:
     assert request.observe == Observe(True, SettleRule(), PictureOptions())
 
 
-def test_observing_can_be_said_in_detail() -> None:
+def test_observing_can_be_requested_in_detail() -> None:
     settle = {"quiet_ms": 50, "max_ms": 500, "ignore": [[0, 0, 100, 100]]}
     asked = {"screenshot": False, "settle": settle, "format": "webp"}
     request = action_request({**CLICK, "observe": asked}, NATIVE)
@@ -205,7 +205,7 @@ def test_a_batch_keeps_the_order_of_its_actions() -> None:
     assert batch.observe == Observe(True, SettleRule(), PictureOptions())
 
 
-def test_actions_of_a_batch_are_in_its_pixels_unless_they_say_others() -> None:
+def test_actions_of_a_batch_are_in_its_pixels_unless_they_name_others() -> None:
     own = {**CLICK, "scaled_width": 640, "scaled_height": 360}
     batch = batch_request({"actions": [CLICK, own], "coordinate_space": "native"}, NATIVE)
     assert [request.space.name for request in batch.actions] == ["native", "scaled"]

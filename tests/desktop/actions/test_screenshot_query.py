@@ -69,7 +69,7 @@ def test_the_parameters_are_those_that_are_documented() -> None:
         (("text", "a"), 'Unknown parameter "text".'),
     ],
 )
-def test_a_wrong_query_is_told_so_in_words_about_the_query(
+def test_a_wrong_query_is_refused_in_terms_of_the_query(
     query: tuple[str, str], message: str
 ) -> None:
     error = refused(query)
@@ -77,11 +77,11 @@ def test_a_wrong_query_is_told_so_in_words_about_the_query(
     assert "body" not in str(error)
 
 
-def test_a_misspelt_parameter_is_told_its_spelling() -> None:
+def test_the_error_of_a_misspelt_parameter_has_its_spelling() -> None:
     assert refused(("regoin", "1,2,3,4")).detail == 'Did you mean "region"?'
 
 
-def test_a_parameter_is_given_once() -> None:
+def test_a_repeated_parameter_is_refused() -> None:
     error = refused(("quality", "5"), ("quality", "5"))
     assert error.message == 'The parameter "quality" is there twice.'
 

@@ -46,7 +46,7 @@ def run(scenario: Scenario) -> None:
     asyncio.run(limited())
 
 
-def test_the_status_is_what_the_service_says() -> None:
+def test_the_status_is_that_of_the_service() -> None:
     async def scenario(_: Service, client: httpx2.AsyncClient) -> None:
         assert (await client.get(URL)).json() == {"display": ":7"}
 
@@ -129,7 +129,7 @@ def test_a_region_without_extent_is_one_pixel_as_everywhere() -> None:
     run(scenario)
 
 
-def test_whatever_there_is_is_not_sent_to_who_has_it() -> None:
+def test_a_wildcard_tag_matches_any_picture() -> None:
     async def scenario(_: Service, client: httpx2.AsyncClient) -> None:
         anything = {"If-None-Match": "*"}
         answer = await client.get(f"{URL}/screenshot", headers=anything)
@@ -197,7 +197,7 @@ def test_an_action_answers_with_points_and_space() -> None:
         }
         assert set(timings) == {"act_ms", "settle_ms", "capture_ms", "encode_ms"}
         assert (service.records[0].tool_call_id, service.records[0].chat_id) == ("call-9", "chat-9")
-        assert isinstance(service.hands.done[0], PointerMotion)
+        assert isinstance(service.input.done[0], PointerMotion)
 
     run(scenario)
 
@@ -218,8 +218,8 @@ def test_acting_and_observing_answers_with_a_picture() -> None:
 
 def test_a_batch_answers_for_each_action() -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
-        service.hands.refuse = lambda stroke: (
-            UntypableText("x") if isinstance(stroke, KeyPress) else None
+        service.input.refuse = lambda event: (
+            UntypableText("x") if isinstance(event, KeyPress) else None
         )
         batch = {"actions": [CLICK, {"action": "key_down", "text": "a"}, CLICK], "observe": {}}
         answer = await client.post(f"{URL}/actions", json=batch)
@@ -261,7 +261,7 @@ def test_a_wrong_request_does_nothing(
         answer = await client.post(f"{URL}/{route}", json=request_body)
         assert answer.status_code == 400
         assert answer.json()["message"].startswith(message)
-        assert service.hands.done == []
+        assert service.input.done == []
 
     run(scenario)
 
@@ -272,14 +272,14 @@ def test_a_tool_call_id_is_printable_and_short(name: str) -> None:
         headers = {"Deskhand-Tool-Call-Id": name}
         answer = await client.post(f"{URL}/action", json=CLICK, headers=headers)
         assert answer.status_code == 400
-        assert service.hands.done == []
+        assert service.input.done == []
 
     run(scenario)
 
 
-def test_a_failure_is_told_with_its_detail() -> None:
+def test_a_failure_is_reported_with_its_detail() -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
-        service.hands.refuse = lambda _: UntypableText("語")
+        service.input.refuse = lambda _: UntypableText("語")
         answer = await client.post(f"{URL}/action", json={"action": "type", "text": "語"})
         assert answer.status_code == 500
         assert answer.json()["message"] == "Type action failed."
@@ -305,33 +305,33 @@ def test_a_lost_display_is_a_503() -> None:
 
 def test_a_full_queue_is_a_429() -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
-        service.hands.gate = threading.Event()
+        service.input.gate = threading.Event()
         tasks = [asyncio.create_task(client.post(f"{URL}/action", json=CLICK)) for _ in range(4)]
         done, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         assert [task.result().status_code for task in done] == [429]
-        service.hands.gate.set()
+        service.input.gate.set()
         assert {answer.status_code for answer in await asyncio.gather(*waiting)} == {200}
 
     run(scenario)
 
 
-def test_everything_is_let_go_when_the_caller_leaves() -> None:
+def test_all_input_is_released_when_the_caller_disconnects() -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
         hold = {"action": "hold_key", "text": "a", "duration": 100}
         holding = asyncio.create_task(client.post(f"{URL}/action", json=hold))
         await service.sleeping.wait()
-        assert service.hands.done == [KeyPress(ord("a"))]
+        assert service.input.done == [KeyPress(ord("a"))]
         holding.cancel()
         await service.woken.wait()
         answer = await client.post(f"{URL}/action", json={"action": "cursor_position"})
         assert answer.json()["output"] == "x=7,y=13"
-        assert service.hands.releases == 1
+        assert service.input.releases == 1
         assert service.records[0].error == "cancelled"
 
     run(scenario)
 
 
-def test_whoever_waits_when_the_service_ends_is_told_so() -> None:
+def test_a_waiting_caller_gets_an_error_when_the_service_ends() -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
         hold = {"action": "hold_key", "text": "a", "duration": 100}
         holding = asyncio.create_task(client.post(f"{URL}/action", json=hold))
@@ -340,8 +340,8 @@ def test_whoever_waits_when_the_service_ends_is_told_so() -> None:
         for answer in (await holding, await client.post(f"{URL}/action", json=CLICK)):
             assert answer.status_code == 503
             assert answer.json()["message"] == "Desktop API is shutting down."
-        assert service.hands.releases == 1
-        assert service.hands.done == [KeyPress(ord("a"))]
+        assert service.input.releases == 1
+        assert service.input.done == [KeyPress(ord("a"))]
 
     run(scenario)
 

@@ -29,7 +29,7 @@ from deskhand.desktop.input.events import (
     Tap,
 )
 from deskhand.desktop.tool_calls.caller import Caller
-from tests.desktop.fakes import NATIVE, FakeClock, FakeHands, FakePictures, FakeScreen
+from tests.desktop.fakes import NATIVE, FakeClock, FakeInput, FakePictures, FakeScreen
 
 LIMIT = 20
 SPOT = Region(0, 0, 30, 30)
@@ -37,19 +37,19 @@ CALLER = Caller("call-1", "chat-1")
 CLICK: dict[str, Any] = {"action": "left_click", "coordinate": [0, 0]}
 
 
-class Desk:
+class FakeDesktop:
     """A computer over fakes."""
 
     def __init__(self, queue: int = 32) -> None:
         self.clock = FakeClock()
         self.screen = FakeScreen(self.clock)
-        self.hands = FakeHands()
+        self.input = FakeInput()
         self.pictures = FakePictures()
         self.records: list[ActionRecord] = []
         self.sleep: Callable[[float], Awaitable[None]] = self.clock.sleep
         self.computer = Computer(
             self.screen,
-            self.hands,
+            self.input,
             self.pictures,
             self.records.append,
             instance_id="instance",
@@ -64,8 +64,8 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(queue: int = 32) -> AsyncIterator[Desk]:
-    made = Desk(queue)
+async def fake_desktop(queue: int = 32) -> AsyncIterator[FakeDesktop]:
+    made = FakeDesktop(queue)
     async with made.computer:
         yield made
 
@@ -89,15 +89,15 @@ def run(scenario: Coroutine[Any, Any, None]) -> None:
 CORNER = Point(1279, 719)
 
 
-def refuse_scrolling(stroke: InputEvent) -> Exception | None:
-    return UntypableText("語") if stroke == ButtonPress(5) else None
+def refuse_scrolling(event: InputEvent) -> Exception | None:
+    return UntypableText("語") if event == ButtonPress(5) else None
 
 
 def test_a_click_lands_where_the_model_meant() -> None:
     async def scenario() -> None:
-        async with desk() as d:
+        async with fake_desktop() as d:
             outcome = await d.act("left_click", coordinate=[853, 402])
-            assert d.hands.done == [
+            assert d.input.done == [
                 PointerMotion(Point(1280, 603)),
                 ButtonPress(1),
                 ButtonRelease(1),
@@ -110,9 +110,9 @@ def test_a_click_lands_where_the_model_meant() -> None:
     run(scenario())
 
 
-def test_a_point_outside_is_clamped_and_said_so() -> None:
+def test_a_point_outside_is_clamped_and_reported_as_clamped() -> None:
     async def scenario() -> None:
-        async with desk() as d:
+        async with fake_desktop() as d:
             outcome = await d.act("left_click", coordinate=[5000, -5])
             assert outcome.point == ActionPoint(Point(1279, 0), Point(1919, 0), Point(1279, 0))
             assert outcome.clamped
@@ -126,18 +126,18 @@ def test_a_point_outside_is_clamped_and_said_so() -> None:
 
 def test_input_is_sent_from_one_thread() -> None:
     async def scenario() -> None:
-        async with desk() as d:
+        async with fake_desktop() as d:
             for _ in range(3):
                 await d.act("key", text="a")
             await d.computer.release_all()
-            assert d.hands.threads == {"input_0"}
+            assert d.input.threads == {"input_0"}
 
     run(scenario())
 
 
 def test_every_action_is_recorded() -> None:
     async def scenario() -> None:
-        async with desk() as d:
+        async with fake_desktop() as d:
             began = d.clock.now
             await d.act("type", text="hi", delay_ms=500)
             await d.act("left_click", coordinate=[1919, 1079], coordinate_space="native")
@@ -156,10 +156,10 @@ def test_every_action_is_recorded() -> None:
     run(scenario())
 
 
-def test_the_pointer_is_told_in_the_pixels_of_the_request() -> None:
+def test_the_pointer_is_reported_in_the_pixels_of_the_request() -> None:
     async def scenario() -> None:
-        async with desk() as d:
-            d.hands.at = Point(1919, 1079)
+        async with fake_desktop() as d:
+            d.input.at = Point(1919, 1079)
             model = await d.act("cursor_position")
             assert model.output == "x=1279,y=719"
             assert model.point == ActionPoint(CORNER, Point(1919, 1079), CORNER)
@@ -173,10 +173,10 @@ def test_the_pointer_is_told_in_the_pixels_of_the_request() -> None:
 
 def test_a_smooth_move_begins_at_the_pointer() -> None:
     async def scenario() -> None:
-        async with desk() as d:
-            d.hands.at = Point(1919, 0)
+        async with fake_desktop() as d:
+            d.input.at = Point(1919, 0)
             await d.act("mouse_move", coordinate=[1279, 719], duration=0.5)
-            moves = [stroke.to for stroke in d.hands.done if isinstance(stroke, PointerMotion)]
+            moves = [event.to for event in d.input.done if isinstance(event, PointerMotion)]
             assert len(moves) == 30
             assert all(point.x == 1919 for point in moves)
 
@@ -185,7 +185,7 @@ def test_a_smooth_move_begins_at_the_pointer() -> None:
 
 def test_a_screenshot_has_the_size_of_its_space() -> None:
     async def scenario() -> None:
-        async with desk() as d:
+        async with fake_desktop() as d:
             shot = (await d.act("screenshot")).screenshot
             assert shot is not None
             assert shot.data == b"png 1280x720 of 0"
@@ -200,7 +200,7 @@ def test_a_screenshot_has_the_size_of_its_space() -> None:
 
 def test_acting_and_observing_is_one_call() -> None:
     async def scenario() -> None:
-        async with desk() as d:
+        async with fake_desktop() as d:
             d.screen.coming.append(Damage(d.clock.now + 0.02, (SPOT,)))
             outcome = await d.act("left_click", coordinate=[1, 1], observe={"format": "webp"})
             seen = outcome.observation
@@ -220,7 +220,7 @@ def test_acting_and_observing_is_one_call() -> None:
 
 def test_an_observed_screenshot_is_taken_when_the_screen_rests() -> None:
     async def scenario() -> None:
-        async with desk() as d:
+        async with fake_desktop() as d:
             d.screen.coming.append(Damage(d.clock.now + 0.02, (SPOT,)))
             outcome = await d.act("zoom", region=[0, 0, 640, 360], observe=True)
             assert outcome.screenshot is None
@@ -232,16 +232,16 @@ def test_an_observed_screenshot_is_taken_when_the_screen_rests() -> None:
     run(scenario())
 
 
-def test_a_batch_is_done_in_order_and_looked_at_once() -> None:
+def test_a_batch_is_performed_in_order_and_observed_once() -> None:
     async def scenario() -> None:
-        async with desk() as d:
+        async with fake_desktop() as d:
             outcome = await d.computer.batch(
                 batch(
                     CLICK, {"action": "key", "text": "a"}, {"action": "screenshot"}, observe=True
                 ),
                 CALLER,
             )
-            assert d.hands.done[-1] == Tap(ord("a"))
+            assert d.input.done[-1] == Tap(ord("a"))
             assert outcome.skipped == 0
             assert len(outcome.results) == 3
             assert outcome.observation is not None
@@ -253,8 +253,8 @@ def test_a_batch_is_done_in_order_and_looked_at_once() -> None:
 
 def test_a_batch_stops_at_the_first_error_with_a_picture_all_the_same() -> None:
     async def scenario() -> None:
-        async with desk() as d:
-            d.hands.refuse = refuse_scrolling
+        async with fake_desktop() as d:
+            d.input.refuse = refuse_scrolling
             scroll = {"action": "scroll", "coordinate": [5, 5]}
             outcome = await d.computer.batch(
                 batch(CLICK, scroll, CLICK, CLICK, observe=True), CALLER
@@ -265,15 +265,15 @@ def test_a_batch_stops_at_the_first_error_with_a_picture_all_the_same() -> None:
             assert isinstance(failed, ActionFailed)
             assert failed.message == "Scroll failed."
             assert outcome.observation is not None
-            assert d.hands.releases == 1
+            assert d.input.releases == 1
             assert [record.error is None for record in d.records] == [True, False]
 
     run(scenario())
 
 
-def test_a_batch_need_not_be_looked_at() -> None:
+def test_a_batch_need_not_be_observed() -> None:
     async def scenario() -> None:
-        async with desk() as d:
+        async with fake_desktop() as d:
             outcome = await d.computer.batch(batch(CLICK), CALLER)
             assert outcome.observation is None
             assert outcome.frame_id == "boot-0"
@@ -282,25 +282,25 @@ def test_a_batch_need_not_be_looked_at() -> None:
     run(scenario())
 
 
-def test_a_failure_lets_go_of_everything_and_names_the_action() -> None:
+def test_a_failure_releases_all_input_and_names_the_action() -> None:
     async def scenario() -> None:
-        async with desk() as d:
-            d.hands.refuse = refuse_scrolling
+        async with fake_desktop() as d:
+            d.input.refuse = refuse_scrolling
             with pytest.raises(ActionFailed) as caught:
                 await d.act("scroll", coordinate=[5, 5], text="ctrl")
             assert caught.value.message == "Scroll failed."
             assert "語" in caught.value.detail
-            assert d.hands.releases == 1
+            assert d.input.releases == 1
             assert d.records[0].error == str(caught.value)
             assert (await d.act("key", text="a")).output == "key action performed"
 
     run(scenario())
 
 
-def test_what_the_display_refused_goes_by_the_name_of_the_action() -> None:
+def test_an_error_of_the_display_names_the_action() -> None:
     async def scenario() -> None:
-        async with desk() as d:
-            d.hands.refuse = lambda _: ActionFailed("Refused.", "bad value")
+        async with fake_desktop() as d:
+            d.input.refuse = lambda _: ActionFailed("Refused.", "bad value")
             with pytest.raises(ActionFailed) as caught:
                 await d.act("key", text="a")
             assert caught.value.message == "Key press failed."
@@ -309,10 +309,10 @@ def test_what_the_display_refused_goes_by_the_name_of_the_action() -> None:
     run(scenario())
 
 
-def test_a_lost_display_is_told_as_such() -> None:
+def test_a_lost_display_is_an_error_of_its_own() -> None:
     async def scenario() -> None:
-        async with desk() as d:
-            d.hands.refuse = lambda _: DisplayGone(":7")
+        async with fake_desktop() as d:
+            d.input.refuse = lambda _: DisplayGone(":7")
             with pytest.raises(DisplayGone):
                 await d.act("key", text="a")
             assert d.records[0].error == "display :7 is gone"
@@ -320,9 +320,9 @@ def test_a_lost_display_is_told_as_such() -> None:
     run(scenario())
 
 
-def test_cancelling_a_held_key_lets_it_go() -> None:
+def test_cancelling_a_held_key_releases_it() -> None:
     async def scenario() -> None:
-        async with desk() as d:
+        async with fake_desktop() as d:
             waits = asyncio.Event()
 
             async def sleep(_: float) -> None:
@@ -332,84 +332,84 @@ def test_cancelling_a_held_key_lets_it_go() -> None:
             d.sleep = sleep
             holding = asyncio.create_task(d.act("hold_key", text="a", duration=100))
             await waits.wait()
-            assert d.hands.done == [KeyPress(ord("a"))]
+            assert d.input.done == [KeyPress(ord("a"))]
             holding.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await holding
-            assert d.hands.releases == 1
+            assert d.input.releases == 1
             assert d.records[0].error == "cancelled"
 
     run(scenario())
 
 
-def test_cancelling_waits_for_the_stroke_under_way_before_letting_go() -> None:
+def test_cancelling_waits_for_the_event_under_way_before_the_release() -> None:
     async def scenario() -> None:
-        async with desk() as d:
-            d.hands.gate = threading.Event()
+        async with fake_desktop() as d:
+            d.input.gate = threading.Event()
             typing = asyncio.create_task(d.act("type", text="a" * 600))
-            await d.hands.busy()
+            await d.input.busy()
             typing.cancel()
             await asyncio.sleep(0)
-            d.hands.gate.set()
+            d.input.gate.set()
             with pytest.raises(asyncio.CancelledError):
                 await typing
-            assert len(d.hands.done) == 80
-            assert d.hands.releases == 1
+            assert len(d.input.done) == 80
+            assert d.input.releases == 1
 
     run(scenario())
 
 
 def test_actions_are_done_in_order_of_arrival() -> None:
     async def scenario() -> None:
-        async with desk() as d:
-            d.hands.gate = threading.Event()
+        async with fake_desktop() as d:
+            d.input.gate = threading.Event()
             waiting = [asyncio.create_task(d.act("key", text=letter)) for letter in "abcdef"]
-            await d.hands.busy()
-            d.hands.gate.set()
+            await d.input.busy()
+            d.input.gate.set()
             await asyncio.gather(*waiting)
-            assert d.hands.done == [Tap(ord(letter)) for letter in "abcdef"]
+            assert d.input.done == [Tap(ord(letter)) for letter in "abcdef"]
 
     run(scenario())
 
 
-def test_a_full_queue_refuses_and_one_that_gave_up_frees_its_place() -> None:
+def test_a_full_queue_refuses_and_a_cancelled_action_frees_its_place() -> None:
     async def scenario() -> None:
-        async with desk(queue=2) as d:
-            d.hands.gate = threading.Event()
+        async with fake_desktop(queue=2) as d:
+            d.input.gate = threading.Event()
             tasks = [asyncio.create_task(d.act("key", text=letter)) for letter in "abc"]
-            await d.hands.busy()
+            await d.input.busy()
             with pytest.raises(QueueFull):
                 await d.act("key", text="d")
             tasks[1].cancel()
             await asyncio.sleep(0)
             tasks.append(asyncio.create_task(d.act("key", text="e")))
             await asyncio.sleep(0)
-            d.hands.gate.set()
+            d.input.gate.set()
             await asyncio.gather(*tasks, return_exceptions=True)
-            assert d.hands.done == [Tap(ord(letter)) for letter in "ace"]
+            assert d.input.done == [Tap(ord(letter)) for letter in "ace"]
 
     run(scenario())
 
 
 def test_a_picture_does_not_wait_for_actions() -> None:
     async def scenario() -> None:
-        async with desk() as d:
-            d.hands.gate = threading.Event()
+        async with fake_desktop() as d:
+            d.input.gate = threading.Event()
             acting = asyncio.create_task(d.act("key", text="a"))
-            await d.hands.busy()
+            await d.input.busy()
             wanted = picture_of(asked("screenshot"), NATIVE)
             shot = await d.computer.picture(wanted)
             assert shot.data == b"png 1280x720 of 0"
             assert (await d.computer.picture(wanted, frozenset({shot.etag}))).data is None
-            d.hands.gate.set()
+            d.input.gate.set()
             await acting
 
     run(scenario())
 
 
-def test_closing_lets_go_of_everything_and_twice_is_fine() -> None:
+def test_closing_releases_all_input_and_may_be_repeated() -> None:
     async def scenario() -> None:
-        made = Desk()
+        made = FakeDesktop()
 
         async def body() -> None:
             async with made.computer:
@@ -418,8 +418,8 @@ def test_closing_lets_go_of_everything_and_twice_is_fine() -> None:
 
         with pytest.raises(ValueError, match="body"):
             await body()
-        assert made.hands.releases == 1
+        assert made.input.releases == 1
         await made.computer.close()
-        assert made.hands.releases == 1
+        assert made.input.releases == 1
 
     run(scenario())

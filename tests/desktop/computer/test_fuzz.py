@@ -21,7 +21,7 @@ from deskhand.desktop.input.events import (
     KeyRelease,
 )
 from deskhand.desktop.tool_calls.caller import Caller
-from tests.desktop.computer.test_computer import desk
+from tests.desktop.computer.test_computer import fake_desktop
 from tests.desktop.fakes import NATIVE
 
 CALLER = Caller("call", "chat")
@@ -77,10 +77,10 @@ def actions(draw: st.DrawFn) -> dict[str, Any]:
     return body
 
 
-def held(strokes: list[InputEvent]) -> set[object]:
+def held(events: list[InputEvent]) -> set[object]:
     down: set[object] = set()
-    for stroke in strokes:
-        match stroke:
+    for event in events:
+        match event:
             case KeyPress(symbol):
                 down.add(symbol)
             case KeyRelease(symbol):
@@ -96,15 +96,15 @@ def held(strokes: list[InputEvent]) -> set[object]:
 @given(actions())
 def test_any_action_is_done_or_refused(body: dict[str, Any]) -> None:
     async def scenario() -> None:
-        async with asyncio.timeout(20), desk() as d:
+        async with asyncio.timeout(20), fake_desktop() as d:
             try:
                 asked = action_request(decode(json.dumps(body).encode()), NATIVE)
             except InvalidAction:
-                assert d.hands.done == []
+                assert d.input.done == []
                 return
             outcome = await d.computer.act(asked, CALLER)
             assert json.dumps(outcome_json(outcome, "instance"))
-            assert asked.name in LEFT_DOWN or not held(d.hands.done)
+            assert asked.name in LEFT_DOWN or not held(d.input.done)
 
     asyncio.run(scenario())
 
@@ -113,20 +113,20 @@ def test_any_action_is_done_or_refused(body: dict[str, Any]) -> None:
 @given(st.lists(actions(), max_size=4), anything)
 def test_any_batch_is_done_or_refused(some: list[dict[str, Any]], observe: Any) -> None:
     async def scenario() -> None:
-        async with asyncio.timeout(20), desk() as d:
+        async with asyncio.timeout(20), fake_desktop() as d:
             for action in some:
                 action.pop("observe", None)
             body = {"actions": some, "observe": observe}
             try:
                 asked = batch_request(decode(json.dumps(body).encode()), NATIVE)
             except InvalidAction:
-                assert d.hands.done == []
+                assert d.input.done == []
                 return
             outcome = await d.computer.batch(asked, CALLER)
-            told = batch_json(outcome, "instance")
-            assert len(told["results"]) == len(some)
+            body = batch_json(outcome, "instance")
+            assert len(body["results"]) == len(some)
             names = {request.name for request in asked.actions}
-            assert names & LEFT_DOWN or not held(d.hands.done)
+            assert names & LEFT_DOWN or not held(d.input.done)
 
     asyncio.run(scenario())
 

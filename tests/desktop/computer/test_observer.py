@@ -38,14 +38,14 @@ class FakeWindows:
 
 
 class Scene:
-    """Eyes on a fake screen."""
+    """An observer of a fake screen."""
 
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.screen = FakeScreen(self.clock)
         self.pictures = FakePictures()
         self.windows = FakeWindows()
-        self.eyes = Observer(self.screen, self.pictures, "boot", self.clock, self.windows)
+        self.observer = Observer(self.screen, self.pictures, "boot", self.clock, self.windows)
         self.stages = Stages(self.clock)
 
     async def nothing(self) -> str:
@@ -57,7 +57,7 @@ class Scene:
     async def watched(
         self, observe: Observe = OBSERVE, act: Callable[[], Awaitable[str]] | None = None
     ) -> Observation:
-        result, seen = await self.eyes.watched(act or self.nothing, observe, VIEW, self.stages)
+        result, seen = await self.observer.watched(act or self.nothing, observe, VIEW, self.stages)
         assert result == "acted"
         assert all(watch.closed for watch in self.screen.watches)
         return seen
@@ -69,8 +69,8 @@ def scene() -> Iterator[Scene]:
     try:
         yield made
     finally:
-        made.eyes.close()
-        made.eyes.close()
+        made.observer.close()
+        made.observer.close()
 
 
 def test_stages_add_up_in_milliseconds() -> None:
@@ -89,10 +89,10 @@ def test_a_stage_is_timed_although_its_body_failed() -> None:
     assert stages.taken == {"act": 0.0}
 
 
-def test_a_picture_shows_the_pointer_unless_told_otherwise() -> None:
+def test_a_picture_shows_the_pointer_by_default() -> None:
     async def run(s: Scene) -> None:
-        await s.eyes.picture(VIEW, s.stages)
-        await s.eyes.picture(View(VIEW.size, SPOT, PictureOptions(cursor=False)), s.stages)
+        await s.observer.picture(VIEW, s.stages)
+        await s.observer.picture(View(VIEW.size, SPOT, PictureOptions(cursor=False)), s.stages)
 
     with scene() as s:
         asyncio.run(run(s))
@@ -104,14 +104,14 @@ def test_a_picture_shows_the_pointer_unless_told_otherwise() -> None:
 
 def test_a_picture_the_caller_has_is_not_made_again() -> None:
     async def run(s: Scene) -> None:
-        first = await s.eyes.picture(VIEW, s.stages)
-        again = await s.eyes.picture(VIEW, s.stages, frozenset({"other", first.etag}))
+        first = await s.observer.picture(VIEW, s.stages)
+        again = await s.observer.picture(VIEW, s.stages, frozenset({"other", first.etag}))
         assert again.data is None
         s.screen.drawn = pointer(9, 9)
-        moved = await s.eyes.picture(VIEW, s.stages, frozenset({first.etag}))
+        moved = await s.observer.picture(VIEW, s.stages, frozenset({first.etag}))
         assert moved.data is not None
         assert moved.frame_id != first.frame_id
-        assert moved.frame_id == await s.eyes.frame_id()
+        assert moved.frame_id == await s.observer.frame_id()
 
     with scene() as s:
         asyncio.run(run(s))
@@ -121,13 +121,13 @@ def test_since_counts_what_is_painted_and_where_the_pointer_is() -> None:
     async def run(s: Scene) -> None:
         async def seen_since(known: str) -> bool:
             view = View(VIEW.size, None, PictureOptions(since=known))
-            return (await s.eyes.picture(view, s.stages)).data is None
+            return (await s.observer.picture(view, s.stages)).data is None
 
-        assert await seen_since(await s.eyes.frame_id())
-        known = await s.eyes.frame_id()
+        assert await seen_since(await s.observer.frame_id())
+        known = await s.observer.frame_id()
         s.screen.drawn = pointer(9, 9)
         assert not await seen_since(known)
-        known = await s.eyes.frame_id()
+        known = await s.observer.frame_id()
         assert await seen_since(known)
         s.screen.paint(SPOT)
         assert not await seen_since(known)
@@ -157,7 +157,7 @@ def test_what_the_action_painted_is_seen_when_it_rests() -> None:
         assert s.stages.taken["settle"] == pytest.approx(120)
 
 
-def test_painting_without_end_is_looked_at_after_the_longest_wait() -> None:
+def test_painting_without_end_is_observed_after_the_longest_wait() -> None:
     with scene() as s:
         for i in range(200):
             s.coming(i * 0.02, Region(i, 0, i + 1, 1))
@@ -185,7 +185,7 @@ def test_what_was_restless_before_the_action_does_not_count() -> None:
 
 def test_effects_of_the_action_before_are_not_taken_for_restlessness() -> None:
     async def run(s: Scene) -> None:
-        s.eyes.note_action()
+        s.observer.note_action()
         now = s.clock.now
         s.screen.recent = (Damage(now + 0.1, (SPOT,)), Damage(now + 0.2, (SPOT,)))
         s.clock.now += 0.3
@@ -196,7 +196,7 @@ def test_effects_of_the_action_before_are_not_taken_for_restlessness() -> None:
         asyncio.run(run(s))
 
 
-def test_looking_without_waiting() -> None:
+def test_observing_without_waiting() -> None:
     with scene() as s:
         s.coming(0.02, SPOT)
         seen = asyncio.run(s.watched(Observe(False, None, PictureOptions())))
@@ -216,7 +216,7 @@ def test_the_watch_is_closed_although_acting_failed() -> None:
 
 
 class Hanging(FakeScreen):
-    """A display that answers when it is let go."""
+    """A display that responds once a test releases it."""
 
     def __init__(self, clock: FakeClock) -> None:
         super().__init__(clock)
@@ -229,29 +229,29 @@ class Hanging(FakeScreen):
 
 
 @pytest.mark.parametrize("leaves", [True, False])
-def test_a_display_that_hangs_holds_nobody_else_up(leaves: bool) -> None:
+def test_a_display_that_hangs_does_not_block_later_calls(leaves: bool) -> None:
     async def scenario() -> list[bool]:
-        looking = asyncio.create_task(eyes.watched(s.nothing, OBSERVE, VIEW, s.stages))
+        observing = asyncio.create_task(observer.watched(s.nothing, OBSERVE, VIEW, s.stages))
         assert await asyncio.to_thread(hanging.asked.wait, 20)
         if leaves:
-            looking.cancel()
+            observing.cancel()
             with pytest.raises(asyncio.CancelledError):
-                await looking
+                await observing
             hanging.answers.set()
         else:
             hanging.answers.set()
-            await looking
-        await eyes.frame_id()
+            await observing
+        await observer.frame_id()
         return [watch.closed for watch in hanging.watches]
 
     with scene() as s:
         hanging = Hanging(s.clock)
-        eyes = Observer(hanging, s.pictures, "boot", s.clock)
+        observer = Observer(hanging, s.pictures, "boot", s.clock)
         assert asyncio.run(asyncio.wait_for(scenario(), 20)) == [True]
-        eyes.close()
+        observer.close()
 
 
-def test_a_lost_display_is_told_before_anything_is_done() -> None:
+def test_a_lost_display_is_reported_before_an_action_begins() -> None:
     acted = []
 
     async def act() -> str:
@@ -265,7 +265,7 @@ def test_a_lost_display_is_told_before_anything_is_done() -> None:
         assert acted == []
 
 
-def test_the_focused_window_is_told_from_before_and_after() -> None:
+def test_the_focused_window_is_reported_before_and_after() -> None:
     with scene() as s:
         seen = asyncio.run(s.watched())
         assert (seen.focused_before, seen.focused_after) == (
@@ -274,7 +274,7 @@ def test_the_focused_window_is_told_from_before_and_after() -> None:
         )
 
 
-def test_paints_that_nobody_has_read_yet_are_no_rest() -> None:
+def test_damage_that_is_not_yet_read_prevents_settling() -> None:
     """On a busy machine the thread that reads them may be late."""
 
     unread = [(SPOT,)]
@@ -288,15 +288,15 @@ def test_paints_that_nobody_has_read_yet_are_no_rest() -> None:
     with scene() as s:
         late = Late(s.clock)
         busy = s.clock.now + 0.01
-        eyes = Observer(late, s.pictures, "boot", s.clock)
+        observer = Observer(late, s.pictures, "boot", s.clock)
         late.coming.append(Damage(s.clock.now + 0.02, (SPOT,)))
-        _, seen = asyncio.run(eyes.watched(s.nothing, OBSERVE, VIEW, s.stages))
+        _, seen = asyncio.run(observer.watched(s.nothing, OBSERVE, VIEW, s.stages))
         assert seen.settled == "quiet"
         assert seen.frame_id == "boot-2"
-        eyes.close()
+        observer.close()
 
 
-def test_a_panel_is_painted_before_the_window_that_it_tells_of() -> None:
+def test_a_panel_is_painted_before_the_window_that_it_lists() -> None:
     with scene() as s:
         s.coming(0.05, FakeWindows.panel)
         s.coming(0.4, SPOT)
@@ -305,7 +305,7 @@ def test_a_panel_is_painted_before_the_window_that_it_tells_of() -> None:
         assert SPOT in seen.changes.regions
 
 
-def test_what_moved_all_through_one_look_is_no_news_for_the_next() -> None:
+def test_motion_throughout_one_observation_is_no_change_for_the_next() -> None:
     spinner = Region(500, 500, 540, 540)
     with scene() as s:
         for turn in range(200):

@@ -34,7 +34,7 @@ VIEW = View(Size(1280, 720), None, PictureOptions())
 
 
 @pytest.mark.parametrize(
-    ("asked", "position", "point", "words", "clamped"),
+    ("asked", "position", "point", "output", "clamped"),
     [
         ({"action": "wait"}, None, None, "wait action performed", False),
         ({"action": "cursor_position"}, (1919, 1079), (1279, 719), "x=1279,y=719", False),
@@ -47,11 +47,11 @@ VIEW = View(Size(1280, 720), None, PictureOptions())
         ),
     ],
 )
-def test_what_was_done_is_told_in_the_pixels_of_its_request(
+def test_an_outcome_is_in_the_pixels_of_its_request(
     asked: dict[str, Any],
     position: tuple[int, int] | None,
     point: tuple[int, int] | None,
-    words: str,
+    output: str,
     clamped: bool,
 ) -> None:
     request = action_request(asked, NATIVE)
@@ -61,7 +61,7 @@ def test_what_was_done_is_told_in_the_pixels_of_its_request(
     found = outcome_of(request, NATIVE, at, "b-1", None, {})
     points = (found.point.requested, found.point.native) if found.point else (None, None)
     assert points == (point, position)
-    assert (found.output, found.clamped, found.frame_id) == (words, clamped, "b-1")
+    assert (found.output, found.clamped, found.frame_id) == (output, clamped, "b-1")
 
 
 def test_a_plain_answer_has_no_fields_that_do_not_apply() -> None:
@@ -74,7 +74,7 @@ def test_a_plain_answer_has_no_fields_that_do_not_apply() -> None:
     }
 
 
-def test_an_answer_tells_both_points() -> None:
+def test_a_response_has_both_points() -> None:
     moved = replace(OUTCOME, point=ActionPoint(Point(1, 2), Point(3, 4), Point(5, 6)), clamped=True)
     body = outcome_json(moved, "i")
     assert (body["point"], body["native_point"], body["clamped"]) == ([1, 2], [3, 4], True)
@@ -95,7 +95,7 @@ def test_a_picture_the_caller_has_is_not_sent_again() -> None:
     assert "screenshot_data" not in body
 
 
-def test_what_was_seen_is_told_in_the_pixels_of_the_request() -> None:
+def test_an_observation_is_in_the_pixels_of_the_request() -> None:
     body = outcome_json(replace(OUTCOME, observation=SEEN), "i")
     assert body["settled"] == "quiet"
     assert body["changed_fraction"] == 0.25
@@ -151,7 +151,7 @@ def test_an_etag_names_all_that_changes_the_bytes() -> None:
     assert etag("b-1", VIEW, pointer()) == etag("b-1", VIEW, pointer())
 
 
-def test_an_answer_tells_what_is_told_of_a_text_only_where_it_is_hidden() -> None:
+def test_a_response_has_the_redacted_text_only_where_a_text_is_hidden() -> None:
     assert outcome_json(replace(OUTCOME, redacted_text="7 characters"), "i")["told_text"] == (
         "7 characters"
     )

@@ -47,7 +47,7 @@ def run(scenario: Scenario) -> None:
 
 
 def presses(service: Service) -> int:
-    return sum(isinstance(stroke, ButtonPress) for stroke in service.hands.done)
+    return sum(isinstance(event, ButtonPress) for event in service.input.done)
 
 
 def test_a_repeated_call_is_answered_from_the_record() -> None:
@@ -86,7 +86,7 @@ def test_a_repeated_call_shows_what_the_screen_shows_now() -> None:
         ({**CLICK, "observe": {"screenshot": False, "settle": False}}, None),
     ],
 )
-def test_a_repeated_look_is_a_new_one(body: dict[str, Any], picture: bytes | None) -> None:
+def test_a_repeated_screenshot_is_a_new_one(body: dict[str, Any], picture: bytes | None) -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
         await client.post(ACTION, json=body, headers=CALL)
         service.screen.paint(Region(0, 0, 9, 9))
@@ -100,8 +100,8 @@ def test_a_repeated_look_is_a_new_one(body: dict[str, Any], picture: bytes | Non
 
 def test_a_repeated_batch_is_not_done_again() -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
-        service.hands.refuse = lambda stroke: (
-            UntypableText("x") if isinstance(stroke, KeyPress) else None
+        service.input.refuse = lambda event: (
+            UntypableText("x") if isinstance(event, KeyPress) else None
         )
         shot, key = {"action": "screenshot"}, {"action": "key_down", "text": "a"}
         body = {"actions": [CLICK, shot, key, shot], "observe": {"settle": False}}
@@ -124,9 +124,9 @@ def test_a_repeated_batch_is_not_done_again() -> None:
     run(scenario)
 
 
-def test_a_failure_is_told_again_and_not_tried_again() -> None:
+def test_a_failure_is_reported_again_and_not_tried_again() -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
-        service.hands.refuse = lambda _: UntypableText("語")
+        service.input.refuse = lambda _: UntypableText("語")
         text = {"action": "type", "text": "語", "observe": True}
         first = await client.post(ACTION, json=text, headers=CALL)
         again = await client.post(ACTION, json=text, headers=CALL)
@@ -161,13 +161,13 @@ def test_a_wrong_request_does_not_use_up_its_id() -> None:
 
 def test_a_repetition_waits_for_the_call_under_way() -> None:
     async def scenario(service: Service, client: httpx2.AsyncClient) -> None:
-        service.hands.gate = threading.Event()
+        service.input.gate = threading.Event()
         first = asyncio.create_task(client.post(ACTION, json=CLICK, headers=CALL))
-        await service.hands.busy()
+        await service.input.busy()
         again = asyncio.create_task(client.post(ACTION, json=CLICK, headers=CALL))
-        service.hands.gate.set()
-        told = [answer.json().get("replayed") for answer in await asyncio.gather(first, again)]
-        assert told == [None, True]
+        service.input.gate.set()
+        replayed = [answer.json().get("replayed") for answer in await asyncio.gather(first, again)]
+        assert replayed == [None, True]
         assert presses(service) == 1
 
     run(scenario)
@@ -206,7 +206,7 @@ def test_a_call_open_when_the_service_died_is_not_done_again(tmp_path: Path) -> 
                 again = (await other.post(ACTION, json=CLICK, headers=done)).json()
                 assert again["replayed"] is True
                 assert again["instance_id"] == "instance"
-                assert second.hands.done == []
+                assert second.input.done == []
             holding.cancel()
             await asyncio.gather(holding, return_exceptions=True)
 

@@ -42,7 +42,7 @@ def play(folder: Path, scenario: Callable[[PathStore, Connect], Awaitable[None]]
     asyncio.run(scene())
 
 
-async def heard(socket: ClientConnection) -> Any:
+async def received(socket: ClientConnection) -> Any:
     return json.loads(await socket.recv())
 
 
@@ -54,11 +54,11 @@ def test_changes_are_sent_at_first_and_on_request(tmp_path: Path) -> None:
     async def scenario(store: PathStore, connect: Connect) -> None:
         store.note(CallingChat(CHAT), [os.fspath(tree)])
         async with connect(CHAT) as socket:
-            first = await heard(socket)
+            first = await received(socket)
             assert first["repositories"][0]["unified_diff"] == ""
             (tree / "f").write_text("new\n")
             await socket.send('{"type": "refresh"}')
-            assert "+new" in (await heard(socket))["repositories"][0]["unified_diff"]
+            assert "+new" in (await received(socket))["repositories"][0]["unified_diff"]
 
     play(tmp_path, scenario)
 
@@ -68,7 +68,10 @@ def test_other_messages_are_an_error_and_no_end(tmp_path: Path) -> None:
         async with connect(CHAT) as socket:
             for text in ("?", "[]", '{"type": "other"}', b"bytes"):
                 await socket.send(text)
-                assert await heard(socket) == {"type": "error", "message": "unknown message type"}
+                assert await received(socket) == {
+                    "type": "error",
+                    "message": "unknown message type",
+                }
 
     play(tmp_path, scenario)
 

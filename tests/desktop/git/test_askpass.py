@@ -31,7 +31,7 @@ CLONE = "git -c init.defaultBranch=main clone -q"
 
 
 class Guarded(SimpleHTTPRequestHandler):
-    """Serves files to whoever knows name and password."""
+    """Serves files to clients that send the name and the password."""
 
     def do_GET(self) -> None:
         wanted = base64.b64encode(f"{NAME}:{PASSWORD}".encode()).decode()
@@ -44,7 +44,7 @@ class Guarded(SimpleHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -68,14 +68,14 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @dataclass
-class Desk:
+class GitSetup:
     """A registry whose commands have the script, and what came of it."""
 
     registry: Registry
     credentials: GitCredentials
     attribution: Attribution
     store: PathStore
-    told: list[tuple[str, Any]] = field(default_factory=list)
+    published: list[tuple[str, Any]] = field(default_factory=list)
 
     async def run(self, command: str, chat: CallingChat | None = None) -> str:
         process_id, _ = await self.registry.start(StartRequest(command), chat)
@@ -85,12 +85,12 @@ class Desk:
         return f"{record.process.exit.code} {record.process.buffer.snapshot().text}"
 
 
-def play(folder: Path, scenario: Callable[[Desk], Awaitable[None]]) -> None:
+def play(folder: Path, scenario: Callable[[GitSetup], Awaitable[None]]) -> None:
     async def scene() -> None:
         store, credentials = PathStore(), GitCredentials()
-        told: list[tuple[str, Any]] = []
+        published: list[tuple[str, Any]] = []
         attribution = Attribution(
-            store, credentials, lambda kind, data: told.append((kind, data)), lambda: 101.0
+            store, credentials, lambda kind, data: published.append((kind, data)), lambda: 101.0
         )
         private = folder / "it's private"
         private.mkdir()
@@ -98,96 +98,96 @@ def play(folder: Path, scenario: Callable[[Desk], Awaitable[None]]) -> None:
         with Askpass(private / "askpass", private / "requests", attribution.answer) as askpass:
             command_environment.extra = askpass.environment
             async with asyncio.timeout(LIMIT), Registry(command_environment) as registry:
-                await scenario(Desk(registry, credentials, attribution, store, told))
+                await scenario(GitSetup(registry, credentials, attribution, store, published))
             assert {path.name for path in private.iterdir()} == {"askpass", "requests"}
         assert not (private / "requests").exists()
 
     asyncio.run(scene())
 
 
-def test_git_is_given_the_password_and_the_chat_gets_the_mark(tmp_path: Path, remote: str) -> None:
-    async def scenario(desk: Desk) -> None:
-        desk.credentials.put(credential(remote, NAME, PASSWORD))
-        with desk.store.subscribed(CHAT) as woken, desk.store.subscribed(OTHER) as others:
-            said = await desk.run(f"{CLONE} {remote}/r.git c && cat c/file", CallingChat(CHAT))
-            assert said == "0 from afar\n"
+def test_git_gets_the_password_and_the_chat_gets_the_mark(tmp_path: Path, remote: str) -> None:
+    async def scenario(setup: GitSetup) -> None:
+        setup.credentials.put(credential(remote, NAME, PASSWORD))
+        with setup.store.subscribed(CHAT) as woken, setup.store.subscribed(OTHER) as others:
+            output = await setup.run(f"{CLONE} {remote}/r.git c && cat c/file", CallingChat(CHAT))
+            assert output == "0 from afar\n"
             assert woken.is_set()
             assert not others.is_set()
         marked = {"branch": "main", "remote_origin": f"{remote}/r.git", "stale_at": 100.0}
-        assert {name: ref.to_json() for name, ref in desk.attribution.refs().items()} == {
+        assert {name: ref.to_json() for name, ref in setup.attribution.refs().items()} == {
             CHAT: marked
         }
-        assert desk.told == [("diff_status_change", {"chat_id": CHAT, **marked})]
+        assert setup.published == [("diff_status_change", {"chat_id": CHAT, **marked})]
 
     play(tmp_path, scenario)
 
 
 def test_without_a_chat_all_chats_get_the_mark(tmp_path: Path, remote: str) -> None:
-    async def scenario(desk: Desk) -> None:
-        desk.credentials.put(credential(remote, NAME, PASSWORD))
-        desk.store.note(CallingChat(OTHER), ["/somewhere"])
-        with desk.store.subscribed(CHAT):
-            assert await desk.run(f"git clone -q {remote}/r.git c") == "0 "
-        assert set(desk.attribution.refs()) == {CHAT, OTHER}
+    async def scenario(setup: GitSetup) -> None:
+        setup.credentials.put(credential(remote, NAME, PASSWORD))
+        setup.store.note(CallingChat(OTHER), ["/somewhere"])
+        with setup.store.subscribed(CHAT):
+            assert await setup.run(f"git clone -q {remote}/r.git c") == "0 "
+        assert set(setup.attribution.refs()) == {CHAT, OTHER}
 
     play(tmp_path, scenario)
 
 
-def test_without_a_credential_git_is_told_so_and_does_not_wait(tmp_path: Path, remote: str) -> None:
-    async def scenario(desk: Desk) -> None:
-        desk.credentials.put(credential("https://elsewhere", NAME, PASSWORD))
-        said = await desk.run(
+def test_without_a_credential_git_fails_at_once(tmp_path: Path, remote: str) -> None:
+    async def scenario(setup: GitSetup) -> None:
+        setup.credentials.put(credential("https://elsewhere", NAME, PASSWORD))
+        output = await setup.run(
             f"GIT_TERMINAL_PROMPT=0 git clone {remote}/r.git c", CallingChat(CHAT)
         )
-        assert said.startswith("128 ")
-        assert "deskhand: nothing is known here that answers: Username for" in said
-        assert not desk.attribution.refs()
+        assert output.startswith("128 ")
+        assert "deskhand: nothing is known here that answers: Username for" in output
+        assert not setup.attribution.refs()
 
     play(tmp_path, scenario)
 
 
 def test_only_what_is_known_is_answered(tmp_path: Path) -> None:
-    async def scenario(desk: Desk) -> None:
-        desk.credentials.put(credential("https://host", "me", PASSWORD))
+    async def scenario(setup: GitSetup) -> None:
+        setup.credentials.put(credential("https://host", "me", PASSWORD))
         mine = "Password for 'https://me@host': "
-        assert await desk.run(f'"$GIT_ASKPASS" "{mine}"') == f"0 {PASSWORD}\n"
+        assert await setup.run(f'"$GIT_ASKPASS" "{mine}"') == f"0 {PASSWORD}\n"
         for prompt in (
             "Password for 'https://you@host': ",
             "Enter passphrase for key '/home/me/.ssh/id_ed25519': ",
             "Are you sure you want to continue connecting (yes/no)? ",
             "",
         ):
-            said = await desk.run(f'"$SSH_ASKPASS" "{prompt}" 2>&-')
-            assert said == "1 "
+            output = await setup.run(f'"$SSH_ASKPASS" "{prompt}" 2>&-')
+            assert output == "1 "
 
     play(tmp_path, scenario)
 
 
-def test_an_id_that_is_no_chat_marks_nobody(tmp_path: Path, remote: str) -> None:
-    async def scenario(desk: Desk) -> None:
-        desk.credentials.put(credential(remote, NAME, PASSWORD))
-        desk.store.note(CallingChat(OTHER), ["/somewhere"])
-        said = await desk.run(f"DESKHAND_CHAT_ID=others git clone -q {remote}/r.git c")
-        assert said == "0 "
-        assert not desk.attribution.refs()
+def test_an_id_that_is_no_chat_marks_no_chat(tmp_path: Path, remote: str) -> None:
+    async def scenario(setup: GitSetup) -> None:
+        setup.credentials.put(credential(remote, NAME, PASSWORD))
+        setup.store.note(CallingChat(OTHER), ["/somewhere"])
+        output = await setup.run(f"DESKHAND_CHAT_ID=others git clone -q {remote}/r.git c")
+        assert output == "0 "
+        assert not setup.attribution.refs()
 
     play(tmp_path, scenario)
 
 
 def test_garbage_in_the_pipe_does_no_harm(tmp_path: Path) -> None:
-    async def scenario(desk: Desk) -> None:
-        desk.credentials.put(credential("https://host", "me", PASSWORD))
+    async def scenario(setup: GitSetup) -> None:
+        setup.credentials.put(credential("https://host", "me", PASSWORD))
         pipe = '"$(dirname "$GIT_ASKPASS")/requests"'
         line = "Username for 'https://host': "
-        assert await desk.run(f"head -c 100000 /dev/zero > {pipe}") == "0 "
-        assert await desk.run(f"printf '\\n1\\t\\t\\t\\t{line}\\n' > {pipe}") == "0 "
-        assert await desk.run(f'"$GIT_ASKPASS" "{line}"') == "0 me\n"
+        assert await setup.run(f"head -c 100000 /dev/zero > {pipe}") == "0 "
+        assert await setup.run(f"printf '\\n1\\t\\t\\t\\t{line}\\n' > {pipe}") == "0 "
+        assert await setup.run(f'"$GIT_ASKPASS" "{line}"') == "0 me\n"
 
     play(tmp_path, scenario)
 
 
 def test_the_script_is_its_owners_alone(tmp_path: Path) -> None:
-    async def scenario(desk: Desk) -> None:
+    async def scenario(setup: GitSetup) -> None:
         path = tmp_path / "it's private" / "askpass"
         assert stat.S_IMODE(path.stat().st_mode) == 0o700
         assert PASSWORD not in path.read_text()

@@ -39,36 +39,36 @@ def play(folder: Path, scenario: Scenario) -> None:
         async with (
             asyncio.timeout(LIMIT),
             serving(app, unix_socket(folder / "s")),
-            httpx2.AsyncClient(transport=transport, base_url="http://desk/api/v0/git/") as http,
+            httpx2.AsyncClient(transport=transport, base_url="http://desktop/api/v0/git/") as http,
         ):
             await scenario(http, store)
 
     asyncio.run(scene())
 
 
-async def said(reply: Awaitable[httpx2.Response]) -> tuple[int, Any]:
+async def response(reply: Awaitable[httpx2.Response]) -> tuple[int, Any]:
     found = await reply
     return found.status_code, found.json() if found.content else None
 
 
-def test_credentials_are_given_listed_and_forgotten(tmp_path: Path) -> None:
+def test_credentials_are_stored_listed_and_removed(tmp_path: Path) -> None:
     async def scenario(http: httpx2.AsyncClient, store: PathStore) -> None:
         given = {"url": "https://Host/r.git", "username": "me", "password": "a password"}
         kept = {"url": "https://host", "username": "me"}
-        assert await said(http.put("credentials", json=given)) == (200, kept)
-        assert await said(http.get("credentials")) == (200, {"credentials": [kept]})
+        assert await response(http.put("credentials", json=given)) == (200, kept)
+        assert await response(http.get("credentials")) == (200, {"credentials": [kept]})
         where = {"url": "https://host"}
         assert (await http.delete("credentials", params=where)).status_code == 204
-        status, body = await said(http.delete("credentials", params=where))
+        status, body = await response(http.delete("credentials", params=where))
         assert (status, body["detail"]["message"]) == (
             404,
             "There is no credential for this server.",
         )
         for wrong in (given | {"url": "host"}, given | {"password": "short"}):
-            status, body = await said(http.put("credentials", json=wrong))
+            status, body = await response(http.put("credentials", json=wrong))
             assert (status, body["detail"]["message"]) == (400, "This credential cannot be kept.")
         assert (await http.delete("credentials", params={"url": "?"})).status_code == 400
-        assert await said(http.get("credentials")) == (200, {"credentials": []})
+        assert await response(http.get("credentials")) == (200, {"credentials": []})
 
     play(tmp_path, scenario)
 
@@ -79,11 +79,11 @@ def test_one_chat_is_marked_or_all_of_them(tmp_path: Path) -> None:
     async def scenario(http: httpx2.AsyncClient, store: PathStore) -> None:
         store.note(CallingChat(OTHER), ["/somewhere"])
         one = MARK | {"chat_id": CHAT}
-        assert await said(http.post("stale", json=one)) == (200, {"chat_ids": [CHAT]})
-        assert await said(http.get("refs")) == (200, {"refs": [{"chat_id": CHAT, **ref}]})
+        assert await response(http.post("stale", json=one)) == (200, {"chat_ids": [CHAT]})
+        assert await response(http.get("refs")) == (200, {"refs": [{"chat_id": CHAT, **ref}]})
         both = sorted([CHAT, OTHER])
-        assert await said(http.post("stale", json=MARK)) == (200, {"chat_ids": both})
-        found = (await said(http.get("refs", params={"chat_id": OTHER})))[1]
+        assert await response(http.post("stale", json=MARK)) == (200, {"chat_ids": both})
+        found = (await response(http.get("refs", params={"chat_id": OTHER})))[1]
         assert found == {"refs": [{"chat_id": OTHER, **ref}]}
 
     play(tmp_path, scenario)
@@ -94,9 +94,9 @@ def test_without_a_branch_or_an_origin_nothing_is_marked(tmp_path: Path) -> None
         with store.subscribed(CHAT) as woken:
             for blank in ({"branch": " "}, {"remote_origin": ""}):
                 asked = MARK | {"chat_id": CHAT} | blank
-                assert await said(http.post("stale", json=asked)) == (200, {"chat_ids": []})
+                assert await response(http.post("stale", json=asked)) == (200, {"chat_ids": []})
             assert not woken.is_set()
-        assert await said(http.get("refs")) == (200, {"refs": []})
+        assert await response(http.get("refs")) == (200, {"refs": []})
 
     play(tmp_path, scenario)
 

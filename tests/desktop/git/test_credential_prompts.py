@@ -30,7 +30,7 @@ QUESTION = Question(42, "chat", "main", "https://host/r.git", "Username for 'htt
         ("(me@host) Password: ", CredentialPrompt("password", "ssh://host", "me")),
     ],
 )
-def test_names_and_passwords_are_told_apart_in_any_language(
+def test_prompts_for_names_and_passwords_are_distinguished_in_any_language(
     text: str, prompt: CredentialPrompt
 ) -> None:
     assert prompt_of(text) == prompt

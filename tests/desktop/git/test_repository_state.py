@@ -13,7 +13,7 @@ HERE = Repository("/r", "main", "", "")
 CHANGED = Repository("/r", "main", "", "+x")
 
 
-def test_only_what_changed_is_told() -> None:
+def test_only_changes_are_reported() -> None:
     known = Known()
     assert known.diff({"/r": HERE}) == [HERE.to_json()]
     assert known.diff({"/r": HERE}) == []

@@ -16,7 +16,7 @@ CHAT = str(uuid4())
 
 
 class FakeReader:
-    """Tells what a test says; counts how often it is asked."""
+    """Returns the changes that a test sets, and counts the reads."""
 
     def __init__(self) -> None:
         self.diff = ""
@@ -51,7 +51,7 @@ def repository(folder: Path) -> Path:
     return folder
 
 
-def test_a_touched_path_is_told_of_and_so_is_each_change(tmp_path: Path) -> None:
+def test_a_touched_path_is_published_and_so_is_each_change(tmp_path: Path) -> None:
     async def scenario(
         store: PathStore, reader: FakeReader, changes: Any, asked: asyncio.Event
     ) -> None:
@@ -69,7 +69,7 @@ def test_a_touched_path_is_told_of_and_so_is_each_change(tmp_path: Path) -> None
     play(WatchIntervals(longest=1000.0, shortest=0.0), scenario)
 
 
-def test_without_any_sign_it_is_looked_all_the_same(tmp_path: Path) -> None:
+def test_without_a_signal_the_repository_is_polled(tmp_path: Path) -> None:
     async def scenario(
         store: PathStore, reader: FakeReader, changes: Any, asked: asyncio.Event
     ) -> None:
@@ -77,7 +77,7 @@ def test_without_any_sign_it_is_looked_all_the_same(tmp_path: Path) -> None:
         await anext(changes)
         reader.fails = True
         second = asyncio.ensure_future(anext(changes))
-        while reader.reads < 3:  # noqa: ASYNC110 -- the fake tells of nothing
+        while reader.reads < 3:  # noqa: ASYNC110 -- the fake signals nothing
             await asyncio.sleep(0)
         reader.fails = False
         reader.diff = "+later"
@@ -94,13 +94,13 @@ def test_a_repository_that_goes_is_taken_back(tmp_path: Path) -> None:
         await anext(changes)
         (tmp_path / ".git/HEAD").unlink()
         asked.set()
-        (told,) = json.loads(await anext(changes))["repositories"]
-        assert told["removed"]
+        (found,) = json.loads(await anext(changes))["repositories"]
+        assert found["removed"]
 
     play(WatchIntervals(longest=1000.0, shortest=0.0), scenario)
 
 
-def test_many_signs_are_one_look(tmp_path: Path) -> None:
+def test_many_signals_cause_one_read(tmp_path: Path) -> None:
     now = 0.0
 
     async def scene() -> None:

@@ -129,7 +129,7 @@ def test_what_is_bound_already_stays_where_it_is(bindings: Bindings) -> None:
     assert bindings.bind([KANJI], 2.0) == ({}, 2.0)
 
 
-def test_the_longest_unused_is_given_away_when_it_has_settled(bindings: Bindings) -> None:
+def test_the_least_recently_used_key_is_remapped_once_it_has_settled(bindings: Bindings) -> None:
     bindings.bind([1, 2, 3, 4], 1.0)
     bindings.used([1, 3, 4], 9.0)
     bindings.used([2], 9.1)
@@ -139,7 +139,7 @@ def test_the_longest_unused_is_given_away_when_it_has_settled(bindings: Bindings
     assert bindings.find(3) is None
 
 
-def test_keys_that_are_held_down_are_not_given_away(bindings: Bindings) -> None:
+def test_keys_that_are_held_down_are_not_remapped(bindings: Bindings) -> None:
     bindings.bind([1, 2, 3, 4], 1.0)
     changes, ready = bindings.bind([5], 100.0, pinned=(150, 152))
     assert (changes, ready) == ({153: 5}, 100.0)
@@ -182,7 +182,7 @@ def test_bound_keys_are_known_by_code(bindings: Bindings) -> None:
 @given(st.dictionaries(st.integers(8, 40), st.integers(1, 9)))
 def test_neighbouring_codes_are_changed_together(changes: dict[int, int]) -> None:
     found = runs(changes)
-    told = {first + at: keysym for first, run in found for at, keysym in enumerate(run)}
-    assert told == changes
+    mapped = {first + at: keysym for first, run in found for at, keysym in enumerate(run)}
+    assert mapped == changes
     ends = {first + len(run) for first, run in found}
     assert ends.isdisjoint(first for first, _ in found)

@@ -32,12 +32,12 @@ def record(action: str, started: float, ended: float, error: str | None = None) 
     return ActionRecord("", "", action, None, None, None, started, ended, None, error, {})
 
 
-def told(status: dict[str, Any]) -> list[str]:
+def exposition_lines(status: dict[str, Any]) -> list[str]:
     return exposition(status_metrics(status)).splitlines()
 
 
-def test_the_status_is_told_in_numbers() -> None:
-    lines = told(STATUS)
+def test_the_status_is_exported_as_numbers() -> None:
+    lines = exposition_lines(STATUS)
     assert 'deskhand_desktop_info{version="1.2",instance_id="abc"} 1' in lines
     assert "# TYPE deskhand_display_restarts_total counter" in lines
     for line in (
@@ -52,9 +52,9 @@ def test_the_status_is_told_in_numbers() -> None:
         assert f"deskhand_{line}" in lines
 
 
-def test_what_nobody_knows_is_left_out() -> None:
+def test_unknown_values_are_left_out() -> None:
     attached = {name: value for name, value in STATUS.items() if name != "xserver"}
-    text = "\n".join(told(attached | {"last_activity_s": None}))
+    text = "\n".join(exposition_lines(attached | {"last_activity_s": None}))
     assert "display_up" not in text
     assert "idle_seconds" not in text
 
@@ -73,7 +73,7 @@ def test_actions_are_counted_by_name_with_their_time_and_failures() -> None:
     assert 'deskhand_action_failures_total{action="key"} 1\n' in exposition(tally.metrics())
 
 
-def test_before_the_first_action_nothing_is_said_of_any() -> None:
+def test_before_the_first_action_no_action_is_reported() -> None:
     assert exposition(Tally().metrics()) == ""
 
 

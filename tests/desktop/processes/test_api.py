@@ -39,7 +39,7 @@ def output(service: Service, process_id: str, **query: object) -> Json:
     return dict(answer.json())
 
 
-def give(service: Service, process_id: str, **body: object) -> httpx2.Response:
+def send_input(service: Service, process_id: str, **body: object) -> httpx2.Response:
     return service.request("POST", f"/api/v0/processes/{process_id}/input", json=body)
 
 
@@ -50,20 +50,20 @@ def test_the_signal_is_named_and_counted_into_the_code(service: Service) -> None
 
 def test_output_is_read_step_by_step(service: Service) -> None:
     process_id = start(service, "while read x; do echo got $x; done", stdin=True)
-    assert give(service, process_id, data="one\n").status_code == 200
+    assert send_input(service, process_id, data="one\n").status_code == 200
     first = output(service, process_id, wait_for="output", cursor=0)
     assert (first["output"], first["gap_bytes"], first["has_more"]) == ("got one\n", 0, False)
-    assert give(service, process_id, data="two\n", close=True).status_code == 200
+    assert send_input(service, process_id, data="two\n", close=True).status_code == 200
     output(service, process_id, wait="true")
     rest = output(service, process_id, cursor=first["next_cursor"])
     assert (rest["output"], rest["running"]) == ("got two\n", False)
 
 
-def test_a_process_without_input_says_so(service: Service) -> None:
-    refused = give(service, start(service, "sleep 1000"), data="x")
+def test_a_process_without_input_refuses_input(service: Service) -> None:
+    refused = send_input(service, start(service, "sleep 1000"), data="x")
     assert refused.status_code == 409
     assert "no input" in refused.json()["message"]
-    unknown = give(service, "unknown", data="x")
+    unknown = send_input(service, "unknown", data="x")
     assert unknown.status_code == 404
 
 
@@ -72,7 +72,7 @@ def test_a_wait_ends_in_time(service: Service) -> None:
     assert waited["running"] is True
 
 
-def test_a_list_says_when_there_is_more(service: Service) -> None:
+def test_a_list_shows_whether_there_is_more(service: Service) -> None:
     for number in range(12):
         output(service, start(service, f"exit {number}", name="batch"), wait="true")
     body = service.request("GET", "/api/v0/processes/list").json()
@@ -84,7 +84,7 @@ def test_a_list_says_when_there_is_more(service: Service) -> None:
     assert rest["processes"][-1]["name"].startswith("batch")
 
 
-def test_a_repeated_call_is_told_of_its_process_even_when_that_is_forgotten(
+def test_a_repeated_call_returns_its_process_even_when_that_is_forgotten(
     service: Service,
 ) -> None:
     chat = str(uuid4())
@@ -100,7 +100,7 @@ def test_a_repeated_call_is_told_of_its_process_even_when_that_is_forgotten(
     assert canceled.json()["body"] == {"id": process_id, "started": True}
 
 
-def test_the_cancel_of_a_start_that_failed_tells_its_answer(service: Service) -> None:
+def test_the_cancel_of_a_start_that_failed_returns_its_response(service: Service) -> None:
     headers = {"Deskhand-Chat-Id": str(uuid4()), "Deskhand-Tool-Call-Id": "failed"}
     body = {"command": "true", "workdir": "/nonexistent"}
     failed = service.request("POST", "/api/v0/processes/start", headers=headers, json=body)
@@ -123,7 +123,7 @@ def test_a_call_whose_name_is_escaped_is_one_call(service: Service) -> None:
     assert (late.status_code, late.json()["code"]) == (409, "tool_call_canceled")
 
 
-def test_a_process_tells_how_long_it_ran_and_that_it_is_over_its_time(service: Service) -> None:
+def test_a_process_reports_its_duration_and_that_its_time_is_over(service: Service) -> None:
     chat = str(uuid4())
     process_id = start(service, "sleep 1000", chat, timeout_ms=4_000, tool_call_id="long")
     assert output(service, process_id)["timed_out"] is False
@@ -168,9 +168,9 @@ def test_output_is_streamed_as_it_comes_and_the_exit_at_last(service: Service) -
     path = f"/api/v0/processes/{process_id}/stream"
     with service.client.stream("GET", path, timeout=LIMIT) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
-        give(service, process_id, data="it\n")
-        *said, (last, ending) = events(answer)
-    assert "".join(data["output"] for _, data in said) == "got it\n"
+        send_input(service, process_id, data="it\n")
+        *outputs, (last, ending) = events(answer)
+    assert "".join(data["output"] for _, data in outputs) == "got it\n"
     assert (last, ending["exit_code"]) == ("exit", 3)
     with service.client.stream("GET", path, headers={"Last-Event-ID": "4"}) as answer:
         assert events(answer)[0] == (
@@ -187,7 +187,7 @@ def test_a_terminal_has_its_size_and_takes_another(service: Service) -> None:
     body = {"rows": 20, "columns": 60}
     resized = service.request("POST", f"/api/v0/processes/{process_id}/resize", json=body)
     assert resized.status_code == 200
-    give(service, process_id, data="\n")
+    send_input(service, process_id, data="\n")
     assert "20 60" in output(service, process_id, wait="true")["output"]
     gone = service.request("POST", f"/api/v0/processes/{process_id}/resize", json=body)
     assert gone.status_code == 409
@@ -195,7 +195,7 @@ def test_a_terminal_has_its_size_and_takes_another(service: Service) -> None:
 
 def test_the_end_of_input_reaches_a_program_in_a_terminal(service: Service) -> None:
     process_id = start(service, "cat; echo over", pty={"rows": 5, "columns": 20})
-    give(service, process_id, data="x\n", close=True)
+    send_input(service, process_id, data="x\n", close=True)
     assert output(service, process_id, wait="true")["output"].endswith("x\r\nover\r\n")
 
 

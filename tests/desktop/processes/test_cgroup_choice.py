@@ -82,9 +82,9 @@ def test_a_group_limits_what_it_has_the_controllers_for(state: CgroupState, chos
     assert choice(state) == chosen
 
 
-def test_what_a_group_limits_is_told() -> None:
-    told = Choice(HERE, NONE, BOTH).to_json(None, None)
-    assert told == {
+def test_the_limits_of_a_group_are_reported() -> None:
+    body = Choice(HERE, NONE, BOTH).to_json(None, None)
+    assert body == {
         "by": "cgroup",
         "group": "/g",
         "memory": {"bytes": None, "by": "none"},

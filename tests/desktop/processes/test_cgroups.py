@@ -22,8 +22,8 @@ def parent(tmp_path: Path) -> Path:
 def test_a_group_has_its_limits_and_its_process(parent: Path) -> None:
     group = Cgroup.made(parent, 42, 1_048_576, 1.5)
     assert group is not None
-    said = {file.name: file.read_text() for file in group.path.iterdir()}
-    assert said == {
+    written = {file.name: file.read_text() for file in group.path.iterdir()}
+    assert written == {
         "memory.max": "1048576",
         "memory.swap.max": "0",
         "memory.oom.group": "1",

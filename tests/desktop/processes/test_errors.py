@@ -9,7 +9,7 @@ from deskhand.desktop.processes.errors import (
 )
 
 
-def test_each_error_says_what_is_wrong() -> None:
+def test_each_error_has_a_message() -> None:
     assert str(BadProcessRequest("No.", "Because.")) == "No. Because."
     assert str(BadProcessRequest("No.")) == "No."
     assert "'p'" in str(UnknownProcess("p"))

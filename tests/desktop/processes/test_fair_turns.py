@@ -21,7 +21,7 @@ def test_a_turn_is_over_when_its_time_is_and_the_next_begins_anew() -> None:
     asyncio.run(scene())
 
 
-def test_who_needs_time_gets_it_in_a_later_turn() -> None:
+def test_work_over_its_turn_waits_for_a_later_one() -> None:
     now = 0.0
     order: list[str] = []
 

@@ -379,17 +379,17 @@ def test_a_given_case_of_the_chat_headers(name: str, scene_of: Callable[[str], S
     assert answer.status_code == expect.get("status", 200)
 
 
-def test_a_command_without_a_workdir_only_says_that_something_may_have_changed(
+def test_a_command_without_a_workdir_only_signals_that_something_may_have_changed(
     scene_of: Callable[[str], Scene],
 ) -> None:
     name = "process.start/chat_start_without_workdir_notifies_git_watch_but_adds_no_path"
     scene = scene_of(name)
     service, chat = scene.service, scene.chats["A"]
     request, expect = CASES[name]["request"], expected(name)
-    with service.paths.subscribed(chat) as told:
+    with service.paths.subscribed(chat) as signalled:
         process_id = scene.play(request).json()["id"]
         scene.ended(process_id, request)
-        assert told.is_set() == expect["git_watch_signalled"]
+        assert signalled.is_set() == expect["git_watch_signalled"]
     assert service.paths.paths(chat) == expect["tracked_paths"]
 
 

@@ -101,7 +101,7 @@ def test_head_and_tail_join_without_a_seam() -> None:
 
 
 @pytest.mark.parametrize(("size", "is_told"), [(9, False), (10, False), (11, True)])
-def test_what_fits_into_the_head_is_told_as_it_is(size: int, is_told: bool) -> None:
+def test_output_that_fits_into_the_head_is_unchanged(size: int, is_told: bool) -> None:
     buffer = HeadTailBuffer(head=10, tail=10)
     buffer.write(b"x" * size)
     assert (buffer.snapshot().truncated is not None) is is_told
@@ -204,7 +204,7 @@ def test_a_reader_that_polls_gets_every_byte_once(
     assert read == b"".join(writes)
 
 
-def test_a_reader_that_comes_late_is_told_what_it_missed() -> None:
+def test_a_late_reader_gets_the_count_of_bytes_that_it_missed() -> None:
     buffer = HeadTailBuffer(head=4, tail=4, recent=10)
     buffer.write(b"abcdefghijklmnopqrstuvwxyz")
     first = buffer.read(0)

@@ -15,8 +15,8 @@ def test_many_processes_and_waits_at_once_are_kept_apart(tmp_path: Path) -> None
         process_id, _ = await registry.start(StartRequest(f"seq {number} {number + 99}"), None)
         record = registry.find(process_id, None)
         await registry.wait(record, OutputRequest("exit"))
-        said = record.process.buffer.raw().split()
-        assert (int(said[0]), int(said[-1])) == (number, number + 99)
+        lines = record.process.buffer.raw().split()
+        assert (int(lines[0]), int(lines[-1])) == (number, number + 99)
 
     async def scene() -> None:
         settings = ProcessSettings(close_grace=0.2, output_folder=tmp_path / "out")

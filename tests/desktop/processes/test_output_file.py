@@ -30,7 +30,7 @@ def test_no_more_than_the_bound_is_copied(tmp_path: Path) -> None:
     assert file.lost == ""
 
 
-def test_a_full_disk_ends_the_copy_and_says_so() -> None:
+def test_a_full_disk_ends_the_copy_with_an_error() -> None:
     full = Path("/dev/full")
     file = OutputFile.__new__(OutputFile)
     file.lost, file._remaining = "", 100

@@ -34,7 +34,7 @@ def test_members_are_found_by_group_or_by_marker(mark: str) -> None:
         assert groups.send(spared, signal.SIGKILL) == 0
         assert groups.send(by_marker, signal.SIGKILL) == 1
         assert groups.wait_gone(by_group, LIMIT, time.monotonic)
-        # It is a zombie still, as nobody has waited for it: that is no member any more.
+        # The process is a zombie until its parent waits for it, and a zombie is no member.
         assert os.path.exists(f"/proc/{child.pid}")  # noqa: PTH110 -- as short as it can be
 
 
@@ -52,7 +52,7 @@ def test_patience_has_an_end(mark: str) -> None:
         child.kill()
 
 
-def test_who_does_not_end_by_asking_is_killed(mark: str) -> None:
+def test_a_process_that_ignores_sigterm_is_killed(mark: str) -> None:
     family = groups.Family(markers=(mark.encode(),))
     script = "trap '' TERM; echo up; while :; do sleep 1000; done"
     name, _, value = mark.partition("=")

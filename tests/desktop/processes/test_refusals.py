@@ -88,23 +88,24 @@ def test_a_start_that_makes_no_sense(service: Service, body: object, message: st
     refused(call(service, "POST", "processes/start", body), 400, message)
 
 
-def test_the_parsers_own_words_are_the_detail(service: Service) -> None:
+def test_the_parsers_message_is_the_detail(service: Service) -> None:
     detail = refused(call(service, "POST", "processes/start", b'{"command"'), 400, NOT_JSON)
     assert "delimiter" in detail
 
 
 @pytest.mark.parametrize(
-    ("place", "said"), [("absent", "No such file or directory: '"), ("file", "Not a directory: '")]
+    ("place", "message"),
+    [("absent", "No such file or directory: '"), ("file", "Not a directory: '")],
 )
 def test_a_start_that_the_system_refuses(
-    service: Service, tmp_path: Path, place: str, said: str
+    service: Service, tmp_path: Path, place: str, message: str
 ) -> None:
     (tmp_path / "file").touch()
     body = {"command": "true", "workdir": str(tmp_path / place)}
     detail = refused(
         call(service, "POST", "processes/start", body), 500, "Failed to start process."
     )
-    assert said in detail
+    assert message in detail
 
 
 def test_without_a_shell_nothing_starts(service: Service) -> None:

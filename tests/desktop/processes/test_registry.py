@@ -50,8 +50,8 @@ async def started(
     return registry.find(process_id, chat)
 
 
-async def said(record: Record, text: str) -> None:
-    """Wait until a process has said something."""
+async def wait_for_output(record: Record, text: str) -> None:
+    """Wait until a process has written a text."""
     seen = 0
     while text not in record.process.buffer.snapshot().text:
         assert record.running
@@ -61,7 +61,7 @@ async def said(record: Record, text: str) -> None:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Let the loop run until something has happened; the scenario's limit ends it."""
-    while not condition():  # noqa: ASYNC110 -- nothing tells of a timer that went off
+    while not condition():  # noqa: ASYNC110 -- no event reports an expired timer
         await asyncio.sleep(0)
 
 
@@ -74,7 +74,7 @@ def marked() -> tuple[str, tuple[tuple[str, str], ...]]:
     return mark, (("MARK", mark),)
 
 
-def test_a_shell_that_exits_has_exited_whoever_holds_its_output(tmp_path: Path) -> None:
+def test_a_shell_has_exited_even_if_another_process_holds_its_output(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
 
@@ -131,7 +131,7 @@ def test_the_close_ends_every_descendant(tmp_path: Path) -> None:
         record = await started(
             registry, f"setsid sh -c 'setsid sh {stubborn} & wait' & wait", env=env
         )
-        await said(record, "up")
+        await wait_for_output(record, "up")
         gone = await started(registry, "setsid sleep 1000 > /dev/null 2>&1 & exit 0", env=env)
         await gone.process.wait_exit()
         assert await asyncio.to_thread(groups.alive, family(mark))
@@ -145,7 +145,7 @@ def test_a_kill_reaches_what_left_the_group(tmp_path: Path) -> None:
 
     async def scenario(registry: Registry) -> None:
         record = await started(registry, "setsid sh -c 'echo up; exec sleep 1000' & wait", env=env)
-        await said(record, "up")
+        await wait_for_output(record, "up")
         await registry.signal(record, SignalRequest("kill"))
         await record.process.wait_exit()
         assert await asyncio.to_thread(groups.wait_gone, family(mark), LIMIT, time.monotonic)
@@ -158,7 +158,7 @@ def test_a_kill_reaches_what_left_the_group(tmp_path: Path) -> None:
 def test_a_terminate_that_is_ignored_can_become_a_kill(tmp_path: Path) -> None:
     async def scenario(registry: Registry) -> None:
         record = await started(registry, "trap '' TERM; echo up; while :; do sleep 100; done")
-        await said(record, "up")
+        await wait_for_output(record, "up")
         await registry.signal(record, SignalRequest("terminate", escalate_after_ms=10))
         await record.process.wait_exit()
         assert record.process.exit
@@ -172,7 +172,7 @@ def test_an_interrupt_is_a_control_c(tmp_path: Path) -> None:
         record = await started(
             registry, "trap 'echo ouch; exit 5' INT; echo up; read x", stdin=True
         )
-        await said(record, "up")
+        await wait_for_output(record, "up")
         await registry.signal(record, SignalRequest("interrupt"))
         await record.process.wait_exit()
         assert record.process.buffer.raw() == b"up\nouch\n"
@@ -231,7 +231,7 @@ def test_nothing_of_our_own_environment_is_inherited(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("workdir", ["absent", "file"])
-def test_a_directory_that_is_none_is_told(workdir: str, tmp_path: Path) -> None:
+def test_a_workdir_that_is_no_directory_is_an_error(workdir: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     async def scenario(registry: Registry) -> None:
@@ -241,7 +241,7 @@ def test_a_directory_that_is_none_is_told(workdir: str, tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
-def test_a_machine_without_a_shell_says_so(tmp_path: Path) -> None:
+def test_a_machine_without_a_shell_is_an_error(tmp_path: Path) -> None:
     async def scenario(registry: Registry) -> None:
         with pytest.raises(StartFailed, match='"sh": executable file not found'):
             await started(registry, "true", env=(("PATH", str(tmp_path)),))
@@ -270,7 +270,7 @@ def test_the_workdir_is_the_asked_one_else_the_configured_one(tmp_path: Path) ->
     asyncio.run(with_registry())
 
 
-def test_a_chat_sees_its_own_and_nobodys_processes_only(tmp_path: Path) -> None:
+def test_a_chat_sees_only_its_own_processes_and_those_of_no_chat(tmp_path: Path) -> None:
     async def scenario(registry: Registry) -> None:
         mine, nobodys = await started(registry, "true", A), await started(registry, "true")
         assert registry.find(mine.id, None) is mine
@@ -283,7 +283,7 @@ def test_a_chat_sees_its_own_and_nobodys_processes_only(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
-def test_a_listing_pages_and_says_how_many_there_are(tmp_path: Path) -> None:
+def test_a_listing_has_pages_and_the_total_count(tmp_path: Path) -> None:
     async def scenario(registry: Registry) -> None:
         records = [await started(registry, "read x", stdin=True) for _ in range(5)]
         page = registry.listing(None, offset=1, limit=2)
@@ -383,16 +383,16 @@ def test_input_is_written_and_closed(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
-def test_input_that_nobody_reads_is_told(tmp_path: Path) -> None:
+def test_input_that_no_process_reads_is_an_error(tmp_path: Path) -> None:
     async def scenario(registry: Registry) -> None:
         record = await started(registry, "exec <&-; echo up; sleep 1000", stdin=True)
-        await said(record, "up")
+        await wait_for_output(record, "up")
         assert not await record.process.write(b"x" * 300_000)
 
     play(tmp_path, scenario)
 
 
-def test_a_failed_start_of_a_call_is_told_again(tmp_path: Path) -> None:
+def test_a_failed_start_of_a_call_is_reported_again(tmp_path: Path) -> None:
     async def scenario(registry: Registry) -> None:
         for _ in range(2):
             with pytest.raises(StartFailed):
@@ -487,7 +487,7 @@ def test_limits_are_set_from_outside(tmp_path: Path) -> None:
 def test_after_the_close_nothing_starts_and_all_can_be_read(tmp_path: Path) -> None:
     async def scenario(registry: Registry) -> None:
         record = await started(registry, "echo hi; read x; sleep 1000", stdin=True)
-        await said(record, "hi")
+        await wait_for_output(record, "hi")
         await registry.close()
         await registry.close()
         with pytest.raises(StartFailed, match="manager is closed"):

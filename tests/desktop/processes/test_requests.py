@@ -86,7 +86,7 @@ def test_what_is_no_json_object_is_refused(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({}, "Command is required"),
         ({"command": ""}, "Command is required"),
@@ -104,8 +104,8 @@ def test_what_is_no_json_object_is_refused(data: bytes) -> None:
         ({"command": "x", "timeout_ms": 2**53 + 1}, "timeout_ms is too large"),
     ],
 )
-def test_a_start_that_makes_no_sense_is_refused(fields: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadProcessRequest, match=said):
+def test_a_start_that_makes_no_sense_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadProcessRequest, match=message):
         start(**fields)
 
 
@@ -120,10 +120,10 @@ def test_a_signal_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"), [(b"{}", "is required"), (b'{"signal": "hup"}', "terminate, kill")]
+    ("body", "message"), [(b"{}", "is required"), (b'{"signal": "hup"}', "terminate, kill")]
 )
-def test_other_signals_are_refused(body: bytes, said: str) -> None:
-    with pytest.raises(BadProcessRequest, match=said):
+def test_other_signals_are_refused(body: bytes, message: str) -> None:
+    with pytest.raises(BadProcessRequest, match=message):
         signal_request(body)
 
 

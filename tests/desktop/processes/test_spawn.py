@@ -51,7 +51,7 @@ def test_a_wish_that_was_withdrawn_starts_nothing(tmp_path: Path) -> None:
     assert not started
 
 
-def test_whatever_the_system_refuses_is_told(tmp_path: Path) -> None:
+def test_each_error_of_the_system_is_reported(tmp_path: Path) -> None:
     async def scenario() -> None:
         spawner = Spawner()
         spawner.open()
