@@ -119,7 +119,6 @@ class Framebuffer:
             DisplayGone: If there is no such display.
         """
         self._connection = connect(self._display, self._xauthority)
-        # `select` waits on this pipe too, so that other threads can wake the thread.
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
@@ -305,8 +304,7 @@ class Framebuffer:
         now = time.monotonic()
         damage = merged(self._pending)
         self._grabber.grab(self._snapshots.rows(damage))
-        # The rows must be read before `_pending` is cleared, because a failed capture keeps them
-        # pending.
+        # `_pending` is cleared after the rows were read: a failed capture keeps them pending.
         self._pending.clear()
         changed = self._snapshots.update(self._grabber.pixels, damage)
         if changed:
@@ -345,8 +343,7 @@ class Framebuffer:
                 waits = [polled + pause - now] if self._frame_subscriptions else []
                 sources = [self._wake_read]
                 if now < calm_until:
-                    # The socket is not watched while a pause runs: events wait in it until the
-                    # pause ends.
+                    # Events wait in the socket, which is not watched, until the pause ends.
                     waits.append(calm_until - now)
                 elif not self._notified:
                     sources.append(self._connection.get_file_descriptor())

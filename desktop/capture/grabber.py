@@ -47,13 +47,11 @@ class Grabber:
             segment.close()
             raise
         except xcffib.XcffibException:
-            # A server on another host or in another IPC namespace refuses to attach; `GetImage`
-            # over the socket works there.
+            # A server on another host or in another IPC namespace cannot attach; `GetImage` works.
             segment.forget()
             segment.close()
             return
-        # The segment is marked for removal once both sides are attached, so that a crash leaves
-        # none.
+        # Marked for removal once both sides are attached, so that a crash leaves no segment.
         segment.forget()
         self._segment = segment
         self.pixels = segment.array.reshape(self._size.height, self._size.width, 4)

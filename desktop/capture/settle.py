@@ -34,8 +34,8 @@ Verdict = Literal["quiet", "ceiling", "no_change"]
 # The required silence is this many times the longest pause between two paints: on a busy machine a
 # program paints the steps of one change far apart.
 _RHYTHM = 2.0
-# Upper limit of the required silence, in multiples of the rule's quiet time.
 _LONGEST_QUIET = 3.0
+"""Upper limit of the required silence, in multiples of the rule's quiet time."""
 
 # A panel shows a new title before the window itself is painted. The window may take this many times
 # the grace time of a first paint.
@@ -45,8 +45,8 @@ _LARGEST_BUTTON = 640 * 120
 
 # Carets, spinners and clocks are smaller. A larger region may be a page that is still being built.
 _LARGEST_MOVING = 400 * 400
-# Seconds before the end of the wait in which repeated paints make a region restless.
 _A_MOMENT = 1.0
+"""Seconds before the end of the wait in which repeated paints make a region restless."""
 
 # Damage events and regions that are compared: the cost is quadratic in their number.
 _CONSIDERED = 64
@@ -153,7 +153,6 @@ class Settle:
         return max(last, self.started) + quiet
 
     def _pressed(self, region: Region) -> bool:
-        # A feedback has the size of a button; a larger paint is an effect.
         at = self.clicked
         return at is not None and region.holds(at) and math.prod(region.size) <= _LARGEST_BUTTON
 

@@ -158,7 +158,6 @@ class FrameSubscription:
                     left = deadline - time.monotonic()
                     if left <= 0:
                         return None
-                    # The lock is released while the consumer waits (threading.Condition).
                     self._condition.wait(left)
                 if self._closed:
                     return None
