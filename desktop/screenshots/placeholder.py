@@ -23,6 +23,5 @@ def placeholder_frame(text: str, width: int, height: int) -> NDArray[np.uint8]:
     middle = (width / 2, height / 2)
     ImageDraw.Draw(picture).text(middle, text, TEXT_COLOR, font, anchor="mm", align="center")
     pixels = np.zeros((height, width, 4), np.uint8)
-    # From R, G, B to the byte order of the screen: B, G, R, X.
     pixels[:, :, :3] = np.asarray(picture)[:, :, ::-1]
     return pixels

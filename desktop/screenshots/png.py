@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from deskhand.desktop.geometry import Size
 
-# Bit depth 8, colour type 2 (RGB), deflate, adaptive filters, no interlace.
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
+# Bit depth 8, colour type 2 (RGB), deflate, adaptive filters, no interlace.
 _RGB8 = struct.pack(">BBBBB", 8, 2, 0, 0, 0)
 _ZLIB_HEADER = b"\x78\x01"
 # An empty final deflate block with fixed Huffman codes.

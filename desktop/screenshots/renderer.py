@@ -48,10 +48,10 @@ with suppress(ImportError):
 # than half as wide.
 _AREA = int(Interpolation.AREA | Interpolation.FULL_CHR_H_INP)
 _BAND_ROWS = 24
-# Share of stale bands up to which they are made one by one; above, two threads are faster.
 _MOST_ALONE = 0.5
-# Compression level: the latency of a screenshot matters more than its size.
+"""Share of stale bands up to which they are made one by one; above, two threads are faster."""
 _FASTEST = 1
+"""Compression level: the latency of a screenshot matters more than its size."""
 # Window bits of zlib; the negative value selects raw deflate without a zlib header.
 _RAW_DEFLATE = -15
 # Above this share of the raw size the content is a photograph, for which the Up filter is better.
