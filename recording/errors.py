@@ -44,6 +44,7 @@ class UnknownRecording(RecordingError):
         return "unknown recording ID"
 
 
+# A handler that distinguishes both must catch this subclass before `UnknownRecording`.
 class NotInRecording(UnknownRecording):
     """Part, session, step or thumbnail that an existing recording lacks."""
 

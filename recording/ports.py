@@ -43,6 +43,7 @@ def joined(
     earlier: tuple[Rectangle, ...] | None, later: tuple[Rectangle, ...] | None
 ) -> tuple[Rectangle, ...] | None:
     """Combine the changed regions of two successive frames; None means anywhere."""
+    # None is absorbing: a region that was unknown once stays unknown until the frame is converted.
     if earlier is None or later is None:
         return None
     # A dict keeps the order and drops duplicates: the pointer's region is often in both.

@@ -13,6 +13,7 @@ class Squeeze:
     factor: float = 20.0
     """Speed of the rest of the period."""
 
+    # At least two margins: both ends of a period are part of its video.
     longest: float = 2.0
     """Longest video of one idle period, however long it lasts."""
 
@@ -58,6 +59,7 @@ class RecordingSettings:
     sync_every: float = 5.0
     """Interval of ``fdatasync`` on the video files."""
 
+    # Larger than `free_to_go_on`, so that a recording does not end right after its start.
     free_to_start: int = 1 << 30
     """Free disk space that a start requires."""
 

@@ -35,6 +35,7 @@ class Step:
 
     def masked(self, mask: Callable[[str], str]) -> "Step":
         """Return the step with ``mask`` applied to all its texts."""
+        # `tool` and `action` are names; only these three texts can repeat what was typed or shown.
         return replace(
             self,
             title=mask(self.title),

@@ -276,8 +276,7 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def _entry(line: str) -> dict[str, Any]:
-    # Only the last line of a journal can be truncated, but at any byte. A truncated line may be
-    # valid JSON of another type, such as a number.
+    # A kill may truncate the last line, also to valid JSON of another type, such as a number.
     try:
         entry = json.loads(line)
     except ValueError:

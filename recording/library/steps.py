@@ -120,8 +120,7 @@ def _joined(known: Step, news: Step) -> Step:
         for field in fields(Step)
         if getattr(news, field.name) not in ("", None)
     }
-    # The report with an action is the desktop's own, and its span is narrower: the span of the
-    # caller includes the time on the network.
+    # The report with an action is the desktop's own, whose span excludes the network.
     narrow = known if known.action else news
     return replace(known, **new_values | {"started": narrow.started, "ended": narrow.ended})
 
@@ -135,8 +134,7 @@ def caption(step: Step) -> str:
 
 
 def _escaped(line: str) -> str:
-    # These three characters are WebVTT markup. An empty line would end the cue, but `caption`
-    # returns a single line.
+    # WebVTT markup. `caption` returns a single line, so no empty line can end the cue.
     return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -4,9 +4,8 @@ An endless animation shows nothing more at fifteen frames a second than at five.
 input, or a screen that has only begun to change, is recorded at the full rate of the quality level.
 """
 
-# Shorter pauses are those between two frames of one slow animation.
 UNBROKEN = 1.0
-"""Seconds without paint that end an animation."""
+"""Seconds without paint that end an animation; a slow one has shorter pauses between frames."""
 
 
 class FrameRateLimit:

@@ -29,8 +29,8 @@ REMEMBERED = 150.0
 """Seconds after which a region without changes is forgotten; a clock that shows minutes paints
 every 60 s, and one of its paints may be missed."""
 
-# The lookup is linear. Beyond this number the region that changed longest ago is replaced.
 MAX_HABITS = 128
+"""Limit, as the lookup is linear; the region that changed longest ago is replaced beyond it."""
 
 
 @dataclass

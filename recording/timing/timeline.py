@@ -155,7 +155,6 @@ class Timeline:
         """Return the end and slope of the piece at ``at``, between two activities."""
         squeeze = self._squeeze
         fast, slow = last + squeeze.margin, following - squeeze.margin
-        # The margin after the last activity.
         if at < fast:
             return min(fast, following), 1.0
         # The margin before the next activity.

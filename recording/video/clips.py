@@ -97,8 +97,7 @@ def _copy(
     for placed, following in pairwise(chain(_placed_packets(source, stretch, offset), [None])):
         if placed is None:
             return
-        # Only packets of the first stretch may lie before its begin: those of a later one would
-        # have time stamps below packets that are written already.
+        # Packets before a later stretch would have time stamps below those written already.
         if offset and placed.at < offset:
             raise RecordingFailed("a part does not begin with a keyframe")
         # The last frame lasts to the end of the stretch, and at least one millisecond.

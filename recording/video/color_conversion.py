@@ -30,8 +30,7 @@ class ColorConverter:
     def __init__(self, *, blurred: bool = False) -> None:
         self._blurred = blurred
         self._picture: VideoFrame | None = None
-        # A reformatter prepares tables and threads for one pair of sizes, so each size keeps its
-        # own.
+        # A reformatter prepares tables and threads for one pair of sizes, so each has its own.
         self._whole, self._part, self._halver = (VideoReformatter() for _ in range(3))
 
     @property

@@ -74,8 +74,7 @@ class Encoder:
         # Chroma subsampling 4:2:0 requires even sides.
         width, height = (side + side % 2 for side in self._size)
         try:
-            # The parameter sets exist only after start_encoding, which needs a container; without
-            # that call the files would have an empty avcC box.
+            # start_encoding, which needs a container, makes the parameter sets for the avcC box.
             self._container = av.open("null", "w", format="null")
             stream = self._container.add_stream("libx264", rate=15, options=self._options())
             stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
@@ -133,30 +132,32 @@ class Encoder:
         self.close()
 
     def _options(self) -> dict[str, str]:
+        """Return the options of libx264.
+
+        * ``threads``: more threads divide a frame into slices, which costs a fifth more bytes; the
+          latency that they save is not needed for a file.
+        * ``forced-idr``: a file may begin with a forced keyframe, which must be an IDR picture.
+        * ``keyint`` counts frames, of which there may be two a minute; keyframes are forced by time
+          instead.
+        * ``stitchable`` makes the parameter sets independent of the quality.
+        * ``subme``, ``me``, ``weightp``: content of a screen moves by whole pixels and does not
+          fade. Subpixel motion search and weighted prediction cost a sixth of the time and 16 MB,
+          and find nothing.
+        """
         return {
             "preset": "veryfast",
             "tune": "zerolatency",
             "crf": str(self._quality.crf),
-            # More threads divide a frame into slices, which costs a fifth more bytes; the latency
-            # that they save is not needed for a file.
             "threads": "1",
             "maxrate": str(self._bits),
             "bufsize": str(self._bits),
-            # A forced keyframe must be an IDR picture, because a file may begin with it.
             "forced-idr": "1",
-            # keyint counts frames, of which there may be two a minute; keyframes are forced by
-            # time instead.
-            # stitchable makes the parameter sets independent of the quality.
-            # Content of a screen moves by whole pixels and does not fade: subpixel motion search
-            # (subme) and weighted prediction (weightp) cost a sixth of the time and 16 MB, and
-            # find nothing.
             "x264-params": "keyint=infinite:scenecut=0:stitchable=1:subme=0:me=dia:weightp=0",
         }
 
     def _encode(self, picture: VideoFrame, at: float, key: bool) -> EncodedFrame:
         self._first_at = self._first_at or at
-        # The rate control of libx264 uses these time stamps; files get their own from the
-        # scheduler.
+        # For the rate control of libx264 only; files get their stamps from the scheduler.
         picture.pts = round((at - self._first_at) * 1000)
         picture.time_base = TIME_BASE
         picture.pict_type = PictureType.I if key else PictureType.NONE

@@ -11,8 +11,8 @@ from deskhand.recording.timing.thumbnail_choice import fitted
 Thumbnail = Image.Image
 """A downscaled frame, not yet encoded."""
 
-# Pillow's scale from 1 to 95; text on a thumbnail is still readable.
 QUALITY = 82
+"""On Pillow's scale from 1 to 95; text on a thumbnail is still readable."""
 
 
 def downscaled(pixels: NDArray[np.uint8]) -> Thumbnail:

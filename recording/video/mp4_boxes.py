@@ -16,10 +16,10 @@ MOST_CHAPTERS = 255
 LONGEST_TITLE = 255
 """Largest length of a title in bytes: the chpl box stores it in one byte too."""
 
-# The boxes between moov and the chunk offset boxes stco and co64 (sections 8.3 to 8.7).
 _PARENTS = frozenset({b"trak", b"mdia", b"minf", b"stbl"})
-# The chpl box counts time in units of 100 ns.
+"""Boxes between moov and the chunk offset boxes stco and co64 (sections 8.3 to 8.7)."""
 _TICKS = 10_000_000
+"""Ticks a second of the chpl box, which counts units of 100 ns."""
 
 
 class Box(NamedTuple):

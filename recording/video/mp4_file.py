@@ -31,15 +31,15 @@ from deskhand.recording.errors import DiskFull, RecordingFailed, UnreadableVideo
 from .encoder import TIME_BASE
 from .mp4_boxes import HEAD, Box, boxed, padding
 
-# Options of FFmpeg's mov muxer. Without flush_packets up to 32 KiB would wait in its buffer.
 HYBRID = {
     "movflags": "hybrid_fragmented+frag_every_frame",
     "flush_packets": "1",
     "video_track_timescale": "1000",
 }
+"""Options of FFmpeg's mov muxer. Without flush_packets up to 32 KiB would wait in its buffer."""
 
-# EFBIG: the limit of a file's size (setrlimit RLIMIT_FSIZE) or of the file system.
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""EFBIG: the limit of a file's size (setrlimit RLIMIT_FSIZE) or of the file system."""
 
 SIDECAR_BOX = UUID("9e0bb7a6-2b6f-4b43-8f3e-6a1d3d0f7c51")
 """Extended type (section 11.1) of the uuid box that contains the description of a file."""
@@ -206,8 +206,7 @@ def _cut_off_torn_boxes(path: Path) -> None:
 def _whole_packets(source: InputContainer, stream: VideoStream) -> Iterator["Packet[VideoStream]"]:
     packets = source.demux(stream)
     while True:
-        # After the last complete fragment FFmpeg may reach a truncated box, which it reports as an
-        # error of the demuxer.
+        # FFmpeg reports a truncated box after the last complete fragment as an error.
         try:
             packet = next(packets, None)
         except av.FFmpegError:
