@@ -1,1 +1,1 @@
-"""Widgets of applications as reported over AT-SPI: tree, refs, keyboard focus, password fields."""
+"""Widgets of applications over AT-SPI: tree, refs, focus; password fields; host of the page."""

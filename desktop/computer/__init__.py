@@ -1,1 +1,1 @@
-"""Performing an action and observing its effect; the action and screenshot routes."""
+"""Performing an action and observing its effect; frame ids; action and screenshot routes."""

@@ -69,7 +69,7 @@ def edit_all(
                 replacement.commit()
                 done.append(change)
         except FileError as error:
-            raise BatchFailed([error, *_rolled_back(done, roots)]) from error
+            raise BatchFailed([error, *_roll_back(done, roots)]) from error
     return results
 
 
@@ -139,7 +139,7 @@ def _as_batch() -> Iterator[None]:
         raise BatchFailed([error]) from error
 
 
-def _rolled_back(done: Sequence[Edited], roots: Roots) -> Iterator[FileError]:
+def _roll_back(done: Sequence[Edited], roots: Roots) -> Iterator[FileError]:
     for change in reversed(done):
         try:
             put_back(absolute(change.path), change.before, roots)

@@ -231,9 +231,9 @@ class ExecuteTool:
         try:
             return await _post(context, body)
         except MachineUnavailable:
-            # With the call's id a second start is safe, since the machine starts a call once. After
-            # a restart the machine has no record of the call: by ``call_age_ms`` it recognises that
-            # the call is older than itself, and refuses.
+            # With the call's id a second start is safe: the desktop service starts a call once, and
+            # its journal outlives a restart. Where the journal does not know the call,
+            # ``call_age_ms`` shows that the call is older than the service, which then refuses it.
             if not context.tool_call_id:
                 raise
             # The age must not be 0, which is a first attempt.

@@ -226,6 +226,6 @@ class Viewers:
             self.control.parted(identity.key)
 
     def apply_control_change(self) -> None:
-        """Apply a change of control to all sessions."""
+        """Release input of sessions without control; revoke those that may not see the screen."""
         for session in tuple(self._sessions):
             session.apply_control_change()

@@ -87,7 +87,7 @@ def listening(wanted: Address) -> Iterator[tuple[socket.socket, Address]]:
     finally:
         bound.close()
         if wanted.path is not None:
-            # The folder may belong to another user since privileges were dropped.
+            # After the service dropped its privileges, the folder may belong to another user.
             with contextlib.suppress(PermissionError):
                 wanted.path.unlink(missing_ok=True)
 

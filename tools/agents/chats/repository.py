@@ -88,7 +88,10 @@ class ChatRepository:
         return view
 
     async def send(self, chat_id: str, text: str, *, interrupt: bool = False) -> Transition:
-        """Deliver a message to a chat, now or when its turn ends."""
+        """Deliver a message to a chat, now or when its turn ends.
+
+        With ``interrupt`` a turn that runs is interrupted, and the message begins the next one.
+        """
         if not text.strip():
             raise BadChatRequest("message is required")
         event = StateEvent.SEND_INTERRUPT if interrupt else StateEvent.SEND

@@ -110,7 +110,8 @@ class TurnRunner:
         # A run that was cancelled or failed may have left calls without results.
         await StoredTranscript(self._repository, chat_id).answer_open_calls()
         status = _status(ended)
-        # Read again: storing the recording takes seconds, in which an interruption may come.
+        # The state is read again: storing the recording takes seconds, in which an interruption
+        # may come.
         interrupting = (await self._repository.view(chat_id)).state == ChatState.INTERRUPTING
 
         async def write(session: AsyncSession, chat: ChatRow) -> None:
