@@ -56,7 +56,7 @@ def _applied(text: str, edit: Edit, path: str) -> str:
             text = text[:start] + new + text[end:]
         return text
     lines, search = lines_of(text), lines_of(edit.old)
-    # The tolerant keys ignore line endings, and would thus find no difference to replace.
+    # The tolerant keys ignore line endings, which are what a converting edit is about.
     if not converting:
         for key in PASSES:
             places = windows(lines, search, key)
