@@ -41,7 +41,9 @@ class Bucket:
     def __init__(self, url: str, environment: Mapping[str, str]) -> None:
         self._url = url
         config = {key: environment[name] for name, key in SETTINGS.items() if environment.get(name)}
+        # Requests are signed for a region; services other than Amazon's usually accept this one.
         config.setdefault("region", "us-east-1")
+        # Plain HTTP only where the endpoint names it, as for a service on the same machine.
         plain = config.get("endpoint", "").startswith("http://")
         try:
             self._store = S3Store(
@@ -102,6 +104,7 @@ class Bucket:
         """Return the names of all objects."""
         found: list[str] = []
         try:
+            # ``ListObjectsV2`` returns pages of 1,000 names at most.
             async for page in obstore.list(self._store, chunk_size=1000):
                 found += [str(entry["path"]) for entry in page]
         except (BaseError, FileNotFoundError) as error:

@@ -27,6 +27,7 @@ async def get(session: AsyncSession, chat_id: str) -> ChatRow:
 
 async def is_descendant(session: AsyncSession, chat_id: str, ancestor_id: str) -> bool:
     """Return whether ``ancestor_id`` is an ancestor of ``chat_id``; never of an unknown chat."""
+    # A damaged database may contain a cycle of parents, which must not hold the reader for ever.
     seen = {chat_id}
     above = await session.scalar(select(ChatRow.parent_id).where(ChatRow.id == chat_id))
     while above is not None and above not in seen:
@@ -92,11 +93,15 @@ async def archived_before(session: AsyncSession, moment: float) -> list[str]:
     found: list[str] = []
     for chat in list(await session.scalars(old)):
         tree = await with_descendants(session, chat.id)
+        # A pinned file anywhere in the tree keeps the whole tree: it would be deleted with its
+        # chat.
         whose = FileRow.chat_id.in_([one.id for one in tree])
         details = await session.scalars(select(FileRow.details).where(whose))
         wanted = any(one.get("pinned") for one in details) or not all(
             one.archived and one.updated_at < moment for one in tree
         )
+        # Parents are older than their children, so that an ancestor to be deleted is in the list
+        # already.
         if not wanted and not set(await ancestors(session, chat.id)) & set(found):
             found.append(chat.id)
     return found
@@ -153,6 +158,7 @@ async def view(session: AsyncSession, chat_id: str) -> ChatView:
 async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatView, ...]:
     """Return the views of chats, in a fixed number of queries."""
     ids = [row.id for row in rows]
+    # One query for each kind of row and not for each chat: a page may have 1,000 chats.
     turns = await _turns(session, ids)
     steps = await _counts(session, StepRow.chat_id, ids)
     queued = await _counts(session, MessageRow.chat_id, ids, MessageRow.position.is_(None))
@@ -160,6 +166,7 @@ async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatVie
     below = select(ChatRow.id, ChatRow.parent_id).where(ChatRow.parent_id.in_(ids))
     for child_id, parent_id in await session.execute(below.order_by(ChatRow.created_at)):
         children.setdefault(str(parent_id), []).append(child_id)
+    # The question is not stored with the chat: it is the argument of the call that still runs.
     questions = await _questions(session, [r.id for r in rows if r.state == "requires_action"])
     return tuple(
         replace(
@@ -232,6 +239,7 @@ def _view(
 
 
 def _with_turn(shown: ChatView, turns: Sequence[TurnRow], newest: TurnRow) -> ChatView:
+    # The videos of all turns are listed; the status is that of the newest turn.
     recorded = [turn.recording for turn in turns if turn.recording.get("file_ids")]
     return replace(
         shown,

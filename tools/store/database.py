@@ -33,6 +33,8 @@ PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",
     "PRAGMA busy_timeout=5000",
+    # SQLite ignores foreign keys unless each connection enables them; deleting a chat relies on
+    # them.
     "PRAGMA foreign_keys=ON",
 )
 
@@ -59,6 +61,7 @@ class Store:
         engine = create_async_engine(f"sqlite+aiosqlite:///{path}")
         event.listen(engine.sync_engine, "connect", _set_pragmas)
         try:
+            # Before SQLite opens the file, which would create it readable for others.
             await asyncio.to_thread(_make_private, path)
             async with engine.begin() as connection:
                 await connection.run_sync(migrate)
@@ -69,6 +72,7 @@ class Store:
 
     async def close(self) -> None:
         """Close the connections; closing twice is fine."""
+        # Not during a write: its transaction would lose its connection.
         async with self._writing:
             await self._engine.dispose()
 
@@ -123,11 +127,14 @@ def _unavailable(path: Path, error: Exception) -> StoreUnavailable:
 async def _uncancelled(work: Coroutine[Any, Any, T]) -> T:
     task = asyncio.ensure_future(work)
     try:
+        # The work is a task of its own, which the shield protects from the caller's cancellation.
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         while not task.done():
             await asyncio.wait({task})
         if not task.cancelled():
+            # Fetched, so that asyncio does not log an exception that the cancelled caller cannot
+            # receive.
             task.exception()
         raise
 

@@ -57,6 +57,7 @@ class FileStore:
         target = self._make_room(file_id)
         unfinished = target.with_name(f".{file_id}.part")
         try:
+            # The leading dot of the name hides the unfinished file from ``stamps``.
             unfinished.write_bytes(data)
             unfinished.replace(target)
         finally:
@@ -66,6 +67,8 @@ class FileStore:
     def adopt(self, source: Path) -> StoredFile:
         """Move a file of the same file system into the store by renaming it."""
         with source.open("rb") as file:
+            # Before the move: a file whose reading is cut off stays in ``incoming``, which is
+            # swept.
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.seek(0, 2)
         file_id = str(uuid.uuid4())
@@ -109,6 +112,7 @@ class FileStore:
 
     def drop(self, file_id: str, stamps: Stamps) -> bool:
         """Remove an uploaded file, unless it changed since; return whether it was removed."""
+        # ``pin`` may have rewritten the description since the upload.
         if self._stamps(file_id) != stamps:
             return False
         self.delete(file_id)
@@ -132,6 +136,8 @@ class FileStore:
 
     def delete(self, file_id: str) -> None:
         """Remove a file; removing it twice is fine."""
+        # The description first: without it, ``rebuild`` does not restore a file whose removal was
+        # cut off.
         self.description_path(file_id).unlink(missing_ok=True)
         self.path(file_id).unlink(missing_ok=True)
 

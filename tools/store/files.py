@@ -49,6 +49,7 @@ async def insert(
     session.add(file)
     await session.flush()
     if facts.listed_with is not None:
+        # After the row of the file, to which the foreign key of this one refers.
         session.add(ChatFileRow(chat_id=facts.listed_with, file_id=file.id, created_at=now))
         await session.flush()
     return file
@@ -73,6 +74,7 @@ async def restore(session: AsyncSession, file_id: str, text: str) -> bool:
     created_at = fields.pop("created_at")
     for name in ("chat_id", "listed_with"):
         if fields[name] is not None and await session.get(ChatRow, fields[name]) is None:
+            # The foreign keys would refuse the row; a lost database takes its chats with it.
             fields[name] = None
     await insert(session, stored, FileFacts(**fields), created_at)
     return True
@@ -81,6 +83,7 @@ async def restore(session: AsyncSession, file_id: str, text: str) -> bool:
 async def kept(session: AsyncSession) -> list[Kept]:
     """Return all files with the properties that retention depends on."""
     listed = select(ChatFileRow.file_id, ChatFileRow.chat_id)
+    # An attachment of a child counts for the parent, in whose list it appears.
     chats = {row.file_id: row.chat_id for row in await session.execute(listed)}
     query = select(
         FileRow.id, FileRow.kind, FileRow.size, FileRow.created_at, FileRow.chat_id, FileRow.details

@@ -79,10 +79,12 @@ class StorageMaintenance:
     async def _remove(self, gone: list[Kept]) -> None:
         async def forget(session: AsyncSession) -> None:
             for kept in gone:
+                # A person may have deleted the file since the list was read.
                 with suppress(UnknownRow):
                     await files.delete(session, kept.id)
 
         if gone:
+            # Rows before bytes, as in ``stored_files``: a row without bytes must not exist.
             await self._store.write(forget)
             # A request that has opened one of them can still read it to its end.
             await asyncio.to_thread(self._unlink, gone)

@@ -60,6 +60,7 @@ async def promote(session: AsyncSession, chat_id: str) -> bool:
 async def views(session: AsyncSession, chat_id: str) -> tuple[MessageView, ...]:
     """Return the views of the history, then of the queue."""
     query = select(schema.MessageRow).where(schema.MessageRow.chat_id == chat_id)
+    # SQLite sorts NULL before all values, but the queue comes after the history.
     order = (schema.MessageRow.position.is_(None), schema.MessageRow.position, schema.MessageRow.id)
     return tuple(
         MessageView(r.id, r.chat_id, r.position, r.role, tuple(r.content), r.created_at)
@@ -76,5 +77,6 @@ def _row(chat_id: str, message: Message, now: float) -> schema.MessageRow:
 
 async def _next_position(session: AsyncSession, chat_id: str) -> int:
     query = select(func.max(schema.MessageRow.position)).where(schema.MessageRow.chat_id == chat_id)
+    # Two callers cannot get the same number: ``Store.write`` admits one writer at a time.
     last = await session.scalar(query)
     return 0 if last is None else last + 1

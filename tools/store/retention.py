@@ -87,7 +87,9 @@ def crowded_out(attachments: Sequence[Kept], most: int) -> list[Kept]:
 
 
 def _recordings(files: list[Kept], now: float, room: Room, limits: RetentionLimits) -> list[Kept]:
+    # Pinned files count as well, because they take room.
     excess = sum(kept.size for kept in files) - limits.recording_bytes
+    # Each removal serves both limits, so that the larger excess decides.
     excess = max(excess, int(limits.free_share * room.whole) - room.free)
     gone = []
     for kept in files:
@@ -104,6 +106,7 @@ def _steps(pictures: list[Kept], most: int) -> list[Kept]:
     gone: list[Kept] = []
     for chat_id in {kept.chat_id for kept in pictures}:
         left = [kept for kept in pictures if kept.chat_id == chat_id and not kept.pinned]
+        # One picture stays in any case: the first one, as ``[::2]`` keeps it.
         while len(left) > 1 and sum(kept.size for kept in left) > most:
             gone += left[1::2]
             left = left[::2]

@@ -80,6 +80,7 @@ class MessageRow(Base):
     """One message; a queued one has no position until a turn takes it."""
 
     __tablename__ = "messages"
+    # NULLs are distinct in a unique constraint, so that any number of messages may be queued.
     __table_args__ = (UniqueConstraint("chat_id", "position"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -142,6 +143,7 @@ class StepRow(Base):
     arguments: Mapped[Json]
     status: Mapped[str]
     error: Mapped[str | None]
+    # Otherwise ``None`` would be stored as the JSON value null, which is not NULL in SQL.
     result: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
     """The blocks that the model received, so that a repeated call gets the same result."""
     started_at: Mapped[float]

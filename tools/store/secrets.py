@@ -118,6 +118,7 @@ class SecretStore:
 
     def _keep(self, secrets: Sequence[Secret]) -> None:
         """Write the secrets to the disk, then use them; a failure changes nothing."""
+        # Built first, as it refuses values that cannot be redacted: these must not reach the disk.
         redactor = _redactor_for(secrets)
         if self._path is not None:
             rows = [asdict(secret) for secret in sorted(secrets, key=lambda one: one.name)]

@@ -44,6 +44,7 @@ async def begin(
     now: float,
 ) -> StepRow:
     """Insert a running step; call it before anything is done for the call."""
+    # Two calls cannot get the same index: ``Store.write`` admits one writer at a time.
     last = await session.scalar(select(func.max(StepRow.index)).where(StepRow.chat_id == chat.id))
     step = StepRow(
         id=str(uuid.uuid4()),

@@ -75,6 +75,8 @@ class StoredFiles:
     async def load(self, file_id: str) -> bytes:
         """Return the bytes of a file."""
         try:
+            # No check whether the file is here: the upload queue may remove it between a check and
+            # the read.
             return await asyncio.to_thread(self._disk.load, file_id)
         except FileNotFoundError:
             if self._upload_queue is None:
@@ -96,6 +98,7 @@ class StoredFiles:
             UnknownRow: If the file does not exist.
         """
         found, description = await self._store.write(lambda s: files.pin(s, file_id, pinned))
+        # The description must contain the pin too, or a rebuilding would lose it.
         await asyncio.to_thread(self._disk.describe, file_id, description)
         self._wake()
         return found

@@ -71,6 +71,7 @@ class UploadQueue:
     async def run(self) -> None:
         """Upload files as they come, until cancelled."""
         while True:
+            # Before the scan: a file that is stored during the scan starts another one.
             self._wake_event.clear()
             try:
                 await self.move()
@@ -88,6 +89,7 @@ class UploadQueue:
         Raises:
             BucketUnavailable: At the first file that the object store does not accept.
         """
+        # Before the uploads, of which the first that fails ends the scan.
         await self._remove_queued()
         now = asyncio.get_running_loop().time()
         for file_id, stamps in await asyncio.to_thread(lambda: list(self._disk.stamps())):
@@ -124,6 +126,7 @@ class UploadQueue:
         """Return the ids of the files in the object store."""
         queued_removals = set(await asyncio.to_thread(self._disk.queued_removals))
         names = {name.rpartition("/")[2] for name in await self._object_store.names()}
+        # Objects whose removal is queued exist still, but are no files any more.
         return {name for name in names if not name.endswith(".json")} - queued_removals
 
     async def descriptions(self) -> list[tuple[str, str]]:
@@ -142,6 +145,7 @@ class UploadQueue:
         # The bytes first: where a description exists, the bytes must exist too.
         paths = (self._disk.path(file_id), self._disk.description_path(file_id))
         for path, stamp, before in zip(paths, stamps, sent, strict=True):
+            # ``pin`` changes the description only: the bytes are not uploaded a second time.
             if stamp not in (None, before):
                 try:
                     suffix = path.name.removeprefix(file_id)
@@ -154,6 +158,7 @@ class UploadQueue:
         if queued_removals:
             both = [name for one in queued_removals for name in (_name(one), f"{_name(one)}.json")]
             await self._object_store.delete(both)
+            # Last: after a failure above, the next scan finds the records and tries again.
             await asyncio.to_thread(self._disk.finish_removal, queued_removals)
             for file_id in queued_removals:
                 self._sent.pop(file_id, None)

@@ -7,7 +7,9 @@ from deskhand.tools.store.schema import Base
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=Base.metadata,
+    # SQLite cannot alter most of a table: Alembic copies the table instead.
     render_as_batch=True,
+    # SQLite has transactional DDL, which Alembic does not use for it by default.
     transactional_ddl=True,
 )
 with context.begin_transaction():
