@@ -166,7 +166,7 @@ class Tenure:
     kind: str
     """``person``, ``chat`` or ``nobody``."""
     holder: str
-    """The person's name or the chat's id; empty for ``nobody``."""
+    """The person's name or the chat's id; empty without a holder."""
     private: bool
     """True while privacy mode hides the screen from all others."""
     granted: bool | None

@@ -1,4 +1,4 @@
-"""Which text an agent may type, and which text must not be recorded."""
+"""Policy of typing: which text an agent may type, and which text must not be recorded."""
 
 import asyncio
 from collections.abc import Sequence

@@ -77,7 +77,7 @@ class HealthCheck:
     def _watch(self) -> None:
         while not self._closing.wait(self._timeouts.interval):
             if not (self._responds() or self._server.rfb_responds(self._timeouts.rfb)):
-                logger.error("the X server answers nobody, and is ended")
+                logger.error("the X server does not answer, and is ended")
                 self._server.kill()
                 break
         self._disconnect()

@@ -59,7 +59,7 @@ class Downloads:
         mask = _CLOSE_WRITE | _MOVED_TO | _ONLY_FOLDERS
         encoded = os.fsencode(self._folder)
         if self._source < 0 or kernel.inotify_add_watch(self._source, encoded, mask) < 0:
-            logger.warning("downloads are not told: %s", os.strerror(ctypes.get_errno()))
+            logger.warning("downloads are not reported: %s", os.strerror(ctypes.get_errno()))
             return
         self._wake_read, self._wake_write = os.pipe()
         self._thread.start()

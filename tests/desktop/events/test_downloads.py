@@ -42,4 +42,4 @@ def test_without_an_inotify_watch_a_warning_is_logged(
         downloads.open()
     downloads.close()
     downloads.close()
-    assert "downloads are not told: Too many open files" in caplog.text
+    assert "downloads are not reported: Too many open files" in caplog.text
