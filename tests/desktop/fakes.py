@@ -202,14 +202,14 @@ class FakePictures:
 class FakeFields:
     """Fixed facts about the field with the keyboard focus."""
 
-    def __init__(self, *, heard: bool = True, password: bool = False, host: str = "") -> None:
-        self.heard = heard
+    def __init__(self, *, accessible: bool = True, password: bool = False, host: str = "") -> None:
+        self.accessible = accessible
         self.password = password
         self.host = host
         self.asked_since: list[float] = []
 
     def connected(self) -> bool:
-        return self.heard
+        return self.accessible
 
     def password_since(self, at: float) -> bool:
         self.asked_since.append(at)

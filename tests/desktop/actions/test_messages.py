@@ -1,4 +1,4 @@
-"""What is answered to every action: it was performed, or what is wrong with it."""
+"""Responses to every action: a description, or the reason of the refusal."""
 
 from typing import Any
 

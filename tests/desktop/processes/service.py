@@ -50,7 +50,7 @@ class FakeClock:
 
 
 class Service:
-    """What a test needs of a running service."""
+    """The parts of a running service that a test uses."""
 
     def __init__(self, home: Path, settings: ProcessSettings | None = None) -> None:
         self.home = home

@@ -61,7 +61,7 @@ def test_memory_is_then_limited_by_process(parent: Path) -> None:
 
 @pytest.fixture
 def proc(tmp_path: Path) -> Path:
-    """What a process sees that is in the group ``own`` of a hierarchy mounted here."""
+    """The files that a process in the group ``own`` of a hierarchy mounted here reads."""
     folder = tmp_path / "proc"
     folder.mkdir()
     (folder / "cgroup").write_text("0::/own\n")

@@ -48,7 +48,7 @@ def test_other_text_is_written_unchanged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heard", "action", "text"),
+    ("accessible", "action", "text"),
     [
         (False, "type", "hello"),
         (True, "left_click", "ctrl"),
@@ -57,9 +57,9 @@ def test_other_text_is_written_unchanged() -> None:
     ],
 )
 def test_actions_without_reports_or_text_are_written_at_once(
-    heard: bool, action: str, text: str | None
+    accessible: bool, action: str, text: str | None
 ) -> None:
-    fields = FakeFields(heard=heard, password=True)
+    fields = FakeFields(accessible=accessible, password=True)
     (step,) = written(fields, action, text)
     assert (step.text, fields.asked_since) == (text or "", [])
 
