@@ -47,7 +47,7 @@ class Activity(NamedTuple):
 
 
 class Stage:
-    """A display with a terminal on it, and hands."""
+    """A display with a terminal on it, and an input device."""
 
     def __init__(
         self, folder: Path, server: XServer, input_device: XTestInput, spawner: ChildProcessSpawner

@@ -95,7 +95,7 @@ def screenshots(live: Live) -> dict[str, dict[str, float]]:
 
 def clicks(live: Live, input_device: XTestInput, pyautogui: Any) -> dict[str, float]:
     """Measure a click on the empty background."""
-    strokes = (PointerMotion(Point(900, 500)), ButtonPress(1), ButtonRelease(1))
+    events = (PointerMotion(Point(900, 500)), ButtonPress(1), ButtonRelease(1))
 
     def by_pyautogui(pause: float) -> Callable[[], None]:
         def click() -> None:
@@ -106,7 +106,7 @@ def clicks(live: Live, input_device: XTestInput, pyautogui: Any) -> dict[str, fl
 
     return in_turns(
         {
-            "ours, in process": lambda: input_device.perform(strokes),
+            "ours, in process": lambda: input_device.perform(events),
             "ours, over HTTP": lambda: live.act(action="left_click", coordinate=[600, 333]),
             "PyAutoGUI, PAUSE 0": by_pyautogui(0.0),
             "PyAutoGUI, its default": by_pyautogui(0.1),

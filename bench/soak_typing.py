@@ -17,7 +17,7 @@ from typing import Any
 from bench.tables import save
 from tests.system.services import service
 from tests.system.test_desktop_typing import busy, set_layout
-from tests.system.typing_places import Place, Terminal, TextView, text_area
+from tests.system.typing_targets import Terminal, TextTarget, TextView, text_area
 
 STRINGS: list[str] = json.loads(
     (Path(__file__).parents[1] / "tests" / "data" / "typing.json").read_text()
@@ -25,13 +25,13 @@ STRINGS: list[str] = json.loads(
 
 
 @contextmanager
-def targets(folder: Path, layout: str) -> Iterator[dict[str, Place]]:
+def targets(folder: Path, layout: str) -> Iterator[dict[str, TextTarget]]:
     """Open a terminal, a browser and a text view, each on a desktop of its own."""
     with ExitStack() as stack:
         desktops = [
             stack.enter_context(service(folder / f"{name}.log", "desktop")) for name in "abc"
         ]
-        found: dict[str, Place] = {
+        found: dict[str, TextTarget] = {
             "xterm": Terminal(desktops[0]),
             "Chromium": stack.enter_context(text_area(desktops[1])),
             "GTK": TextView(desktops[2]),
@@ -41,12 +41,12 @@ def targets(folder: Path, layout: str) -> Iterator[dict[str, Place]]:
         yield found
 
 
-def measured(place: Place, texts: list[str]) -> dict[str, Any]:
+def measured(target: TextTarget, texts: list[str]) -> dict[str, Any]:
     """Type all texts; return how many arrived exactly, how many in NFC only, and wrong ones."""
     began = time.monotonic()
     exact, composed, wrong = 0, 0, list[tuple[str, str]]()
     for text in texts:
-        found = place.received(text)
+        found = target.received(text)
         if found == text:
             exact += 1
         elif unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", text):
@@ -79,7 +79,9 @@ def main() -> int:
         ):
             for loops in map(int, asked.busy.split(",")):
                 with busy(loops):
-                    measurements = threads.map(lambda place: measured(place, texts), found.values())
+                    measurements = threads.map(
+                        lambda target: measured(target, texts), found.values()
+                    )
                     for name, facts in zip(found, measurements, strict=True):
                         results[f"{name}, {layout}, {loops} busy loops"] = facts
                         print(f"{layout} {name} beside {loops} loops: {facts}", flush=True)

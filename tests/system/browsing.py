@@ -1,4 +1,4 @@
-"""A real browser, and a real screen to look at."""
+"""A real browser, and a real screen."""
 
 import os
 import signal
@@ -118,7 +118,7 @@ def plain_page(address: str, width: int = 1280, height: int = 900) -> Iterator[S
 @asynccontextmanager
 async def page_of(browser: Browser, width: int = 1000, height: int = 800) -> AsyncIterator[Page]:
     """A page whose scripts must neither fail nor break the policy they were served with."""
-    # A context of its own: nobody else's cookies, and a test may open a second page beside it.
+    # A context of its own: no cookies of other pages, and a test may open a second page beside it.
     async with await browser.new_context(viewport={"width": width, "height": height}) as context:
         page = await context.new_page()
         page.set_default_timeout(PATIENCE * 1000)

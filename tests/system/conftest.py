@@ -1,4 +1,4 @@
-"""What the system tests share."""
+"""Fixtures that the system tests share."""
 
 from collections.abc import Iterator
 

@@ -25,7 +25,7 @@ SIZE = Size(800, 600)
 
 
 class Display(NamedTuple):
-    """What a test needs of a running server."""
+    """A running X server with what is needed to start programs on it."""
 
     server: XServer
     spawner: ChildProcessSpawner
@@ -45,7 +45,7 @@ def display(folder: Path, server: Callable[..., XServer] = XServer) -> Iterator[
 
 
 class Window:
-    """A window without a frame that shows one colour and collects what happens to it."""
+    """A window without a frame that shows one colour and collects its events."""
 
     def __init__(self, server: XServer, place: Region, colour: int) -> None:
         self._connection: Any = connect(server.display, server.xauthority)
@@ -91,7 +91,7 @@ class Window:
         return mask
 
     def event(self) -> Any:
-        """The next event, waited for; changes of the keyboard's map, told to all, are left out."""
+        """Wait for the next event; ``MappingNotify``, which every client gets, is left out."""
         deadline = time.monotonic() + PATIENCE
         while True:
             event = self._connection.poll_for_event()

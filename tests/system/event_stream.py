@@ -1,4 +1,4 @@
-"""Hear what a desktop tells."""
+"""Read the event stream of a desktop."""
 
 import json
 import time
@@ -11,7 +11,7 @@ from tests.system.services import PATIENCE, Json, Service
 
 
 @contextmanager
-def listening(desktop: Service) -> Iterator[Iterator[Json]]:
+def event_stream(desktop: Service) -> Iterator[Iterator[Json]]:
     """Events from now on."""
     with desktop.http.stream("GET", "/api/v0/desktop/events") as stream:
         assert stream.status_code == 200
@@ -27,7 +27,7 @@ def next_of(events: Iterator[Json], kind: str) -> Json:
 def _events(stream: httpx2.Response) -> Iterator[Json]:
     deadline = time.monotonic() + PATIENCE
     for line in stream.iter_lines():
-        # Heartbeats come for ever, what is waited for may not.
+        # Heartbeats never end, so the deadline ends the wait for an event that does not come.
         assert time.monotonic() < deadline, "no such event in time"
         if line.startswith("data: "):
             yield json.loads(line.removeprefix("data: "))

@@ -16,7 +16,7 @@ import httpx2
 
 DESKHAND = str(Path(sys.executable).with_name("deskhand"))
 SLOWNESS = float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
-"""How many times slower this machine may be than two quiet cores."""
+"""Factor by which this machine may be slower than two idle cores."""
 PATIENCE = 20.0 * SLOWNESS
 """One generous limit for everything that is waited for, in seconds."""
 
@@ -181,7 +181,7 @@ class SharedDesktop:
 
 
 def closed(found: Service) -> list[int]:
-    """Kill whoever has a window; a browser writes over the environment that would tell of it."""
+    """Kill the owners of windows; a browser overwrites the environment that would mark it."""
     owners = [window["pid"] for window in found.get("/api/v0/desktop/windows")["windows"]]
     for pid in filter(None, owners):
         with suppress(ProcessLookupError):

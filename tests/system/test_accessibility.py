@@ -1,4 +1,4 @@
-"""What a real browser tells of its widgets: the tree, clicks by its refs, password fields."""
+"""The accessibility of a real browser: the tree, clicks by its refs, password fields."""
 
 import os
 import pwd
@@ -79,23 +79,23 @@ def focused(desktop: Service) -> Any:
     return next((n["role"] for n in fields if "focused" in n.get("states", ())), None)
 
 
-def heard(desktop: Service) -> bool:
-    """Return whether the desktop has heard that a password field has the keyboard.
+def password_focus_known(desktop: Service) -> bool:
+    """Return whether the desktop knows that a password field has the keyboard focus.
 
-    It hears of it later than it can ask; a key that types nothing tells.
+    The event may arrive late; the response to a key that types nothing shows the state.
     """
     return "told_text" in desktop.act(action="key_up", text="shift")
 
 
 def talk_nonsense(desktop: Service) -> None:
-    """Say as an application what none does."""
+    """Send signals that no application sends."""
     asked = {"command": "echo $DBUS_SESSION_BUS_ADDRESS"}
     process = desktop.post("/api/v0/processes/start", asked)["id"]
-    said = desktop.get(f"/api/v0/processes/{process}/output?wait=true")["output"]
+    bus_address = desktop.get(f"/api/v0/processes/{process}/output?wait=true")["output"]
     user = pwd.getpwnam(desktop.get("/api/v0/desktop")["user"]).pw_uid
-    # The buses answer nobody but the user whose they are, not even root.
+    # The buses accept only connections of their own user, not even of root.
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        pool.submit(signal_nonsense, said.strip(), user).result()
+        pool.submit(signal_nonsense, bus_address.strip(), user).result()
 
 
 def signal_nonsense(session: str, user: int) -> None:
@@ -107,7 +107,7 @@ def signal_nonsense(session: str, user: int) -> None:
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Service]:
-    """A desktop on which nobody has asked for a tree yet: that changes how a browser runs."""
+    """A desktop whose tree was not requested yet: a request changes how a browser runs."""
     with tidy(tmp_path / "errors.log") as found:
         yield found
 
@@ -123,12 +123,12 @@ def test_what_is_typed_into_a_password_field_is_recorded_as_a_count(
     # So the browser runs as before anybody has asked for a tree.
     assert "note" in desktop.get(PATH)
     until(lambda: focused(desktop) == "entry", "the keyboard in the text field")
-    # There and back: the browser may have said where the keyboard is before anybody listened.
+    # There and back: the browser may have sent the focus event before the subscription.
     desktop.act(action="key", text="Tab")
     until(lambda: focused(desktop) == "password text", "the keyboard in the password field")
     desktop.act(action="key", text="shift+Tab")
     until(lambda: focused(desktop) == "entry", "the keyboard in the text field again")
-    until(lambda: not heard(desktop), "what is told of the text field")
+    until(lambda: not password_focus_known(desktop), "the focus of the text field")
     only_elsewhere = {"action": "type", "text": "elsewhere", "hosts": ["mail.example"]}
     refused = desktop.post("/api/v0/desktop/action", only_elsewhere, 409)
     assert refused["code"] == "foreign_host"
@@ -139,15 +139,15 @@ def test_what_is_typed_into_a_password_field_is_recorded_as_a_count(
     desktop.act(action="wait", duration=1)
     desktop.act(action="key", text="Tab")
     until(lambda: focused(desktop) == "password text", "the keyboard in the password field")
-    until(lambda: heard(desktop), "what is told of the password field")
+    until(lambda: password_focus_known(desktop), "the focus of the password field")
     typed = desktop.act(action="type", text="hunter2", observe={"screenshot": False})
     assert typed["told_text"] == "7 characters"
     desktop.act(action="key", text="h i")
     desktop.post("/api/v0/desktop/recording/stop", {"recording_id": RECORDING})
-    told = desktop.get(f"/api/v0/desktop/recordings/{RECORDING}")
-    texts = [step["text"] for step in told["steps"] if step["action"] in ("type", "key")]
+    facts = desktop.get(f"/api/v0/desktop/recordings/{RECORDING}")
+    texts = [step["text"] for step in facts["steps"] if step["action"] in ("type", "key")]
     assert texts == ["Tab", "shift+Tab", "elsewhere", "ada", "Tab", "7 characters", "2 keys"]
-    assert "hunter2" not in str(told)
+    assert "hunter2" not in str(facts)
     shown = desktop.http.get(f"/api/v0/desktop/recordings/{RECORDING}/steps.vtt").text
     assert "type 7 characters" in shown
     assert "hunter2" not in shown

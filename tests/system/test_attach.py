@@ -12,7 +12,7 @@ import pytest
 from deskhand.desktop.clipboard.clipboard import X11Clipboard
 from deskhand.desktop.x11.connection import await_window_manager, connect
 from deskhand.desktop.x11.selection import Content
-from tests.system.listening import listening, next_of
+from tests.system.event_stream import event_stream, next_of
 from tests.system.services import DESKHAND, PATIENCE, Json, Service, client, service, until
 
 pytestmark = pytest.mark.x11
@@ -22,14 +22,14 @@ ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
 @contextmanager
 def screen(program: str, *arguments: str) -> Iterator[str]:
-    """Run an X server that is nobody's of ours, and give its name."""
+    """Run an X server that no service started; yield its display name."""
     reading, writing = os.pipe()
     command = [program, "-displayfd", str(writing), *arguments]
     with subprocess.Popen(command, pass_fds=(writing,), stderr=subprocess.DEVNULL) as server:
         os.close(writing)
         try:
-            with os.fdopen(reading) as told:
-                yield f":{told.readline().strip()}"
+            with os.fdopen(reading) as output:
+                yield f":{output.readline().strip()}"
         finally:
             server.terminate()
             server.wait(PATIENCE)
@@ -49,7 +49,7 @@ def attached(display: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield found
 
 
-def test_it_says_what_it_is_and_shows_the_screen(attached: Service, display: str) -> None:
+def test_an_attached_service_reports_and_shows_its_screen(attached: Service, display: str) -> None:
     status = attached.get("/api/v0/desktop")
     assert status["mode"] == "attach"
     assert status["display"] == display
@@ -102,15 +102,15 @@ def test_ascii_is_typed_exactly_and_the_rest_refused_by_name(
 
 
 def test_it_records_what_happens(attached: Service, display: str) -> None:
-    film = "22222222-2222-4222-8222-222222222222"
-    attached.post("/api/v0/desktop/recording/start", {"recording_id": film})
-    assert attached.get("/api/v0/desktop")["recording_ids"] == [film]
+    recording_id = "22222222-2222-4222-8222-222222222222"
+    attached.post("/api/v0/desktop/recording/start", {"recording_id": recording_id})
+    assert attached.get("/api/v0/desktop")["recording_ids"] == [recording_id]
     environment = {**os.environ, "DISPLAY": display}
     subprocess.run(["hsetroot", "-solid", "#ff0000"], env=environment, check=True)
     attached.act(action="mouse_move", coordinate=[9, 9], observe=True)
-    stopped = attached.post("/api/v0/desktop/recording/stop", {"recording_id": film})
+    stopped = attached.post("/api/v0/desktop/recording/stop", {"recording_id": recording_id})
     assert stopped["bytes"] > 0
-    video = attached.http.get(f"/api/v0/desktop/recordings/{film}/video")
+    video = attached.http.get(f"/api/v0/desktop/recordings/{recording_id}/video")
     assert video.content[4:8] == b"ftyp"
 
 
@@ -123,7 +123,7 @@ def test_a_token_to_watch_sees_the_screen_and_touches_nothing(attached: Service)
         assert watcher.post("/api/v0/desktop/action", json=action).status_code == 403
 
 
-def test_there_is_no_live_view_and_it_says_so(attached: Service) -> None:
+def test_without_a_live_view_the_route_gives_the_reason(attached: Service) -> None:
     answer = attached.http.get("/api/v0/desktop/vnc")
     assert answer.status_code == 409
     assert "no live view" in answer.json()["message"]
@@ -145,12 +145,12 @@ def test_its_clipboard_is_that_of_the_screen(
         assert attached.http.get("/api/v0/desktop/clipboard").text == "theirs"
 
 
-def test_windows_are_told_where_a_window_manager_knows_them(
+def test_windows_are_listed_where_a_window_manager_knows_them(
     attached: Service, display: str, tmp_path: Path
 ) -> None:
     assert attached.get("/api/v0/desktop/windows")["windows"] == []
     with (
-        listening(attached) as events,
+        event_stream(attached) as events,
         subprocess.Popen(["openbox"], env={**os.environ, "DISPLAY": display}) as manager,
     ):
         try:
@@ -165,7 +165,7 @@ def test_windows_are_told_where_a_window_manager_knows_them(
             manager.terminate()
 
 
-def test_who_is_in_control_keeps_others_from_acting_and_looking(attached: Service) -> None:
+def test_the_holder_of_control_keeps_others_from_acting_and_viewing(attached: Service) -> None:
     taken = attached.post("/api/v0/desktop/lease", {"action": "take", "name": "Ann"})
     assert taken["granted"]
     click: Json = {"action": "left_click", "coordinate": [1, 1]}
@@ -200,7 +200,7 @@ def test_a_screen_of_xvnc_is_seen_too_and_left_with_nothing_pressed(tmp_path: Pa
         asking.disconnect()
 
 
-def test_a_screen_that_ends_is_told_and_survived(tmp_path: Path) -> None:
+def test_the_service_reports_and_survives_the_end_of_its_screen(tmp_path: Path) -> None:
     with (
         ExitStack() as server,
         service(

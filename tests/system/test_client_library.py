@@ -19,7 +19,7 @@ def test_a_launched_desktop_works_and_ends_with_its_block(tmp_path: Path) -> Non
         async with Desktop.launch("--size", "1280x800") as desktop:
             status = await desktop.status()
             assert status.size == Size(1280, 800)
-            film = await desktop.recording.start(label="a run")
+            recording_id = await desktop.recording.start(label="a run")
             assert (await desktop.screenshot()).data.startswith(b"\x89PNG")
             await desktop.mouse.click(100, 100)
             home = (await desktop.run('printf %s "$HOME"')).output
@@ -33,13 +33,13 @@ def test_a_launched_desktop_works_and_ends_with_its_block(tmp_path: Path) -> Non
                 await desktop.run("sleep 300", timeout=0.2)
             with pytest.raises(NotOnDesktop):
                 await desktop.read_file("/no/such/file")
-            stored = await desktop.recording.stop(film)
+            stored = await desktop.recording.stop(recording_id)
             assert stored.status == "stored"
-            assert [one.id for one in await desktop.recording.list()] == [film]
+            assert [one.id for one in await desktop.recording.list()] == [recording_id]
             to = tmp_path / "film.mp4"
-            assert await desktop.recording.download(film, to) == to.stat().st_size
-            assert (await desktop.recording.get(film)).label == "a run"
-            await desktop.recording.delete(film)
+            assert await desktop.recording.download(recording_id, to) == to.stat().st_size
+            assert (await desktop.recording.get(recording_id)).label == "a run"
+            await desktop.recording.delete(recording_id)
             assert await desktop.recording.list() == ()
             await look_around(desktop)
         with pytest.raises(DesktopUnavailable):
@@ -92,13 +92,13 @@ def test_without_a_loop_it_is_the_same() -> None:
     with BlockingDesktop.launch() as desktop:
         with desktop.events() as events:
             assert desktop.lease.take("Bob").granted
-            told = events.expect("lease_changed", timeout=PATIENCE)
-            assert told is not None
+            published = events.expect("lease_changed", timeout=PATIENCE)
+            assert published is not None
             with pytest.raises(TimeoutError):
                 events.expect("never", timeout=0.0)
             desktop.lease.end("Bob")
             assert next(events).kind == "lease_changed"
-        with desktop.events(since=told.id) as events:
+        with desktop.events(since=published.id) as events:
             assert next(events).kind == "lease_changed"
         desktop.clipboard.set_text("again", restore_after=60)
         assert desktop.clipboard.text() == "again"

@@ -28,7 +28,7 @@ def deskhand(*arguments: str, data: Path | None = None) -> subprocess.CompletedP
 
 
 @pytest.mark.slow("a whole run")
-def test_a_task_runs_without_a_control_plane_shows_its_steps_and_keeps_its_film(
+def test_a_task_runs_without_a_control_plane_shows_its_steps_and_keeps_its_video(
     tmp_path: Path,
 ) -> None:
     ended = deskhand("run", "show the date", data=tmp_path / "data")
@@ -49,14 +49,14 @@ def test_a_task_runs_on_the_control_plane_that_is_there(plane: Service, tmp_path
         command, capture_output=True, text=True, env=environment, timeout=180, check=False
     )
     assert ended.returncode == 0, ended.stderr
-    told = json.loads(ended.stdout)
-    assert told["outcome"] == "done"
-    assert plane.get(f"/api/v0/chats/{told['chat_id']}")["recording_file_ids"]
+    result = json.loads(ended.stdout)
+    assert result["outcome"] == "done"
+    assert plane.get(f"/api/v0/chats/{result['chat_id']}")["recording_file_ids"]
 
 
 @pytest.mark.slow("a process that imports all, and some start a control plane")
 @pytest.mark.parametrize(
-    ("arguments", "status", "said"),
+    ("arguments", "status", "message"),
     [
         (("run", "  "), 2, "the task is blank"),
         (("run", "x", "--model", "claude-opus-5-5"), 5, "ANTHROPIC_API_KEY"),
@@ -68,11 +68,11 @@ def test_a_task_runs_on_the_control_plane_that_is_there(plane: Service, tmp_path
     ],
 )
 def test_a_mistake_is_one_line_and_a_status(
-    tmp_path: Path, arguments: tuple[str, ...], status: int, said: str
+    tmp_path: Path, arguments: tuple[str, ...], status: int, message: str
 ) -> None:
     ended = deskhand(*arguments, data=tmp_path / "data")
     assert ended.returncode == status, ended
-    assert said in ended.stderr
+    assert message in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
     assert ended.stderr.startswith("deskhand: ")
 
@@ -83,13 +83,13 @@ def test_an_unknown_command_is_a_usage_error() -> None:
 
 def test_the_doctor_finds_this_machine_healthy(tmp_path: Path) -> None:
     ended = deskhand("doctor", "--json", data=tmp_path / "data")
-    told = json.loads(ended.stdout)
-    assert told["healthy"], told
+    result = json.loads(ended.stdout)
+    assert result["healthy"], result
     assert ended.returncode == 0
-    assert {"Xvnc", "openbox", "setpriv", "isolation"} <= {f["name"] for f in told["findings"]}
+    assert {"Xvnc", "openbox", "setpriv", "isolation"} <= {f["name"] for f in result["findings"]}
 
 
-def test_the_doctor_says_how_to_mend_what_is_missing(tmp_path: Path) -> None:
+def test_the_doctor_explains_how_to_fix_a_missing_program(tmp_path: Path) -> None:
     environment = {**os.environ, "PATH": "/nowhere", "DESKHAND_DATA_DIR": str(tmp_path / "data")}
     ended = subprocess.run(
         [DESKHAND, "doctor"],
@@ -103,5 +103,5 @@ def test_the_doctor_says_how_to_mend_what_is_missing(tmp_path: Path) -> None:
     assert "apt-get install tigervnc-standalone-server" in ended.stdout
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     assert deskhand("version").stdout.startswith("deskhand ")

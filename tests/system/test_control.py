@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
 from tests.system.services import PATIENCE, Json, Service, until
-from tests.system.watching import end_of, greeted, played, stream, ticket
+from tests.system.watching import end_of, handshake, played, stream, ticket
 from tests.vncbridge.rfb.client_messages import encodings, key, pointer
 
 pytestmark = pytest.mark.x11
@@ -35,7 +35,7 @@ def test_a_hostile_client_with_a_ticket_to_view_changes_nothing(desktop: Service
 
     async def attack() -> None:
         async with connect(stream(desktop, ticket=ticket(desktop, "view"))) as socket:
-            await greeted(socket)
+            await handshake(socket)
             await socket.send(encodings(0) + pointer(1, 500, 500) + pointer(0, 600, 600))
             await socket.send(key(0xFFE1) + struct.pack(">BxHHBx", 251, 640, 480, 0))
             await socket.send(b"\x63")
@@ -49,10 +49,10 @@ def test_a_hostile_client_with_a_ticket_to_view_changes_nothing(desktop: Service
     assert desktop.get(LEASE)["holder"] == {"kind": "nobody"}
 
 
-def test_a_program_takes_control_by_clicking_and_agents_are_told(desktop: Service) -> None:
+def test_a_program_takes_control_by_clicking_and_agents_are_notified(desktop: Service) -> None:
     async def drive() -> None:
         async with connect(stream(desktop, ticket=ticket(desktop, "control"))) as socket:
-            await greeted(socket)
+            await handshake(socket)
             await socket.send(encodings(0) + pointer(0, 300, 300) + pointer(1, 300, 300))
             await asyncio.to_thread(
                 until,
@@ -70,10 +70,10 @@ def test_a_program_takes_control_by_clicking_and_agents_are_told(desktop: Servic
     assert pointer_of(desktop) == [300, 300]
 
 
-def test_who_only_watches_is_sent_away_while_it_is_private(desktop: Service) -> None:
+def test_viewers_are_disconnected_in_privacy_mode(desktop: Service) -> None:
     async def watch() -> None:
         async with connect(stream(desktop, ticket=ticket(desktop, "view"))) as socket:
-            await greeted(socket)
+            await handshake(socket)
             await asyncio.to_thread(desktop.post, LEASE, TAKE)
             await end_of(socket)
             assert socket.close_code == 4001
@@ -102,8 +102,8 @@ def test_nothing_private_is_in_the_recording(desktop: Service, tmp_path: Path) -
     desktop.post(LEASE, RELEASE)
     desktop.act(action="mouse_move", coordinate=[50, 50])
     desktop.post("/api/v0/desktop/recording/stop", {"recording_id": recording})
-    told = desktop.get(f"/api/v0/desktop/recordings/{recording}")
-    human = [step for step in told["steps"] if step["tool"] == "human"]
+    facts = desktop.get(f"/api/v0/desktop/recordings/{recording}")
+    human = [step for step in facts["steps"] if step["tool"] == "human"]
     assert [step["title"] for step in human] == ["Ann was in control"]
     video = tmp_path / "video.mp4"
     video.write_bytes(desktop.http.get(f"/api/v0/desktop/recordings/{recording}/video").content)
@@ -111,7 +111,7 @@ def test_nothing_private_is_in_the_recording(desktop: Service, tmp_path: Path) -
 
 
 def screen_of(desktop: Service) -> Framebuffer:
-    """Look as somebody on the inside can, since no picture is given."""
+    """Read the screen from inside the desktop, since privacy mode hides it from screenshots."""
     started = desktop.post("/api/v0/processes/start", {"command": "echo $XAUTHORITY"})
     path = f"/api/v0/processes/{started['id']}/output"
     until(lambda: not desktop.get(path)["running"], "the name of the authority file")
@@ -135,7 +135,7 @@ def magenta_in(video: Path) -> int:
 
 
 @pytest.mark.slow("a whole run, held up by a person")
-def test_an_agent_waits_for_a_person_and_is_told_at_the_end(plane: Service) -> None:
+def test_an_agent_waits_for_a_person_and_is_notified_at_the_end(plane: Service) -> None:
     chat = plane.tool("spawn_computer_use_agent", prompt="show the date")["chat_id"]
     path = f"/api/v0/chats/{chat}"
     desktop = until(lambda: plane.get(path).get("desktop_id"), "its desktop")

@@ -38,8 +38,8 @@ def test_spawn_then_wait_works_with_plain_curl_and_no_chat_header(plane: Service
     assert waited["result"]["chat_id"] == child
     assert waited["result"]["outcome"] == "done"
     assert waited["result"]["recording_status"] == "stored"
-    film = plane.http.get(f"/api/v0/files/{waited['result']['recording_file_id']}")
-    assert film.content[4:8] == b"ftyp"
+    video = plane.http.get(f"/api/v0/files/{waited['result']['recording_file_id']}")
+    assert video.content[4:8] == b"ftyp"
     picture = plane.http.get(f"/api/v0/files/{waited['result']['thumbnail_file_id']}")
     assert picture.content.startswith(b"\xff\xd8")
     again = plane.tool("wait_agent", chat_id=child, timeout_seconds=1)
@@ -73,7 +73,7 @@ def test_machine_tools_work_for_a_caller_without_a_desktop(plane: Service) -> No
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
+    ("tool", "arguments", "message"),
     [
         ("spawn_computer_use_agent", {"prompt": " "}, "prompt is required"),
         ("spawn_computer_use_agent", {}, "prompt is required"),
@@ -86,13 +86,13 @@ def test_machine_tools_work_for_a_caller_without_a_desktop(plane: Service) -> No
         ("execute", {"command": ""}, "command is required"),
     ],
 )
-def test_a_tool_says_what_is_wrong_and_starts_nothing(
-    plane: Service, tool: str, arguments: dict[str, object], said: str
+def test_a_bad_tool_call_is_refused_with_the_reason(
+    plane: Service, tool: str, arguments: dict[str, object], message: str
 ) -> None:
     before = plane.get("/api/v0/desktops")
     answer = plane.post(f"/api/v0/tools/{tool}", arguments)
     assert answer["is_error"] is True
-    assert said in answer["error"]
+    assert message in answer["error"]
     assert plane.get("/api/v0/desktops") == before
 
 
@@ -129,9 +129,9 @@ def test_an_agents_html_file_is_never_shown_as_a_page(plane: Service) -> None:
 def test_a_person_answers_what_an_agent_asks_and_gets_its_file(plane: Service) -> None:
     child = plane.tool("spawn_computer_use_agent", prompt="Ask me", model="scripted:ask")
     chat_id = child["chat_id"]
-    told = plane.tool("wait_agent", chat_id=chat_id, timeout_seconds=60)
-    assert told["status"] == "requires_action"
-    assert "What may I tell" in told["requires_action"]["question"]
+    waited = plane.tool("wait_agent", chat_id=chat_id, timeout_seconds=60)
+    assert waited["status"] == "requires_action"
+    assert "What may I tell" in waited["requires_action"]["question"]
     plane.post(f"/api/v0/chats/{chat_id}/answer", {"answer": "All is well."})
     ended = plane.tool("wait_agent", chat_id=chat_id, timeout_seconds=60)
     assert ended["report"] == "A person answered: All is well."
@@ -139,7 +139,7 @@ def test_a_person_answers_what_an_agent_asks_and_gets_its_file(plane: Service) -
     plane.post(f"/api/v0/chats/{chat_id}/answer", {"answer": "Again"}, status=409)
 
 
-def test_an_agent_without_a_screen_works_and_files_are_handed_over(plane: Service) -> None:
+def test_an_agent_without_a_screen_works_and_its_files_are_passed_on(plane: Service) -> None:
     child = plane.tool("spawn_agent", type="explore", prompt="Which kernel?")
     ended = plane.tool("wait_agent", chat_id=child["chat_id"], timeout_seconds=60)
     assert ended["outcome"] == "done"

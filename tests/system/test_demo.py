@@ -26,7 +26,7 @@ SECRETS = {"OPENAI_API_KEY": CANARY, "SOME_SECRET": CANARY}
 
 @dataclass(frozen=True)
 class Shown:
-    """What the demo told, what ran it, and where it kept its data."""
+    """The output of the demo, its process and its data directory."""
 
     status: int
     result: dict[str, Any]
@@ -50,7 +50,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Shown:
 
 
 def played(installation: Installation, data: Path, result: Path) -> None:
-    """Run the demo; keep its status and what it told."""
+    """Run the demo; return its status and its output."""
     ended = subprocess.run(
         [installation.deskhand, "demo", "--data-dir", str(data), "--json"],
         cwd=installation.folder,
@@ -86,7 +86,7 @@ def test_the_wheel_brings_one_name_and_foreign_packages_do_no_harm(demo: Shown) 
     )
     assert ours == "deskhand"
     script = "import deskhand; from deskhand import Desktop; print(deskhand.__file__)"
-    told = subprocess.run(
+    printed = subprocess.run(
         [installation.python, "-c", script],
         cwd=installation.folder,
         env={**os.environ, **installation.environment},
@@ -94,7 +94,7 @@ def test_the_wheel_brings_one_name_and_foreign_packages_do_no_harm(demo: Shown) 
         text=True,
         check=True,
     ).stdout
-    assert Path(told.strip()).parent == installation.packages / "deskhand"
+    assert Path(printed.strip()).parent == installation.packages / "deskhand"
     for name in FOREIGN:
         foreign = subprocess.run(
             [installation.python, "-c", f"import {name}"],
@@ -155,9 +155,9 @@ def test_the_recording_is_short_playable_and_stored_with_its_steps(
     run = shown.get(f"/api/v0/runs/{demo.result['child_chat_id']}")
     video = shown.http.get(f"/api/v0/files/{demo.result['recording_file_id']}")
     assert video.headers["content-type"] == "video/mp4"
-    film = tmp_path / "film.mp4"
-    film.write_bytes(video.content)
-    probed = probe(film)
+    video_path = tmp_path / "video.mp4"
+    video_path.write_bytes(video.content)
+    probed = probe(video_path)
     assert probed["streams"][0]["codec_name"] == "h264"
     assert (probed["streams"][0]["width"], probed["streams"][0]["height"]) == (1920, 1080)
     length = float(probed["format"]["duration"])
@@ -191,9 +191,9 @@ def test_waiting_again_gives_the_same_result(demo: Shown, shown: Service) -> Non
     assert answer["report"] == demo.result["report"]
 
 
-def probe(film: Path) -> dict[str, Any]:
-    """What ffprobe reads in a video."""
-    command = ["ffprobe", "-v", "error", "-show_streams", "-show_format", "-of", "json", str(film)]
+def probe(path: Path) -> dict[str, Any]:
+    """Return the properties that ffprobe reads in a video."""
+    command = ["ffprobe", "-v", "error", "-show_streams", "-show_format", "-of", "json", str(path)]
     found: dict[str, Any] = json.loads(
         subprocess.run(command, capture_output=True, text=True, check=True).stdout
     )
@@ -217,14 +217,14 @@ def test_all_that_a_desktop_serves_of_a_recording_is_there_after_it_was_stored(
     demo: Shown, shown: Service
 ) -> None:
     address = f"/api/v0/recordings/{demo.result['child_chat_id']}"
-    told = shown.get(address)
-    (part,) = told["parts"]
+    facts = shown.get(address)
+    (part,) = facts["parts"]
     video = shown.http.get(f"/{part['video_url']}", headers={"Range": "bytes=4-7"})
     assert (video.status_code, video.content) == (206, b"ftyp")
-    chapters = shown.http.get(f"/{told['steps_url']}").text
+    chapters = shown.http.get(f"/{facts['steps_url']}").text
     assert chapters.startswith("WEBVTT\n")
-    assert chapters.count(" --> ") == len(told["steps"]) > 0
-    clip = shown.http.get(f"{address}/clip", params={"from": 0, "to": told["video_s"] / 2})
+    assert chapters.count(" --> ") == len(facts["steps"]) > 0
+    clip = shown.http.get(f"{address}/clip", params={"from": 0, "to": facts["video_s"] / 2})
     assert clip.content[4:8] == b"ftyp"
-    for picture in (told["steps"][0]["picture_url"], told["thumbnail_url"]):
+    for picture in (facts["steps"][0]["picture_url"], facts["thumbnail_url"]):
         assert shown.http.get(f"/{picture}").content.startswith(b"\xff\xd8")

@@ -19,7 +19,7 @@ AT = {"coordinate": [600, 500]}
 
 @pytest.fixture(scope="module")
 def shared(one_desktop: SharedDesktop) -> Iterator[Service]:
-    """A desktop for the tests of this file, which look at replies only."""
+    """A desktop for the tests of this file, which check responses only."""
     yield one_desktop.running()
     one_desktop.clear()
 
@@ -34,7 +34,7 @@ def shared(one_desktop: SharedDesktop) -> Iterator[Service]:
         ("scroll", {**AT, "scroll_direction": "up", "scroll_pixels": 106}),
     ],
 )
-def test_an_action_says_that_it_was_performed(
+def test_a_performed_action_is_described(
     shared: Service, action: str, fields: dict[str, Any]
 ) -> None:
     reply = shared.act(action=action, **fields)
@@ -44,7 +44,7 @@ def test_an_action_says_that_it_was_performed(
     assert "screenshot_data" not in reply
 
 
-def test_a_wrong_action_is_a_400_that_says_why(shared: Service) -> None:
+def test_a_wrong_action_is_a_400_with_the_reason(shared: Service) -> None:
     refused = shared.post("/api/v0/desktop/action", {"action": "dance"}, status=400)
     assert refused["message"] == "Unknown action: dance"
 
@@ -75,7 +75,7 @@ def test_a_wrong_action_is_a_400_that_says_why(shared: Service) -> None:
         ),
     ],
 )
-def test_a_point_is_told_as_asked_and_as_used(
+def test_a_point_is_reported_as_requested_and_as_used(
     shared: Service, asked: dict[str, Any], point: list[int], native: list[int], clamped: bool
 ) -> None:
     reply = shared.act(action="mouse_move", **asked)

@@ -10,9 +10,9 @@ from PIL import Image
 
 from deskhand.desktop.x11.connection import connect
 from deskhand.desktop.x11.selection import Content, Selection
-from tests.system.listening import listening, next_of
+from tests.system.event_stream import event_stream, next_of
 from tests.system.services import Service, until
-from tests.system.typing_places import text_area
+from tests.system.typing_targets import text_area
 
 pytestmark = pytest.mark.x11
 
@@ -33,7 +33,7 @@ def program(desktop: Service) -> Iterator[Selection]:
 
 @contextmanager
 def answering(selection: Selection) -> Iterator[None]:
-    """Let the other program hand over what it copied while the body runs."""
+    """Let the other program convert its selection while the body runs."""
     done = threading.Event()
 
     def serve() -> None:
@@ -148,7 +148,7 @@ def test_a_time_that_cannot_be_waited_for_is_a_400(desktop: Service, after: str)
     assert answer.status_code == 400
 
 
-def test_a_program_that_does_not_hand_over_is_a_504(desktop: Service) -> None:
+def test_a_program_that_does_not_convert_its_selection_is_a_504(desktop: Service) -> None:
     with program(desktop) as selection:
         selection.own(Content("text/plain", b"mine"))
         answer = desktop.http.get(CLIPBOARD)
@@ -166,7 +166,7 @@ def test_an_empty_clipboard_is_a_204(desktop: Service) -> None:
 
 def test_a_terminal_pastes_it(desktop: Service) -> None:
     put(desktop, "täst ☃ 世界".encode())
-    with listening(desktop) as events:
+    with event_stream(desktop) as events:
         shell = "XTerm*selectToClipboard: true"
         command = f"xterm -u8 -xrm '{shell}' -e 'cat > ~/pasted'"
         desktop.post("/api/v0/processes/start", {"command": command, "background": True})

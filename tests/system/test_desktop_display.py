@@ -85,7 +85,7 @@ def test_a_server_that_hangs_counts_as_dead(tmp_path: Path) -> None:
             assert running.server.died.wait(PATIENCE)
 
 
-def test_aborted_viewers_lock_nobody_out(tmp_path: Path) -> None:
+def test_aborted_viewers_do_not_exhaust_the_limit(tmp_path: Path) -> None:
     with display(tmp_path) as running:
         for _ in range(8):
             with socket.socket(socket.AF_UNIX) as viewer:
@@ -105,11 +105,11 @@ def test_a_server_without_a_live_view_will_do(tmp_path: Path) -> None:
         assert server.rfb_responds(PATIENCE)
         with (
             Framebuffer(server.display, server.xauthority) as screen,
-            XTestInput(server.display, server.xauthority) as hands,
+            XTestInput(server.display, server.xauthority) as input_device,
         ):
             assert screen.size == SIZE
-            hands.perform([PointerMotion(Point(7, 8))])
-            assert hands.position() == Point(7, 8)
+            input_device.perform([PointerMotion(Point(7, 8))])
+            assert input_device.position() == Point(7, 8)
         stranger = tmp_path / "stranger"
         write_cookie(stranger)
         with pytest.raises(DisplayGone):
@@ -147,8 +147,8 @@ def test_the_end_of_the_server_reaches_everybody(tmp_path: Path) -> None:
 
     with display(tmp_path) as running, framebuffer(running) as screen:
         assert running.server.pid is not None
-        hands = XTestInput(running.server.display, running.server.xauthority)
-        hands.open()
+        input_device = XTestInput(running.server.display, running.server.xauthority)
+        input_device.open()
         feed = screen.subscribe()
         assert feed.next(PATIENCE) is not None
         asyncio.run(ended(screen, running.server.pid))
@@ -158,8 +158,8 @@ def test_the_end_of_the_server_reaches_everybody(tmp_path: Path) -> None:
         with pytest.raises(DisplayGone):
             feed.next(PATIENCE)
         with pytest.raises(DisplayGone):
-            hands.perform([PointerMotion(Point(1, 1))])
-        hands.close()
+            input_device.perform([PointerMotion(Point(1, 1))])
+        input_device.close()
     assert not x_socket(running.server).exists()
 
 
@@ -237,7 +237,7 @@ def test_a_feed_gives_changed_frames_and_the_moved_pointer(tmp_path: Path) -> No
         screen.subscribe() as feed,
         XTestInput(
             running.server.display, running.server.xauthority, screen.check_pointer_soon
-        ) as hands,
+        ) as input_device,
     ):
         first = feed.next(PATIENCE)
         assert first is not None
@@ -247,7 +247,7 @@ def test_a_feed_gives_changed_frames_and_the_moved_pointer(tmp_path: Path) -> No
         assert changed is not None
         assert colour_at(changed[0], 150, 250) == GREEN
         assert changed[1] == (PLACE,)
-        hands.perform([PointerMotion(Point(33, 44))])
+        input_device.perform([PointerMotion(Point(33, 44))])
         moved = feed.next(PATIENCE)
         assert moved is not None
         assert moved[0] is changed[0]
@@ -258,10 +258,10 @@ def test_the_pointer_is_seen_and_can_be_drawn(tmp_path: Path) -> None:
     with (
         display(tmp_path) as running,
         framebuffer(running) as screen,
-        XTestInput(running.server.display, running.server.xauthority) as hands,
+        XTestInput(running.server.display, running.server.xauthority) as input_device,
     ):
-        hands.perform([PointerMotion(Point(400, 300))])
-        assert hands.position() == Point(400, 300)
+        input_device.perform([PointerMotion(Point(400, 300))])
+        assert input_device.position() == Point(400, 300)
         pointer = screen.pointer()
         assert pointer.position == Point(400, 300)
         bare = screen.frame().pixels

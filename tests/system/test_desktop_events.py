@@ -1,10 +1,10 @@
-"""Launching, opening, and what is told of it."""
+"""Launching and opening, and their events."""
 
 import threading
 
 import pytest
 
-from tests.system.listening import listening, next_of
+from tests.system.event_stream import event_stream, next_of
 from tests.system.services import Json, Service, service, until
 
 pytestmark = pytest.mark.x11
@@ -29,7 +29,7 @@ def close(desktop: Service, window: Json) -> None:
 
 def test_an_application_is_launched_by_its_name(desktop: Service) -> None:
     for name in ("terminal", "Terminal"):
-        with listening(desktop) as events:
+        with event_stream(desktop) as events:
             launched = desktop.post(
                 f"{DESKTOP}/launch", {"name": name, "args": ["-T", "of my own", "-e", "cat"]}
             )
@@ -43,7 +43,7 @@ def test_an_application_is_launched_by_its_name(desktop: Service) -> None:
 
 
 def test_a_program_is_launched_by_its_command(desktop: Service) -> None:
-    with listening(desktop) as events:
+    with event_stream(desktop) as events:
         desktop.post(f"{DESKTOP}/launch", {"command": "xterm -T 'a b'", "args": ["-e", "cat"]})
         opened = next_of(events, "window_opened")
         assert opened["title"] == "a b"
@@ -51,7 +51,7 @@ def test_a_program_is_launched_by_its_command(desktop: Service) -> None:
         close(desktop, opened)
 
 
-def test_what_is_not_there_is_a_404_that_says_what_is(desktop: Service) -> None:
+def test_an_unknown_application_is_a_404_that_lists_the_known(desktop: Service) -> None:
     names = [one["name"] for one in desktop.get(f"{DESKTOP}/applications")["applications"]]
     assert "terminal" in names
     for path, body in (
@@ -94,7 +94,7 @@ def test_what_makes_no_sense_is_a_400(desktop: Service, path: str, body: Json) -
 def test_a_file_is_opened_in_the_browser(desktop: Service) -> None:
     page = "<title>My page</title><p>hello"
     output(desktop, f"echo '{page}' > ~/page.html")
-    with listening(desktop) as events:
+    with event_stream(desktop) as events:
         desktop.post(f"{DESKTOP}/open", {"path": "~/page.html"})
         opened = next_of(events, "window_opened")
         assert "chrom" in opened["class"].lower()
@@ -108,8 +108,8 @@ def test_a_file_is_opened_in_the_browser(desktop: Service) -> None:
         next_of(events, "window_closed")
 
 
-def test_finished_downloads_are_told(desktop: Service) -> None:
-    with listening(desktop) as events:
+def test_finished_downloads_are_published(desktop: Service) -> None:
+    with event_stream(desktop) as events:
         output(
             desktop,
             "cd ~/Downloads; : > report.pdf; echo part > report.pdf.crdownload;"
@@ -122,7 +122,7 @@ def test_finished_downloads_are_told(desktop: Service) -> None:
     assert second["path"].endswith("/home/Downloads/other.txt")
 
 
-def test_one_who_comes_back_gets_what_it_missed(desktop: Service) -> None:
+def test_a_client_that_reconnects_gets_the_events_that_it_missed(desktop: Service) -> None:
     with desktop.http.stream("GET", f"{DESKTOP}/events") as stream:
         output(desktop, "echo x > ~/Downloads/one")
         last = next(line for line in stream.iter_lines() if line.startswith("id: "))

@@ -24,7 +24,7 @@ def test_replies_name_the_window_that_had_the_keyboard_and_the_one_that_has_it(
     assert (reply["focused_after"] or {}).get("title") != "Übung"
 
 
-def test_where_nobody_manages_windows_none_is_focused(tmp_path: Path) -> None:
+def test_without_a_window_manager_no_window_is_focused(tmp_path: Path) -> None:
     with display(tmp_path) as running:
         focus = Focus(lambda: (running.server.display, running.server.xauthority))
         assert focus.focused() is None

@@ -39,22 +39,22 @@ def typed(text: str) -> list[InputEvent]:
 
 
 @contextmanager
-def hands_on(running: Display) -> Iterator[XTestInput]:
-    with XTestInput(running.server.display, running.server.xauthority) as hands:
-        yield hands
+def input_on(running: Display) -> Iterator[XTestInput]:
+    with XTestInput(running.server.display, running.server.xauthority) as input_device:
+        yield input_device
 
 
 @dataclass
 class Terminal:
     """An xterm in which ``cat`` writes what is typed to a file."""
 
-    hands: XTestInput
+    input_device: XTestInput
     child: ChildProcess
     out: Path
 
     def finish(self) -> str:
         """End ``cat`` as a person would, and return what it got."""
-        self.hands.perform([KeyPress(CONTROL), Tap(ord("d")), KeyRelease(CONTROL)])
+        self.input_device.perform([KeyPress(CONTROL), Tap(ord("d")), KeyRelease(CONTROL)])
         assert self.child.exited.wait(PATIENCE)
         return self.out.read_text("utf-8")
 
@@ -68,53 +68,53 @@ def terminal(running: Display) -> Iterator[Terminal]:
         running.environment,
         running.folder / "logs" / "xterm.log",
     )
-    with hands_on(running) as hands:
-        hands.perform([PointerMotion(Point(200, 150))])
+    with input_on(running) as input_device:
+        input_device.perform([PointerMotion(Point(200, 150))])
         child = running.spawner.spawn(order)
         ready.read_text()
-        yield Terminal(hands, child, out)
+        yield Terminal(input_device, child, out)
 
 
 def test_every_printable_ascii_character_arrives(tmp_path: Path) -> None:
     text = string.digits + string.ascii_letters + string.punctuation + " end\n"
     with display(tmp_path) as running, terminal(running) as xterm:
-        xterm.hands.perform(typed(text))
+        xterm.input_device.perform(typed(text))
         assert xterm.finish() == text
 
 
 def test_any_script_arrives(tmp_path: Path) -> None:
     with display(tmp_path) as running, terminal(running) as xterm:
-        xterm.hands.perform(typed(WORLD + "\n"))
+        xterm.input_device.perform(typed(WORLD + "\n"))
         assert xterm.finish() == WORLD + "\n"
 
 
 def test_more_foreign_characters_than_spare_keys_arrive(tmp_path: Path) -> None:
     with display(tmp_path) as running, terminal(running) as xterm:
-        xterm.hands.perform(typed(MANY[:150] + "\n" + MANY[150:] + "\n"))
+        xterm.input_device.perform(typed(MANY[:150] + "\n" + MANY[150:] + "\n"))
         assert xterm.finish().replace("\n", "") == MANY
 
 
 def test_another_layout_is_noticed(tmp_path: Path) -> None:
     with display(tmp_path) as running, terminal(running) as xterm:
-        xterm.hands.perform(typed("z日@\n"))
+        xterm.input_device.perform(typed("z日@\n"))
         # Until it has read them, the terminal would take the keys for those of the new layout.
         until(lambda: xterm.out.read_text("utf-8"), "the first line")
         subprocess.run(["setxkbmap", "de"], env=running.environment, check=True, timeout=PATIENCE)
-        xterm.hands.perform(typed("zyß@{日本\n"))
+        xterm.input_device.perform(typed("zyß@{日本\n"))
         assert xterm.finish() == "z日@\nzyß@{日本\n"
 
 
 def test_caps_lock_does_not_change_what_is_typed(tmp_path: Path) -> None:
     with display(tmp_path) as running, terminal(running) as xterm:
-        xterm.hands.perform([Tap(CAPS_LOCK), *typed("abC 12!\n")])
-        xterm.hands.perform([Tap(CAPS_LOCK), *typed("abC\n")])
+        xterm.input_device.perform([Tap(CAPS_LOCK), *typed("abC 12!\n")])
+        xterm.input_device.perform([Tap(CAPS_LOCK), *typed("abC\n")])
         assert xterm.finish() == "abC 12!\nabC\n"
 
 
-def test_a_held_shift_is_neither_doubled_nor_let_go(tmp_path: Path) -> None:
+def test_a_held_shift_is_neither_doubled_nor_released(tmp_path: Path) -> None:
     with display(tmp_path) as running, terminal(running) as xterm:
-        xterm.hands.perform([KeyPress(SHIFT), *typed("aB"), *typed("c"), KeyRelease(SHIFT)])
-        xterm.hands.perform(typed("d\n"))
+        xterm.input_device.perform([KeyPress(SHIFT), *typed("aB"), *typed("c"), KeyRelease(SHIFT)])
+        xterm.input_device.perform(typed("d\n"))
         assert xterm.finish() == "ABCd\n"
 
 
@@ -122,34 +122,34 @@ def test_clicks_arrive_where_they_are_aimed(tmp_path: Path) -> None:
     with (
         display(tmp_path) as running,
         Window(running.server, Region(50, 60, 250, 260), 0xFFFFFF) as window,
-        hands_on(running) as hands,
+        input_on(running) as input_device,
     ):
         for button, point in ((1, Point(50, 60)), (3, Point(249, 259)), (8, Point(100, 100))):
-            hands.perform([PointerMotion(point), ButtonPress(button), ButtonRelease(button)])
+            input_device.perform([PointerMotion(point), ButtonPress(button), ButtonRelease(button)])
             pressed, released = window.event(), window.event()
             assert isinstance(pressed, xcffib.xproto.ButtonPressEvent)
             assert isinstance(released, xcffib.xproto.ButtonReleaseEvent)
             assert (pressed.detail, pressed.root_x, pressed.root_y) == (button, *point)
 
 
-def test_release_all_lets_go_of_everything(tmp_path: Path) -> None:
+def test_release_all_releases_every_key_and_button(tmp_path: Path) -> None:
     with (
         display(tmp_path) as running,
         Window(running.server, Region(0, 0, 9, 9), 0) as window,
-        hands_on(running) as hands,
+        input_on(running) as input_device,
     ):
-        hands.perform(
+        input_device.perform(
             [PointerMotion(Point(500, 500)), KeyPress(SHIFT), KeyPress(CONTROL), ButtonPress(1)]
         )
         assert window.modifiers()
-        hands.release_all()
+        input_device.release_all()
         assert window.modifiers() == 0
 
 
 def test_a_person_who_takes_over_types_the_first_letter_too(tmp_path: Path) -> None:
     with display(tmp_path) as running, terminal(running) as xterm:
-        xterm.hands.perform(typed("abc"))
-        xterm.hands.release_all()
+        xterm.input_device.perform(typed("abc"))
+        xterm.input_device.release_all()
         with socket.socket(socket.AF_UNIX) as viewer:
             viewer.settimeout(PATIENCE)
             viewer.connect(str(running.server.rfb_socket))
@@ -162,13 +162,13 @@ def test_a_person_who_takes_over_types_the_first_letter_too(tmp_path: Path) -> N
                 # The server obeys in order: with the picture it has struck the key.
                 assert viewer.recv(4096)
             until(lambda: xterm.out.read_text("utf-8"), "the person's line")
-        xterm.hands.perform(typed("語\n"))
+        xterm.input_device.perform(typed("語\n"))
         assert xterm.finish() == "abc日é\n語\n"
 
 
-def test_closed_hands_hold_nothing(tmp_path: Path) -> None:
+def test_a_closed_input_device_holds_nothing(tmp_path: Path) -> None:
     with display(tmp_path) as running, Window(running.server, Region(0, 0, 9, 9), 0) as window:
-        with hands_on(running) as hands:
-            hands.perform([PointerMotion(Point(500, 500)), KeyPress(SHIFT), ButtonPress(1)])
+        with input_on(running) as input_device:
+            input_device.perform([PointerMotion(Point(500, 500)), KeyPress(SHIFT), ButtonPress(1)])
         window.sync()
         assert window.modifiers() == 0

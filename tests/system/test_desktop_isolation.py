@@ -1,4 +1,4 @@
-"""What a command on a desktop cannot reach, when desktops work as users of their own."""
+"""Limits of a command on a desktop, when each desktop has a user of its own."""
 
 import os
 import stat
@@ -15,7 +15,7 @@ from tests.system.services import Service, service
 
 pytestmark = [
     pytest.mark.x11,
-    # Not root: everything runs as whoever started it, and says so in its status.
+    # Not root: everything runs as the user of the service, and the status shows it.
     pytest.mark.skipif(os.geteuid() != 0, reason="the level is 'shared' here"),
 ]
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 class Neighbours(NamedTuple):
     """Two desktops, and the file with the first one's token.
 
-    The other one is installed where only root can look, as in root's home.
+    The other one is installed where only root can read, as in root's home.
     """
 
     one: Service
@@ -82,9 +82,9 @@ def test_a_desktop_records_and_cuts_without_its_own_files(neighbours: Neighbours
     neighbours.other.post("/api/v0/desktop/recording/start", name)
     neighbours.other.act(action="mouse_move", coordinate=[300, 300], observe=True)
     neighbours.other.post("/api/v0/desktop/recording/stop", name)
-    film = f"/api/v0/desktop/recordings/{name['recording_id']}"
+    recording = f"/api/v0/desktop/recordings/{name['recording_id']}"
     for part in ("video", "thumbnail", "clip?from=0&to=1"):
-        assert neighbours.other.http.get(f"{film}/{part}").status_code == 200
+        assert neighbours.other.http.get(f"{recording}/{part}").status_code == 200
 
 
 def test_each_desktop_has_a_user_of_its_own(neighbours: Neighbours) -> None:
@@ -99,10 +99,10 @@ def test_its_own_token_cannot_be_read(neighbours: Neighbours) -> None:
 
 
 @pytest.mark.parametrize("entry", ["environ", "mem", "fd", "maps", "cwd", "root"])
-def test_its_own_service_cannot_be_looked_into(neighbours: Neighbours, entry: str) -> None:
+def test_commands_cannot_read_their_own_service(neighbours: Neighbours, entry: str) -> None:
     for pid in service_and_keeper(neighbours.one):
-        look = "ls" if entry in ("fd", "cwd", "root") else "head -c 1"
-        refused(neighbours.one, f"{look} /proc/{pid}/{entry}{'/' if look == 'ls' else ''}")
+        command = "ls" if entry in ("fd", "cwd", "root") else "head -c 1"
+        refused(neighbours.one, f"{command} /proc/{pid}/{entry}{'/' if command == 'ls' else ''}")
 
 
 def test_its_own_service_cannot_be_traced_or_ended(neighbours: Neighbours) -> None:

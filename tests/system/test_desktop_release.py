@@ -21,7 +21,7 @@ from deskhand.vncbridge.rfb import proxy as relay
 from deskhand.vncbridge.rfb.viewers import Viewers
 from tests.system.displays import display
 from tests.system.services import Service, client, until
-from tests.system.watching import effects, greeted, played, stream, ticket
+from tests.system.watching import effects, handshake, played, stream, ticket
 from tests.vncbridge import fakes
 from tests.vncbridge.rfb.client_messages import encodings, key, pointer
 
@@ -36,7 +36,7 @@ TAKE = {"action": "take", "name": "Ann"}
 
 
 class Pressed:
-    """What the X server says is down."""
+    """State of keys and buttons on the X server."""
 
     def __init__(self, display: str, xauthority: Path) -> None:
         self._connection: Any = xconnection.connect(display, xauthority)
@@ -67,7 +67,7 @@ def pressed(desktop: Service) -> Iterator[Pressed]:
 
 
 @pytest.mark.parametrize("body", [HOLD, DRAG], ids=["keys", "button"])
-def test_a_caller_that_leaves_lets_go(
+def test_input_is_released_when_its_caller_disconnects(
     desktop: Service, pressed: Pressed, body: dict[str, Any]
 ) -> None:
     with client(desktop.ready) as leaving, pytest.raises(httpx2.ReadTimeout):
@@ -76,7 +76,7 @@ def test_a_caller_that_leaves_lets_go(
     assert desktop.act(action="wait", duration=0)["output"] == "wait action performed"
 
 
-def test_an_error_in_the_middle_lets_go(desktop: Service, pressed: Pressed) -> None:
+def test_input_is_released_after_an_error(desktop: Service, pressed: Pressed) -> None:
     # Every key that could carry a foreign symbol is held, so the text has no room.
     desktop.act(action="key_down", text="+".join(chr(0x4E00 + n) for n in range(86)))
     assert pressed()
@@ -93,7 +93,7 @@ def test_keys_may_be_left_down_on_purpose(desktop: Service, pressed: Pressed) ->
     assert not pressed()
 
 
-def test_taking_control_lets_go_of_what_agents_hold(desktop: Service, pressed: Pressed) -> None:
+def test_taking_control_releases_the_input_of_agents(desktop: Service, pressed: Pressed) -> None:
     desktop.act(action="key_down", text="ctrl+shift")
     desktop.act(action="left_mouse_down")
     assert pressed()
@@ -114,12 +114,12 @@ def forced_away(desktop: Service) -> None:
 
 
 @pytest.mark.parametrize("end", [given_back, taken_away, forced_away])
-def test_the_end_of_a_turn_lets_go(
+def test_the_end_of_a_control_session_releases_input(
     desktop: Service, pressed: Pressed, end: Callable[[Service], None]
 ) -> None:
     async def hold() -> None:
         async with connect(held_by_ann(desktop)) as socket:
-            await greeted(socket)
+            await handshake(socket)
             await socket.send(HELD)
             await asyncio.to_thread(until, pressed, "what Ann holds")
             await asyncio.to_thread(end, desktop)
@@ -141,12 +141,12 @@ async def cut(socket: ClientConnection) -> None:
 
 
 @pytest.mark.parametrize("leave", [closed, cut])
-def test_a_watcher_that_leaves_lets_go(
+def test_input_is_released_when_its_viewer_disconnects(
     desktop: Service, pressed: Pressed, leave: Callable[[ClientConnection], Awaitable[None]]
 ) -> None:
     async def hold() -> None:
         async with connect(held_by_ann(desktop)) as socket:
-            await greeted(socket)
+            await handshake(socket)
             await socket.send(HELD)
             await asyncio.to_thread(until, pressed, "what Ann holds")
             await leave(socket)
@@ -157,7 +157,7 @@ def test_a_watcher_that_leaves_lets_go(
 
 
 class Clock:
-    """Stands still until somebody moves it."""
+    """A clock that a test advances."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -166,7 +166,7 @@ class Clock:
         return self.now
 
 
-def test_control_that_ends_by_itself_and_a_service_that_stops_let_go() -> None:
+def test_expiry_of_control_and_the_end_of_the_service_release_input() -> None:
     async def hold(folder: Path) -> None:
         clock = Clock()
         leasing = LeaseRuntime(clock)
@@ -176,13 +176,13 @@ def test_control_that_ends_by_itself_and_a_service_that_stops_let_go() -> None:
             upstream = relay.UnixUpstream(running.server.rfb_socket)
             routes = relay.router(upstream, lambda: False, watchers)
             async with fakes.Service(routes) as service, connect(service.stream) as socket:
-                await greeted(socket)
+                await handshake(socket)
                 await socket.send(HELD)
-                await asyncio.to_thread(until, pressed, "what somebody holds")
+                await asyncio.to_thread(until, pressed, "the pressed input")
                 clock.now += IDLE_PERSON
-                # An agent's call finds that the turn is over.
+                # An agent's call finds that the control session is over.
                 leasing.check_act("")
-                await asyncio.to_thread(until, lambda: not pressed(), "the end of the turn")
+                await asyncio.to_thread(until, lambda: not pressed(), "the end of control")
                 await socket.send(HELD)
                 await asyncio.to_thread(until, pressed, "what is held again")
                 await service.stop()
@@ -201,7 +201,7 @@ LEFT_DOWN = {"key_down": "key_up", "left_mouse_down": "left_mouse_up"}
 
 
 @pytest.mark.slow("eighty actions on a real desktop")
-def test_made_up_actions_are_done_or_refused_and_let_go(desktop: Service, pressed: Pressed) -> None:
+def test_random_actions_leave_no_input_pressed(desktop: Service, pressed: Pressed) -> None:
     document = desktop.get("/openapi.json")
     (asked,) = [one for one in operations(document) if one.path == ACTION]
     done: set[str] = set()
@@ -222,7 +222,7 @@ def test_made_up_actions_are_done_or_refused_and_let_go(desktop: Service, presse
     assert len(done) > 2, done
 
 
-def test_no_made_up_request_is_an_error_of_ours(desktop: Service) -> None:
+def test_no_random_request_is_an_internal_error(desktop: Service) -> None:
     document = desktop.get("/openapi.json")
     for operation in operations(document):
 

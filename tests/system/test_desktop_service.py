@@ -17,7 +17,7 @@ from tests.system.services import DESKHAND, Service, descendants_of, service, un
 pytestmark = pytest.mark.x11
 
 
-def test_it_tells_where_it_is_and_shows_a_model_sized_picture(desktop: Service) -> None:
+def test_the_service_prints_its_address_and_shows_a_model_sized_picture(desktop: Service) -> None:
     assert desktop.ready["pid"] == desktop.process.pid
     assert desktop.ready["display"].startswith(":")
     status = desktop.get("/api/v0/desktop")
@@ -36,7 +36,7 @@ def test_an_action_is_observed_in_the_same_reply(desktop: Service) -> None:
     assert started["started"] is True
 
 
-def test_bad_actions_change_nothing_and_say_what_is_wrong(desktop: Service) -> None:
+def test_bad_actions_change_nothing_and_are_refused_with_the_reason(desktop: Service) -> None:
     desktop.act(action="mouse_move", coordinate=[5, 5])
     acted = last_act(desktop)
     for body, text in (
@@ -55,13 +55,13 @@ def test_bad_actions_change_nothing_and_say_what_is_wrong(desktop: Service) -> N
     assert last_act(desktop) == pytest.approx(acted, abs=0.005)
 
 
-def test_started_as_root_it_works_as_somebody_else(desktop: Service) -> None:
+def test_a_service_started_as_root_runs_as_another_user(desktop: Service) -> None:
     if os.geteuid() != 0:
         assert desktop.get("/api/v0/desktop")["level"] == "shared"
         return
     status = desktop.get("/api/v0/desktop")
     assert status["level"] == "user"
-    # No control group is the desktop's user's, if nobody gave it one.
+    # Without a delegated control group the desktop's user owns none.
     assert status["command_limits"]["by"] == "rlimit"
     assert "cgroup" in status["command_limits"]["reason"]
     assert status["user"].startswith("deskhand-")
@@ -87,7 +87,7 @@ def test_commands_get_a_built_environment(tmp_path: Path) -> None:
         assert f"DESKHAND_INSTANCE={instance}" in shown
 
 
-def test_git_in_a_command_is_given_the_password_that_the_service_was_given(
+def test_git_in_a_command_gets_the_password_that_the_service_has(
     desktop: Service,
 ) -> None:
     where = {"url": "https://host.example"}
@@ -100,7 +100,7 @@ def test_git_in_a_command_is_given_the_password_that_the_service_was_given(
     assert desktop.http.delete("/api/v0/git/credentials", params=where).status_code == 204
 
 
-def test_both_logs_tell_for_whom_a_command_was_started(desktop: Service) -> None:
+def test_both_logs_name_the_chat_of_a_command(desktop: Service) -> None:
     chat, parent = str(uuid4()), str(uuid4())
     fields = {"chat_id": chat, "ancestor_chat_ids": [parent], "tool_call_id": "call-7"}
     headers = {
@@ -112,10 +112,10 @@ def test_both_logs_tell_for_whom_a_command_was_started(desktop: Service) -> None
     begun = desktop.http.post(f"{where}/start", json=body, headers=headers).json()["id"]
     desktop.get(f"{where}/{begun}/output?wait=true")
     logs = Path(desktop.get(f"{where}/{begun}/output")["output_path"]).parents[2] / "logs"
-    for name, words in (("service", f"{begun} exited"), ("access", "processes/start.*call-7")):
-        (line,) = run(desktop, f"grep '{words}' {logs}/{name}.jsonl").splitlines()
-        said = json.loads(line)
-        assert {key: said.get(key) for key in fields} == fields
+    for name, pattern in (("service", f"{begun} exited"), ("access", "processes/start.*call-7")):
+        (line,) = run(desktop, f"grep '{pattern}' {logs}/{name}.jsonl").splitlines()
+        entry = json.loads(line)
+        assert {key: entry.get(key) for key in fields} == fields
 
 
 @pytest.mark.slow("a service of its own that ends the hard way")
@@ -134,7 +134,7 @@ def test_killed_it_leaves_no_process_behind(tmp_path: Path, whom: str) -> None:
         os.kill(int(children[0]) if whom == "service" else keeper, signal.SIGKILL)
         found.process.wait(20)
         until(lambda: not descendants_of(instance), "the end of every descendant")
-        # Without a keeper it is known by its user alone, where that is nobody else's.
+        # Without a keeper it is known by its user alone, where no other process has that user.
         if whom == "service" or os.geteuid() == 0:
             until(lambda: not unmarked.is_running(), "the end of the one without a mark")
         else:
@@ -183,9 +183,9 @@ def test_it_describes_itself(desktop: Service) -> None:
 
 def test_it_is_measured_from_outside(desktop: Service) -> None:
     desktop.act(action="wait", duration=0)
-    told = desktop.http.get("/metrics")
-    assert told.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    lines = told.text.splitlines()
+    response = desktop.http.get("/metrics")
+    assert response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    lines = response.text.splitlines()
     assert any(line.startswith('deskhand_action_seconds_count{action="wait"}') for line in lines)
     assert "deskhand_display_up 1" in lines
     assert any(line.startswith("process_resident_memory_bytes ") for line in lines)
@@ -204,7 +204,7 @@ def last_act(desktop: Service) -> float:
 
 
 def start_and_fail(*arguments: str, path: str | None = None) -> str:
-    """Start something that cannot start; return the one line that it says."""
+    """Start something that cannot start; return its one line of output."""
     environment = {**os.environ, **({"PATH": path} if path else {})}
     ended = subprocess.run(
         [DESKHAND, *arguments, "--json"], capture_output=True, text=True, env=environment,

@@ -76,20 +76,20 @@ def marked(folder: Path) -> list[psutil.Process]:
     return [process for process in psutil.process_iter() if ours(process)]
 
 
-def click(hands: XTestInput, x: int, y: int) -> None:
-    hands.perform([PointerMotion(Point(x, y)), ButtonPress(1), ButtonRelease(1)])
+def click(input_device: XTestInput, x: int, y: int) -> None:
+    input_device.perform([PointerMotion(Point(x, y)), ButtonPress(1), ButtonRelease(1)])
 
 
 def test_the_panel_opens_a_terminal_and_all_end_with_the_session(tmp_path: Path) -> None:
     with display(tmp_path) as running, framebuffer(running) as screen:
         with (
-            XTestInput(running.server.display, running.server.xauthority) as hands,
+            XTestInput(running.server.display, running.server.xauthority) as input_device,
             session(running) as opened,
         ):
             asyncio.run(seen(screen, panel_shown))
             status = opened.status()
             assert all(status[name]["running"] for name in ("dbus-daemon", "openbox", "tint2"))
-            click(hands, 70, PANEL.top + 24)
+            click(input_device, 70, PANEL.top + 24)
             asyncio.run(seen(screen, lambda frame: colour_at(frame, 400, 290) == TERMINAL_COLOUR))
             assert marked(tmp_path)
         assert not marked(tmp_path)
@@ -99,14 +99,14 @@ def test_a_right_click_on_the_wallpaper_opens_nothing(tmp_path: Path) -> None:
     with (
         display(tmp_path) as running,
         framebuffer(running) as screen,
-        XTestInput(running.server.display, running.server.xauthority) as hands,
+        XTestInput(running.server.display, running.server.xauthority) as input_device,
         session(running),
     ):
         asyncio.run(seen(screen, panel_shown))
         before = screen.frame().pixels[200:210, 300:310]
-        hands.perform([PointerMotion(Point(300, 200)), ButtonPress(3), ButtonRelease(3)])
-        # A window that the window manager puts up afterwards tells that it has seen the click.
-        # It runs no shell, whose prompt would write over the colour that is looked for.
+        input_device.perform([PointerMotion(Point(300, 200)), ButtonPress(3), ButtonRelease(3)])
+        # A window that the window manager maps afterwards proves that it has handled the click.
+        # The window runs no shell, whose prompt would overwrite the colour that the test expects.
         small = ("terminal", "-geometry", "10x3", "-e", "sleep", "1000")
         running.spawner.spawn(
             ChildCommand(small, running.environment, tmp_path / "logs" / "small.log")

@@ -31,7 +31,7 @@ def test_a_terminals_picture_is_the_last_one(desktop: Service) -> None:
         assert_stays(desktop, seen)
 
 
-def test_nothing_to_see_is_said_so(desktop: Service) -> None:
+def test_an_unchanged_screen_is_reported_as_no_change(desktop: Service) -> None:
     desktop.act(action="wait", duration=0, observe={"settle": {"quiet_ms": 1000, "max_ms": 20000}})
     seen = observed(desktop, action="wait", duration=0)
     assert seen["settled"] == "no_change"

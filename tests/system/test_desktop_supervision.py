@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from websockets.sync.client import connect as websocket
 
-from tests.system.listening import listening, next_of
+from tests.system.event_stream import event_stream, next_of
 from tests.system.services import Service, child, service, until
 
 pytestmark = pytest.mark.x11
@@ -44,7 +44,7 @@ def test_after_its_x_server_died_the_next_calls_find_a_fresh_display(desktop: Se
     desktop.post(f"{STATUS}/recording/start", {"recording_id": recording})
     address = desktop.url.replace("http", "ws") + f"{STATUS}/vnc"
     headers = {"Authorization": f"Bearer {desktop.token}"}
-    with listening(desktop) as events, websocket(address, additional_headers=headers) as watcher:
+    with event_stream(desktop) as events, websocket(address, additional_headers=headers) as watcher:
         assert str(watcher.recv(decode=True)).startswith("RFB")
         kill_x(desktop)
         restarted = next_of(events, "display_restarted")
@@ -71,7 +71,7 @@ def test_after_its_x_server_died_the_next_calls_find_a_fresh_display(desktop: Se
 
 def test_what_was_open_on_the_old_display_has_ended(desktop: Service) -> None:
     started = desktop.post("/api/v0/processes/start", {"command": "xterm", "background": True})
-    with listening(desktop) as events:
+    with event_stream(desktop) as events:
         kill_x(desktop)
         next_of(events, "display_restarted")
     ended = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")
@@ -99,7 +99,7 @@ def test_ready_means_that_there_is_a_display(desktop: Service) -> None:
 
 
 @pytest.mark.slow("three services, one after the other")
-def test_what_a_killed_service_left_behind_is_swept_by_the_next(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_service_are_cleaned_by_the_next(tmp_path: Path) -> None:
     with ExitStack() as stack:
         with service(tmp_path / "first.log", "desktop") as first:
             instance = first.get(STATUS)["instance_id"]
@@ -108,7 +108,7 @@ def test_what_a_killed_service_left_behind_is_swept_by_the_next(tmp_path: Path) 
             served = int(Path(f"/proc/{keeper}/task/{keeper}/children").read_text())
             for pid in (keeper, served):
                 os.kill(pid, signal.SIGSTOP)
-            # What is started with its mark and by nobody else is nobody's to end.
+            # A process with the mark of an instance that has ended belongs to no live service.
             mark = {"DESKHAND_INSTANCE": instance}
             orphan = stack.enter_context(child("sleep", "1000", environment=mark))
             for pid in (keeper, served):

@@ -1,4 +1,4 @@
-"""What is typed arrives exactly, in any script. The long form is bench/soak_typing.py."""
+"""Typed text arrives exactly, in any script. The long form is bench/soak_typing.py."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from websockets.asyncio.client import connect
 
 from deskhand.desktop.input.keys import keysyms_of_text
 from tests.system.services import PATIENCE, Service, service
-from tests.system.typing_places import Place, Terminal, TextView, text_area, typed
+from tests.system.typing_targets import Terminal, TextTarget, TextView, text_area, typed
 from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key
 
 pytestmark = pytest.mark.x11
@@ -26,35 +26,36 @@ IDEOGRAPHS = "".join(map(chr, range(0x4E00, 0x4E00 + 300)))
 WORLD = "\n".join(STRINGS[-30:-20]) + "zyß@{}[]\\|~€ éàç 日本 Ж 😀\n"
 
 
-class Desk(NamedTuple):
-    """A desktop with one place to type into."""
+class DesktopAndTarget(NamedTuple):
+    """A desktop with one target of typed text."""
 
     desktop: Service
-    place: Place
+    target: TextTarget
 
 
 @pytest.fixture(scope="module")
-def desks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, ...]]:
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[DesktopAndTarget, ...]]:
     """A terminal and a browser; each on its own desktop, so that both are typed into at once."""
     with ExitStack() as stack:
         logs = tmp_path_factory.mktemp("desktops")
         first = stack.enter_context(service(logs / "first.log", "desktop"))
         second = stack.enter_context(service(logs / "second.log", "desktop"))
         area = stack.enter_context(text_area(second))
-        yield Desk(first, Terminal(first)), Desk(second, area)
+        yield DesktopAndTarget(first, Terminal(first)), DesktopAndTarget(second, area)
 
 
-def assert_all_arrive(desks: Sequence[Desk], *texts: str) -> None:
-    def wrong(desk: Desk) -> list[str]:
-        return [told for text in texts if (told := difference(text, desk.place.received(text)))]
+def assert_all_arrive(pairs: Sequence[DesktopAndTarget], *texts: str) -> None:
+    def wrong(pair: DesktopAndTarget) -> list[str]:
+        found = (difference(text, pair.target.received(text)) for text in texts)
+        return [one for one in found if one]
 
     with ThreadPoolExecutor() as threads:
-        found = list(threads.map(wrong, desks))
-    assert found == [[]] * len(desks)
+        found = list(threads.map(wrong, pairs))
+    assert found == [[]] * len(pairs)
 
 
 def difference(text: str, found: str) -> str:
-    """In words; empty if there is none."""
+    """Describe the difference; empty if there is none."""
     if text == found:
         return ""
     wrong = [(a, b) for a, b in zip(text, found, strict=False) if a != b]
@@ -62,33 +63,35 @@ def difference(text: str, found: str) -> str:
 
 
 @pytest.mark.slow("a thousand characters into two applications")
-def test_strings_of_all_scripts_arrive_at_once(desks: Sequence[Desk]) -> None:
-    assert_all_arrive(desks, SOME_OF_ALL)
+def test_strings_of_all_scripts_arrive_at_once(pairs: Sequence[DesktopAndTarget]) -> None:
+    assert_all_arrive(pairs, SOME_OF_ALL)
 
 
 @pytest.mark.slow("many texts into two applications")
-def test_strings_arrive_one_by_one(desks: Sequence[Desk]) -> None:
-    assert_all_arrive(desks, *SINGLES)
+def test_strings_arrive_one_by_one(pairs: Sequence[DesktopAndTarget]) -> None:
+    assert_all_arrive(pairs, *SINGLES)
 
 
-def test_they_arrive_under_another_layout(desks: Sequence[Desk]) -> None:
+def test_they_arrive_under_another_layout(pairs: Sequence[DesktopAndTarget]) -> None:
     try:
         for layout in ("de", "fr"):
-            for desk in desks:
-                set_layout(desk.desktop, layout)
-            assert_all_arrive(desks, WORLD)
+            for pair in pairs:
+                set_layout(pair.desktop, layout)
+            assert_all_arrive(pairs, WORLD)
     finally:
-        for desk in desks:
-            set_layout(desk.desktop, "us")
+        for pair in pairs:
+            set_layout(pair.desktop, "us")
 
 
-def test_they_arrive_while_the_machine_is_busy(desks: Sequence[Desk]) -> None:
+def test_they_arrive_while_the_machine_is_busy(pairs: Sequence[DesktopAndTarget]) -> None:
     with busy(2):
-        assert_all_arrive(desks, WORLD)
+        assert_all_arrive(pairs, WORLD)
 
 
-def test_ideographs_arrive_right_after_a_person_typed_others(desks: Sequence[Desk]) -> None:
-    desktop, terminal = desks[0]
+def test_ideographs_arrive_after_a_person_typed_others(
+    pairs: Sequence[DesktopAndTarget],
+) -> None:
+    desktop, terminal = pairs[0]
     assert isinstance(terminal, Terminal)
     for persons in ("x" + IDEOGRAPHS[:30:2], "xéЖλשกक" + IDEOGRAPHS[-9:]):
         asyncio.run(strike(desktop, persons))

@@ -6,7 +6,7 @@ import pytest
 import xcffib.xproto
 
 from deskhand.desktop.x11.connection import connect
-from tests.system.listening import listening, next_of
+from tests.system.event_stream import event_stream, next_of
 from tests.system.services import Json, Service, until
 
 pytestmark = pytest.mark.x11
@@ -16,8 +16,8 @@ WINDOWS = "/api/v0/desktop/windows"
 
 @pytest.fixture
 def window(desktop: Service) -> Iterator[Json]:
-    """A terminal's window, as it was told of when it opened."""
-    with listening(desktop) as events:
+    """A terminal's window, as published when it opened."""
+    with event_stream(desktop) as events:
         desktop.post(
             "/api/v0/processes/start",
             {"command": "xterm -T 'täst ☃' -geometry 80x24+200+150", "background": True},
@@ -76,8 +76,8 @@ def test_a_window_is_maximized_minimized_and_brought_back(desktop: Service, wind
     assert not desktop.post(f"{url}/restore", {})["window"]["maximized"]
 
 
-def test_closing_a_window_is_told(desktop: Service, window: Json) -> None:
-    with listening(desktop) as events:
+def test_closing_a_window_is_published(desktop: Service, window: Json) -> None:
+    with event_stream(desktop) as events:
         # A terminal ignores the wish until the program in it runs.
         url = f"{WINDOWS}/{window['id']}/close"
         until(lambda: desktop.post(url, {})["closed"], "the end of the window")
@@ -86,7 +86,7 @@ def test_closing_a_window_is_told(desktop: Service, window: Json) -> None:
 
 
 def test_the_focus_goes_from_one_window_to_the_other(desktop: Service, window: Json) -> None:
-    with listening(desktop) as events:
+    with event_stream(desktop) as events:
         command = {"command": "xterm -T second", "background": True}
         desktop.post("/api/v0/processes/start", command)
         second = next_of(events, "window_opened")
@@ -100,8 +100,8 @@ def test_the_focus_goes_from_one_window_to_the_other(desktop: Service, window: J
     assert len(listed(desktop)) == 1
 
 
-def test_a_dialog_is_told_as_one(desktop: Service) -> None:
-    with listening(desktop) as events, dialog(desktop) as number:
+def test_a_dialog_is_listed_as_one(desktop: Service) -> None:
+    with event_stream(desktop) as events, dialog(desktop) as number:
         assert next_of(events, "dialog_opened")["id"] == number
         (found,) = listed(desktop)
         assert found["dialog"] is True

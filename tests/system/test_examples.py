@@ -1,4 +1,4 @@
-"""The examples do what they say."""
+"""The examples do what their descriptions promise."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ steps:
 
 
 @pytest.mark.slow("a whole run")
-def test_the_quickstart_leaves_a_picture_and_a_film(tmp_path: Path) -> None:
+def test_the_quickstart_leaves_a_picture_and_a_video(tmp_path: Path) -> None:
     command = [sys.executable, str(EXAMPLES / "quickstart.py"), str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=4 * PATIENCE)
     assert ended.returncode == 0, ended.stderr

@@ -11,14 +11,14 @@ import pytest
 from websockets.asyncio.client import connect
 
 from tests.system.services import PATIENCE, Json, Service, until
-from tests.system.watching import end_of, greeted, played
+from tests.system.watching import end_of, handshake, played
 
 pytestmark = pytest.mark.x11
 
 OPEN = {"/healthz", "/readyz", "/login", "/api/v0/login", "/viewer/x", "/assets/x"}
-"""What needs no credential."""
+"""Routes that need no credential."""
 EVERYBODYS = {"/logout", "/api/v0/status"}
-"""What any credential is good for."""
+"""Routes that accept any credential."""
 UPGRADE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",
@@ -73,7 +73,7 @@ def token_for(service: Service, *scopes: str, **more: object) -> Json:
 
 
 @pytest.mark.parametrize("name", ["desktop", "plane"])
-def test_strangers_are_turned_away_at_every_route(
+def test_requests_without_credentials_are_refused_at_every_route(
     name: str, request: pytest.FixtureRequest
 ) -> None:
     service: Service = request.getfixturevalue(name)
@@ -95,7 +95,7 @@ def test_strangers_are_turned_away_at_every_route(
 
 
 def reads(route: str) -> bool:
-    """Whether it only says what anybody may know."""
+    """Return whether the route is public."""
     method, path = route.split()
     return method in ("GET", "HEAD") and path in OPEN
 
@@ -131,8 +131,8 @@ def test_a_token_to_watch_sees_and_does_nothing(desktop: Service) -> None:
             answer = client.request(method, path, json=body)
             assert (answer.status_code, answer.json()["message"]) == (403, "Not allowed."), path
         asked = client.post("/api/v0/desktop/tickets", json={"role": "control"})
-        told = (asked.status_code, asked.json()["message"])
-        assert told == (403, "This credential is for watching only.")
+        reply = (asked.status_code, asked.json()["message"])
+        assert reply == (403, "This credential is for watching only.")
 
 
 def test_a_token_to_control_acts_and_makes_no_tokens(desktop: Service) -> None:
@@ -182,7 +182,7 @@ def test_tokens_that_make_no_sense_are_refused(desktop: Service, body: Json) -> 
     desktop.post("/api/v0/tokens", body, status=400)
 
 
-def test_a_credential_that_has_ended_is_said_to_have(desktop: Service) -> None:
+def test_an_expired_credential_is_reported_as_expired(desktop: Service) -> None:
     brief = token_for(desktop, "admin", ttl_s=1e-6)
     with bearing(desktop, brief["token"]) as client:
         answer = client.get("/api/v0/desktop")
@@ -239,7 +239,7 @@ def test_what_goes_on_ends_with_its_credential(plane: Service, below: str) -> No
             unused = client.post(f"{path}/tickets", json={}).json()["ticket"]
             address = plane.url.replace("http", "ws", 1)
             async with connect(f"{address}{path}/vnc?ticket={secret}") as socket:
-                await greeted(socket)
+                await handshake(socket)
                 with client.stream("GET", f"{path}/events") as events:
                     revoke = f"/api/v0/tokens/{made['id']}"
                     assert (await asyncio.to_thread(plane.http.delete, revoke)).is_success
@@ -271,12 +271,12 @@ def test_a_browser_signs_in_once_with_a_code_and_out_for_good(desktop: Service) 
         assert browser.get("/api/v0/desktop").status_code == 401
         for wrong in (code, "dh_wrong", ""):
             again = browser.post("/api/v0/login", json={"code": wrong})
-            told = (again.status_code, again.json()["message"])
-            assert told == (401, "This code is wrong, used or too old.")
+            reply = (again.status_code, again.json()["message"])
+            assert reply == (401, "This code is wrong, used or too old.")
 
 
 def test_no_secret_is_in_any_log(plane: Service, below: str) -> None:
-    code, wrong = code_of(plane), "dh_a-token-that-nobody-has"
+    code, wrong = code_of(plane), "dh_a-token-that-does-not-exist"
     share = token_for(plane, "run:x:view")
     ticket = plane.post(f"{below}/desktop/tickets", {}, status=201)["ticket"]
     typed = "correct horse battery staple"
@@ -294,10 +294,10 @@ def test_no_secret_is_in_any_log(plane: Service, below: str) -> None:
     folders = [plane.errors.parent, logs_below(plane, below)]
     # The line of a request is written when it is over, which its caller sees a little earlier.
     until(lambda: b"/no/such/page" in text_of_logs(folders), "the last request's line")
-    said = text_of_logs(folders)
-    assert b"/desktop/vnc" in said
+    logged = text_of_logs(folders)
+    assert b"/desktop/vnc" in logged
     for secret in (plane.token, share["token"], share["url"], ticket, code, wrong, typed, *cookies):
-        assert secret.encode() not in said, secret
+        assert secret.encode() not in logged, secret
 
 
 def logs_below(plane: Service, below: str) -> Path:

@@ -100,7 +100,7 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(chrome: str, tmp_path: 
     asyncio.run(scenario())
 
 
-def test_a_wrong_code_is_said(chrome: str, tmp_path: Path) -> None:
+def test_a_wrong_code_is_reported(chrome: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
         bound, address = local_socket()
@@ -156,7 +156,7 @@ def test_a_person_answers_a_question_and_stops_everything(chrome: str, tmp_path:
     asyncio.run(scenario())
 
 
-def test_a_task_that_cannot_start_says_why(chrome: str, tmp_path: Path) -> None:
+def test_a_task_that_cannot_start_shows_the_reason(chrome: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
         async with browsing(chrome, shown, "/") as page:

@@ -1,4 +1,4 @@
-"""What is left of a recording when its process is killed."""
+"""The rest of a recording whose process is killed."""
 
 import os
 import random
@@ -19,7 +19,7 @@ from tests.recording.fakes import decoded
 
 A = "a1111111-2222-3333-4444-555555555555"
 
-# The child says on its standard output which picture it has just shown, and when.
+# The child prints the picture that it has just shown, and the time.
 CHILD = """
 import sys, time
 from pathlib import Path
@@ -64,10 +64,10 @@ def kill(child: subprocess.Popen[str]) -> None:
     child.wait(20)
 
 
-def said(child: subprocess.Popen[str]) -> tuple[str, float]:
+def reported(child: subprocess.Popen[str]) -> tuple[str, float]:
     assert child.stdout is not None
-    word, at = child.stdout.readline().split()
-    return word, float(at)
+    name, at = child.stdout.readline().split()
+    return name, float(at)
 
 
 def killed_at_random(folder: Path, seed: int) -> tuple[dict[int, float], float]:
@@ -75,11 +75,11 @@ def killed_at_random(folder: Path, seed: int) -> tuple[dict[int, float], float]:
     chance = random.Random(seed)
     with recording(folder, 10_000) as child:
         shown: dict[int, float] = {}
-        number, at = said(child)
+        number, at = reported(child)
         until = at + chance.uniform(1.6, 3.0)
         while at < until:
             shown[int(number)] = at
-            number, at = said(child)
+            number, at = reported(child)
         killed = time.monotonic()
         kill(child)
     return shown, killed
@@ -112,7 +112,7 @@ def test_a_kill_at_any_moment_loses_a_second_at_most(tmp_path: Path) -> None:
 
 def test_a_kill_in_silence_loses_nothing(tmp_path: Path) -> None:
     with recording(tmp_path, 12) as child:
-        while said(child)[0] != "done":
+        while reported(child)[0] != "done":
             pass
         # The last picture is repeated 1 s after it and written 0.3 s later.
         silence = Catalog(tmp_path).video(A)

@@ -162,7 +162,7 @@ SEEK = """async ([url, times, toTheEnd]) => {
 def played(
     page: Page, path: Path, times: list[float], *, to_the_end: bool = True
 ) -> dict[str, Any]:
-    """What Chromium shows at the given times; then it plays the last moments."""
+    """Return the frames that Chromium shows at the given times; then play the last moments."""
     folder = path.parents[1]
     return dict(page.evaluate(SEEK, [str(path.relative_to(folder)), times, to_the_end]))
 
@@ -202,12 +202,12 @@ def test_chromium_plays_what_a_kill_left(page: Page, tmp_path: Path) -> None:
     path = tmp_path / A / "1.mp4"
     path.parent.mkdir()
     with Encoder((320, 240), QUALITY_LEVELS[0], 8_000_000) as encoder:
-        film = Mp4File(tmp_path / "running.mp4", encoder.stream)
+        unfinished = Mp4File(tmp_path / "running.mp4", encoder.stream)
         for number in range(60):
             encoded = encoder.encode(marked(number), number / 10, key=number == 0)
-            film.write(encoded.data, key=encoded.key, at=number * 100)
-        left = film.path.read_bytes()
-        film.close()
+            unfinished.write(encoded.data, key=encoded.key, at=number * 100)
+        left = unfinished.path.read_bytes()
+        unfinished.close()
     path.write_bytes(left)
     # Without an index a file has no length yet, so only the rescued one has an end to play to.
     assert played(page, path, [0.05, 3.05], to_the_end=False)["seen"] == [0, 30]

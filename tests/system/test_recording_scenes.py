@@ -1,4 +1,4 @@
-"""What a real display shows, and how fast its recording plays it.
+"""Scenes on a real display, and how fast its recording plays them.
 
 Where a test sleeps, time itself is the scene; nothing is waited for.
 """
@@ -91,7 +91,7 @@ def recorder(running: Display, clock: Hastened | None = None) -> Iterator[Record
 
 
 @contextmanager
-def hands(running: Display) -> Iterator[XTestInput]:
+def input_on(running: Display) -> Iterator[XTestInput]:
     with XTestInput(running.server.display, running.server.xauthority) as opened:
         yield opened
 
@@ -111,11 +111,11 @@ def xterm(running: Display, script: str, *options: str) -> None:
 
 
 def test_typing_plays_at_real_speed(tmp_path: Path) -> None:
-    with display(tmp_path) as running, hands(running) as typist:
+    with display(tmp_path) as running, input_on(running) as typist:
         typist.perform([PointerMotion(Point(200, 150))])
         xterm(running, "exec cat")
         with recorder(running) as recording:
-            # Nobody tells the recorder of these keys: it sees the letters.
+            # These keys are not reported to the recorder: it sees the letters.
             for letter in "the quick brown fox jumps":
                 typist.perform([Tap(ord(letter))])
                 time.sleep(0.12)
@@ -163,7 +163,7 @@ def test_a_still_hour_plays_as_two_seconds(tmp_path: Path) -> None:
 
 
 def test_a_pointer_that_moves_over_a_still_screen_is_shown(tmp_path: Path) -> None:
-    with display(tmp_path) as running, hands(running) as mover, recorder(running) as recording:
+    with display(tmp_path) as running, input_on(running) as mover, recorder(running) as recording:
         for step in range(20):
             mover.perform([PointerMotion(Point(100 + 20 * step, 300))])
             time.sleep(0.12)
@@ -179,10 +179,10 @@ def test_a_menu_that_is_open_for_a_moment_is_seen(tmp_path: Path) -> None:
         time.sleep(0.8)
         ended(recording, running)
         video = Catalog(running.folder / "films").video(A)
-    with av.open(str(video)) as film:
+    with av.open(str(video)) as container:
         shown = [
             (float(frame.time or 0), bool(frame.to_ndarray(format="rgb24")[160, 180, 0] > 128))
-            for frame in film.decode(video=0)
+            for frame in container.decode(video=0)
         ]
     opened = next(at for at, red in shown if red)
     closed = next(at for at, red in shown if at > opened and not red)

@@ -1,4 +1,4 @@
-"""Recordings as somebody sees them who talks to a desktop service, also when it dies."""
+"""Recordings over the API of a desktop service, also when the service dies."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def folder() -> Iterator[Path]:
     """A short path that every user may pass through."""
     with tempfile.TemporaryDirectory(prefix="dh-") as made:
         Path(made).chmod(0o711)
-        yield Path(made) / "desk"
+        yield Path(made) / "desktop"
 
 
 def start(desktop: Service, name: str = A, status: int = 200) -> Json:
@@ -74,8 +74,8 @@ def probed(path: Path, *wanted: str) -> Json:
         timeout=60,
     )
     assert found.stderr == b""
-    told: Json = json.loads(found.stdout)
-    return told
+    probed: Json = json.loads(found.stdout)
+    return probed
 
 
 def test_a_client_of_the_reference_gets_the_files_in_one_answer(
@@ -145,7 +145,7 @@ def test_parts_of_a_file_are_served_as_a_player_asks(desktop: Service) -> None:
     assert same.status_code == (304 if same.headers["etag"] == etag else 200)
 
 
-def test_secrets_are_masked_wherever_a_recording_tells_what_was_typed(
+def test_secrets_are_masked_wherever_a_recording_shows_typed_text(
     desktop: Service, tmp_path: Path
 ) -> None:
     secrets = "/api/v0/desktop/secrets"
@@ -164,8 +164,8 @@ def test_secrets_are_masked_wherever_a_recording_tells_what_was_typed(
     vtt = desktop.http.get(facts["steps_url"]).text
     assert "type tom ••••" in vtt
     video = fetched(desktop, facts["video_url"], tmp_path / "1.mp4").read_bytes()
-    told = [json.dumps(facts).encode(), vtt.encode(), video, desktop.errors.read_bytes()]
-    assert not any(b"correct horse" in each for each in told)
+    served = [json.dumps(facts).encode(), vtt.encode(), video, desktop.errors.read_bytes()]
+    assert not any(b"correct horse" in each for each in served)
     assert desktop.http.delete(secrets).status_code == 204
     assert desktop.get(secrets) == {"count": 0}
 
@@ -195,7 +195,7 @@ def test_ranges_that_players_and_caches_send_are_answered(desktop: Service) -> N
 
     etag = until(settled, "the index in front")
     size = facts["bytes"]
-    for asked, status, told in (
+    for asked, status, content_range in (
         ({"Range": "bytes=-4"}, 206, f"bytes {size - 4}-{size - 1}/{size}"),
         ({"Range": "bytes=0-1,4-7"}, 200, None),
         ({"Range": "bytes=7-4"}, 200, None),
@@ -205,13 +205,14 @@ def test_ranges_that_players_and_caches_send_are_answered(desktop: Service) -> N
         ({"If-None-Match": '"another"'}, 200, None),
     ):
         answer = desktop.http.get(address, headers=asked)
-        assert (answer.status_code, answer.headers.get("content-range")) == (status, told), asked
+        found = (answer.status_code, answer.headers.get("content-range"))
+        assert found == (status, content_range), asked
 
 
-def test_requests_that_cannot_be_answered_say_why(desktop: Service) -> None:
+def test_bad_requests_are_refused_with_the_reason(desktop: Service) -> None:
     path = "/api/v0/desktop/recording/"
     for verb in ("start", "stop"):
-        for body, told in (
+        for body, expected in (
             (b"{", {"message": "Failed to decode request body."}),
             (b"{}", {"message": "Missing recording_id."}),
             (
@@ -225,7 +226,7 @@ def test_requests_that_cannot_be_answered_say_why(desktop: Service) -> None:
             answer = desktop.http.post(
                 path + verb, content=body, headers={"Content-Type": "application/json"}
             )
-            assert (answer.status_code, answer.json()) == (400, told)
+            assert (answer.status_code, answer.json()) == (400, expected)
     unknown = {"message": "Recording not found.", "detail": "unknown recording ID"}
     assert stop(desktop, "f9999999-2222-3333-4444-555555555555", 404) == unknown
 
@@ -278,17 +279,17 @@ def test_fifty_readers_of_a_long_video_need_little_memory(folder: Path, tmp_path
     with service(tmp_path / "errors.log", "desktop", "--folder", str(folder)) as desktop:
         process = psutil.Process(desktop.process.pid).children()[0]
         before = process.memory_info().rss
-        everybody, enough = threading.Barrier(51), threading.Event()
+        barrier, enough = threading.Barrier(51), threading.Event()
 
         def read() -> None:
             with desktop.http.stream("GET", f"{RECORDINGS}/{A}/video") as video:
                 assert len(next(video.iter_raw(65536))) > 0
-                everybody.wait(20)
+                barrier.wait(20)
                 enough.wait(20)
 
         with ThreadPoolExecutor(50) as pool:
             readers = [pool.submit(read) for _ in range(50)]
-            everybody.wait(20)
+            barrier.wait(20)
             grown = process.memory_info().rss - before
             enough.set()
             for reader in readers:

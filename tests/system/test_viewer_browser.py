@@ -40,7 +40,7 @@ NOTE_STATES = """() => {
 
 @dataclass(frozen=True)
 class Stage:
-    """What all tests of this file share: a screen, what is typed there, and a browser."""
+    """Shared by all tests of this file: a screen, the text typed there, and a browser."""
 
     runner: asyncio.Runner
     server: XServer
@@ -102,7 +102,7 @@ async def serving(stage: Stage) -> AsyncIterator[list[APIRouter]]:
     status = APIRouter()
 
     @status.get("/api/v0/desktop")
-    async def told() -> dict[str, Any]:
+    async def desktop_status() -> dict[str, Any]:
         return {"lease": leasing.state()}
 
     with leasing.running(effects(watchers)):
@@ -126,7 +126,7 @@ async def watching(stage: Stage) -> AsyncIterator[tuple[Page, Service]]:
         yield page, service
 
 
-def test_the_canvas_shows_the_screen_and_the_page_says_so(stage: Stage) -> None:
+def test_the_canvas_shows_the_screen_and_the_page_its_status(stage: Stage) -> None:
     async def scenario() -> None:
         async with watching(stage) as (page, _):
             await expect(status_of(page)).to_have_text(LIVE)
@@ -181,7 +181,7 @@ def test_control_is_given_back_by_keys(stage: Stage) -> None:
     stage.play(scenario())
 
 
-def test_a_lost_stream_is_said_and_comes_back_with_the_service(stage: Stage) -> None:
+def test_a_lost_stream_is_shown_and_comes_back_with_the_service(stage: Stage) -> None:
     async def scenario() -> None:
         async with serving(stage) as routes, page_of(stage.browser) as page:
             async with Service(*routes) as service:
@@ -315,7 +315,7 @@ def test_text_of_any_script_goes_over_the_clipboard_both_ways(
             await expect(page.get_by_text("It is on the desktop's clipboard.")).to_be_visible()
             await page.get_by_role("button", name="Give back").click()
             await expect(text).to_be_hidden()
-            await asyncio.to_thread(until, lambda: nobody(desktop), "the end of control")
+            await asyncio.to_thread(until, lambda: uncontrolled(desktop), "the end of control")
             assert desktop.http.get(CLIPBOARD).text == TEXT
             backwards = TEXT[::-1]
             assert desktop.http.put(CLIPBOARD, json={"text": backwards}).is_success
@@ -327,5 +327,5 @@ def test_text_of_any_script_goes_over_the_clipboard_both_ways(
     stage.play(scenario())
 
 
-def nobody(desktop: services.Service) -> bool:
+def uncontrolled(desktop: services.Service) -> bool:
     return bool(desktop.get("/api/v0/desktop/lease")["holder"]["kind"] != "person")

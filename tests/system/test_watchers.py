@@ -1,4 +1,4 @@
-"""Those who look at a real desktop: many at once, and programs that others wrote."""
+"""Viewers of a real desktop: many at once, and RFB clients of other projects."""
 
 import asyncio
 import struct
@@ -127,7 +127,7 @@ def test_rfb_clients_of_others_see_and_type_by_their_tickets(
             client.mouse.move(300, 200)
             client.mouse.click()
             client.keyboard.write("never")
-            # An answer tells that what was said before was heard.
+            # A response proves that the server has processed the messages before it.
             assert (await client.screenshot()).shape == (1080, 1920, 4)
 
     async def drive_by_vncdotool() -> str:
@@ -153,10 +153,10 @@ def test_rfb_clients_of_others_see_and_type_by_their_tickets(
     played(look_only)
     assert desktop.act(action="cursor_position")["native_point"] == before
     assert desktop.get(LEASE)["holder"] == {"kind": "nobody"}
-    said = played(drive_by_vncdotool)
+    output = played(drive_by_vncdotool)
     with Image.open(tmp_path / "seen.png") as seen:
         # It leaves some of the rectangles of one colour black, however it is connected.
-        assert magenta_in(np.asarray(seen)) > 10_000, said
+        assert magenta_in(np.asarray(seen)) > 10_000, output
     assert desktop.http.delete(LEASE).is_success
     played(drive_by_asyncvnc)
     path = f"/api/v0/processes/{started['id']}/output?wait_for=exit"

@@ -73,7 +73,7 @@ def test_a_person_watches_takes_control_and_types_into_a_terminal(
 
 
 @pytest.mark.slow("a whole run, held up by a person")
-def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_told(
+def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_notified(
     plane: Service, chrome: str
 ) -> None:
     with plain_page(chrome) as page:
@@ -87,7 +87,7 @@ def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_told(
         page.get_by_label("Your name").press("Enter")
         give_back = page.get_by_role("button", name="Give back")
         expect(give_back).to_be_visible()
-        # However far the agent has come by now, it will look at its screen once more.
+        # However far the agent has come by now, it will take one more screenshot.
         plane.tool("message_agent", chat_id=chat, message="show it again")
         until(lambda: at_a_step(plane.get(path)), "its next step")
         give_back.click()

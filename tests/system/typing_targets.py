@@ -29,8 +29,8 @@ GTK_VIEW = Path(__file__).parents[1] / "data" / "gtk_view.py"
 GREETING = "\u00b7"
 
 
-class Place(Protocol):
-    """Where text is typed."""
+class TextTarget(Protocol):
+    """A field into which text is typed."""
 
     def received(self, text: str) -> str:
         """Type a text and return what arrived."""
@@ -68,7 +68,7 @@ class Terminal:
         return self.arrived(text)
 
     def arrived(self, text: str) -> str:
-        """What has come since, once it is as long as a text that somebody typed."""
+        """Return the text received since, once it is as long as a typed text."""
         wanted = self._length + len(text.encode())
         until(lambda: len(self._read()) >= wanted, f"{text[:40]!r}")
         found = self._read()[self._length :]
@@ -117,7 +117,7 @@ class TextArea:
         self._texts = texts
 
     def answers(self) -> bool:
-        """Whether the page has the keyboard."""
+        """Return whether the page has the keyboard focus."""
         typed(self._desktop, GREETING)
         self._desktop.act(action="key", text="F2", observe={"screenshot": False})
         return not self._texts.empty()
@@ -127,7 +127,7 @@ class TextArea:
         return self.held()
 
     def held(self) -> str:
-        """What it holds, which it gives away by this."""
+        """Return the text of the area and clear it."""
         self._desktop.act(action="key", text="F2", observe={"screenshot": False})
         while not (found := self._texts.get(timeout=4 * PATIENCE).lstrip(GREETING)):
             pass

@@ -1,4 +1,4 @@
-"""Watch a desktop as a program does, in raw RFB."""
+"""View a desktop as a program does, in raw RFB."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -23,12 +23,12 @@ def ticket(desktop: Service, role: str) -> str:
 
 
 def stream(desktop: Service, **query: str) -> str:
-    words = "&".join(f"{key}={value}" for key, value in query.items())
-    return f"{desktop.url.replace('http', 'ws', 1)}/api/v0/desktop/vnc?{words}"
+    parameters = "&".join(f"{key}={value}" for key, value in query.items())
+    return f"{desktop.url.replace('http', 'ws', 1)}/api/v0/desktop/vnc?{parameters}"
 
 
-async def greeted(socket: ClientConnection) -> None:
-    """Shake hands: when the server has named the desktop it hears what follows."""
+async def handshake(socket: ClientConnection) -> None:
+    """Complete the RFB handshake, up to ServerInit."""
     await socket.send(HELLO)
     received = b""
     while len(received) < 12 + 2 + 4 + 24:
@@ -52,7 +52,7 @@ def played(scenario: Coroutine[Any, Any, T]) -> T:
 
 
 def effects(watchers: Viewers) -> LeaseEffects:
-    """A desktop whose lease changes its watchers only."""
+    """Effects of a lease that only update the viewers."""
     return LeaseEffects(
         privacy=PrivacyMode(),
         release_input=lambda: None,
