@@ -6,7 +6,7 @@ import pytest
 from deskhand.tools.control_plane.settings import PREFIX, BadSetting, Settings, load
 
 DOCUMENTED = (Path(__file__).parents[3] / "docs" / "settings.md").read_text()
-HOME = Path("/home/somebody/.local/share/deskhand")
+HOME = Path("/home/ann/.local/share/deskhand")
 
 
 def test_defaults_are_usable() -> None:

@@ -344,7 +344,7 @@ def test_a_chat_without_a_desktop_or_no_chat_has_nothing_to_watch(tmp_path: Path
         for chat_id, expected in (
             (idle.id, (400, "Chat has no desktop.")),
             (lost.id, (404, "Desktop not found.")),
-            ("nobody", (404, "Chat not found.")),
+            ("unknown", (404, "Chat not found.")),
         ):
             status, body = await made.ask(f"/api/v0/chats/{chat_id}/desktop", kind="websocket")
             assert (status, body["message"]) == expected

@@ -10,7 +10,7 @@ from deskhand.tools.conversation.views import MessageView, StepView, UsageView
 from tests.tools.control_plane.fakes import Json, control_plane, file_view
 
 CHATS = "/api/v0/chats"
-NOBODY = str(uuid4())
+UNKNOWN_CHAT = str(uuid4())
 
 
 def step(chat_id: str) -> StepView:
@@ -284,11 +284,11 @@ def test_an_unknown_chat_is_not_found(tmp_path: Path, method: str, path: str) ->
     async def scenario() -> None:
         body = {"message": "a"} if path == "/messages" and method == "POST" else None
         async with control_plane(tmp_path).client() as client:
-            reply = await client.request(method, f"{CHATS}/{NOBODY}{path}", json=body)
+            reply = await client.request(method, f"{CHATS}/{UNKNOWN_CHAT}{path}", json=body)
         assert reply.status_code == 404
         assert reply.json() == {
             "message": "Chat not found.",
-            "detail": f"no chat has the id {NOBODY}",
+            "detail": f"no chat has the id {UNKNOWN_CHAT}",
         }
 
     asyncio.run(scenario())
@@ -325,7 +325,7 @@ def test_a_question_is_answered(tmp_path: Path) -> None:
             assert (await client.post(path, json={"answer": "Yes"})).json()["id"] == chat.id
             assert (await client.post(path, json={"answer": " "})).status_code == 400
             assert (await client.post(path, json={"text": "Yes"})).status_code == 400
-            missing = await client.post(f"{CHATS}/{NOBODY}/answer", json={"answer": "Yes"})
+            missing = await client.post(f"{CHATS}/{UNKNOWN_CHAT}/answer", json={"answer": "Yes"})
             assert missing.status_code == 404
         assert made.chats.asked == [("answer", chat.id, "Yes")]
 

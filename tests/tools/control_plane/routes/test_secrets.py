@@ -15,9 +15,9 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
     async def scenario() -> None:
         secrets = SecretStore()
         async with control_plane(tmp_path, pages=[router(secrets)]).client() as client:
-            nobodys = {"chats": None, "domains": None}
+            unlimited = {"chats": None, "domains": None}
             put = await client.put(f"{SECRETS}/mail", json={"value": "correct horse"})
-            assert (put.status_code, put.json()) == (200, {"name": "mail", **nobodys})
+            assert (put.status_code, put.json()) == (200, {"name": "mail", **unlimited})
             given = {"chats": ["a", "b"], "domains": ["bank.example", "localhost"]}
             some = {"value": "battery staple", **given}
             put = await client.put(f"{SECRETS}/bank", json=some)
