@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.system.installing import FOREIGN, Installation, install
-from tests.system.services import Service, service
+from tests.system.services import SLOWNESS, Service, service
 
 pytestmark = [
     pytest.mark.x11,
@@ -136,8 +136,11 @@ def test_every_square_was_hit_at_its_native_place(demo: Shown) -> None:
 def test_the_late_square_was_seen_in_the_picture_of_the_click_before_it(demo: Shown) -> None:
     actions = [step["action"] or step["tool"] for step in demo.result["steps"]]
     clicks = [index for index, action in enumerate(actions) if action == "left_click"]
-    # Second square, then the third that comes 700 ms late: nothing was done in between.
-    assert clicks[2] == clicks[1] + 1, actions
+    # The third square appears 700 ms after the second click, and the screenshot of that click waits
+    # for it. On a machine that is declared slow the page's timer may fire after the settle rule
+    # gives up; then the agent waits once.
+    between = actions[clicks[1] + 1 : clicks[2]]
+    assert between in ([[]] if SLOWNESS == 1 else [[], ["wait"]]), actions
 
 
 def test_every_picture_the_model_was_sent_was_a_model_sized_png(demo: Shown) -> None:
