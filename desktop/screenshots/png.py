@@ -9,12 +9,20 @@ the bands (RFC 1950).
 import struct
 import zlib
 from collections.abc import Iterable
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deskhand.desktop.geometry import Size
+
+_checksums: Any = zlib
+with suppress(ImportError):
+    from isal import isal_zlib
+
+    _checksums = isal_zlib
+
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Bit depth 8, colour type 2 (RGB), deflate, adaptive filters, no interlace.
@@ -92,4 +100,5 @@ def joined_adler(first: int, second: int, second_length: int) -> int:
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    crc = _checksums.crc32(data, _checksums.crc32(kind))
+    return b"".join((struct.pack(">I", len(data)), kind, data, struct.pack(">I", crc)))

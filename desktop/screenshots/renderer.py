@@ -11,10 +11,11 @@ A band is *stale* if its rows differ from the last frame, or if the pointer was 
 a band alone gives the same bits as scaling the whole screen only where no source row belongs to two
 bands; for other sizes every change makes all bands anew. Regions, JPEG and WebP have no bands.
 
-Invariant: the bytes decode to the same pixels whichever case applied.
+Invariant: the bytes are the same whichever case applied.
 """
 
 import io
+import struct
 import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -54,6 +55,8 @@ _FASTEST = 1
 """Compression level: the latency of a screenshot matters more than its size."""
 # Window bits of zlib; the negative value selects raw deflate without a zlib header.
 _RAW_DEFLATE = -15
+# Bytes of a band that are stored, not compressed; ISA-L hashes 4 bytes.
+_STORED = 8
 # Above this share of the raw size the content is a photograph, for which the Up filter is better.
 _POORLY_COMPRESSED = 0.35
 
@@ -275,7 +278,17 @@ def _compressed_bands(pixels: NDArray[np.uint8]) -> list[Band]:
 
 
 def _deflated(rows: NDArray[np.uint8]) -> bytes:
-    stream = _deflate.compressobj(_FASTEST, _deflate.DEFLATED, _RAW_DEFLATE)
-    data: bytes = stream.compress(rows.data)
+    """Return raw deflate data that depends on the rows only.
+
+    ISA-L hashes the third byte of a stream without history together with a register that holds the
+    address of the stream (``write_first_byte`` in igzip_icf_body_h1_gr_bt.asm), so that its matches
+    differ between calls. The first bytes are therefore a stored block (RFC 1951, section 3.2.4),
+    and the history of the rest.
+    """
+    content = rows.reshape(-1)
+    first = content[:_STORED].tobytes()
+    stream = _deflate.compressobj(_FASTEST, _deflate.DEFLATED, _RAW_DEFLATE, zdict=first)
+    header = struct.pack("<BHH", 0, len(first), len(first) ^ 0xFFFF)
+    data = stream.compress(content[_STORED:].data)
     # A full flush ends at a byte boundary and resets the window, so bands can be exchanged.
-    return data + bytes(stream.flush(_deflate.Z_FULL_FLUSH))
+    return b"".join((header, first, data, stream.flush(_deflate.Z_FULL_FLUSH)))

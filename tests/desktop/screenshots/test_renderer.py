@@ -183,6 +183,27 @@ def test_halves_scaled_apart_have_the_pixels_of_the_whole(size: Size) -> None:
     assert np.array_equal(decoded(by_two), decoded(at_once))
 
 
+def test_equal_frames_have_equal_bytes_wherever_the_compressor_is_in_memory() -> None:
+    # 100 bands whose second row has the matches at the first bytes of the band.
+    size = Size(64, 2400)
+    content = np.random.default_rng(4).integers(0, 256, (100, 1, 64, 4), np.uint8)
+    seen = frame(np.repeat(content, 24, axis=1).reshape(*size[::-1], 4))
+    occupied = []
+    found = set()
+    for _ in range(400):
+        found.add(ScreenshotRenderer().render(seen, size=size))
+        # The next compressor finds the place of the last one taken.
+        occupied.append(bytes(82_500))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("size", [Size(1, 1), Size(2, 1), Size(1, 2), Size(3, 1), Size(1, 49)])
+def test_the_smallest_pictures_are_exact(size: Size) -> None:
+    content = pixels(size, seed=3)
+    made = decoded(ScreenshotRenderer().render(frame(content), size=size))
+    assert np.array_equal(made, content[:, :, 2::-1])
+
+
 def test_a_moved_pointer_alone_makes_a_new_picture() -> None:
     pictures, content = ScreenshotRenderer(), pixels()
     first = pictures.render(frame(content), size=MODEL, pointer=pointer(10, 10))
