@@ -295,28 +295,42 @@ class XTestInput:
         modifiers.note(keysym, False)
 
     def _tap(self, keysym: int, modifiers: "_Modifiers") -> None:
+        bound = self._bindings.find(keysym)
+        if bound is not None:
+            self._tap_bound(bound, keysym, modifiers)
+            return
+        key = self._keymap.find(keysym)
+        if key is None:
+            raise UntypableText(_character(keysym))
+        shift = key.shift
+        if modifiers.lock and self._keymap.inverts_with_lock(keysym):
+            shift = not shift
         pressed: list[int] = []
-        code = self._bindings.find(keysym)
-        if code is None:
-            key = self._keymap.find(keysym)
-            if key is None:
-                raise UntypableText(_character(keysym))
-            code = key.code
-            shift = key.shift
-            if modifiers.lock and self._keymap.inverts_with_lock(keysym):
-                shift = not shift
-            if key.level3 and not modifiers.level3:
-                pressed.append(self._code(LEVEL3_SHIFT))
-            if shift and not modifiers.shift:
-                pressed.append(self._code(SHIFT))
+        if key.level3 and not modifiers.level3:
+            pressed.append(self._code(LEVEL3_SHIFT))
+        if shift and not modifiers.shift:
+            pressed.append(self._code(SHIFT))
         for modifier in pressed:
             self._fake(_KEY_PRESS, modifier)
-        self._fake(_KEY_PRESS, code)
-        self._fake(_KEY_RELEASE, code)
+        self._strike(key.code)
         for modifier in reversed(pressed):
             self._fake(_KEY_RELEASE, modifier)
         if keysym == CAPS_LOCK:
             modifiers.lock = not modifiers.lock
+
+    def _tap_bound(self, code: int, keysym: int, modifiers: "_Modifiers") -> None:
+        # The key type of a spare keycode does not consume Lock, so clients turn its letter into a
+        # capital. Caps Lock is therefore off while a small letter is typed.
+        caps_lock = self._keymap.find(CAPS_LOCK)
+        if not modifiers.lock or caps_lock is None or not _is_small_letter(keysym):
+            self._strike(code)
+            return
+        for struck in (caps_lock.code, code, caps_lock.code):
+            self._strike(struck)
+
+    def _strike(self, code: int) -> None:
+        self._fake(_KEY_PRESS, code)
+        self._fake(_KEY_RELEASE, code)
 
     def _code(self, keysym: int) -> int:
         bound = self._bindings.find(keysym)
@@ -370,6 +384,12 @@ def _find_rfb_keyboard(connection: Any) -> tuple[int, int] | None:
         if found.name.to_string() == "TigerVNC keyboard":
             return extension.first_event + _XI_KEY_RELEASE, found.deviceid
     return None
+
+
+def _is_small_letter(keysym: int) -> bool:
+    # Only keysyms of Latin-1 and Unicode are code points.
+    character = _character(keysym) if keysym < 256 or keysym >= _UNICODE else ""
+    return character.upper() != character
 
 
 def _character(keysym: int) -> str:

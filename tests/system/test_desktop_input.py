@@ -111,6 +111,14 @@ def test_caps_lock_does_not_change_what_is_typed(tmp_path: Path) -> None:
         assert xterm.finish() == "abC 12!\nabC\n"
 
 
+def test_caps_lock_does_not_change_foreign_letters(tmp_path: Path) -> None:
+    with display(tmp_path) as running, terminal(running) as xterm:
+        xterm.input_device.perform([Tap(CAPS_LOCK), *typed("aéÉжß日C\n")])
+        xterm.input_device.perform(typed("éb\n"))
+        xterm.input_device.perform([Tap(CAPS_LOCK), *typed("éb\n")])
+        assert xterm.finish() == "aéÉжß日C\néb\néb\n"
+
+
 def test_a_held_shift_is_neither_doubled_nor_released(tmp_path: Path) -> None:
     with display(tmp_path) as running, terminal(running) as xterm:
         xterm.input_device.perform([KeyPress(SHIFT), *typed("aB"), *typed("c"), KeyRelease(SHIFT)])
