@@ -1,1 +1,1 @@
-"""Widgets of applications over AT-SPI: tree, refs, focus; password fields; host of the page."""
+"""Widgets over AT-SPI: tree, refs, focus; password fields; host of the page that may get a text."""

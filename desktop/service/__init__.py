@@ -1,1 +1,1 @@
-"""Composition and serving of everything for one display or for an attached screen."""
+"""One desktop composed and served; preloads files and libraries before the change of user."""

@@ -1,1 +1,1 @@
-"""The RFB proxy: message parser, permissions, viewers, proxy."""
+"""The RFB proxy: parser, permissions, viewers, relay that reads no more than a viewer accepts."""

@@ -1,1 +1,1 @@
-"""uvicorn as we run it: socket, limits, shutdown, access log, JSON log."""
+"""uvicorn as we run it: socket, limits, WebSocket buffers and errors, shutdown, access/JSON log."""
