@@ -15,6 +15,7 @@ from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.screenshots.etags import etags
 from deskhand.desktop.tool_calls.caller import caller_of, instance_of
 from deskhand.desktop.tool_calls.once import OncePerCall
+from deskhand.desktop.tool_calls.schema import CALL_HEADERS
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
@@ -133,7 +134,10 @@ def _picture(taken: ScreenshotResult, space: Space) -> Response:
 
 def _body(schema: Json) -> Json:
     content = {"application/json": {"schema": schema}}
-    return {"requestBody": {"required": True, "content": content}}
+    return {
+        "parameters": CALL_HEADERS,
+        "requestBody": {"required": True, "content": content},
+    }
 
 
 _ERRORS: dict[int | str, Json] = {

@@ -10,7 +10,6 @@ from deskhand.desktop.actions.requests import ActionRequest, BatchRequest, pictu
 from deskhand.desktop.errors import ActionFailed
 from deskhand.desktop.screenshots.options import View, view
 from deskhand.desktop.tool_calls.caller import Caller
-from deskhand.desktop.tool_calls.errors import CallRefused
 from deskhand.desktop.tool_calls.identity import action_identity
 from deskhand.desktop.tool_calls.journal import Answer
 from deskhand.desktop.tool_calls.once import OncePerCall, Progress
@@ -52,10 +51,7 @@ class ActionResponder:
             CallRefused: If the call may have been performed already, or its id has other input.
         """
         call = action_identity(self._caller)
-        # The client names the instance that it sent the call to first. Another instance cannot know
-        # whether the call ran there.
-        if instance and instance != self._computer.instance_id and not once.knows(call):
-            raise CallRefused.unknown("It was sent to another instance of this desktop before.")
+        once.check_instance(call, instance, self._computer.instance_id)
         (status, body), fresh = await once.run(call, digest, self._act)
         return (status, body) if fresh else (status, await self._replayed(body))
 

@@ -31,13 +31,27 @@ class DesktopDirectory:
 
     @property
     def recordings(self) -> Path:
-        """Recordings, one directory each; they alone are kept when the desktop ends."""
+        """Recordings, one directory each; they are kept when the desktop ends."""
         return self.path / "recordings"
 
     @property
     def work(self) -> Path:
         """The working directory of commands that name none."""
         return self.path / "work"
+
+    @property
+    def action_journal(self) -> Path:
+        """File of the actions that were executed; the next service on the directory reads it."""
+        return self.path / "calls.jsonl"
+
+    @property
+    def detached_journal(self) -> Path:
+        """The same for process starts and changes of files."""
+        return self.path / "tool-calls.jsonl"
+
+    def is_in(self, root: Path) -> bool:
+        """Return True for a directory of Deskhand's own, False for one that the user chose."""
+        return self.path.parent == root
 
     def make(self, account: Account) -> None:
         """Create the directory and its parts, readable by ``account`` alone.
@@ -74,10 +88,17 @@ class DesktopDirectory:
                 if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
                     os.chown(name, *owner, dir_fd=folder, follow_symlinks=False)
 
-    def clear(self) -> None:
-        """Remove all but recordings, and the whole directory when there are none."""
+    def clear(self, *, keep_calls: bool = False) -> None:
+        """Remove all but recordings, and the whole directory when there are none.
+
+        With ``keep_calls`` journals that hold a call are kept too: the next service on this
+        directory must not execute the calls again.
+        """
+        kept = {self.recordings}
+        if keep_calls:
+            kept |= {path for path in (self.action_journal, self.detached_journal) if _full(path)}
         for path in self.path.iterdir() if self.path.exists() else ():
-            if path == self.recordings:
+            if path in kept:
                 continue
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
@@ -89,6 +110,11 @@ class DesktopDirectory:
             with suppress(PermissionError):
                 if path.exists() and not any(path.iterdir()):
                     path.rmdir()
+
+
+def _full(path: Path) -> bool:
+    # A link in this place was made by the desktop's user.
+    return not path.is_symlink() and path.is_file() and path.stat().st_size > 0
 
 
 def _own(folder: Path, account: Account, flags: int = 0) -> None:

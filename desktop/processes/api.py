@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
-from deskhand.desktop.tool_calls.caller import Touched, chat_of
+from deskhand.desktop.tool_calls.caller import Touched, chat_of, instance_of
 from deskhand.desktop.tool_calls.errors import (
     CallRefused,
     MalformedCall,
@@ -64,10 +64,12 @@ class _Route(APIRoute):
         return refusing
 
 
-def router(registry: Registry, streams: EventStreams | None = None) -> APIRouter:
-    """Return the routes over ``registry``."""
+def router(
+    registry: Registry, streams: EventStreams | None = None, instance: str = ""
+) -> APIRouter:
+    """Return the routes over ``registry``, which belongs to this instance of the service."""
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["processes"])
-    _add_control(routes, registry)
+    _add_control(routes, registry, instance)
     _add_cancels(routes, registry)
     _add_input(routes, registry)
     _add_views(routes, registry)
@@ -75,13 +77,14 @@ def router(registry: Registry, streams: EventStreams | None = None) -> APIRouter
     return routes
 
 
-def _add_control(routes: APIRouter, registry: Registry) -> None:
+def _add_control(routes: APIRouter, registry: Registry, instance: str) -> None:
     @routes.post("/processes/start", openapi_extra=schema.START)
     async def start(request: Request) -> Json:
         """Start ``sh -c command``; answers as soon as it runs."""
         chat = chat_of(request.headers)
         asked = start_request(await request.body())
         call = identity_of(request.headers, chat, body=asked.tool_call_id, age_ms=asked.call_age_ms)
+        registry.once.check_instance(call, instance_of(request.headers), instance)
         process_id, fresh = await registry.start(asked, chat, call)
         answer: Json = {"id": process_id, "started": True, "attached": not fresh}
         with suppress(UnknownProcess):  # attached to one that was forgotten meanwhile

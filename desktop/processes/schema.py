@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from deskhand.desktop.tool_calls.schema import CALL_HEADERS
+
 from .requests import LARGEST_TERMINAL, LONGEST_WAIT_MS, SIGNALS
 
 Json = dict[str, Any]
@@ -51,8 +53,10 @@ START = _body(
         "call_age_ms": _described(_COUNT, "How long ago the call was first sent."),
     },
 )
+START["parameters"] = CALL_HEADERS
 START["responses"] = {
-    "500": {"description": "The system would not start it: no such directory, or no shell."}
+    "409": {"description": "The call's id was used otherwise, or its outcome is not known."},
+    "500": {"description": "The system would not start it: no such directory, or no shell."},
 }
 SIGNAL = _body(
     ["signal"],

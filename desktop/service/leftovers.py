@@ -88,10 +88,10 @@ def _clean(root: Path, numbers: Sequence[int]) -> None:
                 living.add(Path(text).resolve())
                 continue
             _end_processes(path.name)
-            folder = Path(lock.read())
+            folder = DesktopDirectory(Path(lock.read()))
             # A directory that the user chose with --folder is left to the user.
-            if folder.parent == root:
-                _clear(DesktopDirectory(folder))
+            if folder.is_in(root):
+                _clear(folder)
             path.unlink()
     for path in () if starting else folders:
         if path.resolve() not in living:

@@ -110,7 +110,7 @@ class CommonParts:
         self.privacy = PrivacyMode()
         self.redactor = SecretRedactor()
         self.tally = Tally()
-        self.once = OncePerCall(path / "calls.jsonl")
+        self.once = OncePerCall(context.directory.action_journal)
         self.closing = asyncio.Event()
         self.streams = EventStreams(self.closing)
         # File watches are counted apart, so that they cannot use up the streams of commands'
@@ -171,7 +171,7 @@ class CommonParts:
         git: "GitParts | None" = None,
     ) -> Registry:
         """Open the registry of commands; with ``git`` it notes the paths that they touch."""
-        settings = process_settings(self.context.settings, self.context.directory.path, cgroup)
+        settings = process_settings(self.context.settings, self.context.directory, cgroup)
         registry = (
             Registry(environment, settings)
             if git is None

@@ -49,7 +49,7 @@ def run(settings: DesktopSettings) -> int:
 def _serve(settings: DesktopSettings, parent: int) -> int:
     instance = secrets.token_hex(8)
     root = run_root(os.geteuid(), os.environ)
-    folder = DesktopDirectory(settings.folder or root / instance[:8])
+    folder = DesktopDirectory((settings.folder or root / instance[:8]).absolute())
     numbers = user_numbers(os.environ)
     with ExitStack() as stack:
         open_root(root)
@@ -57,7 +57,7 @@ def _serve(settings: DesktopSettings, parent: int) -> int:
         stack.enter_context(alive(root, instance, folder))
         account = stack.enter_context(claimed(settings.user, USER_LOCKS, numbers))
         folder.make(account)
-        stack.callback(folder.clear)
+        stack.callback(folder.clear, keep_calls=not folder.is_in(root))
         if account.numbered:
             # The user is this desktop's alone: a process of it is left from an earlier desktop,
             # and could read this one's memory.
@@ -83,7 +83,7 @@ def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
     """Serve a screen that exists already, with the rights and the session of the caller."""
     instance = secrets.token_hex(8)
     root = run_root(os.geteuid(), os.environ)
-    folder = DesktopDirectory(settings.folder or root / instance[:8])
+    folder = DesktopDirectory((settings.folder or root / instance[:8]).absolute())
     numbers = user_numbers(os.environ)
     with ExitStack() as stack:
         open_root(root)
@@ -92,7 +92,7 @@ def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
         own = pwd.getpwuid(os.geteuid()).pw_name
         account = stack.enter_context(claimed(own, USER_LOCKS))
         folder.make(account)
-        stack.callback(folder.clear)
+        stack.callback(folder.clear, keep_calls=not folder.is_in(root))
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))
         token = _token(settings.token_file)
         end_with_parent(parent)

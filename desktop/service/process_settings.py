@@ -2,17 +2,20 @@
 
 from pathlib import Path
 
+from deskhand.desktop.isolation.data_dir import DesktopDirectory
 from deskhand.desktop.processes.cgroup_choice import Choice
 from deskhand.desktop.processes.registry import ProcessSettings
 from deskhand.desktop.processes.spawn import ResourceLimits
 from deskhand.desktop.settings import DesktopSettings
 
 
-def process_settings(settings: DesktopSettings, folder: Path, cgroup: Choice) -> ProcessSettings:
-    """Return the settings for commands whose output and journal are kept in ``folder``."""
+def process_settings(
+    settings: DesktopSettings, directory: DesktopDirectory, cgroup: Choice
+) -> ProcessSettings:
+    """Return the settings for commands whose output and journal are kept in ``directory``."""
     return ProcessSettings(
-        output_folder=folder / "processes",
-        journal=folder / "tool-calls.jsonl",
+        output_folder=directory.path / "processes",
+        journal=directory.detached_journal,
         limits=ResourceLimits(
             nice=settings.command_nice,
             memory_bytes=settings.command_memory_bytes,

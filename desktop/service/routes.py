@@ -106,7 +106,7 @@ def application(
             *(recording.recorder, recording.catalog, common.closing.is_set),
             recording.step_log.written,
         ),
-        processes_router(parts.registry, common.streams),
+        processes_router(parts.registry, common.streams, context.instance),
         _files(common, parts, screen, git),
         *_git(common, git),
         docs_router(),

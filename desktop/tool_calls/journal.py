@@ -3,12 +3,14 @@
 The file is JSON lines. A call is written when it begins and when it is answered. There are two
 formats, and a journal reads both:
 
-- actions: ``["began", chat, call, digest, at]`` and
-  ``["ended", chat, call, digest, at, status, body]``
-- detached calls: ``{"chat", "call", "digest", "at"}`` and ``{"chat", "call", "answer", "at"}``
+- actions: ``["began", chat, call, digest, at, generation]`` and
+  ``["ended", chat, call, digest, at, generation, status, body]``
+- detached calls: ``{"chat", "call", "digest", "at", "generation"}`` and
+  ``{"chat", "call", "answer", "at", "generation"}``
 
-``at`` is seconds since the epoch, because the file outlives the process. A disk that cannot be
-written costs the memory of calls; it never prevents a call.
+``at`` is seconds since the epoch, because the file outlives the process. ``generation`` is the
+fencing number under which the call was sent, 0 while nothing counts it; files of earlier versions
+have none. A disk that cannot be written costs the memory of calls; it never prevents a call.
 """
 
 import json
@@ -40,6 +42,7 @@ class _Entry:
     at: float
     answer: Answer | None = None
     """None: the call began, and its outcome is not known."""
+    generation: int = 0
 
 
 class Journal:
@@ -143,12 +146,14 @@ class Journal:
 
     def _restore(self, line: Any) -> None:
         match line:
+            case [_, chat, call, digest, at, generation, status, body]:
+                entry = _Entry(digest, at, (status, body), generation)
             case [_, chat, call, digest, at, status, body]:
                 entry = _Entry(digest, at, (status, body))
-            case [_, chat, call, digest, at]:
-                entry = _Entry(digest, at)
+            case [_, chat, call, digest, at, *generations]:
+                entry = _Entry(digest, at, None, *generations)
             case {"chat": chat, "call": call, "digest": digest, "at": at}:
-                entry = _Entry(digest, at)
+                entry = _Entry(digest, at, None, line.get("generation", 0))
             # Without its begin an answer has no digest, so repetitions could not be compared with
             # it.
             case {"chat": chat, "call": call, "answer": [status, body], "at": at}:
@@ -184,7 +189,9 @@ class Journal:
         chat, call = key
         if not self._detached:
             kind = _BEGAN if entry.answer is None else _ENDED
-            return [kind, chat, call, entry.digest, entry.at, *(entry.answer or ())]
+            facts = (entry.digest, entry.at, entry.generation)
+            return [kind, chat, call, *facts, *(entry.answer or ())]
+        end = {"at": entry.at, "generation": entry.generation}
         if entry.answer is None:
-            return {"chat": chat, "call": call, "digest": entry.digest, "at": entry.at}
-        return {"chat": chat, "call": call, "answer": entry.answer, "at": entry.at}
+            return {"chat": chat, "call": call, "digest": entry.digest, **end}
+        return {"chat": chat, "call": call, "answer": entry.answer, **end}

@@ -128,6 +128,18 @@ class OncePerCall:
             return False
         return self._table.knows(call.key, self._clock()) or self._journal.answered(call.key)
 
+    def check_instance(self, call: Identity | None, sent_to: str, own: str) -> None:
+        """Refuse a call that was sent to another instance first and is not recorded here.
+
+        Instance ``own`` cannot know whether the call was executed there. ``sent_to`` is empty if
+        the request names no instance.
+
+        Raises:
+            CallRefused: If the call may have been executed.
+        """
+        if sent_to and sent_to != own and not self.knows(call):
+            raise CallRefused.unknown("It was sent to another instance of this desktop before.")
+
     def cancel(self, call: Identity) -> asyncio.Task[Any] | Answer | None:
         """Keep a call from beginning; return the task of one that has, or the recorded answer.
 

@@ -76,6 +76,27 @@ def test_clearing_keeps_recordings_only(tmp_path: Path) -> None:
     assert [path.name for path in folder.path.iterdir()] == ["recordings"]
 
 
+def test_clearing_keeps_the_journals_that_hold_a_call_if_asked_to(tmp_path: Path) -> None:
+    folder = DesktopDirectory(tmp_path / "d")
+    for _ in range(2):
+        folder.make(ME)
+        folder.action_journal.write_text("a call")
+        folder.detached_journal.write_text("")
+        folder.clear(keep_calls=True)
+        assert list(folder.path.iterdir()) == [folder.action_journal]
+    (folder.path / "secret").write_text("of another user")
+    folder.detached_journal.symlink_to(folder.path / "secret")
+    folder.clear(keep_calls=True)
+    assert list(folder.path.iterdir()) == [folder.action_journal]
+    folder.clear()
+    assert not folder.path.exists()
+
+
+def test_a_folder_that_the_user_chose_is_not_in_the_run_root(tmp_path: Path) -> None:
+    assert DesktopDirectory(tmp_path / "0123abcd").is_in(tmp_path)
+    assert not DesktopDirectory(tmp_path / "mine" / "d").is_in(tmp_path)
+
+
 def test_clearing_removes_an_empty_folder_and_twice_is_fine(tmp_path: Path) -> None:
     folder = DesktopDirectory(tmp_path / "d")
     folder.make(ME)

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -110,27 +111,29 @@ def test_the_file_of_actions_is_compacted_while_it_grows(tmp_path: Path) -> None
         (
             False,
             [
-                '["began", "chat", "call", "d", 1800000000.0]',
-                '["ended", "chat", "call", "d", 1800000001.0, 200, {"output": "done"}]',
+                '["began", "chat", "call", "d", 1800000000.0, 0]',
+                '["ended", "chat", "call", "d", 1800000001.0, 0, 200, {"output": "done"}]',
             ],
-            ['["ended", "chat", "call", "d", 1800000001.0, 200, {"output": "done"}]'],
+            ['["ended", "chat", "call", "d", 1800000001.0, 0, 200, {"output": "done"}]'],
         ),
         (
             True,
             [
-                '{"chat": "chat", "call": "call", "digest": "d", "at": 1800000000.0}',
+                '{"chat": "chat", "call": "call", "digest": "d",'
+                ' "at": 1800000000.0, "generation": 0}',
                 '{"chat": "chat", "call": "call", "answer": [200, {"output": "done"}],'
-                ' "at": 1800000001.0}',
+                ' "at": 1800000001.0, "generation": 0}',
             ],
             [
-                '{"chat": "chat", "call": "call", "digest": "d", "at": 1800000000.0}',
+                '{"chat": "chat", "call": "call", "digest": "d",'
+                ' "at": 1800000000.0, "generation": 0}',
                 '{"chat": "chat", "call": "call", "answer": [200, {"output": "done"}],'
-                ' "at": 1800000000.0}',
+                ' "at": 1800000000.0, "generation": 0}',
             ],
         ),
     ],
 )
-def test_each_format_is_written_as_ever_and_read_again(
+def test_each_format_is_written_and_read_again(
     tmp_path: Path, detached: bool, written: list[str], compacted: list[str]
 ) -> None:
     file, wall = tmp_path / "calls.jsonl", Wall()
@@ -142,6 +145,45 @@ def test_each_format_is_written_as_ever_and_read_again(
     assert Journal(file, wall, detached=detached).earlier(KEY, "d") == ANSWER
     assert lines(file) == compacted
     assert Journal(file, wall, detached=detached).earlier(KEY, "d") == ANSWER
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        [
+            '["began", "chat", "call", "d", 1800000000.0]',
+            '["ended", "chat", "call", "d", 1800000001.0, 200, {"output": "done"}]',
+        ],
+        [
+            '{"chat": "chat", "call": "call", "digest": "d", "at": 1800000000.0}',
+            '{"chat": "chat", "call": "call", "answer": [200, {"output": "done"}],'
+            ' "at": 1800000001.0}',
+        ],
+    ],
+)
+def test_files_of_earlier_versions_are_of_generation_0(tmp_path: Path, written: list[str]) -> None:
+    file, detached = tmp_path / "calls.jsonl", written[0].startswith("{")
+    file.write_text("\n".join(written))
+    for _ in range(2):
+        journal = Journal(file, Wall(), detached=detached)
+        assert journal.earlier(KEY, "d") == ANSWER
+        assert refused(journal, "other").code == "input_mismatch"
+    file.write_text(written[0])
+    assert refused(Journal(file, Wall(), detached=detached)).code == "outcome_unknown"
+
+
+@pytest.mark.parametrize("detached", [False, True])
+def test_the_generation_of_a_call_is_kept(tmp_path: Path, detached: bool) -> None:
+    file = tmp_path / "calls.jsonl"
+    journal = Journal(file, Wall(), detached=detached)
+    journal.began(KEY, "d")
+    journal.began(("chat", "open"), "d")
+    journal.ended(KEY, "d", ANSWER)
+    file.write_text(re.sub(r'(1800000000.0, (?:"generation": )?)0', r"\g<1>7", file.read_text()))
+    for _ in range(2):
+        journal = Journal(file, Wall(), detached=detached)
+        assert journal.earlier(KEY, "d") == ANSWER
+        assert {generation(line) for line in lines(file)} == {7}
 
 
 @pytest.mark.parametrize("detached", [False, True])
@@ -235,6 +277,12 @@ def outcome(journal: Journal, call: str) -> Any:
         return journal.earlier(("chat", call), "d")
     except CallRefused as error:
         return error.code
+
+
+def generation(line: str) -> int:
+    found: Any = json.loads(line)
+    number: int = found["generation"] if isinstance(found, dict) else found[5]
+    return number
 
 
 def at(line: str) -> float:
