@@ -99,7 +99,7 @@ def _add_control(routes: APIRouter, registry: Registry, instance: str) -> None:
     async def signal(process_id: str, request: Request) -> Json:
         """Signal a process with everything that it started; does not wait for its end."""
         chat = chat_of(request.headers)
-        registry.check(process_id, chat)
+        # The body first: by then a process of another chat and an unknown one are answered alike.
         asked = signal_request(await request.body())
         record = registry.find(process_id, chat)
         await registry.signal(record, asked)

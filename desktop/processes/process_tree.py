@@ -74,12 +74,15 @@ def _wait_gone(family: Family, deadline: float, clock: Callable[[], float]) -> b
             poll = select.poll()
             for pidfd in members:
                 poll.register(pidfd, select.POLLIN)
-            for _ in members:
+            living = len(members)
+            while living:
                 left = deadline - clock()
                 if left <= 0:
                     return False
+                # One poll returns the ends of all processes that ended meanwhile.
                 for pidfd, _event in poll.poll(left * 1000):
                     poll.unregister(pidfd)
+                    living -= 1
 
 
 def _members(family: Family, files: ExitStack) -> Collection[int]:

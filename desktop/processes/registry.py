@@ -158,16 +158,10 @@ class Registry:
         Raises:
             UnknownProcess: Also for a process of another chat, whose existence is not disclosed.
         """
-        self.check(process_id, chat)
-        if process_id not in self._records:
-            raise UnknownProcess(process_id)
-        return self._records[process_id]
-
-    def check(self, process_id: str, chat: CallingChat | None) -> None:
-        """Raise UnknownProcess for a process of another chat."""
         record = self._records.get(process_id)
-        if record and chat and record.chat and record.chat.id != chat.id:
+        if record is None or (chat and record.chat and record.chat.id != chat.id):
             raise UnknownProcess(process_id)
+        return record
 
     def listing(self, chat: CallingChat | None, offset: int = 0, limit: int = 10) -> Listing:
         """Return running processes first, then the newest; with a chat, only its own."""

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from uuid import uuid4
 
 import pytest
@@ -50,6 +51,16 @@ def test_patience_has_an_end(mark: str) -> None:
     with sleeper(mark) as child:
         assert not groups.wait_gone(family, 0.0, time.monotonic)
         child.kill()
+
+
+def test_processes_that_end_together_do_not_use_up_the_grace_period(mark: str) -> None:
+    family, begun = groups.Family(markers=(mark.encode(),)), time.monotonic()
+    with ExitStack() as stack:
+        children = [stack.enter_context(sleeper(mark)) for _ in range(20)]
+        assert groups.end(family, LIMIT, time.monotonic)
+        # The limit on liveness: a wait for events that were seen already lasts until the deadline.
+        assert time.monotonic() - begun < LIMIT
+        assert {child.wait(LIMIT) for child in children} == {-signal.SIGTERM}
 
 
 def test_a_process_that_ignores_sigterm_is_killed(mark: str) -> None:

@@ -61,6 +61,18 @@ def refused(answer: httpx2.Response, status: int, message: str) -> str:
     return str(body.get("detail", ""))
 
 
+@pytest.mark.parametrize("body", [b"{", {}, {"signal": "hug"}, {"signal": "kill"}])
+def test_a_signal_does_not_disclose_a_process_of_another_chat(
+    service: Service, living: str, body: object
+) -> None:
+    foreign, unknown = (
+        call(service, "POST", f"processes/{name}/signal", body, Deskhand_Chat_Id=OTHER)
+        for name in (living, str(uuid4()))
+    )
+    assert foreign.status_code == unknown.status_code
+    assert foreign.json()["message"] == unknown.json()["message"]
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -145,13 +157,13 @@ def test_an_unknown_process_and_another_chats_are_the_same(
         ({"signal": "KILL"}, "Unsupported signal 'KILL': it is one of terminate, kill, interrupt."),
     ],
 )
-def test_a_signal_that_is_none_is_refused_before_anything_but_another_chats_process(
+def test_a_signal_that_is_none_is_refused_whatever_the_process(
     service: Service, living: str, exited: str, body: object, message: str
 ) -> None:
     for process_id in (living, exited, "unknown"):
         refused(call(service, "POST", f"processes/{process_id}/signal", body), 400, message)
     answer = call(service, "POST", f"processes/{living}/signal", body, Deskhand_Chat_Id=OTHER)
-    assert refused(answer, 404, UNKNOWN)
+    refused(answer, 400, message)
 
 
 def test_what_needs_a_running_process(service: Service, exited: str) -> None:
