@@ -24,7 +24,7 @@ from deskhand.desktop.client.transport_sync import Transport
 from deskhand.desktop.screenshots.options import PictureFormat
 
 from . import results
-from .errors import DesktopUnavailable, InvalidAction
+from .errors import DesktopRefused, DesktopUnavailable, InvalidAction
 from .geometry import Point, Region, SpaceName
 from .results import Batch, Done, Ended, Picture, Recording, Status, Widget
 
@@ -36,6 +36,8 @@ Direction = Literal["up", "down", "left", "right"]
 _LONGEST_WAIT = 60.0
 # Bounds the lifetime of a desktop whose client was killed before it could close it.
 _ORPHAN_SECONDS = "3600"
+_NOT_RUNNING = 409
+"""Status of a signal to a process that has exited."""
 _LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
 
 
@@ -185,7 +187,9 @@ class Desktop:
 
     Points, regions and pictures are in the pixels of ``space``, so a point read off a picture can
     be clicked as it is. Every method raises :class:`DesktopRefused` when the service answers with
-    an error status, and :class:`DesktopUnavailable` when it cannot be reached.
+    an error status, and :class:`DesktopUnavailable` when it cannot be reached. Actions and commands
+    are for the instance of the service that the first of them reached: once it was replaced, they
+    are refused with the code ``outcome_unknown`` until the desktop is opened again.
     """
 
     def __init__(
@@ -323,18 +327,27 @@ class Desktop:
             TimeoutError: After ``timeout``; the command is killed with all its descendants.
         """
         body = {"command": command, "workdir": workdir, "env": dict(env or {})}
-        process = (self._transport.request("POST", "/processes/start", json=body))["id"]
+        headers = self._transport.instance_headers()
+        path = "/processes/start"
+        reply = self._transport.request("POST", path, json=body, headers=headers)
+        process = reply["id"]
+        path = f"/processes/{process}/output"
         deadline = time.monotonic() + timeout
         while (left := deadline - time.monotonic()) > 0:
             wait = min(left, _LONGEST_WAIT)
             # The extra millisecond rounds up: waits of 0 ms would make the last round a busy loop.
             params = {"wait_for": "exit", "timeout_ms": str(int(wait * 1000) + 1)}
-            path = f"/processes/{process}/output"
             reply = self._transport.request("GET", path, params=params, timeout=wait + 30.0)
             if not reply["running"]:
                 return results.ended(reply)
-        body = {"signal": "kill"}
-        self._transport.request("POST", f"/processes/{process}/signal", json=body)
+        signal = f"/processes/{process}/signal"
+        try:
+            self._transport.request("POST", signal, json={"signal": "kill"})
+        except DesktopRefused as error:
+            if error.status != _NOT_RUNNING:
+                raise
+            # The command exited between the last request for its output and the signal.
+            return results.ended(self._transport.request("GET", path))
         raise TimeoutError(f"the command took more than {timeout:g} s")
 
     def read_file(self, path: str) -> bytes:

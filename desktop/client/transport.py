@@ -26,6 +26,7 @@ class Transport:
         # The parts of a desktop share this object from before it is opened, so the client is set
         # later.
         self.client: DesktopClient | None = None
+        self._bound: tuple[DesktopClient, str] | None = None
 
     @property
     def space(self) -> SpaceName:
@@ -50,6 +51,18 @@ class Transport:
         """Send one request and return its JSON body."""
         return await self.open_client().request(method, self._root + path, **more)
 
+    async def instance_headers(self) -> dict[str, str]:
+        """Return the header with the instance that this client was first connected to.
+
+        After its service was replaced, another instance refuses the requests that carry it.
+        """
+        client = self.open_client()
+        if self._bound is None or self._bound[0] is not client:
+            status = await self.request("GET", "/desktop")
+            self._bound = client, str(status.get("instance_id", ""))
+        instance = self._bound[1]
+        return {"Deskhand-Instance": instance} if instance else {}
+
     async def screenshot(self, kind: PictureFormat, params: Mapping[str, str]) -> Picture:
         """Take a screenshot."""
         query = {"format": kind, "coordinate_space": self._space, **params}
@@ -63,13 +76,15 @@ class Transport:
         body = {"action": action, "coordinate_space": self._space, **fields}
         if observe:
             body["observe"] = observe
-        path = "/desktop/action"
-        return results.done(await self.request("POST", path, json=body, timeout=_ACTION_SECONDS))
+        return results.done(await self._execute("/desktop/action", body))
 
     async def batch(self, actions: Sequence[Json], observe: bool | Json = False) -> Batch:
         """Perform several actions."""
         body: Json = {"actions": [*actions], "coordinate_space": self._space}
         if observe:
             body["observe"] = observe
-        path = "/desktop/actions"
-        return results.batch(await self.request("POST", path, json=body, timeout=_ACTION_SECONDS))
+        return results.batch(await self._execute("/desktop/actions", body))
+
+    async def _execute(self, path: str, body: Json) -> Any:
+        headers = await self.instance_headers()
+        return await self.request("POST", path, json=body, headers=headers, timeout=_ACTION_SECONDS)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable, InvalidAction
 from deskhand.desktop.geometry import Point, Region, Size, SpaceName
@@ -178,9 +179,20 @@ def test_without_a_loop_the_same_calls_block() -> None:
     run(scenario)
 
 
+def with_status() -> FastAPI:
+    """Return an application with the route that every client asks first."""
+    app = FastAPI()
+
+    @app.get("/api/v0/desktop")
+    async def status() -> dict[str, Any]:
+        return {"instance_id": "i"}
+
+    return app
+
+
 def test_widgets_are_listed_and_clicked() -> None:
     seen: list[Any] = []
-    app = FastAPI()
+    app = with_status()
 
     @app.get("/api/v0/desktop/accessibility")
     async def tree() -> dict[str, Any]:
@@ -199,3 +211,68 @@ def test_widgets_are_listed_and_clicked() -> None:
 
     asyncio.run(main())
     assert seen == [{"action": "left_click", "coordinate_space": "model", "ref": "e1"}]
+
+
+@pytest.mark.parametrize("code", [409, 500])
+def test_a_command_that_exits_before_it_is_killed_has_its_result(code: int) -> None:
+    app = with_status()
+
+    @app.post("/api/v0/processes/start")
+    async def start() -> dict[str, Any]:
+        return {"id": "1"}
+
+    signalled = False
+
+    @app.get("/api/v0/processes/1/output")
+    async def output() -> dict[str, Any]:
+        return {"running": not signalled, "output": "done", "exit_code": 3}
+
+    @app.post("/api/v0/processes/1/signal")
+    async def signal() -> JSONResponse:
+        nonlocal signalled
+        signalled = True
+        return JSONResponse({"message": "Process is not running."}, code)
+
+    async def main() -> None:
+        async with serving(app) as address, Desktop.connect(address, "token") as desktop:
+            if code == 409:
+                ended = await desktop.run("exit 3", timeout=0.001)
+                assert (ended.exit_code, ended.output) == (3, "done")
+            else:
+                with pytest.raises(DesktopRefused):
+                    await desktop.run("exit 3", timeout=0.001)
+
+    asyncio.run(main())
+
+
+def test_every_action_and_command_names_the_instance_it_was_first_sent_to() -> None:
+    seen: list[tuple[str, str | None]] = []
+    app = FastAPI()
+
+    @app.get("/api/v0/desktop")
+    async def status() -> dict[str, Any]:
+        return {"instance_id": f"i{len(seen)}"}
+
+    @app.post("/api/v0/{path:path}")
+    async def post(path: str, request: Request) -> dict[str, Any]:
+        seen.append((path, request.headers.get("Deskhand-Instance")))
+        done = {"output": "", "frame_id": "a-1", "instance_id": "i0"}
+        return {**done, "id": "1", "results": [], "skipped": 0}
+
+    @app.get("/api/v0/processes/1/output")
+    async def output() -> dict[str, Any]:
+        return {"running": False, "output": "", "exit_code": 0}
+
+    async def main() -> None:
+        async with serving(app) as address:
+            desktop = Desktop.connect(address, "token")
+            async with desktop:
+                await desktop.keyboard.press("a")
+                await desktop.batch({"action": "wait", "duration": 0})
+                await desktop.run("true")
+            async with desktop:
+                await desktop.keyboard.press("a")
+
+    asyncio.run(main())
+    paths = ["desktop/action", "desktop/actions", "processes/start", "desktop/action"]
+    assert seen == list(zip(paths, ["i0", "i0", "i0", "i3"], strict=True))
