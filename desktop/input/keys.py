@@ -110,14 +110,19 @@ def keysym_of_character(character: str) -> int:
     """Return the keysym that types one character.
 
     Raises:
-        InvalidAction: For a control character that has no key.
+        InvalidAction: For a control character that has no key, a surrogate or a noncharacter.
     """
     code = ord(character)
     if character in _TYPED_CONTROLS:
         return KEYSYMS[_TYPED_CONTROLS[character]]
-    if code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000:
+    if code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or _is_noncharacter(code):
         raise InvalidAction(f"No key types the character U+{code:04X}.")
     return code if code <= 0xFF else _UNICODE + code
+
+
+def _is_noncharacter(code: int) -> bool:
+    """Return True for the 66 code points that are never characters (Unicode, section 23.7)."""
+    return 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE
 
 
 def keysyms_of_text(text: str) -> tuple[int, ...]:

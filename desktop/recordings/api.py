@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from deskhand.recording.errors import (
+    DiskFull,
     InvalidRecordingId,
     NoSuchMoment,
     NotInRecording,
@@ -268,6 +269,8 @@ async def _answer(failed: str, work: Callable[..., Result], *arguments: object) 
         _refuse(409, failed, str(error))
     except RecorderClosed:
         _refuse(503, "Desktop API is shutting down.")
+    except DiskFull as error:
+        _refuse(507, failed, str(error))
     except (RecordingError, OSError) as error:
         _refuse(500, failed, str(error))
 

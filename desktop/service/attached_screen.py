@@ -141,7 +141,8 @@ class AttachedScreen:
     def _announce(self, address: Address, attached: AttachedParts) -> None:
         if self._context.settings.as_json:
             ready = self._common.ready_message(
-                *(address.url, os.getppid(), self._display, attached.screen.size), mode="attach"
+                *(address.url, self._context.pid, self._display, attached.screen.size),
+                mode="attach",
             )
             announce(ready.line())
         else:

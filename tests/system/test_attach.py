@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -47,6 +48,16 @@ def attached(display: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     nowhere = {"DBUS_SESSION_BUS_ADDRESS": ""}
     with service(errors, "desktop", "--attach", display, environment=nowhere) as found:
         yield found
+
+
+def test_without_a_keeper_the_process_to_signal_is_the_service(
+    display: str, tmp_path: Path
+) -> None:
+    program = (sys.executable, "-m", "deskhand.desktop")
+    nowhere = {"DBUS_SESSION_BUS_ADDRESS": ""}
+    arguments = ("--attach", display)
+    with service(tmp_path / "log", *arguments, environment=nowhere, program=program) as found:
+        assert found.ready["pid"] == found.process.pid
 
 
 def test_an_attached_service_reports_and_shows_its_screen(attached: Service, display: str) -> None:

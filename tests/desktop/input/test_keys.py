@@ -55,6 +55,21 @@ def test_a_key_goes_by_several_names(names: str, keysym: str) -> None:
     assert {keysym_of_name(name) for name in names.split()} == {KEYSYMS[keysym]}
 
 
+def test_a_noncharacter_has_no_key() -> None:
+    ends = [plane << 16 | low for plane in range(17) for low in (0xFFFE, 0xFFFF)]
+    for code in (*range(0xFDD0, 0xFDF0), *ends):
+        for text in (chr(code), f"a{chr(code)}"):
+            with pytest.raises(InvalidAction, match=f"U\\+{code:04X}"):
+                keysyms_of_text(text)
+        with pytest.raises(InvalidAction):
+            keysym_of_name(chr(code))
+
+
+@pytest.mark.parametrize("code", [0xFDCF, 0xFDF0, 0xFFFD, 0x1FFFD, 0x10000, 0x10FFFD])
+def test_the_neighbours_of_noncharacters_are_typed(code: int) -> None:
+    assert keysyms_of_text(chr(code)) == (0x1000000 + code,)
+
+
 def test_a_single_character_is_its_key() -> None:
     assert keysym_of_name("a") == ord("a")
     assert keysym_of_name("A") == ord("a")

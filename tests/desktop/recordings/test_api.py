@@ -346,7 +346,7 @@ def test_a_sixth_recording_is_a_conflict(tmp_path: Path) -> None:
 def test_a_full_disk_is_named_and_has_no_other_effect(tmp_path: Path) -> None:
     async def scenario(desktop: Service) -> None:
         answer = await desktop.start()
-        assert answer.status_code == 500
+        assert answer.status_code == 507
         error = answer.json()["detail"]
         assert error["message"] == "Failed to start recording."
         assert error["detail"].startswith("the disk is too full: ")
