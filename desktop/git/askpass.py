@@ -33,7 +33,8 @@ one() {{ printf %s "$1" | tr '\\t\\n' '  ' | head -c 800; }}
 trap 'rm -f "$reply"' EXIT
 # Opened both ways, neither end waits for the other.
 exec 3<>"$reply" 4<>"$requests"
-branch=$(git symbolic-ref --short -q HEAD 2>/dev/null)
+# During a clone HEAD of git 2.47 names no branch that could exist.
+branch=$(git symbolic-ref --short -q HEAD 2>/dev/null || echo HEAD)
 origin=$(git config --get remote.origin.url 2>/dev/null)
 printf '%s\\t%s\\t%s\\t%s\\t%s\\n' $$ "$(one "${{DESKHAND_CHAT_ID-}}")" \\
     "$(one "$branch")" "$(one "$origin")" "$(one "$1")" >&4

@@ -11,6 +11,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -113,11 +114,40 @@ def test_git_gets_the_password_and_the_chat_gets_the_mark(tmp_path: Path, remote
             assert output == "0 from afar\n"
             assert woken.is_set()
             assert not others.is_set()
-        marked = {"branch": "main", "remote_origin": f"{remote}/r.git", "stale_at": 100.0}
-        assert {name: ref.to_json() for name, ref in setup.attribution.refs().items()} == {
-            CHAT: marked
-        }
+        # During a clone git 2.39 is on the branch to be, and git 2.47 on none.
+        marked = setup.attribution.refs()[CHAT].to_json()
+        assert marked.pop("branch") in ("main", "HEAD")
+        assert marked == {"remote_origin": f"{remote}/r.git", "stale_at": 100.0}
+        assert set(setup.attribution.refs()) == {CHAT}
+        marked = setup.attribution.refs()[CHAT].to_json()
         assert setup.published == [("diff_status_change", {"chat_id": CHAT, **marked})]
+
+    play(tmp_path, scenario)
+
+
+def test_where_git_is_on_no_branch_the_chat_gets_the_mark_of_head(
+    tmp_path: Path, remote: str
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    # As git 2.47 does during a clone.
+    fake = (
+        "#!/bin/sh\ncase $1 in symbolic-ref) exit 128 ;; *) echo http://127.0.0.1/r.git ;; esac\n"
+    )
+    (programs / "git").write_text(fake)
+    (programs / "git").chmod(0o755)
+
+    async def scenario(setup: GitSetup) -> None:
+        setup.credentials.put(credential(remote, NAME, PASSWORD))
+        server = remote.replace("://", f"://{quote(NAME)}@")
+        ask = f'PATH={programs}:$PATH "$GIT_ASKPASS" "Password for \'{server}\': "'
+        with setup.store.subscribed(CHAT):
+            assert await setup.run(ask, CallingChat(CHAT)) == f"0 {PASSWORD}\n"
+        assert setup.attribution.refs()[CHAT].to_json() == {
+            "branch": "HEAD",
+            "remote_origin": "http://127.0.0.1/r.git",
+            "stale_at": 100.0,
+        }
 
     play(tmp_path, scenario)
 
