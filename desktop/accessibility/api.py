@@ -65,7 +65,8 @@ def router(shown: AccessibilityService, access: AccessControl) -> APIRouter:
     async def accessibility() -> Json:
         """Roles, names and native rectangles of what applications show.
 
-        An action takes a `ref` of the newest tree instead of a `coordinate`.
+        An action takes a `ref` of the newest tree instead of a `coordinate`. Roles have the names
+        of AT-SPI 2.56, such as `button`, whatever release is installed.
         """
         with answered():
             # Reads follow one another, because refs belong to the tree that was read last.

@@ -17,6 +17,7 @@ from deskhand.desktop.errors import NoAccessibility
 from deskhand.desktop.geometry import Region
 
 from .bus import ACCESSIBLE, COMPONENT, REGISTRY, REPLY_SERIAL, Address, next_message, widget_bus
+from .roles import current_name
 from .tree import Node
 
 _ROOT = (REGISTRY, "/org/a11y/atspi/accessible/root")
@@ -163,7 +164,7 @@ def _set_field(found: _Found, attribute: str, body: Any) -> None:
         case "name", ((_, str(name)),):
             found.name = name
         case "role", (str(role),):
-            found.role = role
+            found.role = current_name(role)
         case "states", ([int(low), int(high)],):
             # AT-SPI sends the state set as two words of 32 bits.
             found.states = low | high << 32

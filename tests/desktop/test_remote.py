@@ -196,7 +196,7 @@ def test_widgets_are_listed_and_clicked() -> None:
 
     @app.get("/api/v0/desktop/accessibility")
     async def tree() -> dict[str, Any]:
-        return {"applications": [{"role": "push button", "name": "Go", "ref": "e1"}]}
+        return {"applications": [{"role": "button", "name": "Go", "ref": "e1"}]}
 
     @app.post("/api/v0/desktop/action")
     async def action(request: Request) -> dict[str, Any]:

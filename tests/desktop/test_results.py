@@ -111,11 +111,11 @@ def test_a_status_keeps_what_it_has_no_name_for() -> None:
 
 
 def test_a_widget_is_read_with_those_in_it() -> None:
-    button = {"role": "push button", "name": "Go", "ref": "e1", "rectangle": [1, 2, 3, 4]}
+    button = {"role": "button", "name": "Go", "ref": "e1", "rectangle": [1, 2, 3, 4]}
     found = results.widget({"role": "frame", "children": [button | {"states": ["focused"]}]})
     assert found.rectangle is None
     assert found.children == (
-        results.Widget("push button", "Go", "e1", Region(1, 2, 3, 4), ("focused",)),
+        results.Widget("button", "Go", "e1", Region(1, 2, 3, 4), ("focused",)),
     )
 
 

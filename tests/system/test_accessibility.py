@@ -68,7 +68,7 @@ def named(tree: Json, name: str) -> Any:
 
 def button(tree: Json, name: str) -> Any:
     """The button itself: while the page loads its address is a label, and holds the name too."""
-    wanted = {"role": "push button", "name": name}
+    wanted = {"role": "button", "name": name}
     found = (n for n in every(tree["applications"]) if wanted.items() <= n.items())
     return next((n for n in found if n.get("rectangle")), None)
 

@@ -90,6 +90,13 @@ def test_what_applications_say_is_a_tree() -> None:
         assert widgets_on(connection) == ((a, ONE), True)
 
 
+def test_a_role_has_its_newest_name() -> None:
+    said = tree("/a") | {"/a": {**WELL, "GetRoleName": ("s", ("push button",))}}
+    with bus(said) as connection:
+        ((found,), _) = widgets_on(connection)
+        assert found.role == "button"
+
+
 @pytest.mark.parametrize(
     ("question", "answer", "left"),
     [

@@ -12,7 +12,7 @@ SENSITIVE = 1 << 24
 
 
 def button(name: str, *place: int, states: int = SENSITIVE) -> Node:
-    return Node("push button", name, Region(*(place or (0, 0, 30, 30))), states)
+    return Node("button", name, Region(*(place or (0, 0, 30, 30))), states)
 
 
 def app(*children: Node) -> Node:
@@ -27,7 +27,7 @@ def test_what_says_nothing_is_left_out_and_its_children_kept() -> None:
             "role": "application",
             "name": "App",
             "children": [
-                {"role": "push button", "name": "Back", "ref": "e1", "rectangle": [0, 0, 30, 30]}
+                {"role": "button", "name": "Back", "ref": "e1", "rectangle": [0, 0, 30, 30]}
             ],
         },
     )
