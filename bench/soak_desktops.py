@@ -23,6 +23,7 @@ import psutil
 
 from bench.tables import save
 from bench.traces import Traces, traces
+from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
 from deskhand.desktop.display.instance import DisplayInstance, InstanceOptions
 from deskhand.desktop.display.session import SessionFiles
@@ -49,6 +50,7 @@ def cycles(count: int) -> Facts:
             (folder / name).mkdir()
         options = InstanceOptions(
             *(folder, Size(1920, 1080), environment, spawner, SessionFiles.read()),
+            browser=prepare("", "auto", environment),
             acted=lambda: None,
             publish=lambda kind, data: None,
         )

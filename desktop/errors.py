@@ -16,6 +16,7 @@ DesktopError
 ├── DisplayNotReady     the X server did not start
 ├── DisplayGone         the X server, or the connection to it, is lost (503)
 ├── MissingProgram      a package must be installed first
+├── NoBrowser           no browser that can run here is installed
 ├── InvalidSecret       a value cannot be redacted (400)
 ├── NoAccessibility     AT-SPI is not available (501)
 ├── AccountUnavailable  no user to work as
@@ -210,6 +211,10 @@ class MissingProgram(DesktopError):
 
     def __str__(self) -> str:
         return f"{self.name} is not installed; install the package {self.package}"
+
+
+class NoBrowser(DesktopError):
+    """No browser that can run on a desktop is installed; the text names what to install."""
 
 
 class InvalidSecret(DesktopError):

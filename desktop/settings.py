@@ -6,11 +6,13 @@ import zoneinfo
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from .geometry import Size
 
 Program = Literal["Xvnc", "Xvfb"]
+SandboxMode = Literal["auto", "required", "off"]
+SANDBOX_MODES: tuple[SandboxMode, ...] = get_args(SandboxMode)
 DEFAULT_SIZE = Size(1920, 1080)
 LARGEST_SIDE = 7680
 """Width of 8K UHD in pixels."""
@@ -49,6 +51,9 @@ class DesktopSettings:
     command as a whole."""
     file_roots: tuple[Path, ...] = ()
     """Trees that the file routes are confined to; commands are not."""
+    browser: str = ""
+    """Name or path of the browser; empty for the first one that is installed."""
+    browser_sandbox: SandboxMode = "auto"
     attach: str | None = None
     """Existing screen to serve, such as ``:0``; empty for that of the service's own session."""
     linger: float | None = None
@@ -110,22 +115,30 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--file-root", action="append", default=[], dest="file_roots", type=Path,
                         metavar="DIR", help="let the file routes work in this tree only "
                         "(may be given again; commands are not bound by it)")  # fmt: skip
+    _add_browser_options(parser)
     parser.add_argument("--attach", nargs="?", const="", metavar=":N",
                         help="serve a screen that exists already instead of a new one")  # fmt: skip
     parser.add_argument("--linger", type=float, metavar="SECONDS",
                         help="end after this long without a call")  # fmt: skip
     found = vars(parser.parse_args(arguments))
-    # Layout, glx and xserver configure an X server that the service starts itself.
-    own_only = {name: found.get(name) for name in ("layout", "glx")}
+    # All four configure what the service starts itself.
+    own_only = {name: found.get(name) for name in ("layout", "glx", "browser")}
     own_only["xserver"] = found["xserver"] != "Xvnc"
     chosen = [name for name, given in own_only.items() if given]
     if chosen and found["attach"] is not None:
         parser.error(f"--{chosen[0]} is for a display of our own, not for one to --attach to")
-    found["allowed_hosts"] = tuple(found["allowed_hosts"])
-    found["inherit_env"] = tuple(found["inherit_env"])
-    found["environment"] = tuple(found["environment"])
-    found["file_roots"] = tuple(found["file_roots"])
+    for name in ("allowed_hosts", "inherit_env", "environment", "file_roots"):
+        found[name] = tuple(found[name])
     return DesktopSettings(**found)
+
+
+def _add_browser_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--browser", default="", metavar="PROGRAM", help="name or path of the "
+                        "browser (default: the first of Chromium, Chrome, Edge and Brave "
+                        "that is installed)")  # fmt: skip
+    parser.add_argument("--browser-sandbox", choices=SANDBOX_MODES, default="auto",
+                        help="where it cannot work: auto runs the browser without it, "
+                        "required not at all (default: %(default)s)")  # fmt: skip
 
 
 def _pair(text: str) -> tuple[str, str]:

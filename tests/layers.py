@@ -20,6 +20,7 @@ desktop/actions: desktop/capture desktop/input desktop/screenshots
 desktop/applications: desktop/actions desktop/http_errors.py desktop/lease desktop/processes
   desktop/tool_calls
 desktop/attach: desktop/actions desktop/capture desktop/input
+desktop/browser: desktop/isolation
 desktop/capture: desktop/x11
 desktop/client: desktop/screenshots
 desktop/clipboard: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
@@ -27,7 +28,8 @@ desktop/clipboard: desktop/actions desktop/http_errors.py desktop/lease desktop/
 desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
   desktop/input desktop/lease desktop/screenshots desktop/tool_calls desktop/windows vncbridge
   vncbridge/http
-desktop/display: desktop/capture desktop/clipboard desktop/input desktop/windows desktop/x11
+desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input desktop/windows
+  desktop/x11
 desktop/events: vncbridge/http
 desktop/files: desktop/files/editing vncbridge/http
 desktop/git: desktop/tool_calls
@@ -52,8 +54,8 @@ tools/agents/desktops: tools/agents/providers tools/kit/support
 tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/scripted: vncbridge/server
-tools/commands: desktop desktop/client desktop/remote.py tools/control_plane
-  tools/control_plane/service tools/demo tools/store vncbridge vncbridge/server
+tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/remote.py
+  tools/control_plane tools/control_plane/service tools/demo tools/store vncbridge vncbridge/server
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
 tools/control_plane/routes: recording/library tools/control_plane tools/control_plane/run_video

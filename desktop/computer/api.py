@@ -47,7 +47,11 @@ def router(
 
     @routes.get("")
     async def desktop_status() -> Json:
-        """What this desktop is and how it is."""
+        """What this desktop is and how it is.
+
+        `session.browser` has the `program` and, if it does not start, the `refusal`;
+        `session.browser_sandbox` has the `setting`, `on`, and the `reason` if it cannot work.
+        """
         return status()
 
     @routes.head("/screenshot", include_in_schema=False)

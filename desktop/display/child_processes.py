@@ -21,7 +21,6 @@ from deskhand.desktop.errors import MissingProgram
 PACKAGES = {
     "Xvfb": "xvfb",
     "Xvnc": "tigervnc-standalone-server",
-    "chromium": "chromium",
     "dbus-daemon": "dbus-daemon",
     "hsetroot": "hsetroot",
     "openbox": "openbox",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.capture.framebuffer import Framebuffer
 from deskhand.desktop.clipboard.clipboard import X11Clipboard
 from deskhand.desktop.geometry import Size
@@ -29,6 +30,7 @@ class InstanceOptions:
     environment: Mapping[str, str]
     spawner: ChildProcessSpawner
     files: SessionFiles
+    browser: BrowserLaunch
     acted: Callable[[], None]
     """Called after every input event."""
     publish: Callable[[str, dict[str, Any]], object]
@@ -104,7 +106,7 @@ class DisplayInstance:
                         *address,
                         options.environment,
                         options.spawner,
-                        options.files,
+                        *(options.files, options.browser),
                     ),
                     # A session whose X server has died must not restart its programs, which would
                     # fail at once.

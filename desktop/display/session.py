@@ -2,6 +2,7 @@
 
 import os
 import select
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -12,6 +13,7 @@ from typing import Any, Self
 
 import psutil
 
+from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.errors import DisplayNotReady, MissingProgram
 from deskhand.desktop.x11.connection import await_window_manager
 
@@ -71,6 +73,7 @@ class DesktopSession:
         environment: Mapping[str, str],
         spawner: ChildProcessSpawner,
         files: SessionFiles,
+        browser: BrowserLaunch,
         *,
         display_alive: Callable[[], bool] = lambda: True,
         layout: str = "",
@@ -88,6 +91,7 @@ class DesktopSession:
             "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self._bus}",
         }
         self._files = files
+        self._browser = browser
         self._layout = layout
         self._children: dict[str, ChildProcess] = {}
         self._restarts: dict[str, list[float]] = {}
@@ -116,6 +120,11 @@ class DesktopSession:
     def environment(self) -> dict[str, str]:
         """Environment of the applications of this desktop."""
         return dict(self._environment)
+
+    @property
+    def browser(self) -> BrowserLaunch:
+        """The way in which the browser is started."""
+        return self._browser
 
     def open(self) -> None:
         """Start all programs; windows may be opened when this returns. All or nothing.
@@ -152,7 +161,7 @@ class DesktopSession:
             },
             "window_manager_restarts": len(self._restarts.get("openbox", ())),
             "restarts": {name: len(times) for name, times in self._restarts.items()},
-            "browser_sandbox": _sandbox_status(),
+            **self._browser.status(),
         }
 
     def _start_all(self) -> None:
@@ -172,9 +181,8 @@ class DesktopSession:
         for asset, place in {**_TEXTS, **_SCRIPTS}.items():
             text = self._files.texts[asset].replace("@FOLDER@", str(self._folder))
             text = text.replace("@DOWNLOADS@", downloads)
-            # Chromium refuses to run as root with its sandbox; --test-type hides the warning about
-            # it.
-            text = text.replace("@SANDBOX@", "" if _sandboxed() else "--no-sandbox --test-type")
+            for mark, value in _browser_values(self._browser).items():
+                text = text.replace(mark, value)
             path = self._folder / place
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.write_text(text)
@@ -270,11 +278,11 @@ class DesktopSession:
         return False
 
 
-def _sandboxed() -> bool:
-    return os.geteuid() != 0
-
-
-def _sandbox_status() -> dict[str, object]:
-    if _sandboxed():
-        return {"on": True, "reason": ""}
-    return {"on": False, "reason": "Chromium has no sandbox for root; use an unprivileged user"}
+def _browser_values(browser: BrowserLaunch) -> dict[str, str]:
+    """Return the parts of the browser's script that differ from desktop to desktop."""
+    return {
+        "@BROWSER@": shlex.quote(browser.program or ""),
+        "@REFUSAL@": shlex.quote(browser.refusal),
+        # `--test-type` hides the warning about the missing sandbox.
+        "@SANDBOX@": "" if browser.sandboxed else "--no-sandbox --test-type",
+    }

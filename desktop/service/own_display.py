@@ -9,13 +9,15 @@ import asyncio
 import encodings.idna  # noqa: F401 - otherwise loaded at the first host name, see preload()
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from socket import socket
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
+from deskhand.desktop.browser.launch import prepare
+from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.display.api import WaitingUpstream, display_ready
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
@@ -104,7 +106,8 @@ class DesktopService:
         cgroup = common.open_cgroup(stack)
         spawner = stack.enter_context(ChildProcessSpawner())
         # The display starts before the recorder, and gets its first input after it.
-        options = self._options(spawner, lambda: recording.recorder.touch())
+        browser = await asyncio.to_thread(self._prepare_browser)
+        options = self._options(spawner, browser, lambda: recording.recorder.touch())
         display = stack.enter_context(
             DisplaySupervisor(DisplayInstanceFactory(options), common.events.publish)
         )
@@ -123,7 +126,13 @@ class DesktopService:
         )
         return display, OpenParts(computer, recording, registry, cgroup)
 
-    def _options(self, spawner: ChildProcessSpawner, acted: Callable[[], None]) -> InstanceOptions:
+    def _prepare_browser(self) -> BrowserLaunch:
+        settings = self._context.settings
+        return prepare(settings.browser, settings.browser_sandbox, self._common.environment)
+
+    def _options(
+        self, spawner: ChildProcessSpawner, browser: BrowserLaunch, acted: Callable[[], None]
+    ) -> InstanceOptions:
         settings, common = self._context.settings, self._common
         return InstanceOptions(
             folder=self._context.directory.path,
@@ -131,6 +140,7 @@ class DesktopService:
             environment=common.environment,
             spawner=spawner,
             files=self._preloaded.files,
+            browser=browser,
             acted=acted,
             publish=WindowEventPublisher(common.lease, common.events.publish),
             layout=settings.layout,
@@ -176,7 +186,9 @@ class DesktopService:
         context, name = self._context, display.newest.xserver.display
         if context.settings.as_json:
             size = context.settings.size
-            announce(self._common.ready_message(address.url, context.pid, name, size).line())
+            warning = display.newest.session.browser.warning
+            ready = self._common.ready_message(address.url, context.pid, name, size)
+            announce(replace(ready, browser_warning=warning).line())
         elif address.path is not None:
             # A browser cannot open a Unix socket, so there is no login address.
             announce(f"Desktop {name} is served at {address.url}")

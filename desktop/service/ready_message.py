@@ -19,6 +19,8 @@ class ReadyMessage:
     version: str
     mode: str | None = None
     """``attach`` for a screen that existed before its service."""
+    browser_warning: str = ""
+    """Why the browser does not start, or has no sandbox; empty otherwise."""
 
     def line(self) -> str:
         """Return the message as one line of JSON."""
@@ -31,4 +33,6 @@ class ReadyMessage:
             "level": self.level,
             "version": self.version,
         }
+        if self.browser_warning:
+            message["browser_warning"] = self.browser_warning
         return json.dumps(message if self.mode is None else {**message, "mode": self.mode})

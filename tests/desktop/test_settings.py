@@ -96,3 +96,13 @@ def test_somebodys_own_screen_is_left_as_it_is(
     with pytest.raises(SystemExit):
         parse(["--attach", ":5", option])
     assert option.partition("=")[0] in capsys.readouterr().err
+
+
+def test_the_browser_and_its_sandbox_are_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (parse([]).browser, parse([]).browser_sandbox) == ("", "auto")
+    settings = parse(["--browser", "vivaldi", "--browser-sandbox", "required"])
+    assert (settings.browser, settings.browser_sandbox) == ("vivaldi", "required")
+    for wrong in (["--browser-sandbox", "maybe"], ["--attach", ":0", "--browser", "vivaldi"]):
+        with pytest.raises(SystemExit):
+            parse(wrong)
+        assert "--browser" in capsys.readouterr().err

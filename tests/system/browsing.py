@@ -13,6 +13,7 @@ from playwright.sync_api import Page as SyncPage
 from playwright.sync_api import expect as sync_expect
 from playwright.sync_api import sync_playwright
 
+from deskhand.desktop.browser.program import find_browser
 from deskhand.desktop.display.child_processes import ChildCommand, ChildProcessSpawner
 from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Size
@@ -58,7 +59,7 @@ def terminal(folder: Path) -> Iterator[XServer]:
 def running_chromium(folder: Path) -> Iterator[str]:
     """Run a Chromium without a window; yield where Playwright's ``connect_over_cdp`` finds it."""
     command = [
-        *("/usr/bin/chromium", "--headless", "--no-sandbox", "--disable-gpu", "--mute-audio"),
+        *(find_browser(), "--headless", "--no-sandbox", "--disable-gpu", "--mute-audio"),
         *("--hide-scrollbars", "--force-color-profile=srgb", "--no-first-run"),
         *("--disable-background-networking", "--disable-background-timer-throttling"),
         *("--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding"),

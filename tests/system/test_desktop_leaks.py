@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.traces import Traces, traces
+from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
 from deskhand.desktop.display.instance import DisplayInstance, InstanceOptions
 from deskhand.desktop.display.session import SessionFiles
@@ -30,6 +31,7 @@ def test_a_desktop_that_is_opened_and_closed_leaves_nothing(tmp_path: Path) -> N
         for number in range(1, CYCLES + 1):
             setting = InstanceOptions(
                 *(tmp_path, Size(640, 480), environment, spawner, SessionFiles.read()),
+                browser=prepare("", "auto", environment),
                 acted=lambda: None,
                 publish=lambda kind, data: None,
             )

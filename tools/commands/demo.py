@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
+from deskhand.desktop.errors import DesktopRefused
 from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.demo.site import Findings, demo_site
 
@@ -81,6 +82,10 @@ async def _job(
                 fresh = await client.request("GET", f"/api/v0/chats/{parent['children'][0]}")
                 if fresh["desktop_id"] and not child.get("desktop_id"):
                     output(f"Watch it live: {found.address.url}/desktops/{fresh['desktop_id']}")
+                    if warning := await _browser_warning(client, fresh["desktop_id"]):
+                        output(warning)
+                    fresh["browser_warning"] = warning
+                fresh.setdefault("browser_warning", child.get("browser_warning", ""))
                 child = fresh
                 ended = [step for step in child["steps"] if step["ended_at"]]
                 for step in ended[shown:]:
@@ -89,6 +94,16 @@ async def _job(
             if parent["state"] in AT_REST:
                 return parent, child
             await _next_event(lines)
+
+
+async def _browser_warning(client: DesktopClient, desktop_id: str) -> str:
+    try:
+        return str(
+            (await client.request("GET", f"/api/v0/desktops/{desktop_id}"))["browser_warning"]
+        )
+    except DesktopRefused:
+        # The desktop has ended already.
+        return ""
 
 
 async def _next_event(lines: Any) -> None:
@@ -140,6 +155,7 @@ async def _result(
         "answers": [answer.model_dump() for answer in findings.answers],
         "run_url": f"{base}/runs/{child['id']}" if child else None,
         "steps": child.get("steps", []),
+        "browser_warning": child.get("browser_warning", ""),
     }
 
 

@@ -10,6 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from deskhand.desktop.browser.launch import prepare
+from deskhand.desktop.browser.policy import BrowserLaunch
+from deskhand.desktop.isolation.environment import SYSTEM_PATH
+from deskhand.desktop.settings import SANDBOX_MODES, SandboxMode
 from deskhand.tools.control_plane.settings import BadSetting, Settings
 
 from .terminal import BadDataDir, check_data_dir, print_error, print_json, print_line
@@ -21,12 +25,13 @@ PROGRAMS = {
     "setpriv": ("util-linux", "fail"),
     "dbus-daemon": ("dbus", "fail"),
     "xterm": ("xterm", "warn"),
-    "chromium": ("chromium", "warn"),
     "tint2": ("tint2", "warn"),
     "hsetroot": ("hsetroot", "warn"),
 }
 FONTS = {"DejaVu": "fonts-dejavu-core", "WenQuanYi": "fonts-wqy-zenhei",
          "Noto Color Emoji": "fonts-noto-color-emoji"}  # fmt: skip
+NOBODY = 65534
+"""Number of the user nobody, which has no rights."""
 LIBRARIES = ("av", "numpy", "PIL", "xcffib", "anthropic", "sqlalchemy", "websockets")
 
 
@@ -64,6 +69,7 @@ def main(as_json: bool, data_dir: Path | None) -> int:
 
 def _examine(settings: Settings) -> Iterator[Finding]:
     yield from _programs()
+    yield from _browser(_launch(settings))
     yield from _fonts()
     yield from _libraries()
     yield _isolation()
@@ -81,6 +87,38 @@ def _programs() -> Iterator[Finding]:
             yield Finding(name, "fail", "not installed", f"apt-get install {package}")
         else:
             yield Finding(name, "warn", "not installed", f"apt-get install {package}")
+
+
+def browser_problem() -> str | None:
+    """Return why no browser of this machine can run on a desktop; None if one can.
+
+    Raises:
+        BadSetting: If a setting is invalid.
+    """
+    found = _launch(read_settings({}))
+    return f"deskhand: {found.refusal}" if found.program is None else None
+
+
+def _launch(settings: Settings) -> BrowserLaunch:
+    mode: dict[str, SandboxMode] = {one: one for one in SANDBOX_MODES}
+    # Root's desktops work as unprivileged users, for whom the sandbox may work.
+    uid = NOBODY if os.geteuid() == 0 else None
+    return prepare(settings.browser, mode[settings.browser_sandbox], {"PATH": SYSTEM_PATH}, uid=uid)
+
+
+def _browser(found: BrowserLaunch) -> Iterator[Finding]:
+    if found.program is None:
+        yield Finding("browser", "warn", found.refusal)
+        return
+    yield Finding("browser", "ok", found.program)
+    if found.refusal:
+        yield Finding("browser sandbox", "fail", found.refusal,
+                      "allow user namespaces, or set browser_sandbox to auto")  # fmt: skip
+    elif not found.sandboxed:
+        yield Finding("browser sandbox", "warn", f"off: {found.reason}",
+                      "" if found.setting == "off" else "allow user namespaces")  # fmt: skip
+    else:
+        yield Finding("browser sandbox", "ok", "works")
 
 
 def _fonts() -> Iterator[Finding]:

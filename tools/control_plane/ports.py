@@ -51,6 +51,10 @@ class DesktopView(Protocol):
     def pid(self) -> int | None:
         """Process id of the service."""
 
+    @property
+    def browser_warning(self) -> str:
+        """Why the browser does not start, or has no sandbox; empty otherwise."""
+
 
 class Service(Protocol):
     """The HTTP API of one desktop service."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from deskhand.desktop.settings import SANDBOX_MODES
+
 PREFIX = "DESKHAND_"
 _KINDS = {bool: "true or false", int: "a whole number", str: "a text"}
 _BUCKET = re.compile(r"s3://[^/\s]+(/\S*)?")
@@ -45,6 +47,10 @@ class Settings:
     """Number of desktops at once on this machine."""
     store: str = ""
     """Location of stored files: ``s3://BUCKET/PREFIX``; by default the data directory."""
+    browser: str = ""
+    """Name or path of the browser of desktops; by default the first one that is installed."""
+    browser_sandbox: str = "auto"
+    """``auto``, ``required`` or ``off``: what happens where its sandbox cannot work."""
     keep_desktops: bool = False
     """True if the desktops keep running for the next control plane when this one ends."""
 
@@ -71,6 +77,9 @@ def load(
     store = values.get("store", "")
     if store and not _BUCKET.fullmatch(store):
         raise BadSetting("store", f"{store!r} is no bucket; give s3://BUCKET or s3://BUCKET/PREFIX")
+    sandbox = values.get("browser_sandbox", SANDBOX_MODES[0])
+    if sandbox not in SANDBOX_MODES:
+        raise BadSetting("browser_sandbox", f"{sandbox!r} is none of {', '.join(SANDBOX_MODES)}")
     return Settings(**values)
 
 

@@ -19,7 +19,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -61,21 +61,30 @@ class DesktopInfo:
     pid: int
     display: str
     size: tuple[int, int]
+    browser_warning: str = ""
+    """Why its browser does not start, or has no sandbox; empty otherwise."""
 
 
 class Fleet:
     """The desktops of one control plane.
 
-    ``live_url`` returns the address of a desktop's live view for its id.
+    ``live_url`` returns the address of a desktop's live view for its id; ``options`` are added to
+    the command line of each service.
     """
 
     def __init__(
-        self, entries: DesktopRegistry, root: Path, logs: Path, live_url: Callable[[str], str]
+        self,
+        entries: DesktopRegistry,
+        root: Path,
+        logs: Path,
+        live_url: Callable[[str], str],
+        options: Sequence[str] = (),
     ) -> None:
         self._entries = entries
         self._root = root
         self._logs = logs
         self._live_url = live_url
+        self._options = tuple(options)
         self._known: dict[str, RegisteredDesktop] = {}
         self._clients: dict[str, DesktopClient] = {}
         self._children: dict[str, asyncio.subprocess.Process] = {}
@@ -130,6 +139,7 @@ class Fleet:
             level=ready.get("level", ""),
             width=ready["size"][0],
             height=ready["size"][1],
+            browser_warning=ready.get("browser_warning", ""),
         )
         self._entries.save(entry)
         self._known[desktop_id] = entry
@@ -143,6 +153,7 @@ class Fleet:
         command = service_command(
             *("--folder", str(folder), "--listen", f"unix:{folder}/api.sock"),
             *("--token-file", str(token_file), "--linger", str(LINGER_SECONDS), "--json"),
+            *self._options,
         )
         try:
             # The child inherits the descriptor, so this process may close its own after the start.
@@ -235,6 +246,7 @@ class Fleet:
             pid=entry.pid,
             display=entry.display,
             size=(entry.width, entry.height),
+            browser_warning=entry.browser_warning,
         )
 
     async def stop(self, desktop_id: str) -> None:

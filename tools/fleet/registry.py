@@ -35,6 +35,7 @@ class RegisteredDesktop:
     width: int = 0
     height: int = 0
     """Of its display, in native pixels."""
+    browser_warning: str = ""
 
 
 class DesktopRegistry:

@@ -9,6 +9,9 @@ a response, so the result must never claim more than is known:
 - The wait got no response: the tool reads the state once. If that fails too, the process was
   started, and its result is unknown.
 - A person interrupts the call: the machine cancels it, whether it has started or not.
+
+A browser in the background is watched for a moment: one that cannot start exits at once, and the
+model would otherwise wait for its window.
 """
 
 import re
@@ -56,6 +59,13 @@ LONGEST_WAIT = 300.0
 
 INTERRUPT_TIMEOUT = 10.0
 """Seconds for each response while a person waits for an interrupted call to end."""
+
+BROWSER_SECONDS = 2.0
+"""Seconds in which a browser that cannot start exits."""
+
+# A shell adds a line about the signal that killed the browser.
+_LAST_LINES = 3
+_BROWSER = re.compile(r"(?:^|[;&|(]|\bexec\b)\s*(?:\S*/)?browser(?:\s|$)")
 
 # Commands that print whole files, for which `read_file` is the better tool.
 _FILE_DUMP = re.compile(r"cat\s|(?:rg|grep)\s.*--include-all|(?:rg|grep)\s+-l\s", re.DOTALL)
@@ -139,7 +149,7 @@ class ExecuteTool:
             return ToolOutcome(_not_started(error, run))
         process_id = str(started["id"])
         if run.background:
-            result = _backgrounded(process_id)
+            result = await self._background(run, context, process_id)
         else:
             # A repeated call finds its process already running: the timeout counts from its start.
             began -= max(float(started.get("age_ms") or 0), 0.0) / 1000
@@ -239,6 +249,23 @@ class ExecuteTool:
             # The age must not be 0, which is a first attempt.
             age = int((self._clock() - began) * 1000) + 1
             return await _post(context, body | {"call_age_ms": age})
+
+    async def _background(self, run: _Run, context: ToolContext, process_id: str) -> Json:
+        if not _BROWSER.search(run.command):
+            return _backgrounded(process_id)
+        try:
+            response = await wait_output(context, process_id, BROWSER_SECONDS)
+        except Unreachable:
+            return _backgrounded(process_id)
+        if response.get("running"):
+            return _backgrounded(process_id)
+        result = _backgrounded(process_id) | result_fields(response)
+        if not result["success"]:
+            how = response.get("signal") or f"status {result['exit_code']}"
+            lines = str(response.get("output") or "no output").strip().splitlines()
+            last = "; ".join(lines[-_LAST_LINES:])
+            result["error"] = f"the browser exited at once with {how}: {last}"
+        return result
 
     async def _watched(
         self, run: _Run, context: ToolContext, process_id: str, began: float

@@ -1,6 +1,12 @@
 #!/bin/sh
 # The desktop's browser: a profile of its own that asks nothing and tells nobody.
 
+refusal=@REFUSAL@
+if [ -n "$refusal" ]; then
+    printf 'browser: not started: %s\n' "$refusal" >&2
+    exit 126
+fi
+
 # Chromium binds a socket some 50 characters below TMPDIR, and a socket's path has 107 at most.
 [ ${#TMPDIR} -le 55 ] || export TMPDIR=/tmp
 
@@ -11,7 +17,7 @@ fields=form-controls
 [ ! -e '@FOLDER@/run/accessibility' ] || fields=complete
 set -- --force-renderer-accessibility=$fields "$@"
 
-exec chromium \
+exec @BROWSER@ \
     --user-data-dir='@FOLDER@/browser' \
     --no-first-run --no-default-browser-check --disable-default-apps \
     --disable-search-engine-choice-screen \

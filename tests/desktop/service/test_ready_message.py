@@ -22,3 +22,8 @@ def test_the_message_is_one_line_of_json() -> None:
 
 def test_the_message_of_an_attached_screen_has_a_mode() -> None:
     assert json.loads(replace(READY, mode="attach").line())["mode"] == "attach"
+
+
+def test_a_browser_without_its_sandbox_is_reported() -> None:
+    warning = "The browser runs without its sandbox: why"
+    assert json.loads(replace(READY, browser_warning=warning).line())["browser_warning"] == warning

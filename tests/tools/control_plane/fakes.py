@@ -250,6 +250,7 @@ class FakeDesktop:
     live_url: str = "desktops/d1"
     level: str = "shared"
     pid: int | None = 42
+    browser_warning: str = ""
 
 
 @dataclass

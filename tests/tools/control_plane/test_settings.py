@@ -79,3 +79,11 @@ def test_a_bucket_is_taken(store: str) -> None:
 def test_what_is_no_bucket_is_refused(store: str) -> None:
     with pytest.raises(BadSetting, match="is no bucket"):
         load({}, {"DESKHAND_STORE": store}, "", Path("/d"))
+
+
+def test_the_sandbox_of_the_browser_is_auto_required_or_off() -> None:
+    assert load({}, {}, "", HOME).browser_sandbox == "auto"
+    found = load({}, {"DESKHAND_BROWSER": "vivaldi"}, 'browser_sandbox = "required"', HOME)
+    assert (found.browser, found.browser_sandbox) == ("vivaldi", "required")
+    with pytest.raises(BadSetting, match="'maybe' is none of auto, required, off"):
+        load({}, {"DESKHAND_BROWSER_SANDBOX": "maybe"}, "", HOME)

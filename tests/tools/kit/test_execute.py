@@ -242,3 +242,48 @@ def test_an_interrupted_call_without_valid_arguments_or_id_sends_no_request() ->
     assert interrupted(machine, {"command": ""}) is None
     assert interrupted(machine, {"command": "make"}, call_id="") is None
     assert not machine.asked
+
+
+@pytest.mark.parametrize("command", ["browser --kiosk http://x/", "cd /tmp && browser x &"])
+def test_a_browser_that_exits_at_once_is_reported_with_its_last_output(command: str) -> None:
+    machine = FakeMachine()
+    machine.answer("/start", STARTED)
+    output = "first\nNo usable sandbox!\nTrace/breakpoint trap\n"
+    machine.answer("/output", {"running": False, "exit_code": 133, "output": output})
+    value = execute(machine, {"command": command, "run_in_background": True}).value
+    assert value["success"] is False
+    assert value["exit_code"] == 133
+    assert value["backgrounded"] is True
+    assert value["output"] == output
+    assert value["error"] == (
+        "the browser exited at once with status 133: "
+        "first; No usable sandbox!; Trace/breakpoint trap"
+    )
+
+
+def test_a_browser_without_output_is_reported_by_its_signal() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", STARTED)
+    machine.answer("/output", {"running": False, "exit_code": 139, "signal": "SIGSEGV"})
+    value = execute(machine, {"command": "browser", "run_in_background": True}).value
+    assert value["error"] == "the browser exited at once with SIGSEGV: no output"
+
+
+def test_a_browser_that_stays_or_hands_its_page_on_is_no_failure() -> None:
+    for answer in (BUSY, DONE, LOST):
+        machine = FakeMachine()
+        machine.answer("/start", STARTED)
+        machine.answer("/output", answer)
+        value = execute(machine, {"command": "browser x", "run_in_background": True}).value
+        assert value["success"] is True
+        assert value["background_process_id"] == "p"
+        assert "error" not in value
+    assert int(machine.to("/output")[0].params["timeout_ms"]) <= 2000
+
+
+def test_other_background_commands_are_not_watched() -> None:
+    for command in ("sleep 9", "browserify x", "./my-browser", "echo browser"):
+        machine = FakeMachine()
+        machine.answer("/start", STARTED)
+        execute(machine, {"command": command, "run_in_background": True})
+        assert not machine.to("/output")

@@ -90,6 +90,8 @@ class _Player:
 
     def reply(self, step: ScriptStep) -> PlayedTurn:
         if step.needs is not None and not self._shows(step.needs):
+            if failure := _failed_background(self._request.messages, self._position.step - 1):
+                raise _Stuck(failure)
             if self._position.tries < step.needs.tries:
                 return self._turn("", (self._waiting_call(),), "w", None, step.fault)
             if step.needs.otherwise == "fail":
@@ -243,6 +245,21 @@ def _wrapped(script: Script, request: Request, position: _Position) -> _Position
     if position.step >= len(script.steps) and fresh:
         return _Position(position.round + 1, 0)
     return position
+
+
+def _failed_background(messages: tuple[Json, ...], step: int) -> str:
+    """Return why a background command of a step has failed already, empty if none has."""
+    for message in reversed(messages):
+        for block in message["content"]:
+            if block["type"] != "tool_result":
+                continue
+            call = CALL_ID.fullmatch(block.get("tool_use_id", ""))
+            if call is None or call[4] != "c" or int(call[2]) != step:
+                continue
+            for result in _objects(block.get("content", "")):
+                if result.get("backgrounded") and result.get("success") is False:
+                    return str(result.get("error", "a background command failed"))
+    return ""
 
 
 def _not_done(message: Json) -> bool:

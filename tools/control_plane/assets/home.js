@@ -26,6 +26,7 @@ function desktopCard(desktop) {
         element("span", { className: "card-when" }),
       ),
     ),
+    element("p", { className: "card-warning", hidden: true }),
   );
   watchShot(place, image, desktop.id);
   return card;
@@ -42,6 +43,9 @@ function updateDesktopCard(card, desktop, chats) {
   badge.dataset.tone = tone;
   const doing = chat ? stateOf(chat)[0] : "No agent works here";
   setText(card.querySelector(".card-when"), `${doing} · started ${ago(desktop.created_at)}`);
+  const warning = card.querySelector(".card-warning");
+  setText(warning, desktop.browser_warning);
+  warning.hidden = !desktop.browser_warning;
 }
 
 async function read() {

@@ -25,7 +25,11 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
 
     @routes.get("")
     async def listing() -> JSONResponse:
-        """List the desktops."""
+        """List the desktops.
+
+        `browser_warning` states why a desktop's browser does not start or has no sandbox; it is
+        empty otherwise.
+        """
         found = await desktops.list()
         return JSONResponse({"desktops": [desktop_json(desktop) for desktop in found]})
 
@@ -72,4 +76,5 @@ def desktop_json(desktop: DesktopView) -> Json:
         "live_url": desktop.live_url,
         "level": desktop.level,
         "pid": desktop.pid,
+        "browser_warning": desktop.browser_warning,
     }

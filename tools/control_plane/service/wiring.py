@@ -187,6 +187,7 @@ async def _fleet(
         root,
         settings.data_dir / "logs",
         lambda desktop_id: f"{base}/desktops/{desktop_id}",
+        ("--browser", settings.browser, "--browser-sandbox", settings.browser_sandbox),
     )
     await fleet.open()
 

@@ -288,3 +288,28 @@ def test_a_step_that_a_person_came_before_is_played_again() -> None:
     chat.say("go")
     assert calls(chat.answer("Not done: Ann was in control.")) == [("execute", {"command": "ls"})]
     assert words(chat.answer("{}")) == "Done."
+
+
+BACKGROUND = {"calls": [{"execute": {"command": "browser", "run_in_background": True}}]}
+FAILED = {"backgrounded": True, "success": False, "error": "the browser exited at once"}
+
+
+def test_the_screen_is_not_waited_for_after_a_background_command_that_failed() -> None:
+    chat = Chat(BACKGROUND, HIT)
+    chat.say("Go.")
+    turn = chat.answer(FAILED)
+    assert (calls(turn), turn.stop_reason) == ([], "end_turn")
+    assert words(turn) == "The script cannot go on: the browser exited at once."
+
+
+def test_the_screen_is_waited_for_after_one_that_runs() -> None:
+    chat = Chat(BACKGROUND, HIT)
+    chat.say("Go.")
+    assert calls(chat.answer({"backgrounded": True, "success": True})) == [("screenshot", {})]
+
+
+def test_an_earlier_failure_does_not_end_a_later_wait() -> None:
+    chat = Chat(BACKGROUND, RUN, HIT)
+    chat.say("Go.")
+    chat.answer(FAILED)
+    assert calls(chat.answer({"success": False, "exit_code": 1})) == [("screenshot", {})]

@@ -24,6 +24,7 @@ def test_desktops_are_listed_as_the_pages_show_them(tmp_path: Path) -> None:
                     "created_at": 1.0,
                     "live_url": "desktops/d1",
                     "level": "shared",
+                    "browser_warning": "",
                     "pid": 42,
                 }
             ]

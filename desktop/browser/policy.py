@@ -1,0 +1,59 @@
+"""Decision how the desktop's browser is started. Pure."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from deskhand.desktop.settings import SandboxMode
+
+SWITCHED_OFF = "the setting browser_sandbox is off"
+
+
+@dataclass(frozen=True)
+class BrowserLaunch:
+    """The way in which the browser is started, or the reason why it is not."""
+
+    program: str | None
+    """Absolute path; None if no browser is installed."""
+    setting: SandboxMode
+    sandboxed: bool
+    reason: str = ""
+    """Why the sandbox is off or cannot work; empty where it works."""
+    refusal: str = ""
+    """Why the browser is not started; empty if it is."""
+
+    @property
+    def warning(self) -> str:
+        """One sentence for people, empty if the browser starts with its sandbox."""
+        if self.refusal:
+            return f"The browser does not start: {self.refusal}"
+        if not self.sandboxed:
+            return f"The browser runs without its sandbox: {self.reason}"
+        return ""
+
+    def status(self) -> dict[str, Any]:
+        """Return the fields of the status route."""
+        return {
+            "browser": {"program": self.program, "refusal": self.refusal},
+            "browser_sandbox": {
+                "setting": self.setting,
+                "on": self.sandboxed,
+                "reason": self.reason,
+            },
+        }
+
+
+def missing(reason: str, setting: SandboxMode) -> BrowserLaunch:
+    """Return the launch where no browser is installed."""
+    return BrowserLaunch(None, setting, sandboxed=setting != "off", refusal=reason)
+
+
+def decide(program: str, setting: SandboxMode, unavailable: str) -> BrowserLaunch:
+    """Return the launch; ``unavailable`` is the reason why the sandbox cannot work, or empty."""
+    if setting == "off":
+        return BrowserLaunch(program, setting, sandboxed=False, reason=SWITCHED_OFF)
+    if not unavailable:
+        return BrowserLaunch(program, setting, sandboxed=True)
+    if setting == "auto":
+        return BrowserLaunch(program, setting, sandboxed=False, reason=unavailable)
+    refusal = f"its sandbox is required, and {unavailable}"
+    return BrowserLaunch(program, setting, sandboxed=True, reason=unavailable, refusal=refusal)

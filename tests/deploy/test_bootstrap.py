@@ -1,0 +1,116 @@
+"""The set-up script on a machine whose package manager and browsers are played by scripts."""
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+BOOTSTRAP = Path(__file__).parents[2] / "deploy" / "bootstrap"
+TOOLS = ("bash", "sh", "env", "dirname", "readlink", "head", "grep", "sed", "true")
+DEBIAN = "  Candidate: 142.0-1~deb12u1"
+UBUNTU = "  Candidate: 2:1snap1-0ubuntu2"
+NONE = "  Candidate: (none)"
+STUB = '#!/bin/sh\nexec /snap/bin/chromium "$@"\n'
+REAL = '#!/bin/sh\nexec /usr/lib/chromium/chromium "$@"\n'
+PROBLEM = "deskhand: no browser is installed: install something"
+
+
+@dataclass
+class Machine:
+    """A checkout and a PATH of its own."""
+
+    folder: Path
+
+    def program(self, name: str, script: str) -> None:
+        """Install a program; an empty script is one that succeeds."""
+        place = self.folder / "programs" / name
+        place.write_text(script or "#!/bin/sh\n")
+        place.chmod(0o755)
+
+    def set_up(self, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run the script."""
+        path = {"PATH": str(self.folder / "programs")}
+        return subprocess.run(
+            [self.folder / "deploy" / "bootstrap"],
+            env=path | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    @property
+    def installed(self) -> list[str]:
+        """The calls of the package manager."""
+        log = self.folder / "apt.log"
+        return log.read_text().splitlines() if log.exists() else []
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """All packages but a browser are installed."""
+    made = Machine(tmp_path)
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "deploy").mkdir()
+    shutil.copy(BOOTSTRAP, tmp_path / "deploy")
+    for name in TOOLS:
+        found = shutil.which(name)
+        assert found is not None
+        (tmp_path / "programs" / name).symlink_to(found)
+    made.program("id", "#!/bin/sh\necho 0\n")
+    made.program("dpkg-query", "#!/bin/sh\necho installed\n")
+    made.program("apt-get", f'#!/bin/sh\necho "$*" >> {tmp_path}/apt.log\n')
+    made.program("python3", "")
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    fails = f"{{ echo '{PROBLEM}' >&2; exit 1; }}"
+    python = f"#!/bin/sh\n[ $1 = -m ] || [ -e {tmp_path}/ready ] || {fails}\n"
+    for name, script in (("python", python), ("deskhand", "#!/bin/sh\n")):
+        (tmp_path / ".venv" / "bin" / name).write_text(script)
+        (tmp_path / ".venv" / "bin" / name).chmod(0o755)
+    return made
+
+
+def candidate(machine: Machine, line: str) -> None:
+    machine.program("apt-cache", f"#!/bin/sh\necho 'chromium:'\necho '{line}'\n")
+
+
+@pytest.mark.parametrize("name", ["chromium", "google-chrome", "brave-browser"])
+def test_with_a_real_browser_nothing_is_installed(machine: Machine, name: str) -> None:
+    candidate(machine, DEBIAN)
+    machine.program(name, REAL)
+    (machine.folder / "ready").touch()
+    ended = machine.set_up()
+    assert (ended.returncode, machine.installed) == (0, []), ended.stderr
+
+
+def test_without_one_the_package_of_debian_is_installed(machine: Machine) -> None:
+    candidate(machine, DEBIAN)
+    (machine.folder / "ready").touch()
+    assert machine.set_up().returncode == 0
+    assert machine.installed[-1].endswith("--no-install-recommends chromium")
+
+
+@pytest.mark.parametrize("line", [UBUNTU, NONE])
+def test_a_package_that_is_a_snap_is_not_installed_and_set_up_fails(
+    machine: Machine, line: str
+) -> None:
+    candidate(machine, line)
+    ended = machine.set_up()
+    assert ended.returncode == 4
+    assert ended.stderr.splitlines()[-1] == PROBLEM
+    assert not any("install" in call for call in machine.installed)
+
+
+def test_a_stub_that_is_there_counts_as_none(machine: Machine) -> None:
+    candidate(machine, UBUNTU)
+    machine.program("chromium", STUB)
+    assert machine.set_up().returncode == 4
+
+
+def test_another_browser_of_the_setting_is_enough(machine: Machine) -> None:
+    candidate(machine, DEBIAN)
+    machine.program("vivaldi", REAL)
+    (machine.folder / "ready").touch()
+    assert machine.set_up(DESKHAND_BROWSER="vivaldi").returncode == 0
+    assert machine.installed == []

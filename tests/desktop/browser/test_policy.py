@@ -1,0 +1,39 @@
+from deskhand.desktop.browser.policy import SWITCHED_OFF, BrowserLaunch, decide, missing
+
+WHY = "user namespaces do not work here (unshare failed: Operation not permitted)"
+
+
+def test_a_sandbox_that_works_is_used() -> None:
+    for setting in ("auto", "required"):
+        found = decide("/usr/bin/chromium", setting, "")
+        assert found.sandboxed
+        assert (found.reason, found.refusal, found.warning) == ("", "", "")
+
+
+def test_auto_starts_the_browser_without_a_sandbox_and_reports_why() -> None:
+    found = decide("/usr/bin/chromium", "auto", WHY)
+    assert not found.sandboxed
+    assert found.refusal == ""
+    assert found.warning == f"The browser runs without its sandbox: {WHY}"
+    assert found.status() == {
+        "browser": {"program": "/usr/bin/chromium", "refusal": ""},
+        "browser_sandbox": {"setting": "auto", "on": False, "reason": WHY},
+    }
+
+
+def test_required_refuses_to_start_the_browser_with_the_reason() -> None:
+    found = decide("/usr/bin/chromium", "required", WHY)
+    assert found.sandboxed
+    assert found.refusal == f"its sandbox is required, and {WHY}"
+    assert found.warning == f"The browser does not start: {found.refusal}"
+
+
+def test_off_needs_no_probe() -> None:
+    found = decide("/usr/bin/chromium", "off", "")
+    assert (found.sandboxed, found.reason, found.refusal) == (False, SWITCHED_OFF, "")
+
+
+def test_without_a_browser_the_desktop_reports_what_to_install() -> None:
+    found = missing("no browser is installed", "auto")
+    assert found == BrowserLaunch(None, "auto", True, "", "no browser is installed")
+    assert found.warning == "The browser does not start: no browser is installed"
