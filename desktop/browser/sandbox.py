@@ -121,7 +121,7 @@ def _output(
 def explanation(output: str) -> str:
     """Return the line of an output that names the sandbox or namespaces, else its last line."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    telling = [line for line in lines if "sandbox" in line.lower() or "namespace" in line.lower()]
-    line = (telling or lines or [""])[-1]
+    relevant = [line for line in lines if "sandbox" in line.lower() or "namespace" in line.lower()]
+    line = (relevant or lines or [""])[-1]
     # Log lines of Chromium begin with process, time and place in brackets.
     return line.rpartition("] ")[2].removeprefix("unshare: ")[:_LONGEST_REASON]

@@ -76,7 +76,7 @@ def test_the_browser_is_started_without_its_sandbox_where_that_cannot_work(
     assert ended.stdout.rstrip().endswith(" http://x/")
 
 
-def test_a_browser_that_may_not_start_tells_why(tmp_path: Path) -> None:
+def test_a_browser_that_may_not_start_reports_why(tmp_path: Path) -> None:
     ended = browser(tmp_path, decide("/usr/bin/true", "required", "it's no good"))
     assert ended.returncode == 126
     assert ended.stderr == ("browser: not started: its sandbox is required, and it's no good\n")
