@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMP := .venv/.deskhand-setup
 
-.PHONY: setup demo test unit system check cores bench soak format clean
+.PHONY: setup demo test unit system check cores bench soak distributions format clean
 
 setup: $(STAMP)
 
@@ -43,6 +43,10 @@ bench: setup
 soak: setup
 	@for script in bench/soak_*.py; do name=$$(basename $$script .py); echo "== $$name"; \
 		$(PYTHON) -m bench.$$name || exit 1; done
+
+# Set-up, demo and unit tests in fresh systems of Debian 12 and 13. Needs root and debootstrap.
+distributions: setup
+	$(PYTHON) -m scripts.distributions
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
