@@ -326,6 +326,8 @@ export class Viewer {
 
   control(wanted) {
     const rfb = this.rfb;
+    // An inert canvas loses the focus to the page, where the keyboard reaches nothing.
+    const typing = this.inControl && this.canvas.contains(document.activeElement);
     this.inControl = Boolean(wanted && rfb && this.opened);
     if (!this.inControl) {
       this.clipboard.toggle(false);
@@ -343,6 +345,8 @@ export class Viewer {
       this.show("connected", this.inControl ? "You are in control" : "Live, you are watching");
       if (this.inControl) {
         rfb.focus({ preventScroll: true });
+      } else if (typing) {
+        this.take.focus({ preventScroll: true });
       }
     }
   }
