@@ -15,7 +15,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .protocol import Request
@@ -96,7 +96,12 @@ class _Player:
                 return self._turn("", (self._waiting_call(),), "w", None, step.fault)
             if step.needs.otherwise == "fail":
                 raise _Stuck("what the next step needs did not appear on the screen")
-        return self._turn(self._fill(step.say), step.calls, "c", step.stop_reason, step.fault)
+        turn = self._turn(self._fill(step.say), step.calls, "c", step.stop_reason, step.fault)
+        if step.think is None:
+            return turn
+        # Signed by the server, as the signature covers all of the request.
+        thinking = {"type": "thinking", "thinking": step.think, "signature": ""}
+        return replace(turn, content=(thinking, *turn.content))
 
     def give_up(self, why: str) -> PlayedTurn:
         reason = f"The script cannot go on: {why}."

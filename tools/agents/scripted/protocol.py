@@ -63,8 +63,11 @@ TOP_KEYS = frozenset(
         "top_k",
         "stop_sequences",
         "metadata",
+        "thinking",
     ]
 )
+BINDING_BETA = "thinking-binding-controls-2026-08-01"
+"""Value of ``anthropic-beta`` without which ``thinking.block_binding`` is an unknown key."""
 BLOCK_KEYS = {
     "text": frozenset({"text"}),
     "image": frozenset({"source"}),
@@ -112,6 +115,13 @@ class Request:
     """Names of the custom tools that are offered."""
     computer: bool
     pictures: tuple[SeenPicture, ...]
+    system: object = ""
+    offered: tuple[Json, ...] = ()
+    """The tools as they were sent."""
+    drop_block: bool = False
+    """True to drop thinking blocks of another prefix instead of refusing the request."""
+    lists_dropped: bool = False
+    """True to list the dropped blocks in the reply."""
 
 
 class InvalidRequest(Exception):
@@ -129,8 +139,10 @@ class InvalidRequest(Exception):
 Measure = Callable[[bytes], Measured | None]
 
 
-def read_request(body: object, measure: Measure) -> Request:
+def read_request(body: object, measure: Measure, betas: frozenset[str] = frozenset()) -> Request:
     """Validate the body of a request and return the parts that a player needs.
+
+    ``betas`` are the values of its header ``anthropic-beta``.
 
     Raises:
         InvalidRequest: At the first violation of the protocol.
@@ -146,6 +158,7 @@ def read_request(body: object, measure: Measure) -> Request:
     # offer.
     reader.tools(data.get("tools", []))
     reader.system(data.get("system", []))
+    drop_block = _drops_blocks(data.get("thinking"), betas)
     messages = reader.messages(_list(data.get("messages"), "messages"))
     return Request(
         model,
@@ -154,6 +167,10 @@ def read_request(body: object, measure: Measure) -> Request:
         frozenset(reader.custom),
         reader.computer,
         tuple(reader.pictures),
+        data.get("system", []),
+        tuple(data.get("tools", [])),
+        drop_block,
+        BINDING_BETA in betas,
     )
 
 
@@ -309,6 +326,25 @@ class _Reader:
         # together.
         self._marks += 1
         _check(self._marks <= MOST_MARKS, where, f"more than {MOST_MARKS} cache marks")
+
+
+def _drops_blocks(value: object, betas: frozenset[str]) -> bool:
+    """Check ``thinking`` and return whether blocks of another prefix are dropped."""
+    if value is None:
+        return False
+    thinking = _object(value, "thinking")
+    _only(thinking, {"type", "display", "budget_tokens", "block_binding"}, "thinking")
+    kinds = ("adaptive", "enabled", "disabled")
+    _check(thinking.get("type") in kinds, "thinking.type", f"must be one of {', '.join(kinds)}")
+    where = "thinking.block_binding"
+    if "block_binding" not in thinking:
+        return False
+    _check(BINDING_BETA in betas, where, "Extra inputs are not permitted")
+    binding = _object(thinking["block_binding"], where)
+    _only(binding, {"prefix_mismatch_behavior"}, where)
+    behavior = binding.get("prefix_mismatch_behavior", "error")
+    _check(behavior in ("error", "drop_block"), where, "must be error or drop_block")
+    return bool(behavior == "drop_block")
 
 
 def _answered(calls: list[Json], content: list[Json], where: str) -> None:

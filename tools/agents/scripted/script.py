@@ -11,12 +11,13 @@
           - computer.left_click: {coordinate: {blob: "#e6194b"}}
       - report: {summary: "The button was clicked.", outcome: done, evidence: [2]}
 
-One step is one reply. A step with calls expects their results before the next step; one without
-ends the turn. ``needs`` holds a step back until the newest picture shows a blob of the colour
-(or, with ``changed``, differs from the oldest picture at hand by that fraction); until then the
-model waits a second at a time, at most ``tries`` times. ``otherwise: go_on`` plays the step all
-the same after that, ``fail`` (the default) ends the turn. ``again_while`` names a key in the
-result of the step's calls: as long as it is true the step is played again.
+One step is one reply. ``think`` puts a thinking block before it. A step with calls expects their
+results before the next step; one without ends the turn. ``needs`` holds a step back until the
+newest picture shows a blob of the colour (or, with ``changed``, differs from the oldest picture at
+hand by that fraction); until then the model waits a second at a time, at most ``tries`` times.
+``otherwise: go_on`` plays the step all the same after that, ``fail`` (the default) ends the turn.
+``again_while`` names a key in the result of the step's calls: as long as it is true the step is
+played again.
 
 ``fault`` breaks the first ``times`` answers: ``rate_limit``, ``overloaded`` and ``server_error``
 refuse, ``cut`` breaks the connection, ``unfinished`` ends the stream too early, ``stream_error``
@@ -96,6 +97,8 @@ class ScriptStep:
     """One reply."""
 
     say: str = ""
+    think: str | None = None
+    """Text of a thinking block at the begin of the reply, which the server signs; may be empty."""
     calls: tuple[ScriptedCall, ...] = ()
     needs: Needs | None = None
     again_while: str | None = None
@@ -147,7 +150,7 @@ class _Reader:
         return Script(self._name, tuple(read))
 
     def _step(self, data: object, where: str) -> ScriptStep:
-        keys = {"say", "calls", "needs", "again_while", "stop_reason", "fault", "report"}
+        keys = {"say", "think", "calls", "needs", "again_while", "stop_reason", "fault", "report"}
         step = self._object(data, where, keys)
         given = self._list(step.get("calls", []), f"{where}.calls")
         calls = [self._call(call, f"{where}.calls.{i}") for i, call in enumerate(given)]
@@ -161,6 +164,7 @@ class _Reader:
         again_while = self._optional_text(step, "again_while", where)
         return ScriptStep(
             say,
+            self._optional_text(step, "think", where),
             tuple(calls),
             self._needs(step["needs"], f"{where}.needs") if "needs" in step else None,
             again_while,

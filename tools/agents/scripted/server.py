@@ -10,8 +10,9 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from starlette.applications import Starlette
 from starlette.requests import Request as HttpRequest
@@ -22,11 +23,14 @@ from starlette.types import Receive, Scope, Send
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
 from . import decode, sse
+from .binding import REFUSAL, mismatches, signed
 from .library import packaged_scripts
 from .log import LogEntry, RequestLog
 from .player import PlayedTurn, play
 from .protocol import InvalidRequest, Request, read_request
 from .script import Fault, Script
+
+Json = dict[str, Any]
 
 PREFIX = "scripted:"
 LARGEST_BODY = 32 * 1024 * 1024
@@ -118,7 +122,8 @@ class ScriptedModelServer:
         if refusal is not None:
             return refusal
         try:
-            request = read_request(json.loads(body), decode.measure)
+            betas = frozenset(http.headers.get("anthropic-beta", "").replace(" ", "").split(","))
+            request = read_request(json.loads(body), decode.measure, betas)
         except ValueError:
             return self._refuse(400, "invalid_request_error", "the body is not JSON")
         except InvalidRequest as error:
@@ -128,9 +133,18 @@ class ScriptedModelServer:
             known = ", ".join(self.names)
             problem = f"no script {request.model!r}; there are {known}"
             return self._refuse(404, "not_found_error", problem, request)
+        wrong = await asyncio.to_thread(mismatches, request)
+        # A block of another model is dropped without an error, one of another prefix only if the
+        # request allows it.
+        refused = [one for one in wrong if one.reason == "prefix_binding_mismatch"]
+        if refused and not request.drop_block:
+            problem = f"{refused[0].path}: {REFUSAL}"
+            return self._refuse(400, "invalid_request_error", problem, request)
         # Decoding pictures takes tens of milliseconds, which must not block the event loop.
         turn = await asyncio.to_thread(play, script, request, decode.pixels, secrets.token_hex(6))
-        return await self._deliver(turn, request, self._due_fault(turn.fault, body))
+        turn = replace(turn, content=await asyncio.to_thread(signed, request, turn.content))
+        dropped = [one.to_json() for one in wrong]
+        return await self._deliver(turn, request, self._due_fault(turn.fault, body), dropped)
 
     def _check_head(self, http: HttpRequest, body: bytes) -> Response | None:
         # The protocol accepts a key in ``x-api-key`` and a token in ``Authorization``.
@@ -159,7 +173,9 @@ class ScriptedModelServer:
             del self._seen[next(iter(self._seen))]
         return fault if met < fault.times else None
 
-    async def _deliver(self, turn: PlayedTurn, request: Request, fault: Fault | None) -> Response:
+    async def _deliver(
+        self, turn: PlayedTurn, request: Request, fault: Fault | None, dropped: Sequence[Json]
+    ) -> Response:
         kind = fault.kind if fault else None
         if kind in REFUSALS:
             status, name, problem = REFUSALS[kind]
@@ -170,8 +186,8 @@ class ScriptedModelServer:
             await self._pause(fault.seconds)
         message_id = f"msg_{secrets.token_hex(12)}"
         if not request.stream:
-            return JSONResponse(sse.whole(turn, request, message_id))
-        events = sse.faulty(kind, list(sse.events(turn, request, message_id)))
+            return JSONResponse(sse.whole(turn, request, message_id, dropped))
+        events = sse.faulty(kind, list(sse.events(turn, request, message_id, dropped)))
         # ``StreamingResponse`` would end the body regularly, so that the client saw a complete
         # answer.
         if kind == "cut":

@@ -1,7 +1,8 @@
 """Serialization of a reply in the Messages protocol: one JSON object, or server-sent events."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from .player import PlayedTurn
@@ -14,9 +15,14 @@ PIXELS_PER_TOKEN = 750
 CHARACTERS_PER_TOKEN = 4
 
 
-def whole(turn: PlayedTurn, request: Request, message_id: str) -> Json:
-    """Return the reply as one JSON object."""
+def whole(
+    turn: PlayedTurn, request: Request, message_id: str, dropped: Sequence[Json] = ()
+) -> Json:
+    """Return the reply as one JSON object; ``dropped`` lists blocks of the request."""
+    # Only a request with the beta gets the list, which is empty as a rule.
+    listed = {"input_transformations": list(dropped)} if request.lists_dropped else {}
     return {
+        **listed,
         "id": message_id,
         "type": "message",
         "role": "assistant",
@@ -28,9 +34,11 @@ def whole(turn: PlayedTurn, request: Request, message_id: str) -> Json:
     }
 
 
-def events(turn: PlayedTurn, request: Request, message_id: str) -> Iterator[bytes]:
+def events(
+    turn: PlayedTurn, request: Request, message_id: str, dropped: Sequence[Json] = ()
+) -> Iterator[bytes]:
     """Yield the reply as events, in the order that the official client requires."""
-    start = whole(turn, request, message_id)
+    start = whole(turn, request, message_id, dropped)
     tokens = start["usage"]
     # ``message_start`` counts the tokens so far; the count in ``message_delta`` replaces it.
     start |= {"content": [], "stop_reason": None, "usage": {**tokens, "output_tokens": 1}}
@@ -73,7 +81,14 @@ def usage(turn: PlayedTurn, request: Request) -> Json:
 
 def _block(index: int, block: Json) -> Iterator[bytes]:
     if block["type"] == "text":
-        empty, deltas = {**block, "text": ""}, _halves(block["text"], "text_delta", "text")
+        empty = {**block, "text": ""}
+        deltas: Iterable[Json] = _halves(block["text"], "text_delta", "text")
+    elif block["type"] == "thinking":
+        empty = {**block, "thinking": "", "signature": ""}
+        deltas = chain(
+            _halves(block["thinking"], "thinking_delta", "thinking"),
+            [{"type": "signature_delta", "signature": block["signature"]}],
+        )
     else:
         given = json.dumps(block["input"], ensure_ascii=False)
         empty = {**block, "input": {}}

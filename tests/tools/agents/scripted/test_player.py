@@ -313,3 +313,9 @@ def test_an_earlier_failure_does_not_end_a_later_wait() -> None:
     chat.say("Go.")
     chat.answer(FAILED)
     assert calls(chat.answer({"success": False, "exit_code": 1})) == [("screenshot", {})]
+
+
+def test_a_thinking_block_begins_the_reply_and_has_no_signature_yet() -> None:
+    turn = Chat({"think": "Hm.", "say": "Yes."}).say("Go.")
+    assert turn.content[0] == {"type": "thinking", "thinking": "Hm.", "signature": ""}
+    assert turn.content[1]["text"] == "Yes."

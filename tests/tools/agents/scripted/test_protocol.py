@@ -262,3 +262,26 @@ def test_thoughts_are_taken_with_their_seal_only() -> None:
         body["messages"][1]["content"][0] = {**thought, **broken}
         with pytest.raises(InvalidRequest, match=r"messages\.1\.content\.0"):
             read_request(body, measure)
+
+
+BETA = frozenset({"thinking-binding-controls-2026-08-01"})
+
+
+@pytest.mark.parametrize(
+    ("thinking", "drops"),
+    [
+        (None, False),
+        ({"type": "adaptive"}, False),
+        ({"type": "adaptive", "block_binding": {}}, False),
+        ({"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}, True),
+    ],
+)
+def test_blocks_of_another_prefix_are_dropped_on_request(thinking: Json, drops: bool) -> None:
+    request = read_request({**good(), "thinking": thinking}, measure, BETA)
+    assert (request.drop_block, request.lists_dropped) == (drops, True)
+
+
+def test_the_control_is_an_unknown_key_without_its_beta() -> None:
+    body = {**good(), "thinking": {"type": "adaptive", "block_binding": {}}}
+    with pytest.raises(InvalidRequest, match="block_binding: Extra inputs are not permitted"):
+        read_request(body, measure)

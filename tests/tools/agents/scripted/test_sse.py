@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 from deskhand.tools.agents.scripted import sse
@@ -68,3 +69,19 @@ def test_faults_change_the_events() -> None:
     assert len(half) < len(events)
     assert read(sse.faulty("stream_error", events))[-1]["error"]["type"] == "overloaded_error"
     assert len(sse.faulty("cut", events[:2])) == 2
+
+
+def test_a_thinking_block_comes_with_its_signature_last() -> None:
+    block = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    events = read(list(sse.events(PlayedTurn((block,), "end_turn", 0), REQUEST, "msg_1")))
+    assert events[1]["content_block"] == {"type": "thinking", "thinking": "", "signature": ""}
+    assert "".join(e["delta"]["thinking"] for e in events[2:4]) == "Hm."
+    assert events[4]["delta"] == {"type": "signature_delta", "signature": "s"}
+
+
+def test_dropped_blocks_are_listed_for_requests_with_the_beta() -> None:
+    dropped = [{"type": "thinking_dropped"}]
+    beta = replace(REQUEST, lists_dropped=True)
+    assert sse.whole(TURN, beta, "msg_1", dropped)["input_transformations"] == dropped
+    assert sse.whole(TURN, beta, "msg_1")["input_transformations"] == []
+    assert "input_transformations" not in sse.whole(TURN, REQUEST, "msg_1")
