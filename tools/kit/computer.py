@@ -8,8 +8,10 @@ Each call goes through these steps:
    meant for another screen. The result then shows both screens.
 3. If a person is in control now (409), the tool waits until control is released and starts again
    with step 2.
-4. The result has a sentence, and a picture unless the model has seen this frame already. After
-   control in private mode the screen is not shown unless the model asks for a screenshot.
+4. The result says what was done, how much of the screen changed, and which window has the
+   keyboard. It has a picture if it is the last of its reply, unless the model has seen this frame
+   already; a screenshot or zoom always has one. After control in private mode the screen is not
+   shown unless the model asks for a screenshot.
 
 ``_seen`` is the id of the frame that the model has seen last. Requests name it as ``since``, so
 that the service does not encode the same frame again.
@@ -115,10 +117,16 @@ class ComputerTool:
         """Execute a call and return the result for the model."""
         return (await self.act(call)).result
 
-    async def act(self, call: ToolCall) -> ComputerOutcome:
-        """Execute a call; a failure is returned as an error result."""
+    async def act(self, call: ToolCall, *, picture: bool = True) -> ComputerOutcome:
+        """Execute a call; a failure is returned as an error result.
+
+        Without ``picture`` an action is answered in words, as the screen is shown by a later call
+        of the same reply.
+        """
         try:
             wanted = desktop_call(call.name, call.arguments)
+            if not picture:
+                wanted = wanted.without_picture()
             done = await self._done(wanted, call.id)
         except BadCall as error:
             return _failed(call, str(error))
@@ -127,17 +135,17 @@ class ComputerTool:
         except MachineUnavailable as error:
             return _failed(call, f"The desktop cannot be reached: {error}")
         response, before = done.response, self._screen
-        picture = None if done.hidden else await self._picture(wanted, response)
-        sentences = [] if done.missed else _sentences(wanted, response, picture)
+        shown = None if done.hidden else await self._picture(wanted, response)
+        sentences = [] if done.missed else _sentences(wanted, response, shown)
         content: list[Text | Image] = [Text(text) for text in sentences]
         if done.control is not None:
-            changed = picture is not None and "region" not in wanted.payload
+            changed = shown is not None and "region" not in wanted.payload
             content[:0] = _control_report(done, before if changed else None)
-        if picture is not None:
-            content.append(picture)
+        if shown is not None:
+            content.append(shown)
         return ComputerOutcome(
             ToolResult(call.id, tuple(content), is_error=done.missed, toolset=call.toolset),
-            picture,
+            shown,
             _point(response.get("point")),
             _point(response.get("native_point")),
             response.get("changed_fraction"),
@@ -208,7 +216,7 @@ class ComputerTool:
             return payload
         if payload["action"] == "screenshot":
             return {**payload, "since": self._seen}
-        if "observe" in payload:
+        if payload.get("observe", {}).get("screenshot"):
             return {**payload, "observe": {**payload["observe"], "since": self._seen}}
         return payload
 
@@ -221,11 +229,13 @@ class ComputerTool:
         return response
 
     async def _picture(self, wanted: DesktopCall, response: Json) -> Image | None:
-        # The service may send a frame again although ``since`` names it. A zoom is always new
-        # to the model, even if its frame is not.
         data = response.get("screenshot_data")
+        # A zoom is always new to the model, even if its frame is not.
         zoomed = "region" in wanted.payload
-        if not data or (response["frame_id"] == self._seen and not zoomed):
+        # The service may send a frame again although ``since`` names it.
+        if response["frame_id"] == self._seen and not zoomed:
+            return self._screen if wanted.kind == "picture" else None
+        if not data:
             return None
         picture = await self._pictures.save(
             base64.b64decode(data),
@@ -249,9 +259,26 @@ def _sentences(wanted: DesktopCall, response: Json, picture: Image | None) -> li
         sentences.append(f"The point was off the screen; ({x}, {y}) was used.")
     if response.get("settled") == "ceiling":
         sentences.append(f"After {SETTLE_MS / 1000:g} s the screen was still moving.")
-    if picture is None:
+    if wanted.kind == "action":
+        sentences += _changes(response)
+    if picture is None and (wanted.kind == "picture" or wanted.payload["observe"]["screenshot"]):
         sentences.append("The screen looks exactly as in the last picture.")
     return [" ".join(sentences)] if sentences else []
+
+
+def _changes(response: Json) -> list[str]:
+    """Describe the effect of an action as far as the service reports it."""
+    sentences = []
+    fraction = response.get("changed_fraction")
+    if fraction is not None:
+        share = f"{fraction:.0%}".replace("%", " %")
+        least = "Less than 1 %" if fraction else "Nothing"
+        sentences.append(f"{share if fraction >= 0.01 else least} of the screen changed.")
+    if "focused_after" in response:
+        window = response["focused_after"]
+        text = "No window has" if window is None else f'The window "{window["title"]}" has'
+        sentences.append(f"{text} the keyboard.")
+    return sentences
 
 
 def _control_report(done: _Done, before: Image | None) -> list[Text | Image]:

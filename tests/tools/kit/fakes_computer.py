@@ -49,6 +49,8 @@ class FakeDesktop:
         observe = payload.get("observe", payload)
         if observe.get("since") == frame_id:
             reply["unchanged"] = True
+        elif not observe.get("screenshot", True):
+            pass
         else:
             reply["screenshot_data"] = base64.b64encode(f"png {frame_id}".encode()).decode()
         reply["timings"] = {"act_ms": 1.0}

@@ -51,14 +51,47 @@ def test_an_unchanged_screen_is_reported_as_text() -> None:
     outcome = desk.act("left_click", coordinate=[1, 1])
     assert outcome.picture is None
     assert "exactly as in the last picture" in text_of(outcome)
-    assert "exactly" in text_of(desk.act("screenshot"))
     assert [p.get("since") or p.get("observe", {}).get("since") for _, p in desk.desktop.sent] == [
         None,
         "boot-1",
-        "boot-1",
     ]
+
+
+def test_a_screenshot_always_has_a_picture_which_is_stored_once() -> None:
+    desk = Desk()
+    first = desk.act("screenshot").picture
+    assert desk.act("screenshot").picture == first == Image("f1", "image/png", 1280, 720)
     desk.desktop.frame = 2
     assert desk.act("screenshot").picture == Image("f2", "image/png", 1280, 720)
+    assert len(desk.pictures.saved) == 2
+
+
+def test_an_action_without_a_picture_is_answered_in_words() -> None:
+    desk = Desk()
+    window = {"id": "7", "title": "Mail"}
+    desk.desktop.extra = {"changed_fraction": 0.123, "focused_after": window}
+    call = ToolCall("c1", "left_click", {"coordinate": [1, 1]}, "computer")
+    outcome = asyncio.run(desk.tool.act(call, picture=False))
+    assert outcome.result.content == (
+        Text('Clicked. 12 % of the screen changed. The window "Mail" has the keyboard.'),
+    )
+    assert desk.desktop.sent[0][1]["observe"]["screenshot"] is False
+    shown = asyncio.run(desk.tool.act(ToolCall("c2", "screenshot", {}, "computer"), picture=False))
+    assert shown.picture is not None
+
+
+@pytest.mark.parametrize(
+    ("fraction", "sentence"),
+    [(0.0, "Nothing of the screen"), (0.004, "Less than 1 % of the screen"), (1.0, "100 % of the")],
+)
+def test_the_share_of_the_screen_that_changed_is_in_the_result(
+    fraction: float, sentence: str
+) -> None:
+    desk = Desk()
+    desk.desktop.extra = {"changed_fraction": fraction, "focused_after": None}
+    text = text_of(desk.act("wait", duration=1))
+    assert sentence in text
+    assert text.endswith("No window has the keyboard.")
 
 
 def test_a_picture_of_the_frame_already_seen_is_not_sent_to_the_model() -> None:
@@ -253,7 +286,7 @@ def test_a_glance_keeps_a_small_picture_and_changes_nothing_for_the_model() -> N
     assert desk.desktop.glances == [
         {"scaled_width": "640", "scaled_height": "360", "format": "jpeg"}
     ]
-    assert "exactly" in text_of(desk.act("screenshot"))
+    assert "exactly" in text_of(desk.act("wait", duration=1))
     desk.desktop.small = b"jpeg 2"
     assert asyncio.run(desk.tool.glance()) == Image("f3", "image/jpeg", 640, 360)
     assert asyncio.run(desk.tool.glance()) == Image("f3", "image/jpeg", 640, 360)

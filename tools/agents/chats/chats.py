@@ -364,9 +364,7 @@ class Chats:
         return {**own, **self._human_tools, **self._secret_tools(ancestors)}
 
     def _secret_tools(self, ancestors: Iterable[str] = ()) -> dict[str, Tool]:
-        # Without secrets the tool is not listed: a model would only call it in vain.
-        if not self._secret_store.values:
-            return {}
+        # Also without secrets: one may be stored later, and the tools of a chat must not change.
         return {TYPE_SECRET.name: TypeSecretTool(self._secret_store, tuple(ancestors))}
 
     async def _recording_started(self, chat_id: str) -> None:

@@ -57,8 +57,8 @@ class Computer(Protocol):
     def people_seconds(self) -> float:
         """Seconds for which people were in control of the desktop during its actions."""
 
-    async def act(self, call: ToolCall) -> ComputerOutcome:
-        """Perform one action and observe its effect."""
+    async def act(self, call: ToolCall, *, picture: bool = True) -> ComputerOutcome:
+        """Perform one action and observe its effect; without ``picture``, in words only."""
 
     async def glance(self) -> Image | None:
         """Store a small screenshot for people; return ``None`` while the screen is private."""
@@ -86,12 +86,18 @@ class ChatToolbox:
         tools: Mapping[str, Tool],
         find_machine: Callable[[], Awaitable[DesktopMachine]],
         *,
+        specs: tuple[ToolSpec, ...] | None = None,
         computer: Computer | None = None,
         recording: TurnRecording | None = None,
     ) -> None:
+        """Take the tools of a chat.
+
+        ``specs`` is the list that the chat began with, if it differs from ``tools``.
+        """
         self._repository = repository
         self._chat_id = chat_id
         self._tools = tools
+        self._specs = specs
         self._find_machine = find_machine
         self._computer = computer
         self._recording = recording
@@ -99,6 +105,8 @@ class ChatToolbox:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """Descriptions of the tools for a model."""
+        if self._specs is not None:
+            return self._specs
         return tuple(tool.spec for tool in self._tools.values())
 
     @property
@@ -111,21 +119,30 @@ class ChatToolbox:
         """Seconds for which people were in control of the desktop during the calls."""
         return 0.0 if self._computer is None else self._computer.people_seconds
 
-    async def call(self, call: ToolCall) -> ToolResult:
+    async def call(
+        self, call: ToolCall, *, picture: bool = True, dropped_thinking: int = 0
+    ) -> ToolResult:
         """Run one call; nothing but cancellation raises.
 
-        Where the result of a cancelled call is known, :class:`CallInterrupted` carries it.
+        ``dropped_thinking`` is the number of thinking blocks that the provider dropped from the
+        request for this call. Where the result of a cancelled call is known,
+        :class:`CallInterrupted` carries it.
         """
-        return (await self._step(call)).result
+        return (await self._step(call, picture, dropped_thinking)).result
 
     async def outcome(self, call: ToolCall) -> ToolOutcome:
         """Run one call for a caller outside of any conversation."""
         return (await self._step(call)).outcome
 
-    async def _step(self, call: ToolCall) -> CallResult:
+    async def _step(
+        self, call: ToolCall, picture: bool = True, dropped_thinking: int = 0
+    ) -> CallResult:
         step = await self._begin(call)
         try:
-            call_result = await self._run(call)
+            call_result = await self._run(call, picture)
+            if dropped_thinking:
+                details = {**call_result.details, "dropped_thinking": dropped_thinking}
+                call_result = replace(call_result, details=details)
         except asyncio.CancelledError as cancelled:
             known = await self._stopped(call)
             cut = self._hidden(known or ToolOutcome(error="interrupted before it gave a result"))
@@ -142,6 +159,7 @@ class ChatToolbox:
         # The recorder observes computer actions itself; other calls have to be reported to it.
         if self._recording is not None and call.toolset is None:
             await self._recording.add_step(_note(ended))
+        if self._recording is not None and (call.toolset is None or not picture):
             await self._illustrate(self._recording, step)
         return call_result
 
@@ -164,13 +182,13 @@ class ChatToolbox:
         view = await self._repository.store.write(work)
         self._repository.hub.publish("step", self._chat_id, view.to_json())
 
-    async def _run(self, call: ToolCall) -> CallResult:
+    async def _run(self, call: ToolCall, picture: bool) -> CallResult:
         try:
             # Before every tool, not only the computer's: a command may open the first window.
             if self._recording is not None:
                 await self._recording.ensure()
             if call.toolset is not None and self._computer is not None:
-                return await self._act(self._computer, call)
+                return await self._act(self._computer, call, picture)
             outcome = await self._use(call)
         except (ChatError, StoreError, MachineRefused, MachineUnavailable) as error:
             outcome = ToolOutcome(error=str(error))
@@ -184,8 +202,8 @@ class ChatToolbox:
         hide = self._repository.hide
         return ToolOutcome(hidden(outcome.value, hide), outcome.error and hide(outcome.error))
 
-    async def _act(self, computer: Computer, call: ToolCall) -> CallResult:
-        done = await computer.act(call)
+    async def _act(self, computer: Computer, call: ToolCall, picture: bool) -> CallResult:
+        done = await computer.act(call, picture=picture)
         redacted = _hidden_result(done.result, self._repository.hide)
         error = done.error and self._repository.hide(done.error)
         details = {

@@ -1,8 +1,12 @@
-"""Preparation of a transcript for a provider: every call answered, old pictures left out.
+"""Preparation of a transcript for a provider: every call answered, results of a usable length.
 
 Providers refuse a conversation in which a call has no result, a result has no call, or two messages
 of one role follow each other. A transcript may have all of these after a crash or an interruption.
 The stored transcript is never changed: the functions here return a corrected copy for each request.
+
+A copy must begin with the copy for the request before it, as newer models refuse a history that was
+changed. So everything here depends on a message alone, except leaving out old pictures, which is
+for models that accept it.
 """
 
 from collections.abc import Iterable
@@ -30,14 +34,14 @@ LONGEST_RESULT = 60_000
 INTERRUPTED = "Interrupted before it gave a result. It may or may not have taken effect."
 
 
-def prepared(
-    messages: Iterable[Message], keep: int = KEPT_PICTURES, batch: int = BATCH
-) -> tuple[Message, ...]:
-    """Return what to send: a valid conversation with ``keep`` to ``keep + batch - 1`` pictures,
-    and no result longer than a model can use.
+def prepared(messages: Iterable[Message], *, keep: int | None) -> tuple[Message, ...]:
+    """Return what to send: a valid conversation, and no result longer than a model can use.
+
+    It has all pictures, or ``keep`` to ``keep + BATCH - 1`` of them.
     """
+    valid = shortened(closed(messages))
     # Pictures are counted last, so that those of dropped results do not take the place of others.
-    return without_old_pictures(shortened(closed(messages)), keep, batch)
+    return valid if keep is None else without_old_pictures(valid, keep)
 
 
 def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:

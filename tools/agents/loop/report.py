@@ -42,6 +42,12 @@ REPORT_SPEC = ToolSpec(
 )
 
 
+def with_report(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+    """Return the tools with the report tool behind them, unless it is among them already."""
+    offered = any(spec.name == REPORT for spec in specs)
+    return specs if offered else (*specs, REPORT_SPEC)
+
+
 class BadReport(Exception):
     """The arguments are not a report; the message is for the model."""
 

@@ -23,17 +23,19 @@ class StuckDetector:
     def __init__(self) -> None:
         self._last: tuple[str, ...] = ()
         self._row = 0
+        self._pictures: tuple[str, ...] = ()
 
     def record(self, call: ToolCall, result: ToolResult) -> bool:
         """Count a call; return whether the agent is stuck.
 
-        A result with a picture is progress. Numbers are ignored, as durations and sizes differ
+        A result with a new picture is progress. Numbers are ignored, as durations and sizes differ
         between calls that do the same.
         """
         if call.name in WAITING_TOOLS:
             return False
-        if any(isinstance(block, Image) for block in result.content):
-            self._last, self._row = (), 0
+        pictures = tuple(b.file_id for b in result.content if isinstance(b, Image))
+        if pictures and pictures != self._pictures:
+            self._last, self._row, self._pictures = (), 0, pictures
             return False
         text = " ".join(b.text for b in result.content if isinstance(b, Text))
         seen = (call.name, json.dumps(call.arguments, sort_keys=True), _NUMBER.sub("0", text))

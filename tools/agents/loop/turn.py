@@ -24,7 +24,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from deskhand.tools.agents.providers.append_only import first_change
 from deskhand.tools.agents.providers.errors import ModelError
+from deskhand.tools.agents.providers.limits import window_exceeded
+from deskhand.tools.agents.providers.model_table import model_facts
 from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Usage
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
@@ -34,7 +37,6 @@ from .budget import TurnBudget
 from .interruption import CallInterrupted
 from .report import (
     REPORT,
-    REPORT_SPEC,
     BadReport,
     Outcome,
     Report,
@@ -42,6 +44,7 @@ from .report import (
     assumed_report,
     read_report,
     text_of,
+    with_report,
 )
 from .stuck_detector import STUCK, StuckDetector
 
@@ -50,6 +53,7 @@ log = logging.getLogger(__name__)
 LONGEST_CUT_ROW = 3
 """Replies in a row that may hit the length limit before the turn is given up."""
 
+GO_ON = "Your reply was interrupted. Go on from there."
 CUT_SHORT = "Your reply was cut off at the length limit. Go on from there, in smaller portions."
 AFTER_FAILURE = "Not run: an earlier computer action of the same reply failed."
 AFTER_REPORT = "Not run: the report came before it."
@@ -80,8 +84,14 @@ class Toolbox(Protocol):
     def people_seconds(self) -> float:
         """Seconds for which people controlled the desktop; they are not charged to the turn."""
 
-    async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call and record it; failures are returned as results."""
+    async def call(
+        self, call: ToolCall, *, picture: bool = True, dropped_thinking: int = 0
+    ) -> ToolResult:
+        """Run one call and record it; failures are returned as results.
+
+        Without ``picture`` an action of the computer is answered in words alone.
+        ``dropped_thinking`` is recorded with the call.
+        """
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,7 @@ class LoopSettings:
     budget: TurnBudget = field(default_factory=TurnBudget)
     max_tokens: int = 32000
     kept_pictures: int = history.KEPT_PICTURES
+    """Newest pictures that a model is sent whose thinking is not bound to its prefix."""
     report: bool = True
     """True to offer the report tool, for an agent that another one waits for."""
 
@@ -172,11 +183,13 @@ class _Turn:
         self._cut_row = 0
         self._stuck_detector = StuckDetector()
         self._stuck = False
+        self._facts = model_facts(settings.model)
+        self._prompt_before: Prompt | None = None
         self.last_text = ""
         """The newest text of the model in this turn: the report where it makes none."""
 
     async def run(self) -> Report:
-        await self._answer_open_calls()
+        await self._begin()
         while True:
             # Checked between requests only: a reply that has been paid for is used, and its calls
             # are run.
@@ -184,7 +197,7 @@ class _Turn:
             reply = await self._ask()
             calls = [b for b in reply.content if isinstance(b, ToolCall)]
             if calls:
-                report = await self._run_calls(calls)
+                report = await self._run_calls(calls, reply.usage.dropped_thinking)
                 if report is not None:
                     return report
                 if self._stuck:
@@ -208,11 +221,16 @@ class _Turn:
             report.evidence,
         )
 
-    async def _answer_open_calls(self) -> None:
-        left = history.open_calls(await self._transcript.messages())
+    async def _begin(self) -> None:
+        """Complete what an earlier process left: open calls, or a reply that was cut off."""
+        messages = await self._transcript.messages()
+        left = history.open_calls(messages)
         if left:
             results = tuple(history.interrupted(call) for call in left)
             await self._transcript.append(Message("user", results))
+        # Newer models refuse a conversation that ends with words of their own.
+        elif messages and messages[-1].role == "assistant":
+            await self._transcript.append(Message("user", (Text(GO_ON),)))
 
     def _check_budget(self) -> None:
         budget = self._settings.budget
@@ -259,32 +277,43 @@ class _Turn:
         messages = await self._transcript.messages()
         specs = self._toolbox.specs
         if self._settings.report:
-            # A tool of the same name would receive the report in place of the loop.
-            specs = (*(spec for spec in specs if spec.name != REPORT), REPORT_SPEC)
-        return Prompt(
+            specs = with_report(specs)
+        keep = None if self._facts.bound else self._settings.kept_pictures
+        prompt = Prompt(
             self._settings.system,
-            history.prepared(messages, self._settings.kept_pictures),
+            history.prepared(messages, keep=keep),
             specs,
             self._toolbox.computer,
             self._settings.model,
             self._settings.max_tokens,
         )
+        self._check_growth(prompt)
+        return prompt
+
+    def _check_growth(self, prompt: Prompt) -> None:
+        before, self._prompt_before = self._prompt_before, prompt
+        changed = first_change(before, prompt) if before and self._facts.bound else None
+        if changed is not None:
+            # Not an error for the agent: the provider decides what it does with the request.
+            log.error("a request does not continue the one before it: %s changed", changed)
 
     def _check_stop_reason(self, reason: str) -> None:
         if reason == "refusal":
             raise _Ended("refusal", "The model declined to go on with this.")
         if reason == "model_context_window_exceeded":
-            raise _Ended("context_full", "The conversation is too long for the model.")
+            raise window_exceeded(self._facts)
         cut = reason in ("max_tokens", "pause_turn")
         self._cut_row = self._cut_row + 1 if cut else 0
         if self._cut_row >= LONGEST_CUT_ROW:
             raise _Ended("max_tokens", "The model's replies kept being cut off.")
 
-    async def _run_calls(self, calls: list[ToolCall]) -> Report | None:
+    async def _run_calls(self, calls: list[ToolCall], dropped: int) -> Report | None:
         results: list[ToolResult] = []
         report: Report | None = None
+        # One picture for the whole reply: each one stays in the history of the chat.
+        last = max((index for index, call in enumerate(calls) if call.toolset), default=0)
         try:
-            for call in calls:
+            for index, call in enumerate(calls):
                 if report is not None:
                     result = history.interrupted(call, AFTER_REPORT)
                 # The loop itself handles the report, so that it is neither recorded as a step nor
@@ -294,7 +323,7 @@ class _Turn:
                 elif call.toolset and any(r.toolset and r.is_error for r in results):
                     result = history.interrupted(call, AFTER_FAILURE)
                 else:
-                    result = await self._run_call(call)
+                    result = await self._run_call(call, index >= last, 0 if index else dropped)
                 results.append(result)
         # A call whose outcome is known must not get the result that says its effect is unknown.
         except CallInterrupted as cut:
@@ -308,10 +337,10 @@ class _Turn:
             await self._transcript.append(Message("user", tuple(results)))
         return report
 
-    async def _run_call(self, call: ToolCall) -> ToolResult:
+    async def _run_call(self, call: ToolCall, picture: bool, dropped: int) -> ToolResult:
         self._steps += 1
         try:
-            result = await self._toolbox.call(call)
+            result = await self._toolbox.call(call, picture=picture, dropped_thinking=dropped)
         # A defect in one tool must not end the turn: the model can continue by another way.
         except Exception as error:
             log.warning("the tool %s failed", call.name, exc_info=True)
@@ -319,7 +348,9 @@ class _Turn:
             return ToolResult(call.id, (Text(text),), is_error=True, toolset=call.toolset)
         # Set here whatever the toolbox returns: a provider refuses a result of another call.
         result = replace(result, call_id=call.id, toolset=call.toolset)
-        self._stuck = self._stuck_detector.record(call, result)
+        # An action without a picture may have changed the screen: its result does not show it.
+        if picture or call.toolset is None:
+            self._stuck = self._stuck_detector.record(call, result)
         return result
 
 

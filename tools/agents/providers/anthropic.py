@@ -19,8 +19,10 @@ import anthropic
 import httpx2
 
 from . import anthropic_wire as wire
+from . import limits
 from .anthropic_stream import FailedReply, StreamedReply, UnreadableReply
 from .errors import ModelError, ModelOverloaded, ModelRefused, ModelUnavailable
+from .model_table import ModelFacts, model_facts
 from .port import ModelReply, PictureBytes, Prompt
 
 log = logging.getLogger(__name__)
@@ -40,7 +42,6 @@ ADVICE = {
     401: "Check the API key.",
     403: "The key has no right to this model or feature.",
     404: "Check the model's name.",
-    413: "The conversation is too large: start a new chat.",
 }
 
 
@@ -82,10 +83,17 @@ class AnthropicModel:
         base_url: str | None = None,
         retry_policy: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        drop_block: bool = True,
     ) -> None:
+        """Open no connection yet.
+
+        Without ``drop_block`` the provider refuses a request with a thinking block that does not
+        fit its prefix, instead of dropping the block.
+        """
         self._pictures = pictures
         self._retry_policy = retry_policy or RetryPolicy()
         self._sleep = sleep
+        self._drop_block = drop_block
         # Without this, a proxy from the environment would be asked for a server on this machine.
         direct = base_url is not None and urlsplit(base_url).hostname in LOOPBACK
         self._client = anthropic.AsyncAnthropic(
@@ -104,11 +112,17 @@ class AnthropicModel:
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         """Ask once, with retries; see :class:`~deskhand.tools.agents.providers.port.Model`."""
         # Once for all attempts: the pictures are read and encoded only once.
-        body = wire.request(prompt, await self._load(prompt))
+        facts = model_facts(prompt.model)
+        pictures = wire.picture_count(prompt.messages)
+        # Before the pictures are read: hundreds of them are tens of megabytes.
+        limits.check_request(facts, pictures, 0)
+        drop_block = self._drop_block and facts.binding_controls
+        body = wire.request(prompt, await self._load(prompt), drop_block=drop_block)
+        limits.check_request(facts, pictures, await asyncio.to_thread(wire.size, body))
         failures = 0
         while True:
             try:
-                return await self._attempt(body, on_text)
+                return await self._attempt(body, facts, on_text)
             except _Failure as failure:
                 failures += 1
                 if failures >= self._retry_policy.attempts:
@@ -123,13 +137,15 @@ class AnthropicModel:
         ids = wire.picture_ids(prompt.messages)
         return {file_id: await self._pictures.load(file_id) for file_id in ids}
 
-    async def _attempt(self, body: dict[str, Any], on_text: Callable[[str], None]) -> ModelReply:
+    async def _attempt(
+        self, body: dict[str, Any], facts: ModelFacts, on_text: Callable[[str], None]
+    ) -> ModelReply:
         try:
             return await self._stream(body, on_text)
         except TimeoutError as error:
             raise _Failure("the model took too long to answer") from error
         except anthropic.APIStatusError as error:
-            raise _classified(error) from error
+            raise _classified(error, facts) from error
         except FailedReply as error:
             raise _classified_failure(error) from error
         except UnreadableReply as error:
@@ -143,7 +159,7 @@ class AnthropicModel:
         create = self._client.messages.with_streaming_response.create
         async with (
             asyncio.timeout(self._retry_policy.first_chunk) as limit,
-            create(stream=True, **body) as answer,
+            create(stream=True, extra_headers=wire.headers(body), **body) as answer,
             # The SDK's own stream leaves its generators to the garbage collector after an error.
             # The bytes are read to their end, or closed, here.
             aclosing(answer.http_response.aiter_bytes()) as pieces,
@@ -161,13 +177,14 @@ class AnthropicModel:
         return result
 
 
-def _classified(error: anthropic.APIStatusError) -> _Failure | ModelError:
+def _classified(error: anthropic.APIStatusError, facts: ModelFacts) -> _Failure | ModelError:
     """Return the error for a status: one that is retried, or a refusal."""
     text = error.api_message or error.message
     overloaded = error.status_code in OVERLOAD_STATUSES or error.type in OVERLOAD_TYPES
     if error.status_code in RETRIED_STATUSES or error.type in RETRIED_TYPES:
         return _Failure(text, overloaded, _retry_after(error.response))
-    return ModelRefused(error.status_code, text, ADVICE.get(error.status_code, ""))
+    reached = limits.limit_of_refusal(error.status_code, text, facts)
+    return reached or ModelRefused(error.status_code, text, ADVICE.get(error.status_code, ""))
 
 
 def _classified_failure(error: FailedReply) -> _Failure | ModelError:

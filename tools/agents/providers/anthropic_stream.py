@@ -50,6 +50,7 @@ class StreamedReply:
         self._inputs: dict[int, str] = {}
         self._stop_reason = ""
         self._usage: Json = {}
+        self._transformations: list[Json] = []
         self.text = ""
         """The text so far."""
         self._complete = False
@@ -92,6 +93,7 @@ class StreamedReply:
             self._usage.get("output_tokens") or 0,
             self._usage.get("cache_read_input_tokens") or 0,
             self._usage.get("cache_creation_input_tokens") or 0,
+            len(self._transformations),
         )
         return ModelReply(content, self._stop_reason or "end_turn", usage)
 
@@ -122,6 +124,7 @@ class StreamedReply:
         if kind == "message_start":
             self._blocks = {}
             self._count(event["message"]["usage"])
+            self._transformed(event["message"])
         elif self._blocks is None:
             raise UnreadableReply(f"an event {kind!r} came before the reply began")
         elif kind == "content_block_start":
@@ -131,6 +134,7 @@ class StreamedReply:
         elif kind == "message_delta":
             self._stop_reason = event["delta"].get("stop_reason") or self._stop_reason
             self._count(event["usage"])
+            self._transformed(event)
         elif kind == "message_stop":
             self._complete = True
 
@@ -148,6 +152,10 @@ class StreamedReply:
                 block["thinking"] += delta["thinking"]
             case "signature_delta":
                 block["signature"] = delta["signature"]
+
+    def _transformed(self, told: Json) -> None:
+        # Both events may have the list; the later one is complete.
+        self._transformations = list(told.get("input_transformations") or self._transformations)
 
     def _count(self, usage: Json) -> None:
         # The counts of ``message_delta`` are cumulative; a count that is null there stays.

@@ -5,6 +5,7 @@ prompt (https://docs.claude.com/en/docs/build-with-claude/prompt-caching; four m
 """
 
 import base64
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -29,13 +30,20 @@ THINKING = ("thinking", "redacted_thinking")
 """Blocks that must be sent back unchanged, or the provider refuses the calls after them."""
 
 COMPUTER_TOOLSET = "computer_toolset_20260801"
+BINDING_BETA = "thinking-binding-controls-2026-08-01"
+"""Permits ``thinking.block_binding`` in a request, which is an unknown key without it."""
+
 MARKED_MESSAGES = 2
 """Messages whose ends carry a cache mark, counted from the last. With two, the end of the previous
 request is found in the cache and the end of this one is added to it."""
 
 
-def request(prompt: Prompt, pictures: Mapping[str, bytes]) -> Json:
-    """Return the body for ``prompt``; ``pictures`` holds the bytes of each file id in it."""
+def request(prompt: Prompt, pictures: Mapping[str, bytes], *, drop_block: bool = False) -> Json:
+    """Return the body for ``prompt``; ``pictures`` holds the bytes of each file id in it.
+
+    ``drop_block`` asks the provider to drop thinking blocks that do not fit their prefix, instead
+    of refusing the request. It needs the header of :func:`headers`.
+    """
     messages = [_message(m, pictures) for m in _merged(prompt.messages)]
     messages = [m for m in messages if m["content"]]
     for message in messages[-MARKED_MESSAGES:]:
@@ -56,7 +64,33 @@ def request(prompt: Prompt, pictures: Mapping[str, bytes]) -> Json:
         tools.insert(0, {"type": COMPUTER_TOOLSET})
     if tools:
         body["tools"] = tools
+    if drop_block:
+        binding = {"prefix_mismatch_behavior": "drop_block"}
+        body["thinking"] = {"type": "adaptive", "block_binding": binding}
     return body
+
+
+def headers(body: Json) -> dict[str, str]:
+    """Return the additional headers that a body of :func:`request` needs."""
+    return {"anthropic-beta": BINDING_BETA} if "thinking" in body else {}
+
+
+def size(body: Json) -> int:
+    """Return the bytes of a body on the wire."""
+    # The form in which the official client sends it.
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def picture_count(messages: Iterable[Message]) -> int:
+    """Return the number of pictures in a request with these messages."""
+    flat = (
+        inner
+        for message in messages
+        for block in message.content
+        for inner in (block.content if isinstance(block, ToolResult) else (block,))
+    )
+    return sum(isinstance(block, Image) for block in flat)
 
 
 def picture_ids(messages: Iterable[Message]) -> tuple[str, ...]:
@@ -97,7 +131,9 @@ def _merged(messages: Iterable[Message]) -> list[Message]:
 def _message(message: Message, pictures: Mapping[str, bytes]) -> Json:
     results = [b for b in message.content if isinstance(b, ToolResult)]
     others = [b for b in message.content if not isinstance(b, ToolResult)]
-    content = [_block(b, pictures) for b in (*results, *others) if not _blank(b)]
+    # The provider takes only text in a failed result, so that its pictures follow all results.
+    failed = [b for r in results if r.is_error for b in r.content if isinstance(b, Image)]
+    content = [_block(b, pictures) for b in (*results, *failed, *others) if not _blank(b)]
     return {"role": message.role, "content": content}
 
 

@@ -2,6 +2,7 @@
 
 ModelError
 ├── ModelRefused            the request itself is at fault: do not send it again
+├── LimitReached            the conversation is too large for one request
 └── ModelUnavailable        worth another try later
     └── ModelOverloaded     the provider asked us to slow down
 """
@@ -27,6 +28,26 @@ class ModelRefused(ModelError):
     def __str__(self) -> str:
         text = f"the model provider refused the request ({self.status}): {self.message}"
         return f"{text}. {self.advice}" if self.advice else text
+
+
+class LimitReached(ModelError):
+    """The conversation does not fit into one request to this model."""
+
+    kind = "context_full"
+
+    def __init__(self, limit: str, value: int | None) -> None:
+        super().__init__(limit, value)
+        self.limit = limit
+        """Name of the limit, with its unit."""
+        self.value = value
+        """``None`` if it is not known."""
+
+    def __str__(self) -> str:
+        value = "" if self.value is None else f"{self.value:,} "
+        return (
+            f"the conversation has reached a limit of the model: {value}{self.limit}."
+            " Start a new chat to go on"
+        )
 
 
 class ModelUnavailable(ModelError):

@@ -19,6 +19,8 @@ class Usage:
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    dropped_thinking: int = 0
+    """Thinking blocks of the request that did not fit their prefix, as the provider reports."""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -26,6 +28,7 @@ class Usage:
             self.output_tokens + other.output_tokens,
             self.cache_read_tokens + other.cache_read_tokens,
             self.cache_write_tokens + other.cache_write_tokens,
+            self.dropped_thinking + other.dropped_thinking,
         )
 
     @property

@@ -5,9 +5,9 @@ from typing import Protocol
 
 from deskhand.tools.conversation.errors import NoModel
 
+from .model_table import SCRIPTED
 from .port import Model, Role
 
-SCRIPTED = "scripted:"
 PROVIDER_DEFAULT = "claude-opus-5-5"
 """Served with the computer toolset of 2026-08-01 (reference, dependencies.md 0.2)."""
 

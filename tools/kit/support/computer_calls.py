@@ -8,7 +8,7 @@ anything is sent, so that the error message uses the model's names of the fields
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeGuard
 
 Json = dict[str, Any]
@@ -38,6 +38,13 @@ class DesktopCall:
     pointer must be sent."""
     seconds: float = 0.0
     """Duration of the action itself."""
+
+    def without_picture(self) -> "DesktopCall":
+        """Return the same request for an action whose effect is described in words only."""
+        if self.kind != "action":
+            return self
+        observe = {**self.payload["observe"], "screenshot": False}
+        return replace(self, payload={**self.payload, "observe": observe})
 
 
 @dataclass(frozen=True)

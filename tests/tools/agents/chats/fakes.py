@@ -180,9 +180,11 @@ class FakeDesktop:
         self.frames += 1
         for metadata in self.recorded.values():
             metadata["steps"].append(_step({"tool_call_id": call_id}))
+        shown = body.get("observe", {}).get("screenshot", True)
+        picture = {"screenshot_data": base64.b64encode(b"png").decode()} if shown else {}
         return {
             "output": f"{body['action']} action performed",
-            "screenshot_data": base64.b64encode(b"png").decode(),
+            **picture,
             "screenshot_media_type": "image/png",
             "screenshot_width": 1280,
             "screenshot_height": 720,

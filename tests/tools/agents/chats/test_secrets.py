@@ -124,10 +124,10 @@ def test_an_agent_types_a_secret_that_it_never_sees(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_without_secrets_no_tool_mentions_them(tmp_path: Path) -> None:
+def test_the_tool_for_secrets_is_offered_before_there_are_any(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with open_chats(tmp_path) as p:
-            assert "type_secret" not in [spec.name for spec in p.chats.tool_specs()]
+            assert "type_secret" in [spec.name for spec in p.chats.tool_specs()]
         async with open_chats(tmp_path, secret_store=secret_store("stranger")) as p:
             assert "type_secret" in [spec.name for spec in p.chats.tool_specs()]
             wanted = {"name": "mail"}

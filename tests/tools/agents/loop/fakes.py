@@ -80,9 +80,16 @@ class ToolboxOf:
         self.computer = computer
         self.people_seconds = 0.0
         self.called: list[ToolCall] = []
+        self.pictures: list[bool] = []
+        """Whether each call was to have a picture."""
+        self.dropped_thinking = 0
 
-    async def call(self, call: ToolCall) -> ToolResult:
+    async def call(
+        self, call: ToolCall, *, picture: bool = True, dropped_thinking: int = 0
+    ) -> ToolResult:
         self.called.append(call)
+        self.pictures.append(picture)
+        self.dropped_thinking += dropped_thinking
         return await self.answer(call)
 
 

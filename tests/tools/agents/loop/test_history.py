@@ -40,17 +40,22 @@ def shown(messages: tuple[Message, ...]) -> list[str]:
 
 
 def test_few_pictures_all_stay() -> None:
-    assert history.prepared(steps(5)) == steps(5)
+    assert history.prepared(steps(5), keep=3) == steps(5)
 
 
 def test_old_pictures_become_a_line_with_their_file_id() -> None:
-    prepared = shown(history.prepared(steps(6)))
+    prepared = shown(history.prepared(steps(6), keep=3))
     assert prepared[3:] == ["f3", "f4", "f5"]
     assert all(f"f{n}" in prepared[n] and prepared[n] != f"f{n}" for n in range(3))
 
 
 def test_the_beginning_of_the_prompt_stays_the_same_within_a_batch() -> None:
-    assert history.prepared(steps(8))[: len(steps(6))] == history.prepared(steps(6))
+    six, eight = (history.prepared(steps(count), keep=3) for count in (6, 8))
+    assert eight[: len(steps(6))] == six
+
+
+def test_an_append_only_history_keeps_every_picture() -> None:
+    assert history.prepared(steps(30), keep=None) == steps(30)
 
 
 def test_pictures_of_people_are_left_out_too() -> None:

@@ -9,8 +9,10 @@ from deskhand.tools.agents.loop.report import (
     assumed_report,
     read_report,
     text_of,
+    with_report,
 )
 from deskhand.tools.conversation.conversation import Text, ToolCall
+from deskhand.tools.kit.support.spec import ToolSpec
 
 
 def test_a_report_is_read_with_its_evidence() -> None:
@@ -50,3 +52,10 @@ def test_plain_text_is_assumed_to_report_success() -> None:
 def test_the_tool_names_every_outcome() -> None:
     outcomes = REPORT_SPEC.schema["properties"]["outcome"]["enum"]
     assert outcomes == ["done", "partly", "blocked", "failed"]
+
+
+def test_the_report_tool_is_offered_behind_the_others_and_once() -> None:
+    other = ToolSpec("execute", "Runs.", {"type": "object"})
+    kept = ToolSpec("report", "As the chat began with it.", {"type": "object"})
+    assert with_report((other,)) == (other, REPORT_SPEC)
+    assert with_report((kept, other)) == (kept, other)

@@ -31,3 +31,10 @@ def test_waiting_counts_neither_for_nor_against() -> None:
     same = result("a")
     assert not any(stuck_after([(wait, same)] * 3 * LONGEST_ROW))
     assert stuck_after([(LIST, same), (wait, same)] * LONGEST_ROW)[-2]
+
+
+def test_the_same_picture_again_is_no_progress() -> None:
+    look = ToolCall("c", "screenshot", {}, "computer")
+    shots = [ToolResult("c", (Image(f"f{n}", "image/png", 1280, 720),)) for n in range(2)]
+    assert stuck_after([(look, shots[0])] * (LONGEST_ROW + 1))[-1]
+    assert not any(stuck_after([(look, shots[0]), (look, shots[1])] * LONGEST_ROW))

@@ -326,3 +326,30 @@ def test_a_stuck_agent_is_ended() -> None:
     assert (end.outcome, end.error_kind) == ("failed", "watchdog")
     assert "nothing changes" in str(end.error)
     assert end.steps == len(toolbox.called) == 20
+
+
+def test_only_the_last_computer_call_of_a_reply_is_to_have_a_picture() -> None:
+    toolbox = ToolboxOf()
+    turn(ModelOf(reply(RUN, CLICK, TYPE), reply(CLICK, TYPE, RUN), reply(Text("."))), None, toolbox)
+    assert toolbox.pictures == [False, False, True, False, True, True]
+
+
+def test_dropped_thinking_is_recorded_with_the_first_call_of_the_reply() -> None:
+    toolbox = ToolboxOf()
+    two = reply(CLICK, TYPE, usage=Usage(1, 1, dropped_thinking=2))
+    end = turn(ModelOf(two, reply(Text("."))), None, toolbox)
+    assert (toolbox.dropped_thinking, end.usage.dropped_thinking) == (2, 2)
+
+
+def test_a_reply_that_an_earlier_process_cut_off_is_continued_by_a_message() -> None:
+    transcript = MemoryTranscript(user("Do it."), Message("assistant", (Text("Half a"),)))
+    model = ModelOf(reply(Text("sentence.")))
+    turn(model, transcript)
+    assert model.prompts[0].messages[-1].role == "user"
+
+
+def test_a_full_context_window_is_named_with_its_size() -> None:
+    full = reply(Text("x"), stop_reason="model_context_window_exceeded")
+    end = turn(ModelOf(full), settings=LoopSettings("claude-opus-5-5", "Be useful."))
+    assert end.error_kind == "context_full"
+    assert "1,000,000 tokens of context window" in (end.error or "")

@@ -5,10 +5,18 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+import anthropic
+import httpx2
 import pytest
 
-from deskhand.tools.agents.providers.anthropic import AnthropicModel, RetryPolicy
-from deskhand.tools.agents.providers.errors import ModelOverloaded, ModelRefused, ModelUnavailable
+from deskhand.tools.agents.providers.anthropic import AnthropicModel, RetryPolicy, _classified
+from deskhand.tools.agents.providers.errors import (
+    LimitReached,
+    ModelOverloaded,
+    ModelRefused,
+    ModelUnavailable,
+)
+from deskhand.tools.agents.providers.model_table import UNKNOWN
 from deskhand.tools.agents.providers.port import ModelReply, Prompt
 from deskhand.tools.agents.scripted.protocol import Measured
 from deskhand.tools.agents.scripted.script import read_script
@@ -265,3 +273,34 @@ def test_cancelling_ends_the_wait_for_an_answer() -> None:
             assert s.pauses == []
 
     run(scenario)
+
+
+def test_too_many_pictures_are_named_with_the_limit_before_anything_is_sent() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x"}) as s:
+            shots = (Image("f1", "image/png", 1280, 720),) * 601
+            with pytest.raises(LimitReached, match="600 pictures per request"):
+                await s.ask(Message("user", shots))
+            assert not s.server.log
+
+    run(scenario)
+
+
+def test_a_request_that_is_too_large_is_named_with_the_limit_before_it_is_sent() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x"}) as s:
+            s.pictures.pictures["f1"] = bytes(25 * 1024 * 1024)
+            with pytest.raises(LimitReached, match="32 MB per request"):
+                await s.ask(Message("user", (Image("f1", "image/png", 1280, 720),)))
+            assert not s.server.log
+
+    run(scenario)
+
+
+def test_a_model_that_the_provider_limits_to_fewer_pictures_is_no_other_error() -> None:
+    refusal = anthropic.BadRequestError(
+        "Too many images: 102 > 100",
+        response=httpx2.Response(400, request=httpx2.Request("POST", "http://provider/")),
+        body={"error": {"type": "invalid_request_error", "message": "Too many images: 102 > 100"}},
+    )
+    assert "100 pictures" in str(_classified(refusal, UNKNOWN))

@@ -163,3 +163,17 @@ def test_an_error_in_the_stream_is_raised_with_its_message() -> None:
 @pytest.mark.parametrize("length", range(len(WHOLE)))
 def test_a_stream_that_ends_before_its_end_is_no_reply(length: int) -> None:
     assert read(*WHOLE[:length]) is None
+
+
+def test_reported_changes_of_the_request_are_counted() -> None:
+    dropped = {"type": "thinking_dropped", "path": "messages.1.content.0"}
+    start = {**START, "message": {**START["message"], "input_transformations": [dropped] * 2}}
+    again = {**ended("end_turn"), "input_transformations": [dropped] * 3}
+    for events, count in (
+        ((START, ended(None)), 0),
+        ((start, ended(None)), 2),
+        ((start, again), 3),
+    ):
+        reply = read(*events, STOP)
+        assert reply is not None
+        assert reply.usage.dropped_thinking == count

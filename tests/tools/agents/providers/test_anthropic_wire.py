@@ -96,12 +96,13 @@ def test_results_come_before_other_text_and_blank_text_is_left_out() -> None:
     assert len(request(user("Hi."), Message("assistant", (Text(""),)))["messages"]) == 1
 
 
-def test_a_failed_result_contains_only_text() -> None:
+def test_a_failed_result_contains_only_text_and_its_picture_follows_all_results() -> None:
     failed = ToolResult("c2", (Text("no"), SHOT), is_error=True)
     wordless = ToolResult("c2", (SHOT,), is_error=True)
     for result, text in ((failed, "no"), (wordless, "The tool failed.")):
         body = request(user("Hi."), Message("assistant", (RUN,)), Message("user", (result,)))
-        (sent,) = body["messages"][2]["content"]
+        sent, picture = body["messages"][2]["content"]
+        assert picture["type"] == "image"
         assert (sent["is_error"], sent["content"]) == (True, [{"type": "text", "text": text}])
 
 
@@ -197,4 +198,21 @@ def test_whatever_was_written_down_the_strict_server_takes_it(
         )
         for m in messages
     ]
-    read_request(request(*prepared(messages)), measure)
+    read_request(request(*prepared(messages, keep=None)), measure)
+
+
+def test_the_provider_is_asked_to_drop_blocks_only_with_the_header_for_it() -> None:
+    prompt = Prompt("", (user("x"),), (), False, "m")
+    body = wire.request(prompt, {}, drop_block=True)
+    binding = {"prefix_mismatch_behavior": "drop_block"}
+    assert body["thinking"] == {"type": "adaptive", "block_binding": binding}
+    assert wire.headers(body) == {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
+    plain = wire.request(prompt, {})
+    assert "thinking" not in plain
+    assert wire.headers(plain) == {}
+
+
+def test_pictures_and_bytes_of_a_request_are_counted() -> None:
+    text = (Message("user", (SHOT, ToolResult("c", (Text("x"), SHOT)))), user("é"))
+    assert wire.picture_count(text) == 2
+    assert wire.size({"é": [1, 2]}) == len('{"é":[1,2]}'.encode())

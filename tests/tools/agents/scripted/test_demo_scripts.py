@@ -107,7 +107,7 @@ async def play(
     transcript = MemoryTranscript(user(task))
     model = AnthropicModel(pictures, api_key=server.api_key, base_url=server.url)
     try:
-        settings = LoopSettings(script, "Be good.", report=report)
+        settings = LoopSettings(f"scripted:{script}", "Be good.", report=report)
         return await run_turn(transcript, model, toolbox, settings, lambda: 0.0), transcript
     finally:
         await model.close()

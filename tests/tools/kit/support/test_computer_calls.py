@@ -111,3 +111,13 @@ def test_wrong_input_is_an_error_for_the_model(member: str, arguments: Json, wor
 
 def test_every_member_of_the_toolset_is_served() -> None:
     assert set(MEMBERS) == PROTOCOL_MEMBERS
+
+
+def test_an_action_without_a_picture_still_waits_for_the_screen_to_settle() -> None:
+    wanted = desktop_call("left_click", AT).without_picture()
+    assert wanted.payload["observe"] == {"screenshot": False, "settle": SETTLE}
+
+
+def test_a_screenshot_cannot_do_without_its_picture() -> None:
+    wanted = desktop_call("screenshot", {})
+    assert wanted.without_picture() == wanted

@@ -1,0 +1,72 @@
+"""Runs against a server that binds thinking blocks to everything before them."""
+
+import asyncio
+from typing import Any
+
+from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
+from deskhand.tools.agents.providers.anthropic import AnthropicModel, RetryPolicy
+from deskhand.tools.agents.scripted.script import read_script
+from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
+from tests.tools.agents.loop.fakes import (
+    MemoryPictures,
+    MemoryTranscript,
+    ToolboxOf,
+    encoded,
+    screen,
+    user,
+)
+
+BOUND = "claude-opus-5-5"
+"""Its thinking is bound to the prefix, so a script of this name is played with bound blocks."""
+STEPS = 60
+
+
+async def shot(call: ToolCall) -> ToolResult:
+    content = (
+        Text("Clicked."),
+        Image(f"f{int(call.id.partition('s')[2].partition('t')[0]) % 7}", "image/png", 1280, 720),
+    )
+    return ToolResult(call.id, content, toolset=call.toolset)
+
+
+def run_of(steps: int, **model: Any) -> tuple[TurnEnd, ScriptedModelServer]:
+    click = {"computer.left_click": {"coordinate": [3, 4]}}
+    played = [{"think": f"Step {n}.", "calls": [click]} for n in range(steps)]
+    script = read_script(BOUND, {"steps": [*played, {"think": "", "say": "Done."}]})
+    shots = {
+        f"f{n}": encoded(screen(((n * 20, 0, n * 20 + 10, 10), (255, 0, 0)), size=(320, 180)))
+        for n in range(7)
+    }
+
+    async def scenario() -> tuple[TurnEnd, ScriptedModelServer]:
+        async with ScriptedModelServer([script]) as server:
+            anthropic = AnthropicModel(
+                MemoryPictures(**shots),
+                api_key=server.api_key,
+                base_url=server.url,
+                retry_policy=RetryPolicy(attempts=1),
+                **model,
+            )
+            settings = LoopSettings(BOUND, "Be good.")
+            transcript = MemoryTranscript(user("Go."))
+            try:
+                toolbox = ToolboxOf(shot)
+                end = await run_turn(transcript, anthropic, toolbox, settings, lambda: 0.0)
+            finally:
+                await anthropic.close()
+            return end, server
+
+    return asyncio.run(scenario())
+
+
+def test_a_run_of_sixty_steps_with_pictures_is_accepted() -> None:
+    end, server = run_of(STEPS)
+    assert (end.error, end.report, end.steps) == (None, "Done.", STEPS)
+    assert [entry.status for entry in server.log] == [200] * (STEPS + 1)
+    assert len(server.log[-1].pictures) == STEPS
+
+
+def test_the_safety_net_has_nothing_to_do() -> None:
+    end, _ = run_of(8, drop_block=False)
+    assert (end.error, end.usage.dropped_thinking) == (None, 0)
