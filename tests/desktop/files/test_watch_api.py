@@ -30,6 +30,11 @@ class Listener:
     def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
         self.events = events
 
+    async def next(self) -> Json:
+        line = (await anext(self.events)).decode().partition("data: ")[2]
+        change: Json = json.loads(line)
+        return change
+
     async def until(self, kind: str, path: Path) -> Json:
         while True:
             line = (await anext(self.events)).decode().partition("data: ")[2]
@@ -68,6 +73,50 @@ def test_changes_are_told_in_new_folders_too(tmp_path: Path) -> None:
         await listener.until("deleted", folder / "b")
 
     play(WatchedTree(tmp_path), scenario)
+
+
+def test_a_folder_that_left_the_tree_is_not_watched(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    (inside / "a" / "b").mkdir(parents=True)
+    outside.mkdir()
+
+    async def scenario(listener: Listener) -> None:
+        (inside / "a").rename(outside / "a")
+        await listener.until("deleted", inside / "a")
+        (outside / "a" / "f").write_text("x")
+        (outside / "a" / "b" / "f").write_text("x")
+        (inside / "last").touch()
+        assert (await listener.next())["path"] == str(inside / "last")
+
+    play(WatchedTree(inside), scenario)
+
+
+def test_a_folder_renamed_within_the_tree_is_watched_under_its_new_name(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+
+    async def scenario(listener: Listener) -> None:
+        (tmp_path / "a").rename(tmp_path / "c")
+        await listener.until("moved", tmp_path / "c")
+        (tmp_path / "c" / "b" / "f").touch()
+        await listener.until("created", tmp_path / "c" / "b" / "f")
+
+    play(WatchedTree(tmp_path), scenario)
+
+
+def test_what_was_created_before_its_folder_was_watched_is_reported(tmp_path: Path) -> None:
+    with closing(WatchedTree(tmp_path)) as tree:
+        (tmp_path / "a" / "b").mkdir(parents=True)
+        (tmp_path / "a" / "f").write_text("x")
+        (tmp_path / "a" / "b" / "g").write_text("x")
+        first = tree.read()
+        (tmp_path / "a" / "b" / "h").touch()
+        created = [one for one in first + tree.read() if one.kind == "created"]
+    names = ["a", "a/b", "a/b/g", "a/b/h", "a/f"]
+    assert sorted(one.path for one in created) == [str(tmp_path / name) for name in names]
+    assert [one.path for one in created if one.is_dir] == [
+        str(tmp_path / "a"),
+        str(tmp_path / "a" / "b"),
+    ]
 
 
 def test_a_file_is_watched_over_its_replacement(tmp_path: Path) -> None:
