@@ -1,5 +1,6 @@
 """Ports that a display implements for the recorder: a source of frames and its feeds."""
 
+from math import inf
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -39,6 +40,23 @@ class CapturedFrame(NamedTuple):
     """Pixels above the frame; drawing the pointer into the frame would require a copy of it."""
 
 
+class DamageReport(NamedTuple):
+    """Regions that were painted, and the time at which the display reported them."""
+
+    time: float
+    """Seconds on the monotonic clock."""
+    regions: tuple[Rectangle, ...]
+
+
+class RecentDamage(NamedTuple):
+    """Damage of a screen since the last query, whether or not a frame was captured after it."""
+
+    reports: tuple[DamageReport, ...] = ()
+    """Reports in order of time, without regions whose pixels were captured and are the same."""
+    unchecked_since: float = inf
+    """Time of the oldest report that is held back, because its pixels were not captured yet."""
+
+
 def joined(
     earlier: tuple[Rectangle, ...] | None, later: tuple[Rectangle, ...] | None
 ) -> tuple[Rectangle, ...] | None:
@@ -61,6 +79,13 @@ class Feed(Protocol):
 
         Raises:
             FeedEnded: If the display is gone.
+        """
+
+    def damage(self, unchecked_before: float) -> RecentDamage:
+        """Return the damage since the last call; does not wait, from any thread.
+
+        Reports that were not compared with the pixels are held back until they are captured, but
+        not if they are older than ``unchecked_before``.
         """
 
     def close(self) -> None:

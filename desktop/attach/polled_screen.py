@@ -146,6 +146,8 @@ class PolledScreen:
         for listener in self._damage_subscriptions:
             listener.put(damage)
         for subscription in self._frame_subscriptions:
+            # Damage is found by comparing, so it is never unchecked.
+            subscription.painted(damage)
             subscription.changed(counter, changed)
 
     def _poll(self) -> None:

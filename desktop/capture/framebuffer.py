@@ -295,7 +295,7 @@ class Framebuffer:
         for listener in self._damage_subscriptions:
             listener.put(damage)
         for subscription in self._frame_subscriptions:
-            subscription.painted()
+            subscription.painted(damage)
 
     def _refresh(self) -> None:
         self._collect()
@@ -309,8 +309,11 @@ class Framebuffer:
         changed = self._snapshots.update(self._grabber.pixels, damage)
         if changed:
             self._frame = self._framed(now)
-            for subscription in self._frame_subscriptions:
+        for subscription in self._frame_subscriptions:
+            if changed:
                 subscription.changed(self._frame.counter, changed)
+            else:
+                subscription.unchanged()
 
     def _framed(self, now: float) -> Frame:
         snapshots = self._snapshots

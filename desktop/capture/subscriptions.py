@@ -2,7 +2,8 @@
 
 ``DamageSubscription`` delivers every damage event in order, to a coroutine. ``FrameSubscription``
 delivers only the newest frame, to a thread: a slow consumer skips frames, and the regions that
-changed in between are accumulated.
+changed in between are accumulated. The times of the damage are kept apart from the frames, so that
+a consumer that captures late still knows when the screen changed.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from math import inf
 from types import TracebackType
 from typing import Self
 
@@ -21,6 +23,10 @@ from .snapshots import merged
 
 # A subscription without a consumer keeps at most this many entries; then they become one region.
 _MOST_CHANGES = 64
+# Damage within this time is one report, as it would be one frame at the largest frame rate.
+_REPORT_SECONDS = 1 / 15
+# A consumer that does not ask for reports keeps at most a minute of them.
+_MOST_REPORTS = 1024
 
 
 class DamageSubscription:
@@ -128,6 +134,8 @@ class FrameSubscription:
         self._painted = True
         self._changed: list[tuple[int, tuple[Region, ...]]] = [(0, (whole,))]
         self._moved = True
+        self._checked: list[Damage] = []
+        self._unchecked: list[Damage] = []
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -171,15 +179,37 @@ class FrameSubscription:
             if changed or moved:
                 return frame, changed, pointer
 
-    def painted(self) -> None:
+    def damage(self, unchecked_before: float) -> tuple[tuple[Damage, ...], float]:
+        """Return the damage since the last call, without pixels that did not change.
+
+        Damage is held back until a capture shows which of its pixels differ, but at most until
+        ``unchecked_before`` is later than its time. The second result is the time of the oldest
+        that is held back, or ``inf``. Does not wait for a capture.
+        """
+        with self._condition:
+            overdue = sum(damage.time < unchecked_before for damage in self._unchecked)
+            taken = (*self._checked, *self._unchecked[:overdue])
+            self._checked.clear()
+            del self._unchecked[:overdue]
+            return taken, self._unchecked[0].time if self._unchecked else inf
+
+    def painted(self, damage: Damage | None = None) -> None:
         """Wake the consumer after damage; the pixels need not differ."""
         with self._condition:
+            if damage is not None:
+                self._add_unchecked(damage)
             self._painted = True
             self._condition.notify_all()
+
+    def unchanged(self) -> None:
+        """Forget the damage before a capture that found the same pixels."""
+        with self._condition:
+            self._unchecked.clear()
 
     def changed(self, counter: int, regions: tuple[Region, ...]) -> None:
         """Add the changed regions of the frame with ``counter`` and wake the consumer."""
         with self._condition:
+            self._check(regions)
             if len(self._changed) >= _MOST_CHANGES:
                 regions = merged([*(r for _, some in self._changed for r in some), *regions])
                 self._changed.clear()
@@ -199,6 +229,26 @@ class FrameSubscription:
             self._closed = True
             self._condition.notify_all()
         self._forget(self)
+
+    def _add_unchecked(self, damage: Damage) -> None:
+        last = self._unchecked[-1] if self._unchecked else None
+        full = len(self._checked) + len(self._unchecked) >= _MOST_REPORTS
+        if last is not None and (full or damage.time < last.time + _REPORT_SECONDS):
+            self._unchecked[-1] = Damage(last.time, merged((*last.regions, *damage.regions)))
+        else:
+            self._unchecked.append(damage)
+
+    def _check(self, changed: tuple[Region, ...]) -> None:
+        """Keep the parts of the reports whose pixels differ."""
+        unchecked, self._unchecked = self._unchecked, []
+        if len(unchecked) == 1:
+            # The usual case: the frame was captured in time and has the damage of one report.
+            unchecked = [Damage(unchecked[0].time, changed)]
+        for damage in unchecked[: _MOST_REPORTS - len(self._checked)]:
+            parts = (part.intersection(region) for part in damage.regions for region in changed)
+            regions = merged([part for part in parts if not part.is_empty])
+            if regions:
+                self._checked.append(Damage(damage.time, regions))
 
     def _changes_until(self, counter: int) -> tuple[Region, ...]:
         # Changes of a frame that another thread captured after ours belong to the next call.

@@ -4,10 +4,11 @@ States of a stream: *visible* and *hidden*. In privacy mode the stream delivers 
 frame and then waits until the mode is inactive. It then opens a new subscription, so that damage
 from the private time is never delivered, and begins with a frame that names the duration. A frame
 that was captured while the mode was switched on, even if it is off again, is discarded
-(``PrivacyMode.activations`` has changed).
+(``PrivacyMode.activations`` has changed), and so are the times of its damage.
 """
 
 import time
+from math import inf
 from typing import Protocol
 
 from deskhand.desktop.capture.subscriptions import FrameSubscription
@@ -17,7 +18,7 @@ from deskhand.desktop.lease.privacy import PrivacyMode
 from deskhand.desktop.screenshots.placeholder import placeholder_frame
 from deskhand.desktop.screenshots.renderer import crop, pointer_region
 from deskhand.recording.errors import FeedEnded
-from deskhand.recording.ports import CapturedFrame, Overlay
+from deskhand.recording.ports import CapturedFrame, DamageReport, Overlay, RecentDamage
 
 
 class SubscribableScreen(Protocol):
@@ -65,6 +66,7 @@ class FrameStream:
         self._hidden = False
         self._closed = False
         self._pointer_area: Region | None = None
+        self._activations = privacy.activations
         self._subscription = self._subscribed()
 
     def next_frame(self, timeout: float) -> CapturedFrame | None:
@@ -96,12 +98,29 @@ class FrameStream:
             return self._placeholder("A person has this desktop in private.")
         return captured
 
+    def damage(self, unchecked_before: float) -> RecentDamage:
+        """Return the damage since the last call; none from privacy mode."""
+        count, active = self._privacy.activations, self._private
+        private = active or count != self._activations
+        # The first call after the mode drops what was painted since the last call in it.
+        self._activations = self._activations if active else count
+        taken, held_back = self._subscription.damage(inf if private else unchecked_before)
+        # The mode may have become active since it was read above.
+        if private or self._private:
+            return RecentDamage()
+        reports = tuple(DamageReport(damage.time, damage.regions) for damage in taken)
+        return RecentDamage(reports, held_back)
+
     def close(self) -> None:
         """End the stream."""
         self._closed = True
         self._subscription.close()
         # A reader that waits for the end of privacy mode must notice that the stream was closed.
         self._privacy.wake()
+
+    @property
+    def _private(self) -> bool:
+        return self._hidden or self._privacy.active
 
     def _subscribed(self) -> FrameSubscription:
         self._opened = time.monotonic()

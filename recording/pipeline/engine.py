@@ -3,8 +3,9 @@
 The engine is the synchronous core of the recorder. One thread calls all methods and passes the
 time as an argument; they wait for nothing but the encoder and the disk.
 
-Events: ``start`` and ``stop`` (clients), ``add_frame`` (display), ``add_step``, ``input`` and
-``human_input`` (agents and people), ``tick`` (time; see ``deadline``).
+Events: ``start`` and ``stop`` (clients), ``add_damage`` and ``add_frame`` (display), ``add_step``,
+``input`` and ``human_input`` (agents and people), ``tick`` (time; see ``deadline``).
+Damage is activity at the time of its report, so late frames make the video jerky, never wrong.
 
 Life cycle of one recording:
 
@@ -30,7 +31,7 @@ from typing import NamedTuple
 from deskhand.recording.errors import DiskFull, RecordingError, RecordingFailed
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.library.metadata import EndReason, Part
-from deskhand.recording.ports import CapturedFrame
+from deskhand.recording.ports import CapturedFrame, RecentDamage
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.step import Step
 from deskhand.recording.timing.frame_rate import FrameRateLimit
@@ -38,12 +39,11 @@ from deskhand.recording.timing.human_activity import HumanActivity
 from deskhand.recording.timing.recording_states import RecordingStates
 from deskhand.recording.timing.significance import SignificanceFilter
 from deskhand.recording.timing.size_budget import NEXT_PART, QUALITY_LEVELS, shared_level
-from deskhand.recording.timing.thumbnail_choice import detail_score
 from deskhand.recording.video.encoder import EncodedFrame
 from deskhand.recording.video.mp4_file import no_room
 
 from .frame_scheduler import FrameScheduler, TimestampedFrame
-from .part_writer import PartWriter
+from .part_writer import PartWriter, offer_thumbnail
 
 logger = logging.getLogger(__name__)
 
@@ -175,6 +175,16 @@ class RecordingEngine:
         if self._scheduler is not None:
             self._scheduler.activity(at)
 
+    def add_damage(self, damage: RecentDamage) -> None:
+        """Record the damage since the last call, before the frame that shows it."""
+        if self._scheduler is None:
+            return
+        self._scheduler.unchecked_since = damage.unchecked_since
+        for at, regions in damage.reports:
+            self._frame_rate.painted(at)
+            if self._significance.reported(regions, at):
+                self._scheduler.activity(at)
+
     def add_frame(self, frame: CapturedFrame) -> None:
         """Encode a new frame of the desktop and begin the waiting files with it.
 
@@ -187,7 +197,7 @@ class RecordingEngine:
         # A frame without damage shows a moved pointer, which counts as input.
         if not frame.regions:
             self.input(frame.time)
-        significant = not frame.regions or self._significance.significant(frame.regions, frame.time)
+        significant = self._significance.of_frame(frame)
         try:
             scheduler = self._scheduler_for(frame)
             # All files share one encoder, so the level is the best that any of them still needs.
@@ -200,7 +210,7 @@ class RecordingEngine:
             raise
         if encoded is not None:
             self._open(encoded)
-            self._offer_thumbnail(frame)
+            offer_thumbnail(self._writers.values(), frame)
 
     def tick(self, now: float) -> None:
         """Write the frames that are due; close files that are full, rest or have no room.
@@ -208,15 +218,15 @@ class RecordingEngine:
         Raises:
             RecordingFailed: If the encoder fails; all recordings have ended then.
         """
+        # Frames come first, because the checks below depend on the sizes of the files.
+        self.write_due(now)
         if self._scheduler is None:
             return
         try:
-            due = self._scheduler.due(now)
+            self._scheduler.repeat_if_silent(now)
         except RecordingFailed:
             self.stop_all(now, "failed")
             raise
-        # Frames come first, because the checks below depend on the sizes of the files.
-        self._deliver(due)
         self._write(self._human_activity.ended(now))
         self._end(self._states.rest(now), now, "idle")
         for name, writer in list(self._writers.items()):
@@ -225,6 +235,11 @@ class RecordingEngine:
         self._extend_maps()
         if now >= self._synced + self._settings.sync_every:
             self._sync(now)
+
+    def write_due(self, now: float) -> None:
+        """Write the frames that are due, for example before the next one is encoded."""
+        if self._scheduler is not None:
+            self._deliver(self._scheduler.due(now))
 
     def deadline(self) -> float | None:
         """Return the time at which ``tick`` has to be called if there is no other event."""
@@ -350,14 +365,6 @@ class RecordingEngine:
             self._scheduler = None
             # The screen was not observed in between, so its periodic changes are learned anew.
             self._significance = SignificanceFilter()
-
-    def _offer_thumbnail(self, frame: CapturedFrame) -> None:
-        interested = [r for r in self._writers.values() if r.wants_thumbnail(frame.time)]
-        if interested:
-            # The score is computed once, for all files that need a candidate.
-            score = detail_score(frame.pixels)
-            for writer in interested:
-                writer.offer_thumbnail(frame.pixels, score, frame.time)
 
     def _extend_maps(self) -> None:
         scheduler = self._scheduler

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 
 from deskhand.recording.errors import FeedEnded
-from deskhand.recording.ports import CapturedFrame, Feed
+from deskhand.recording.ports import CapturedFrame, Feed, RecentDamage
 
 from .clocks import Clock
 
@@ -43,6 +43,10 @@ class FrameReader:
     def request_frame(self, not_before: float) -> None:
         """Request the next frame, captured at ``not_before`` at the earliest."""
         self._not_before.put(not_before)
+
+    def damage(self, unchecked_before: float) -> RecentDamage:
+        """Return the damage since the last call (see ``Feed.damage``); does not wait."""
+        return self._feed.damage(unchecked_before)
 
     def skip_pause(self) -> None:
         """Read the next requested frame at once, before its ``not_before``."""

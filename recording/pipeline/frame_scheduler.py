@@ -13,9 +13,14 @@ Invariants: time stamps increase strictly, by at least 1 ms; an encoded frame is
 because later ones refer to it; the changed regions of held frames accumulate, so that the encoder
 converts all of them with the next frame. After ``repeat_after`` without damage the last frame is
 repeated once (a dup frame), so that players and muxers do not hold it back.
+
+The time map is not fixed beyond damage whose pixels were not captured yet, because it may be
+activity: a frame that is late must not make the time before it idle. After ``CHECK_WITHIN`` such
+damage counts as changed, so that a busy machine delays the writing of frames by that time at most.
 """
 
 from collections import deque
+from math import inf
 from typing import NamedTuple
 
 from deskhand.recording.errors import RecordingFailed
@@ -24,6 +29,10 @@ from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.timing.timeline import Timeline, TimeMap
 from deskhand.recording.video.encoder import EncodedFrame, Encoder, Template, parameter_sets
+
+CHECK_WITHIN = 0.5
+"""Seconds within which the pixels of damage must be captured, or it counts as a change of them. An
+animation at five frames a second is captured every 0.2 s."""
 
 APART = 0.002
 """Smallest distance of two frames in seconds; with less they could share a millisecond."""
@@ -54,12 +63,14 @@ class FrameScheduler:
         self._uncoded_changes: tuple[Rectangle, ...] | None = ()
         """Regions in which the newest frame may differ from the last encoded one; None: anywhere.
         """
-        self._last = float("-inf")
+        self._last = -inf
         self._last_stamp = -1
         self._key_video = 0.0
         self._key_wanted = True
         self._step_noted = False
         self._silent = True
+        self.unchecked_since = inf
+        """Time of the oldest damage whose pixels were not captured yet."""
 
     @property
     def template(self) -> Template:
@@ -132,10 +143,17 @@ class FrameScheduler:
         self._encoder, self._level, self._key_wanted = following, level, True
 
     def due(self, now: float) -> list[TimestampedFrame]:
-        """Return the frames whose time is fixed at ``now``; repeat the last frame if it is due."""
+        """Return the frames whose time is fixed at ``now``."""
         if self._timeline is None:
             return []
-        self._timeline.settle(now)
+        self._timeline.settle(min(now, self.unchecked_since))
+        return self._ready(self._timeline)
+
+    def repeat_if_silent(self, now: float) -> None:
+        """Repeat the last frame once if there was no damage for ``repeat_after``."""
+        # Unchecked damage is followed by a frame or, if the pixels are the same, by nothing.
+        if self._timeline is None or self.unchecked_since < inf:
+            return
         if not self._silent and now >= self._last + self._settings.repeat_after:
             self._silent = True
             # A dup frame without a millisecond of its own would extend nothing.
@@ -143,7 +161,6 @@ class FrameScheduler:
                 self._encode(None, now, key=False)
                 # `_encode` resets the flag, but a dup frame is not damage.
                 self._silent = True
-        return self._ready(self._timeline)
 
     def finish(self, at: float) -> list[TimestampedFrame]:
         """Fix the time map up to ``at`` and return all frames."""
@@ -153,13 +170,16 @@ class FrameScheduler:
         return self._ready(self._timeline)
 
     def deadline(self) -> float | None:
-        """Return the time at which ``due`` has to be called again; None if nothing is due."""
+        """Return the time of the next work, if no frame comes before; None if there is none."""
         moments = []
+        # APART is added because (a + b) - b may be less than a in floating point.
+        checked = self.unchecked_since + CHECK_WITHIN + APART
         if self._waiting:
-            # APART is added because (a + b) - b may be less than a in floating point.
-            moments.append(self._waiting[0].at + self._settings.squeeze.margin + APART)
+            fixed = self._waiting[0].at + self._settings.squeeze.margin + APART
+            moments.append(fixed if fixed <= self.unchecked_since else max(fixed, checked))
         if not self._silent:
-            moments.append(self._last + self._settings.repeat_after)
+            silent = self._last + self._settings.repeat_after
+            moments.append(silent if self.unchecked_since == inf else max(silent, checked))
         return min(moments, default=None)
 
     def time_map(self, since: float) -> tuple[TimeMap, float]:

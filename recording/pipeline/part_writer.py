@@ -7,7 +7,7 @@ attempted although an earlier one failed.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from deskhand.recording.library.disk_reserve import DiskReserve
 from deskhand.recording.library.faststart import embed_description
 from deskhand.recording.library.metadata import EndReason, Part
 from deskhand.recording.library.steps import merged
+from deskhand.recording.ports import CapturedFrame
 from deskhand.recording.step import Step
 from deskhand.recording.timing import thumbnail_choice as thumbnail
 from deskhand.recording.timing.size_budget import SizeBudget
@@ -32,6 +33,16 @@ from deskhand.recording.video.encoder import EncodedFrame, Template
 from deskhand.recording.video.mp4_file import Mp4File
 
 logger = logging.getLogger(__name__)
+
+
+def offer_thumbnail(writers: Iterable["PartWriter"], frame: CapturedFrame) -> None:
+    """Offer a frame as the thumbnail to all parts that accept a candidate now."""
+    interested = [writer for writer in writers if writer.wants_thumbnail(frame.time)]
+    if interested:
+        # The score is computed once, for all files that need a candidate.
+        score = thumbnail.detail_score(frame.pixels)
+        for writer in interested:
+            writer.offer_thumbnail(frame.pixels, score, frame.time)
 
 
 class PartWriter:

@@ -37,6 +37,7 @@ from .clocks import Clock, SystemClock
 from .command_queue import END, Command, CommandQueue
 from .engine import RecordingEngine
 from .frame_reader import FrameReader
+from .frame_scheduler import CHECK_WITHIN
 
 logger = logging.getLogger(__name__)
 
@@ -129,6 +130,8 @@ class Recorder:
             # A recording of an earlier service is unknown to the engine; its files are closed
             # already.
             if self._engine.knows(name):
+                # No frame of the damage until now will follow.
+                self._take_damage(check_within=0.0)
                 self._engine.stop(name, self._clock.now(), end_reason)
 
         self._commands.call(end)
@@ -230,6 +233,8 @@ class Recorder:
     def _run(self) -> None:
         try:
             while (command := self._next()) is not END:
+                # Before any command: a stop too needs the activity until now.
+                self._take_damage()
                 if command is not None:
                     command.run(self._update_reader)
                 # The command refers to a frame of 8 MB, and the next one may be an hour away.
@@ -253,7 +258,14 @@ class Recorder:
                 logger.error("recording cannot go on: %s", error)
 
     def _tick(self) -> None:
+        # Again: the command may have encoded a frame, and damage has arrived meanwhile.
+        self._take_damage()
         self._engine.tick(self._clock.now())
+
+    def _take_damage(self, check_within: float = CHECK_WITHIN) -> None:
+        """Pass the damage until now to the engine, however late the frames are."""
+        if self._reader is not None:
+            self._engine.add_damage(self._reader.damage(self._clock.now() - check_within))
 
     def _update_pace(self) -> None:
         """Wake the reader if input has raised the frame rate while it paused for an animation."""
@@ -307,6 +319,8 @@ class Recorder:
 
     def _add_frame(self, reader: "FrameReader", frame: CapturedFrame) -> None:
         if reader is self._reader:
+            # Encoding may take long on a busy machine, and a kill must not lose what is due.
+            self._engine.write_due(self._clock.now())
             self._engine.add_frame(frame)
             self._request_frame(reader, frame)
 

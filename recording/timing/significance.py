@@ -5,10 +5,11 @@ returns to the same region without input. The recorder encodes it, but it does n
 period. All other damage does, and so does input, which this module does not judge.
 """
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from deskhand.recording.ports import Rectangle
+from deskhand.recording.ports import CapturedFrame, Rectangle
 
 # A caret is a thin vertical bar; damage of this shape is one wherever it appears.
 CARET_WIDTH = 3
@@ -33,6 +34,10 @@ MAX_HABITS = 128
 """Limit, as the lookup is linear; the region that changed longest ago is replaced beyond it."""
 
 
+MAX_REPORTS = 1024
+"""Limit of the reports without a frame: a minute of them."""
+
+
 @dataclass
 class _Habit:
     region: Rectangle
@@ -46,6 +51,7 @@ class SignificanceFilter:
     def __init__(self) -> None:
         self._habits: list[_Habit] = []
         self._input = float("-inf")
+        self._reported: deque[tuple[float, bool]] = deque(maxlen=MAX_REPORTS)
 
     def input(self, now: float) -> None:
         """Record input at ``now``."""
@@ -57,6 +63,26 @@ class SignificanceFilter:
         # A list, not any(): the filter must learn also from the regions after the first hit.
         judged = [self._is_significant(region, now) for region in regions]
         return True in judged
+
+    def reported(self, regions: Iterable[Rectangle], at: float) -> bool:
+        """Judge a report of damage like ``significant``; remember it for ``of_frame``."""
+        significant = self.significant(regions, at)
+        self._reported.append((at, significant))
+        return significant
+
+    def of_frame(self, frame: CapturedFrame) -> bool:
+        """Return True if a frame shows a moved pointer or a significant change.
+
+        The reports before its capture decide, and its own regions if there were none.
+        """
+        judged = []
+        # Later reports belong to the next frame.
+        while self._reported and self._reported[0][0] <= frame.time:
+            judged.append(self._reported.popleft()[1])
+        # A placeholder and the first frame of a feed have regions that were not reported.
+        if not judged or frame.changed is None:
+            judged.append(self.significant(frame.regions, frame.time))
+        return not frame.regions or True in judged
 
     def _is_significant(self, region: Rectangle, now: float) -> bool:
         if _unnoticeable(region):

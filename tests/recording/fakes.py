@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskhand.recording.errors import FeedEnded
-from deskhand.recording.ports import CapturedFrame, Rectangle
+from deskhand.recording.ports import CapturedFrame, RecentDamage, Rectangle
 
 WAIT = 20.0
 """Seconds after which a test that waits has failed."""
@@ -66,6 +66,9 @@ class FakeFeed:
             if self._lost:
                 raise FeedEnded
             return None
+
+    def damage(self, unchecked_before: float) -> RecentDamage:
+        return RecentDamage()
 
     def close(self) -> None:
         with self._changed:

@@ -22,7 +22,7 @@ from deskhand.desktop.recordings.frame_source import FrameSource, FrameStream
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.clocks import SystemClock
 from deskhand.recording.pipeline.recorder import Recorder
-from deskhand.recording.ports import CapturedFrame
+from deskhand.recording.ports import CapturedFrame, RecentDamage
 from deskhand.recording.settings import RecordingSettings
 from tests.system.displays import Display, Window, display, framebuffer
 from tests.system.services import until
@@ -43,6 +43,9 @@ class Hastened(SystemClock):
 
     def at(self, moment: float) -> float:
         return self._begun + (moment - self._begun) * self._speed + self._leapt
+
+    def real(self, moment: float) -> float:
+        return self._begun + (moment - self._leapt - self._begun) / self._speed
 
     def leap(self, seconds: float) -> None:
         """Let so much time pass in no time."""
@@ -75,6 +78,12 @@ class HastenedFeed:
     def next_frame(self, timeout: float) -> CapturedFrame | None:
         shot = self._feed.next_frame(timeout)
         return None if shot is None else shot._replace(time=self._clock.at(shot.time))
+
+    def damage(self, unchecked_before: float) -> RecentDamage:
+        clock = self._clock
+        found = self._feed.damage(clock.real(unchecked_before))
+        reports = tuple(one._replace(time=clock.at(one.time)) for one in found.reports)
+        return RecentDamage(reports, clock.at(found.unchecked_since))
 
     def close(self) -> None:
         self._feed.close()

@@ -1,6 +1,7 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 import pytest
@@ -164,3 +165,44 @@ def test_a_frame_subscription_of_a_lost_display_raises(screen: Screen) -> None:
     screen.subscription.painted()
     with pytest.raises(DisplayGone):
         screen.next()
+
+
+def test_damage_is_reported_at_its_time_once_its_pixels_were_captured(screen: Screen) -> None:
+    for at in (1.0, 1.03, 1.2):
+        screen.subscription.painted(Damage(at, (PART,)))
+    assert screen.subscription.damage(0.5) == ((), 1.0)
+    screen.change(PART, OTHER)
+    # Paints within a frame of the largest rate are one.
+    reports = (Damage(1.0, (PART,)), Damage(1.2, (PART,)))
+    assert screen.subscription.damage(0.5) == (reports, inf)
+    assert screen.subscription.damage(0.5) == ((), inf)
+
+
+def test_only_the_changed_part_of_damage_is_reported(screen: Screen) -> None:
+    screen.subscription.painted(Damage(1.0, (WHOLE,)))
+    screen.change(PART)
+    assert screen.subscription.damage(0.5) == ((Damage(1.0, (PART,)),), inf)
+    screen.subscription.painted(Damage(2.0, (OTHER,)))
+    screen.subscription.painted(Damage(3.0, (WHOLE,)))
+    screen.change(PART)
+    assert screen.subscription.damage(0.5) == ((Damage(3.0, (PART,)),), inf)
+
+
+def test_a_repaint_of_the_same_pixels_is_not_reported(screen: Screen) -> None:
+    screen.subscription.painted(Damage(1.0, (PART,)))
+    screen.subscription.unchanged()
+    assert screen.subscription.damage(0.5) == ((), inf)
+
+
+def test_damage_without_a_capture_is_reported_after_a_limit(screen: Screen) -> None:
+    screen.subscription.painted(Damage(1.0, (PART,)))
+    screen.subscription.painted(Damage(2.0, (PART,)))
+    assert screen.subscription.damage(1.5) == ((Damage(1.0, (PART,)),), 2.0)
+
+
+def test_reports_without_a_consumer_do_not_grow_for_ever(screen: Screen) -> None:
+    for number in range(1500):
+        screen.subscription.painted(Damage(float(number), (PART,)))
+        if number % 2:
+            screen.change(PART)
+    assert len(screen.subscription.damage(inf)[0]) <= 1024

@@ -1,9 +1,10 @@
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 import pytest
 
-from deskhand.desktop.capture.frames import Frame, Pointer
+from deskhand.desktop.capture.frames import Damage, Frame, Pointer
 from deskhand.desktop.capture.subscriptions import FrameSubscription
 from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.geometry import Point, Region, Size
@@ -32,6 +33,10 @@ class Screen:
         self.counter += 1
         for feed in self.feeds:
             feed.changed(self.counter, (Region(0, 0, *SIZE),))
+
+    def damage(self, at: float) -> None:
+        for feed in self.feeds:
+            feed.painted(Damage(at, (Region(0, 0, *SIZE),)))
 
     def subscribe(self) -> FrameSubscription:
         if self.gone:
@@ -161,3 +166,28 @@ def test_frames_have_their_changed_regions_and_the_first_ones_have_none() -> Non
     assert changed() is None
     assert changed() is not None
     feed.close()
+
+
+def test_damage_is_reported_before_its_frame_is_read() -> None:
+    screen = Screen()
+    feed = FrameSource(screen).subscribe()
+    screen.damage(1.0)
+    assert feed.damage(0.5) == ((), 1.0)
+    screen.paint(MAGENTA)
+    assert feed.damage(0.5) == (((1.0, (Region(0, 0, *SIZE),)),), inf)
+
+
+def test_no_damage_of_privacy_mode_is_reported() -> None:
+    screen, privacy = Screen(), PrivacyMode()
+    feed = FrameSource(screen, privacy).subscribe()
+    privacy.set(True)
+    screen.damage(1.0)
+    assert feed.damage(0.5) == ((), inf)
+    screen.damage(2.0)
+    privacy.set(False)
+    assert feed.damage(0.5) == ((), inf)
+    screen.damage(3.0)
+    assert feed.damage(0.5) == ((), 3.0)
+    privacy.set(True)
+    privacy.set(False)
+    assert feed.damage(0.5) == ((), inf)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from deskhand.recording.errors import DiskFull, TooManyRecordings, UnknownRecord
 from deskhand.recording.library import metadata
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.engine import RecordingEngine
-from deskhand.recording.ports import CapturedFrame, Rectangle
+from deskhand.recording.pipeline.frame_scheduler import CHECK_WITHIN
+from deskhand.recording.ports import CapturedFrame, DamageReport, RecentDamage, Rectangle
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.step import Step
 from deskhand.recording.video import mp4_file
@@ -37,6 +39,7 @@ class Scene:
         self.engine = RecordingEngine(self.catalog, settings, EPOCH)
         self.now = 100.0
         self.number = 0
+        self.unchecked: list[DamageReport] = []
 
     def wait(self, seconds: float) -> None:
         """Advance the clock as the recorder's thread does, from deadline to deadline."""
@@ -46,6 +49,7 @@ class Scene:
             if deadline is None or deadline > end:
                 break
             self.now = max(self.now, deadline)
+            self.take_damage(self.now - CHECK_WITHIN)
             self.engine.tick(self.now)
         self.now = end
 
@@ -57,6 +61,26 @@ class Scene:
         self.engine.tick(self.now)
         return self.number
 
+    def damage(self, *regions: Rectangle) -> None:
+        """Damage the screen; a frame that shows it may come much later."""
+        self.unchecked.append(DamageReport(self.now, regions))
+        self.take_damage(self.now - CHECK_WITHIN)
+
+    def take_damage(self, unchecked_before: float) -> None:
+        """Pass the damage to the engine as the recorder's thread does."""
+        overdue = [report for report in self.unchecked if report.time < unchecked_before]
+        del self.unchecked[: len(overdue)]
+        held_back = self.unchecked[0].time if self.unchecked else inf
+        self.engine.add_damage(RecentDamage(tuple(overdue), held_back))
+
+    def show_damaged(self, *regions: Rectangle) -> None:
+        """Add a frame of the damage until now."""
+        self.number += 1
+        self.take_damage(inf)
+        self.engine.write_due(self.now)
+        self.engine.add_frame(CapturedFrame(marked(self.number), self.now, regions, regions))
+        self.engine.tick(self.now)
+
     def start(self, name: str) -> None:
         self.engine.start(name, "label", self.now)
         if self.engine.needs_frame:
@@ -64,6 +88,7 @@ class Scene:
 
     def stop(self, name: str) -> list[tuple[float, int]]:
         """Stop a recording; return the times and numbers of its latest file."""
+        self.take_damage(inf)
         self.engine.stop(name, self.now, "completed")
         return decoded(self.catalog.video(name, self.catalog.latest_session(name)[-1].index))
 
@@ -109,6 +134,34 @@ def test_frames_are_shown_at_the_times_of_the_map(scene: Scene) -> None:
     assert taken == {}
     assert video[-1][0] == pytest.approx(part.video_s, abs=0.0011)
     assert part.real_s == pytest.approx(64.94)
+
+
+def test_a_changing_screen_plays_at_normal_speed_although_frames_are_late(scene: Scene) -> None:
+    scene.start(A)
+    for tenth in range(1, 600):
+        scene.wait(0.1)
+        if tenth % 2 == 0:
+            scene.damage(EVERYTHING)
+        if tenth % 15 == 0:
+            scene.show_damaged(EVERYTHING)
+    scene.stop(A)
+    assert scene.times(A) == pytest.approx((59.9, 59.9), abs=0.0011)
+
+
+def test_a_caret_and_a_clock_stay_idle_although_frames_are_late(stage: Staging) -> None:
+    scene = stage(rest_after=10_000.0)
+    scene.start(A)
+    for tenth in range(6000):
+        scene.wait(0.1)
+        if tenth % 5 == 0:
+            scene.damage((40, 40, 42, 60))
+        if tenth % 10 == 0:
+            scene.damage(CLOCK)
+        if tenth % 15 == 0:
+            scene.show_damaged(CLOCK)
+    scene.stop(A)
+    real, video = scene.times(A)
+    assert (round(real), video < 4.5) == (600, True)
 
 
 def test_a_minute_of_nothing_plays_as_two_seconds(scene: Scene) -> None:

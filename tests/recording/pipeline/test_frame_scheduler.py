@@ -1,10 +1,11 @@
 from collections.abc import Iterator
+from math import inf
 
 import av
 import pytest
 
 from deskhand.recording.errors import RecordingFailed
-from deskhand.recording.pipeline.frame_scheduler import FrameScheduler
+from deskhand.recording.pipeline.frame_scheduler import CHECK_WITHIN, FrameScheduler
 from deskhand.recording.ports import CapturedFrame
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.timing.timeline import TimeMap
@@ -30,6 +31,7 @@ def test_before_the_first_frame_there_is_nothing(scheduler: FrameScheduler) -> N
     assert scheduler.finish(3.0) == []
     assert scheduler.deadline() is None
     assert scheduler.time_map(1.0) == (TimeMap(((0.0, 0.0),)), 1.0)
+    scheduler.repeat_if_silent(2.0)
     scheduler.activity(1.0)
     scheduler.forget(1.0)
 
@@ -50,12 +52,30 @@ def test_without_damage_the_last_frame_is_repeated_once(
     scheduler.encode(frame(1, 10.0), significant=True, key=False)
     scheduler.due(10.5)
     assert scheduler.deadline() == 11.0
-    scheduler.due(11.0)
+    scheduler.repeat_if_silent(11.0)
     (repeat,) = scheduler.due(11.4)
     # 0.3 s at normal speed, 0.7 s at twenty times.
     assert repeat.stamp == 335
     assert scheduler.deadline() is None
+    scheduler.repeat_if_silent(500.0)
     assert scheduler.due(500.0) == []
+
+
+def test_times_are_not_fixed_beyond_damage_without_a_frame(scheduler: FrameScheduler) -> None:
+    scheduler.encode(frame(1, 10.0), significant=True, key=False)
+    assert scheduler.due(10.3)
+    scheduler.encode(frame(2, 10.4), significant=True, key=False)
+    scheduler.unchecked_since = 10.6
+    assert scheduler.due(11.05) == []
+    scheduler.repeat_if_silent(11.4)
+    # The damage counts as a change from then on.
+    assert scheduler.deadline() == pytest.approx(10.6 + CHECK_WITHIN, abs=0.01)
+    scheduler.activity(10.6)
+    scheduler.activity(11.1)
+    scheduler.unchecked_since = inf
+    assert [frame.stamp for frame in scheduler.due(11.4)] == [400]
+    scheduler.repeat_if_silent(11.4)
+    assert [frame.stamp for frame in scheduler.due(11.8)] == [1400]
 
 
 def test_two_frames_of_one_moment_get_two_time_stamps(scheduler: FrameScheduler) -> None:
@@ -107,7 +127,7 @@ def test_changes_of_held_frames_are_converted_with_the_next_frame(
 ) -> None:
     clock, mark = (0, 0, 16, 16), (0, 32, 320, 64)
     scheduler.encode(frame(1, 10.0), significant=True, key=False)
-    scheduler.due(400.0)
+    scheduler.repeat_if_silent(400.0)
     changed = frame(2, 400.0)._replace(changed=(mark,))
     assert scheduler.encode(changed, significant=False, key=False) is None
     assert scheduler.encode(

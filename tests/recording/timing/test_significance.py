@@ -1,8 +1,14 @@
+from deskhand.recording.ports import CapturedFrame, Rectangle
 from deskhand.recording.timing.significance import MAX_HABITS, REMEMBERED, SignificanceFilter
+from tests.recording.fakes import plain
 
 CLOCK = (1800, 0, 1860, 20)
 BUTTON = (100, 100, 180, 130)
 WINDOW = (0, 0, 800, 600)
+
+
+def frame(at: float, *regions: Rectangle) -> CapturedFrame:
+    return CapturedFrame(plain(4, 4), at, regions, regions)
 
 
 def test_a_caret_is_never_significant() -> None:
@@ -93,3 +99,26 @@ def test_the_oldest_region_is_forgotten_when_there_are_too_many() -> None:
     ]
     toggling.significant(crowd, 4.0)
     assert toggling.significant([CLOCK], 5.0)
+
+
+def test_the_reports_before_a_frame_decide_whether_it_is_significant() -> None:
+    toggling = SignificanceFilter()
+    for now in range(3):
+        toggling.reported([CLOCK], float(now))
+    assert toggling.of_frame(frame(2.0, CLOCK))
+    assert not toggling.reported([CLOCK], 3.0)
+    assert toggling.reported([WINDOW], 4.0)
+    assert not toggling.of_frame(frame(3.5, WINDOW))
+    assert toggling.of_frame(frame(4.0, CLOCK))
+
+
+def test_regions_that_were_not_reported_are_judged_with_the_frame() -> None:
+    toggling = SignificanceFilter()
+    assert toggling.of_frame(frame(1.0, WINDOW))
+    assert not toggling.of_frame(frame(1.5, (10, 10, 12, 40)))
+    toggling.reported([(10, 10, 12, 40)], 2.0)
+    assert toggling.of_frame(frame(2.0, WINDOW)._replace(changed=None))
+
+
+def test_a_moved_pointer_is_significant() -> None:
+    assert SignificanceFilter().of_frame(frame(1.0))
