@@ -78,7 +78,8 @@ def main() -> int:
 
 def examined(root: Path, release: str) -> Json:
     """Return the report of one release."""
-    if not (root / "etc" / "debian_version").exists():
+    fresh = not (root / "etc" / "debian_version").exists()
+    if fresh:
         line = ("debootstrap", "--variant=minbase", "--include=ca-certificates", release)
         subprocess.run([*line, str(root), mirror()], check=True)
     if CERTIFICATES.exists():
@@ -95,13 +96,15 @@ def examined(root: Path, release: str) -> Json:
         "unit": "make unit",
     }
     environment = variables()
-    found: Json = {"date": datetime.now(UTC).date().isoformat(), "commit": commit(), "passed": True}
+    date = datetime.now(UTC).date().isoformat()
+    found: Json = {"date": date, "commit": commit(), "fresh": fresh, "passed": True}
     for name, command in parts.items():
         began = time.monotonic()
         status, output = run(root, command, environment)
         found[name] = {"passed": status == 0, "seconds": round(time.monotonic() - began)}
         if name == "unit":
-            found[name] |= {kind: int(number) for number, kind in _COUNT.findall(output[-500:])}
+            counts = {kind: int(number) for number, kind in _COUNT.findall(output[-500:])}
+            found[name]["counts"] = counts
             found[name]["failures"] = sorted(set(_FAILED.findall(output)))
         if name == "demo":
             found[name]["sandbox"] = "without its sandbox" not in output
@@ -148,7 +151,10 @@ def variables() -> dict[str, str]:
 
 def run(root: Path, command: str, environment: Mapping[str, str]) -> tuple[int, str]:
     """Run a command in a root file system, shown as it runs; return its status and output."""
-    namespaces: Sequence[str] = ("unshare", "--mount", "--pid", "--fork", "--kill-child")
+    namespaces: Sequence[str] = (
+        *("setpriv", "--pdeathsig", "KILL"),
+        *("unshare", "--mount", "--pid", "--fork", "--kill-child"),
+    )
     lines = []
     with subprocess.Popen(
         [*namespaces, "bash", "-c", ENTER, "enter", str(root), command],
