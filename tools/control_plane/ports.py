@@ -119,9 +119,15 @@ class Chats(Protocol):
         """Create a chat and start its first turn if there is a prompt."""
 
     async def list(
-        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
+        self,
+        *,
+        parent: str | None,
+        state: str | None,
+        limit: int,
+        cursor: str | None,
+        recorded: bool = False,
     ) -> Page:
-        """Return a page of chats, newest first."""
+        """Return a page of chats, newest first; with ``recorded`` those that have recordings."""
 
     async def get(self, chat_id: str) -> ChatView:
         """Return one chat."""
@@ -176,6 +182,9 @@ class Files(Protocol):
 
     async def get(self, file_id: str) -> FileView:
         """Return the view of a file."""
+
+    async def existing(self, file_ids: Sequence[str]) -> Mapping[str, FileView]:
+        """Return the views of those of the files that exist, by their ids."""
 
     async def delete(self, file_id: str) -> None:
         """Remove a file."""

@@ -1,6 +1,7 @@
 """Queries on the rows of files, and on the chats that list them."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -104,6 +105,12 @@ async def get(session: AsyncSession, file_id: str) -> FileView:
     if file is None:
         raise UnknownRow("file", file_id)
     return view(file)
+
+
+async def existing(session: AsyncSession, file_ids: Sequence[str]) -> dict[str, FileView]:
+    """Return the views of those of the files that exist, by their ids."""
+    rows = await session.scalars(select(FileRow).where(FileRow.id.in_(file_ids)))
+    return {file.id: view(file) for file in rows}
 
 
 async def of_chat(session: AsyncSession, chat_id: str) -> tuple[FileView, ...]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, MetaData, UniqueConstraint
+from sqlalchemy import JSON, Computed, ForeignKey, Index, MetaData, UniqueConstraint, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 Json = dict[str, Any]
@@ -55,7 +55,10 @@ class TurnRow(Base):
     """The work on one message, up to the next rest of the chat; a wait returns its result."""
 
     __tablename__ = "turns"
-    __table_args__ = (UniqueConstraint("chat_id", "number"),)
+    __table_args__ = (
+        UniqueConstraint("chat_id", "number"),
+        Index("ix_turns_recorded", "chat_id", sqlite_where=text("recorded")),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     chat_id: Mapped[str] = mapped_column(ForeignKey("chats.id", ondelete="CASCADE"))
@@ -74,6 +77,10 @@ class TurnRow(Base):
     cache_read_tokens: Mapped[int] = mapped_column(default=0)
     cache_write_tokens: Mapped[int] = mapped_column(default=0)
     recording: Mapped[Json] = mapped_column(default=dict)
+    recorded: Mapped[bool | None] = mapped_column(
+        Computed("json_array_length(recording, '$.file_ids') > 0", persisted=False), deferred=True
+    )
+    """True if the recording has files; SQLite computes it for the index."""
 
 
 class MessageRow(Base):

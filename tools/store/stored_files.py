@@ -5,7 +5,7 @@ crash in between leaves bytes without a row, which cost room, but never a row wi
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from pathlib import Path
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -47,6 +47,10 @@ class StoredFiles:
             UnknownRow: If the file does not exist.
         """
         return await self._store.read(lambda session: files.get(session, file_id))
+
+    async def existing(self, file_ids: Sequence[str]) -> dict[str, FileView]:
+        """Return the views of those of the files that exist, by their ids."""
+        return await self._store.read(lambda session: files.existing(session, file_ids))
 
     def path(self, file_id: str) -> Path:
         """Return the path of a file's bytes on this disk; they may be in the bucket instead."""

@@ -89,10 +89,17 @@ class FakeChats:
         return self.add(title=wanted["title"] or "New Chat", mode=wanted["mode"])
 
     async def list(
-        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
+        self,
+        *,
+        parent: str | None,
+        state: str | None,
+        limit: int,
+        cursor: str | None,
+        recorded: bool = False,
     ) -> Page:
         self.asked.append(("list", parent, state, limit, cursor))
         chats = [c for c in self.known.values() if state in (None, c.state)]
+        chats = [c for c in chats if c.recording_file_ids or not recorded]
         ids = [c.id for c in chats]
         start = ids.index(cursor) + 1 if cursor else 0
         some = chats[start : start + limit]
@@ -197,6 +204,9 @@ class FakeFiles:
         if file_id not in self.known:
             raise UnknownRow("file", file_id)
         return self.known[file_id]
+
+    async def existing(self, file_ids: Sequence[str]) -> dict[str, FileView]:
+        return {name: self.known[name] for name in file_ids if name in self.known}
 
     async def delete(self, file_id: str) -> None:
         await self.get(file_id)

@@ -2,13 +2,15 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.store import chats
-from deskhand.tools.store.database import Store
+from deskhand.tools.store import chats, turns
+from deskhand.tools.store.database import MIGRATIONS, Store
 from deskhand.tools.store.errors import StoreUnavailable
 from deskhand.tools.store.schema import Base
 from tests.tools.store.fakes import chat_row
@@ -27,6 +29,35 @@ def test_the_migrated_schema_is_the_one_the_models_describe(tmp_path: Path) -> N
             return await store.read(compare)
 
     assert asyncio.run(scenario()) == []
+
+
+def test_recordings_of_a_database_of_the_first_version_are_listed(tmp_path: Path) -> None:
+    async def record(session: AsyncSession) -> None:
+        await _add(session, "a")
+        (await turns.begin(session, await chats.get(session, "a"), 1.0)).recording = {
+            "file_ids": ["f"]
+        }
+
+    async def downgrade(session: AsyncSession) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+
+        def run(connection: Connection) -> None:
+            config.attributes["connection"] = connection
+            command.downgrade(config, "0001")
+
+        await (await session.connection()).run_sync(run)
+
+    async def scenario() -> list[str]:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            await store.write(record)
+            await store.write(downgrade)
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            wanted = {"parent": None, "state": None, "cursor": None}
+            page = await store.read(lambda s: chats.page(s, limit=9, recorded=True, **wanted))
+            return [chat.id for chat in page.chats]
+
+    assert asyncio.run(scenario()) == ["a"]
 
 
 def test_opening_again_finds_what_was_written(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import text as sql
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
@@ -92,6 +94,40 @@ def test_chats_that_are_above_each_other_do_not_hang_the_check(tmp_path: Path) -
         await session.flush()
         assert await chats.is_descendant(session, "a", "elsewhere") is False
         assert await chats.ancestors(session, "a") == ("b", "a")
+
+    _write(tmp_path, work)
+
+
+def test_chats_with_recordings_are_found_by_their_index(tmp_path: Path) -> None:
+    async def fill(session: AsyncSession) -> None:
+        for number in range(6):
+            session.add(chat_row(f"{number}", created=number))
+            await session.flush()
+            turn = await turns.begin(session, await chats.get(session, f"{number}"), 1.0)
+            turn.recording = {"file_ids": ["f"]} if number % 2 else {"status": "none"}
+        later = await turns.begin(session, await chats.get(session, "1"), 2.0)
+        later.recording = {"file_ids": []}
+
+    async def check(session: AsyncSession) -> None:
+        wanted: dict[str, Any] = {"parent": None, "state": None, "recorded": True}
+        first = await chats.page(session, limit=2, cursor=None, **wanted)
+        assert [chat.id for chat in first.chats] == ["5", "3"]
+        last = await chats.page(session, limit=2, cursor=first.next_cursor, **wanted)
+        assert [chat.id for chat in last.chats] == ["1"]
+        assert last.next_cursor is None
+        plan = "EXPLAIN QUERY PLAN SELECT chat_id FROM turns WHERE recorded"
+        assert "ix_turns_recorded" in str(list(await session.execute(sql(plan))))
+
+    _write(tmp_path, fill, check)
+
+
+def test_files_that_exist_are_found_at_once(tmp_path: Path) -> None:
+    async def work(session: AsyncSession) -> None:
+        about = FileFacts(None, "recording", "v.mp4", "video/mp4")
+        await files.insert(session, StoredFile("f1", 3, "00"), about, 1.0)
+        await session.flush()
+        assert list(await files.existing(session, ["f1", "lost"])) == ["f1"]
+        assert await files.existing(session, []) == {}
 
     _write(tmp_path, work)
 

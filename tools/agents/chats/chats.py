@@ -177,11 +177,19 @@ class Chats:
         return view
 
     async def list(
-        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
+        self,
+        *,
+        parent: str | None,
+        state: str | None,
+        limit: int,
+        cursor: str | None,
+        recorded: bool = False,
     ) -> Page:
         """Return a page of chats, newest first; ``parent`` "" selects those without a parent."""
         return await self._repository.store.read(
-            lambda s: chats.page(s, parent=parent, state=state, limit=limit, cursor=cursor)
+            lambda s: chats.page(
+                s, parent=parent, state=state, limit=limit, cursor=cursor, recorded=recorded
+            )
         )
 
     async def get(self, chat_id: str) -> ChatView:

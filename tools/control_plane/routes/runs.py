@@ -1,6 +1,7 @@
 """Routes of runs: the list of all recordings, and the data of the page of one run."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 
 from fastapi import APIRouter
@@ -8,15 +9,13 @@ from fastapi.responses import JSONResponse
 
 from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Files
-from deskhand.tools.control_plane.run_video.cutter import existing_files
+from deskhand.tools.control_plane.run_video.cutter import existing_files, numbered
 from deskhand.tools.control_plane.run_video.durations import duration, seconds, total
 from deskhand.tools.control_plane.run_video.playlist import RunVideo, run_video
 from deskhand.tools.conversation.views import ChatView, FileView
 from deskhand.tools.store.errors import UnknownRow
 
 from .chats import Limit, whole
-
-PAGE = 100
 
 
 def router(chats: Chats, files: Files) -> APIRouter:
@@ -26,9 +25,11 @@ def router(chats: Chats, files: Files) -> APIRouter:
     @routes.get("/recordings")
     async def recordings(limit: Limit = 20, cursor: str | None = None) -> JSONResponse:
         """List the chats that have recordings, newest first, each with its video's length."""
-        found, following = await _recorded(chats, limit, cursor)
-        listed = await asyncio.gather(*(_summary(files, chat) for chat in found))
-        return JSONResponse({"recordings": listed, "next_cursor": following})
+        page = await chats.list(parent=None, state=None, limit=limit, cursor=cursor, recorded=True)
+        # One query for the files of all chats: a page may have a hundred.
+        known = await files.existing([i for chat in page.chats for i in chat.recording_file_ids])
+        listed = [_summary(known, chat) for chat in page.chats]
+        return JSONResponse({"recordings": listed, "next_cursor": page.next_cursor})
 
     @routes.get("/runs/{chat_id}")
     async def run(chat_id: str) -> JSONResponse:
@@ -74,26 +75,8 @@ async def _pin(chats: Chats, files: Files, chat_id: str, *, pinned: bool) -> Jso
     return {"chat_id": chat_id, "pinned": pinned, "file_ids": done}
 
 
-# Chats without recordings are skipped, so that one page of the result may need several of chats.
-async def _recorded(
-    chats: Chats, limit: int, cursor: str | None
-) -> tuple[list[ChatView], str | None]:
-    found: list[ChatView] = []
-    while True:
-        page = await chats.list(parent=None, state=None, limit=PAGE, cursor=cursor)
-        for chat in page.chats:
-            # The cursor is returned only when another chat follows, so that the last page has none.
-            if len(found) == limit:
-                return found, found[-1].id
-            if chat.recording_file_ids:
-                found.append(chat)
-        cursor = page.next_cursor
-        if cursor is None:
-            return found, None
-
-
-async def _summary(files: Files, chat: ChatView) -> Json:
-    found = run_video(await existing_files(files, chat.recording_file_ids))
+def _summary(known: Mapping[str, FileView], chat: ChatView) -> Json:
+    found = run_video(numbered(known, chat.recording_file_ids))
     # Sums cover the files that still exist, not those that the chat once had.
     videos = [part.file for part in found.parts]
     return {

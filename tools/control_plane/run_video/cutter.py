@@ -1,8 +1,8 @@
 """Clips and pictures of stored recordings, whose bytes are on this disk or in a bucket."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -10,7 +10,6 @@ from deskhand.recording.errors import RecordingError
 from deskhand.tools.control_plane.errors import NotCut
 from deskhand.tools.control_plane.ports import Editor, Files
 from deskhand.tools.conversation.views import FileView
-from deskhand.tools.store.errors import UnknownRow
 
 from .playlist import ClipPiece
 
@@ -20,12 +19,17 @@ CUT_AT_ONCE = 2
 
 async def existing_files(files: Files, file_ids: Sequence[str]) -> list[tuple[int, FileView]]:
     """Return the files that still exist, each with its number among all, from 1."""
-    found: list[tuple[int, FileView]] = []
-    for number, file_id in enumerate(file_ids, start=1):
-        # A person, or retention, may have removed this part; the others can still be shown.
-        with suppress(UnknownRow):
-            found.append((number, await files.get(file_id)))
-    return found
+    return numbered(await files.existing(file_ids), file_ids)
+
+
+def numbered(known: Mapping[str, FileView], file_ids: Sequence[str]) -> list[tuple[int, FileView]]:
+    """Return the known ones of the files, each with its number among all, from 1."""
+    # A person, or retention, may have removed a part; the others can still be shown.
+    return [
+        (number, known[file_id])
+        for number, file_id in enumerate(file_ids, start=1)
+        if file_id in known
+    ]
 
 
 class VideoCutter:
