@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMP := .venv/.deskhand-setup
 
-.PHONY: setup demo test unit system check cores bench soak distributions format clean
+.PHONY: setup demo test unit system check cores bench soak soak-scripts distributions format clean
 
 setup: $(STAMP)
 
@@ -16,13 +16,13 @@ demo: setup
 
 # Most tests wait for something, so there are more workers than cores. Each has its own desktop.
 test: setup
-	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak"
 
 unit: setup
-	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system
+	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak"
 
 system: setup
-	$(PYTHON) -m pytest tests/system
+	$(PYTHON) -m pytest tests/system -m "not soak"
 
 check: setup
 	.venv/bin/ruff format --check .
@@ -40,7 +40,12 @@ format: setup
 bench: setup
 	$(PYTHON) -m bench
 
+# Tests that are long or run many processes.
 soak: setup
+	$(PYTHON) -m pytest --numprocesses=2 --dist=worksteal --durations=10 -m soak
+
+# Measurements that run for minutes each.
+soak-scripts: setup
 	@for script in bench/soak_*.py; do name=$$(basename $$script .py); echo "== $$name"; \
 		$(PYTHON) -m bench.$$name || exit 1; done
 

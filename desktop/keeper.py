@@ -11,17 +11,20 @@ process group or session reaches. Its states:
 * *ending*: after SIGTERM, SIGINT or SIGHUP the service gets SIGTERM and a grace period. When that
   is used up, the service gets SIGKILL.
 * *sweeping*: the service has ended, for whatever reason. Every remaining descendant is killed.
+  Then the lock and the socket are removed that a killed X server leaves in ``/tmp``.
 
 Invariant: when the keeper exits, no process that the service started is left, except those of
 another user (``sudo``).
 """
 
+import _socket
 import ctypes
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -41,6 +44,9 @@ GRACE_SECONDS = 5.0
 
 LONGEST_SECONDS = 60.0
 """Upper bound in wall-clock time, for machines whose processors are busy with other work."""
+
+X_FILES = Path("/tmp")  # noqa: S108 - compiled into every X server
+"""Folder of the locks and sockets of X servers."""
 
 LOOK_SECONDS = 0.25
 """Interval in which the load is sampled during the grace period."""
@@ -81,17 +87,21 @@ def keep(command: list[str], grace_seconds: float = GRACE_SECONDS) -> int:
     service = os.posix_spawn(
         command[0], command, environment, setsigmask=[], setsigdef=[signal.SIGINT]
     )
-    status = _watch(service, wanted, grace_seconds)
-    sweep()
+    status, user, ended = _watch(service, wanted, grace_seconds)
+    remove_x_files(ended | sweep(), user)
     return os.waitstatus_to_exitcode(status)
 
 
-def _watch(service: int, wanted: set[signal.Signals], grace_seconds: float) -> int:
+def _watch(
+    service: int, wanted: set[signal.Signals], grace_seconds: float
+) -> tuple[int, int, set[int]]:
+    """Return wait status and user of the service, and the processes that were reaped with it."""
     grace: GracePeriod | None = None
     while True:
-        status = _reap(service)
+        user = _user(service)
+        status, ended = _reap(service)
         if status is not None:
-            return status
+            return status, user, ended
         caught = signal.sigtimedwait(wanted, 3600.0 if grace is None else LOOK_SECONDS)
         if caught is not None and caught.si_signo != signal.SIGCHLD:
             os.kill(service, signal.SIGTERM)
@@ -106,31 +116,39 @@ def _runnable() -> int:
     return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0]) - 1
 
 
-def _reap(service: int) -> int | None:
-    """Reap all children that have ended; return the service's wait status if it is one of them."""
+def _user(service: int) -> int:
+    """Return the user that a process works as; it has one until it is reaped."""
+    fields = Path(f"/proc/{service}/status").read_text().partition("\nUid:")[2].split()
+    return int(fields[0])
+
+
+def _reap(service: int) -> tuple[int | None, set[int]]:
+    """Reap all children that have ended; return them, and the service's wait status if it has."""
     # SIGCHLD is not queued: one signal may stand for several children (signal(7)).
-    found = None
+    found, ended = None, set[int]()
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return found
+            return found, ended
         if pid == 0:
-            return found
+            return found, ended
+        ended.add(pid)
         if pid == service:
             found = status
 
 
-def sweep(kill: Callable[[int, int], None] = os.kill) -> None:
-    """Kill every descendant: the kernel reparents grandchildren to the keeper in each round.
+def sweep(kill: Callable[[int, int], None] = os.kill) -> set[int]:
+    """Kill every descendant and return them; the kernel reparents grandchildren in each round.
 
     A process of another user, as ``sudo`` starts one, cannot be killed and is not waited for.
     """
+    ended = set[int]()
     while True:
         killed = [_killed(pid, kill) for pid in _children()]
         if not any(killed):
-            return
-        os.waitpid(-1, 0)
+            return ended
+        ended.add(os.waitpid(-1, 0)[0])
 
 
 def _killed(pid: int, kill: Callable[[int, int], None]) -> bool:
@@ -144,6 +162,48 @@ def _killed(pid: int, kill: Callable[[int, int], None]) -> bool:
 def _children() -> Iterator[int]:
     for task in Path("/proc/self/task").iterdir():
         yield from map(int, (task / "children").read_text().split())
+
+
+def remove_x_files(ended: set[int], user: int, folder: Path = X_FILES) -> None:
+    """Remove what X servers that were killed leave: locks of ended processes, sockets of a user.
+
+    An X server that chooses its display by ``-displayfd`` writes no lock.
+    """
+    for path in (folder / ".X11-unix").glob("X*"):
+        with suppress(OSError):
+            if path.is_socket() and path.lstat().st_uid == user and not _served(path):
+                path.unlink()
+    for lock in folder.glob(".X*-lock"):
+        with suppress(OSError, ValueError):
+            if int(_content(lock)) in ended:
+                lock.unlink()
+
+
+def _served(path: Path) -> bool:
+    # A server that starts refuses connections between bind(2) and listen(2), but is listed.
+    if any(line.endswith(f" {path}") for line in Path("/proc/net/unix").read_text().splitlines()):
+        return True
+    client = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        # connect(2) to a hung server with a full backlog would block.
+        client.setblocking(False)
+        client.connect(str(path))
+    except ConnectionRefusedError:
+        return False
+    except OSError:
+        return True
+    finally:
+        client.close()
+    return True
+
+
+def _content(lock: Path) -> bytes:
+    # Every user can create such a name, also as a FIFO, which would block, or as a link.
+    descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        return os.read(descriptor, 16)
+    finally:
+        os.close(descriptor)
 
 
 def exit_code(status: int) -> int:

@@ -64,8 +64,10 @@ tools/control_plane/run_video: recording tools/control_plane tools/conversation
 tools/control_plane: desktop tools/conversation tools/kit/support tools/store vncbridge
   vncbridge/auth vncbridge/http vncbridge/viewer
 tools/demo: vncbridge/server
-tools/fleet: desktop desktop/client desktop/keeper.py tools/kit/support tools/store
+tools/fleet: desktop desktop/client desktop/isolation desktop/keeper.py tools/kit/support
+  tools/recovery tools/store
 tools/kit: tools/conversation tools/kit/support
+tools/recovery: recording/library tools/conversation tools/store
 tools/store/migrations: tools/store
 tools/store: desktop desktop/secrets tools/conversation
 vncbridge/auth: vncbridge/http vncbridge/server
@@ -95,7 +97,10 @@ OWNER = {
     "PIL": {"desktop/screenshots", "recording/video", "tools/agents/scripted"},
     "psutil": {"desktop/display", "desktop/metrics", "desktop/service"},
     "pyautogui": {"desktop/attach"},
-    "sqlalchemy": {"tools/agents/chats", "tools/store", "tools/store/migrations/versions"},
+    "sqlalchemy": {
+        *("tools/agents/chats", "tools/recovery", "tools/store"),
+        "tools/store/migrations/versions",
+    },
     "starlette": {
         "tools/agents/scripted",
         "tools/control_plane",

@@ -17,6 +17,9 @@ from .account import Account
 
 PARTS = ("bin", "home", "logs", "recordings", "run", "share", "tmp", "work")
 
+LOCKS = "locks"
+"""Folder beside the desktops' directories with one lock for each of them."""
+
 X_SOCKETS = Path("/tmp/.X11-unix")  # noqa: S108 - where every X client looks for servers
 WORLD_WRITABLE_STICKY = 0o1777
 LONGEST_SOCKET_PATH = 100

@@ -19,9 +19,8 @@ import psutil
 
 from deskhand.desktop.display.x_server import clear_stale
 from deskhand.desktop.isolation.account import NUMBERS, desktop_users
-from deskhand.desktop.isolation.data_dir import DesktopDirectory
+from deskhand.desktop.isolation.data_dir import LOCKS, DesktopDirectory
 
-LOCKS = "locks"
 CLEANING_LOCK = "sweep.lock"
 MARK = "DESKHAND_INSTANCE"
 """Environment variable that all processes of a desktop inherit."""

@@ -1,5 +1,6 @@
 """Allocation of the fleet's desktops to chats; errors of the fleet become those of chats."""
 
+import asyncio
 import contextlib
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
@@ -8,6 +9,9 @@ from deskhand.tools.conversation.errors import NoDesktop
 from .chat_desktop import DesktopMachine
 from .errors import DesktopNotStarted, UnknownDesktop
 from .fleet import Fleet
+
+ENDING_SECONDS = 15.0
+"""Time that the keeper of a killed service has to end what it started."""
 
 
 class DesktopAllocator:
@@ -55,6 +59,18 @@ class DesktopAllocator:
             holder = (status.get("lease") or {}).get("holder") or {}
             return bool(status.get("watchers")) or holder.get("kind") == "person"
         return False
+
+    async def lost(self, desktop_id: str) -> bool:
+        """Return whether a desktop has ended; wait a little if its service does not answer."""
+        if not self._fleet.known(desktop_id):
+            return True
+        try:
+            await self._fleet.client(desktop_id).status()
+        except (DesktopRefused, DesktopUnavailable, UnknownDesktop):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(ENDING_SECONDS):
+                    await self._fleet.ended(desktop_id)
+        return not self._fleet.known(desktop_id)
 
     def known(self, desktop_id: str) -> bool:
         """Return whether a desktop with this id runs."""

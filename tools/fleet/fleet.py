@@ -30,7 +30,8 @@ from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.keeper import LONGEST_SECONDS
 
 from .errors import DesktopNotStarted, UnknownDesktop
-from .registry import DesktopRegistry, RegisteredDesktop, boot_id, is_alive, start_time
+from .registry import DesktopRegistry, RegisteredDesktop, boot_id, exit_of, is_alive, start_time
+from .remains import FleetRemains
 
 LINGER_SECONDS = 15 * 60
 """Seconds without a request after which a service ends by itself."""
@@ -90,7 +91,16 @@ class Fleet:
         self._children: dict[str, asyncio.subprocess.Process] = {}
         self._default: str | None = None
         self._starting_default = asyncio.Lock()
+        self._remains = FleetRemains(entries, root)
+        self._watches: dict[str, asyncio.Task[None]] = {}
+        self.on_end: Callable[[str], None] = lambda _: None
+        """Called with the id of a desktop that has ended for any reason."""
         self._heart: asyncio.Task[None] | None = None
+
+    @property
+    def remains(self) -> FleetRemains:
+        """What dead desktops left."""
+        return self._remains
 
     async def open(self) -> tuple[str, ...]:
         """Adopt every desktop that an earlier control plane left; return their ids."""
@@ -100,8 +110,9 @@ class Fleet:
             # A keeper may be alive while its service is ending, so an answer is required as well.
             if is_alive(entry) and await self._responds(entry):
                 self._known[entry.id] = entry
+                self._watch(entry)
             else:
-                self._forget(entry)
+                await self._forget(entry)
         # Only the default desktop belongs to no chat.
         self._default = next((e.id for e in self._known.values() if e.chat_id is None), None)
         self._heart = asyncio.create_task(self._beat(), name="fleet heartbeat")
@@ -144,6 +155,7 @@ class Fleet:
         self._entries.save(entry)
         self._known[desktop_id] = entry
         self._children[desktop_id] = child
+        self._watch(entry)
         return self._info(entry)
 
     async def _launch(
@@ -215,7 +227,11 @@ class Fleet:
         if desktop_id not in self._known:
             raise UnknownDesktop(desktop_id)
         if desktop_id not in self._clients:
-            self._clients[desktop_id] = _client_of(self._known[desktop_id])
+            try:
+                self._clients[desktop_id] = _client_of(self._known[desktop_id])
+            except FileNotFoundError:
+                # The token of a dead desktop is removed with its last recording.
+                raise UnknownDesktop(desktop_id) from None
         return self._clients[desktop_id]
 
     def known(self, desktop_id: str) -> bool:
@@ -277,13 +293,30 @@ class Fleet:
         client = self._clients.pop(entry.id, None)
         if client is not None:
             await client.close()
-        self._forget(entry)
+        await self._forget(entry)
 
-    def _forget(self, entry: RegisteredDesktop) -> None:
-        self._entries.remove(entry.id)
-        # ``rmdir`` fails on a folder with files in it, such as recordings, which are kept.
-        with contextlib.suppress(OSError):
-            Path(entry.folder).rmdir()
+    async def _forget(self, entry: RegisteredDesktop) -> None:
+        # A desktop that left recordings keeps its entry until they are recovered.
+        if not await asyncio.to_thread(self._remains.remove_vacant, entry):
+            self.on_end(entry.id)
+
+    def _watch(self, entry: RegisteredDesktop) -> None:
+        async def watch() -> None:
+            await self.ended(entry.id)
+            self._watches.pop(entry.id, None)
+            self.on_end(entry.id)
+
+        self._watches[entry.id] = asyncio.create_task(watch(), name=f"watch {entry.id}")
+
+    async def ended(self, desktop_id: str) -> None:
+        """Return when no process of a desktop can write a recording any more."""
+        entry = self._known.get(desktop_id) or self._entries.get(desktop_id)
+        if entry is None:
+            return
+        while is_alive(entry):
+            with contextlib.suppress(ProcessLookupError):
+                await exit_of(entry.pid)
+        await self._remains.released(entry)
 
     async def _responds(self, entry: RegisteredDesktop) -> bool:
         try:
@@ -306,6 +339,10 @@ class Fleet:
         if self._heart is not None:
             self._heart.cancel()
             await asyncio.gather(self._heart, return_exceptions=True)
+        watches = list(self._watches.values())
+        for watch in watches:
+            watch.cancel()
+        await asyncio.gather(*watches, return_exceptions=True)
         if not keep:
             await asyncio.gather(*(self.stop(i) for i in list(self._known)))
         for client in self._clients.values():
@@ -319,19 +356,14 @@ async def _end_adopted(pid: int) -> None:
     Raises:
         ProcessLookupError: If there is no such process.
     """
-    loop = asyncio.get_running_loop()
-    ended = asyncio.Event()
-    # A pidfd becomes readable when the process exits, and never refers to a reused pid.
     descriptor = os.pidfd_open(pid)
-    loop.add_reader(descriptor, ended.set)
     try:
         signal.pidfd_send_signal(descriptor, signal.SIGTERM)
         async with asyncio.timeout(END_SECONDS):
-            await ended.wait()
+            await exit_of(pid)
     except TimeoutError:
         signal.pidfd_send_signal(descriptor, signal.SIGKILL)
     finally:
-        loop.remove_reader(descriptor)
         os.close(descriptor)
 
 

@@ -4,7 +4,9 @@ An entry may be older than its process: after a reboot or a crash its pid may be
 process. `is_alive` therefore compares boot id and start time as well.
 """
 
+import asyncio
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -68,6 +70,10 @@ class DesktopRegistry:
         (self._folder / f"{desktop_id}.json").unlink(missing_ok=True)
         self.token_file(desktop_id).unlink(missing_ok=True)
 
+    def get(self, desktop_id: str) -> RegisteredDesktop | None:
+        """Return one entry, ``None`` if there is none."""
+        return next((entry for entry in self.all() if entry.id == desktop_id), None)
+
     def all(self) -> Iterator[RegisteredDesktop]:
         """Yield every readable entry; a file that cannot be read is removed."""
         for path in sorted(self._folder.glob("*.json")):
@@ -98,3 +104,21 @@ def start_time(pid: int) -> int | None:
 def is_alive(entry: RegisteredDesktop) -> bool:
     """Return whether the process of the entry still runs."""
     return entry.boot_id == boot_id() and start_time(entry.pid) == entry.start_time
+
+
+async def exit_of(pid: int) -> None:
+    """Return when a process has exited, our child or not.
+
+    Raises:
+        ProcessLookupError: If there is no such process.
+    """
+    loop = asyncio.get_running_loop()
+    exited = asyncio.Event()
+    # A pidfd becomes readable when the process exits, and never refers to a reused pid.
+    descriptor = os.pidfd_open(pid)
+    try:
+        loop.add_reader(descriptor, exited.set)
+        await exited.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)

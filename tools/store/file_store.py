@@ -75,6 +75,22 @@ class FileStore:
         source.replace(self._make_room(file_id))
         return StoredFile(file_id, size, sha256)
 
+    def link(self, source: Path, file_id: str) -> StoredFile:
+        """Store a file of the same file system under a given id, and leave it where it is.
+
+        Storing it again replaces it, so that a caller that was killed may repeat the call.
+        """
+        target = self._make_room(file_id)
+        unfinished = target.with_name(f".{file_id}.part")
+        unfinished.unlink(missing_ok=True)
+        unfinished.hardlink_to(source)
+        # rename(2) of two links to one file does nothing and leaves both.
+        unfinished.replace(target)
+        unfinished.unlink(missing_ok=True)
+        with target.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            return StoredFile(file_id, file.seek(0, 2), sha256)
+
     def incoming(self) -> Path:
         """Return a new name on the store's file system, for a file to be adopted."""
         folder = self._root / "incoming"

@@ -164,3 +164,19 @@ class StepRow(Base):
     )
     video_start: Mapped[float | None]
     video_end: Mapped[float | None]
+
+
+class LeftRecordingRow(Base):
+    """A recording that a dead desktop left, until it is stored with its chat and removed there."""
+
+    __tablename__ = "left_recordings"
+    __table_args__ = (UniqueConstraint("desktop_id", "recording_id"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    desktop_id: Mapped[str] = mapped_column(index=True)
+    recording_id: Mapped[str] = mapped_column(index=True)
+    """Of an agent's recording, the id of its chat; no key, as the chat may be deleted before."""
+    state: Mapped[str]
+    """``left``, ``copied``, ``verified``, ``stored`` or ``removed``."""
+    found_at: Mapped[float]
+    stored_at: Mapped[float | None]

@@ -7,9 +7,9 @@ from pathlib import Path
 import psutil
 
 from deskhand.desktop.isolation.account import user_numbers
-from deskhand.desktop.isolation.data_dir import DesktopDirectory
+from deskhand.desktop.isolation.data_dir import LOCKS, DesktopDirectory
 from deskhand.desktop.service import leftovers
-from deskhand.desktop.service.leftovers import CLEANING_LOCK, LOCKS, MARK, alive
+from deskhand.desktop.service.leftovers import CLEANING_LOCK, MARK, alive
 from tests.system.services import until
 
 

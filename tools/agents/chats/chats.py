@@ -32,6 +32,7 @@ from deskhand.tools.agents.desktops.ports import (
     ChatSettings,
     DesktopMachine,
     DesktopSource,
+    LostRecordings,
     Models,
     Now,
 )
@@ -62,10 +63,11 @@ from .questions import Questions
 from .recordings import ChatRecordings
 from .repository import ChatRepository, NewChat
 from .subagents import ChildChats
-from .toolbox import ChatToolbox, Computer, read_outcome
+from .toolbox import ChatToolbox, read_outcome
 from .transcript import StoredTranscript, result_from_json
 from .turn_runner import Failure, TurnRunner, role_of
 from .turn_tasks import Turns
+from .workplace import Computer
 
 Json = dict[str, Any]
 MODES = ("general", "computer_use", "explore")
@@ -95,6 +97,7 @@ class Chats:
         settings: ChatSettings | None = None,
         *,
         secret_store: SecretStore | None = None,
+        lost_recordings: LostRecordings | None = None,
         now: Now = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -116,8 +119,11 @@ class Chats:
         self._called: set[tuple[str, str]] = set()
         """Chat id and tool-call id of the calls from outside that are running."""
         self._runner = TurnRunner(
-            self._repository, models, self._assignment, self._recordings, self._computer, clock
+            *(self._repository, models, self._assignment, self._recordings, self._computer, clock),
+            lost_recordings,
         )
+        if lost_recordings is not None:
+            lost_recordings.on_stored = self._publish_change
         self._turns: Turns[TurnEnd | Failure | None] = Turns(self._runner)
         self._children = ChildChats(
             self._repository, self._turns, models, machines, self._assignment, self._recordings
@@ -374,6 +380,10 @@ class Chats:
     def _secret_tools(self, ancestors: Iterable[str] = ()) -> dict[str, Tool]:
         # Also without secrets: one may be stored later, and the tools of a chat must not change.
         return {TYPE_SECRET.name: TypeSecretTool(self._secret_store, tuple(ancestors))}
+
+    async def _publish_change(self, chat_id: str) -> None:
+        with contextlib.suppress(UnknownRow):
+            await self._repository.change(chat_id, lambda _: None)
 
     async def _recording_started(self, chat_id: str) -> None:
         await self._repository.set_recording_status(chat_id, "recording")

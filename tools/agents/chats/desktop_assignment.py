@@ -2,20 +2,20 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-
-from sqlalchemy.ext.asyncio import AsyncSession
+from typing import Literal
 
 from deskhand.tools.agents.desktops.ports import DesktopMachine, DesktopSource
 from deskhand.tools.conversation.errors import NoDesktop
 from deskhand.tools.conversation.states import BUSY
-from deskhand.tools.store import chats, steps
+from deskhand.tools.store import chats
 from deskhand.tools.store.schema import ChatRow
 
 from .repository import ChatRepository
 
 OWN = "own"
 SHARED = "shared"
-LOST = "desktop lost"
+
+Prepared = Literal["same", "first", "new", "lost"]
 
 
 class DesktopAssignment:
@@ -28,29 +28,41 @@ class DesktopAssignment:
         self._machines = machines
         self._pool = DesktopPool(machines, repository.settings.desktops, self._forget, clock)
 
-    async def prepare(self, chat_id: str) -> bool:
+    async def prepare(self, chat_id: str) -> Prepared:
         """Ensure that a chat has the desktop it requested.
 
-        Return whether it is a new desktop in place of an earlier one.
+        Return whether it is the ``same`` desktop, its ``first`` one, a ``new`` one in place of an
+        earlier one, or a new one in place of one that was ``lost``.
 
         Raises:
-            NoDesktop: If it was lost in the middle of a turn, or does not exist.
+            NoDesktop: If it does not exist, or could not be started.
         """
-        chat, has_steps = await self._repository.store.read(
-            lambda s: _chat_and_has_steps(s, chat_id)
-        )
+        chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
         if chat.requested_desktop is None:
-            return False
+            return "same"
         if chat.desktop_id is not None and self._machines.known(chat.desktop_id):
             if chat.requested_desktop == OWN:
                 # The pool must count the desktop as in use again; it was idle between the turns.
                 await self._pool.acquire(chat_id, chat.title)
-            return False
-        if chat.desktop_id is not None and has_steps:
-            raise NoDesktop(LOST)
+            return "same"
         desktop_id = await self._find(chat)
         await self._repository.change(chat_id, lambda row: setattr(row, "desktop_id", desktop_id))
-        return chat.turn > 1
+        if chat.desktop_id is not None:
+            return "lost"
+        return "new" if chat.turn > 1 else "first"
+
+    async def lost(self, chat_id: str, *, failed: bool = False) -> str | None:
+        """Return the id of the chat's desktop if it has ended.
+
+        ``failed`` after a call that failed: a service that was just killed does not answer, and
+        its keeper may still run.
+        """
+        chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
+        if chat.requested_desktop is None or chat.desktop_id is None:
+            return None
+        if failed:
+            return chat.desktop_id if await self._machines.lost(chat.desktop_id) else None
+        return None if self._machines.known(chat.desktop_id) else chat.desktop_id
 
     async def machine(self, chat_id: str) -> DesktopMachine:
         """Return the machine of the chat's desktop, or of the default one."""
@@ -93,7 +105,9 @@ class DesktopAssignment:
             return await self._pool.acquire(chat.id, chat.title)
         if chat.requested_desktop == SHARED:
             parent = await self._repository.view(chat.parent_id or chat.id)
-            return parent.desktop_id or await self._machines.default()
+            if parent.desktop_id is not None and self._machines.known(parent.desktop_id):
+                return parent.desktop_id
+            return await self._machines.default()
         requested = chat.requested_desktop or ""
         if not self._machines.known(requested):
             raise NoDesktop(f"no desktop has the id {requested}")
@@ -101,11 +115,6 @@ class DesktopAssignment:
 
     async def _forget(self, chat_id: str) -> None:
         await self._repository.change(chat_id, lambda row: setattr(row, "desktop_id", None))
-
-
-async def _chat_and_has_steps(session: AsyncSession, chat_id: str) -> tuple[ChatRow, bool]:
-    chat = await chats.get(session, chat_id)
-    return chat, bool(await steps.of_turn(session, chat_id, chat.turn))
 
 
 class DesktopPool:

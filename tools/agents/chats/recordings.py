@@ -20,6 +20,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskhand.tools.agents.desktops.ports import DesktopMachine
+from deskhand.tools.conversation.run_recording import (
+    NOT_STORED,
+    RecordedSession,
+    session,
+    video_times,
+    without_addresses,
+)
 from deskhand.tools.conversation.views import FileView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable
 from deskhand.tools.store.errors import StoreError
@@ -50,18 +57,10 @@ class Recorded:
     warning: str | None = None
     video_times: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Start and end of each tool call in the video, in seconds, by the call's id."""
-
-    def to_json(self) -> Json:
-        """Return the form that the row of the turn stores."""
-        return {
-            "status": self.status,
-            "end_reason": self.end_reason,
-            "complete": self.complete,
-            "file_ids": list(self.file_ids),
-            "thumbnail_file_id": self.thumbnail_file_id,
-            "parts": list(self.parts),
-            "warning": self.warning,
-        }
+    session: RecordedSession | None = None
+    """The stored files; ``None`` if there are none."""
+    unreachable: bool = False
+    """True if the desktop did not answer."""
 
 
 class TurnRecording:
@@ -140,9 +139,11 @@ class TurnRecording:
                     return await self._store(end_reason)
             except (MachineRefused, MachineUnavailable, StoreError, OSError) as error:
                 reason = str(error) or f"it took longer than {timeout:.0f} s"
-                if isinstance(error, MachineUnavailable):
+                unreachable = isinstance(error, MachineUnavailable)
+                if unreachable:
                     reason = "its desktop is gone"
-                return Recorded(end_reason="failed", warning=f"recording not stored: {reason}")
+                warning = f"{NOT_STORED}: {reason}"
+                return Recorded(end_reason="failed", warning=warning, unreachable=unreachable)
 
     async def clear(self) -> None:
         """Remove the desktop service's copy, if its files were stored here byte for byte."""
@@ -165,7 +166,7 @@ class TurnRecording:
     async def _store(self, end_reason: str) -> Recorded:
         await self._post("recording/stop", {"recording_id": self._chat_id})
         answer = await self._machine.request("GET", f"{API}/recordings/{self._chat_id}")
-        metadata: Json = _without_addresses(answer)
+        metadata: Json = without_addresses(answer)
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime(metadata["started_at"]))
         videos = [
             await self._fetch(
@@ -177,18 +178,23 @@ class TurnRecording:
         # Only a copy with all of its bytes permits ``clear``: a download may have been cut short.
         if [video.size for video in videos] == [part["bytes"] for part in metadata["parts"]]:
             self._stored_take = metadata.get("take")
+        # "completed" is the recorder's reason for every regular stop: the turn knows why.
+        if metadata["end_reason"] != "completed":
+            end_reason = metadata["end_reason"]
+        file_ids = tuple(video.id for video in videos)
+        stored = session(
+            metadata | {"end_reason": end_reason}, file_ids, thumbnail.id if thumbnail else None
+        )
         return Recorded(
             status="stored",
-            # "completed" is the recorder's reason for every regular stop: the turn knows why.
-            end_reason=end_reason
-            if metadata["end_reason"] == "completed"
-            else metadata["end_reason"],
+            end_reason=end_reason,
             complete=metadata["complete"],
-            file_ids=tuple(video.id for video in videos),
-            thumbnail_file_id=thumbnail.id if thumbnail else None,
-            parts=_parts(metadata["parts"], videos),
+            file_ids=file_ids,
+            thumbnail_file_id=stored.thumbnail_file_id,
+            parts=stored.parts,
             warning=self._warning,
-            video_times=_video_times(metadata["steps"], self._chat_id),
+            video_times=video_times(metadata["steps"], self._chat_id),
+            session=stored,
         )
 
     async def _thumbnail(self, name: str, metadata: Json) -> FileView | None:
@@ -294,42 +300,3 @@ class ChatRecordings:
     def leave(self, chat_id: str) -> None:
         """Forget a recording without stopping it; the next control plane continues it."""
         self._open.pop(chat_id, None)
-
-
-# Endings of keys that hold addresses and ids of files on the desktop. Stored files have their own.
-_OF_A_DESKTOP = ("_url", "file_id", "file_ids")
-
-
-def _without_addresses(metadata: Any) -> Any:
-    """Return a recording's metadata without the addresses, which are valid only on its desktop."""
-    match metadata:
-        case dict():
-            remaining = {
-                name: one for name, one in metadata.items() if not name.endswith(_OF_A_DESKTOP)
-            }
-            return {name: _without_addresses(one) for name, one in remaining.items()}
-        case list():
-            return [_without_addresses(one) for one in metadata]
-        case _:
-            return metadata
-
-
-def _parts(parts: Sequence[Json], videos: Sequence[FileView]) -> tuple[Json, ...]:
-    return tuple(
-        {
-            "file_id": video.id,
-            "video_start": part["video_start"],
-            "bytes": part["bytes"],
-            "end_reason": part["end_reason"],
-        }
-        for part, video in zip(parts, videos, strict=True)
-    )
-
-
-# The recorder also has steps of other chats that used the same desktop meanwhile.
-def _video_times(steps: Sequence[Json], chat_id: str) -> dict[str, tuple[float, float]]:
-    return {
-        step["tool_call_id"]: (step["video_start"], step["video_end"])
-        for step in steps
-        if step.get("tool_call_id") and step.get("chat_id") in ("", None, chat_id)
-    }

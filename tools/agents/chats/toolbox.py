@@ -13,7 +13,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -42,26 +42,13 @@ from . import transitions as transitions
 from .recordings import TurnRecording
 from .repository import ChatRepository
 from .transcript import result_to_json
+from .workplace import DESKTOP_GONE, DESKTOP_LOST, Computer, FindLost, Workplace
 
 log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 # Characters that the recorder accepts in a step's name and error.
 _LONGEST_NAME, _LONGEST_ERROR = 200, 10_000
-
-
-class Computer(Protocol):
-    """The provider's computer tool."""
-
-    @property
-    def people_seconds(self) -> float:
-        """Seconds for which people were in control of the desktop during its actions."""
-
-    async def act(self, call: ToolCall, *, picture: bool = True) -> ComputerOutcome:
-        """Perform one action and observe its effect; without ``picture``, in words only."""
-
-    async def glance(self) -> Image | None:
-        """Store a small screenshot for people; return ``None`` while the screen is private."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +74,8 @@ class ChatToolbox:
         find_machine: Callable[[], Awaitable[DesktopMachine]],
         *,
         specs: tuple[ToolSpec, ...] | None = None,
-        computer: Computer | None = None,
-        recording: TurnRecording | None = None,
+        workplace: Workplace | None = None,
+        replace_lost: FindLost | None = None,
     ) -> None:
         """Take the tools of a chat.
 
@@ -99,8 +86,11 @@ class ChatToolbox:
         self._tools = tools
         self._specs = specs
         self._find_machine = find_machine
-        self._computer = computer
-        self._recording = recording
+        self._computer = workplace.computer if workplace else None
+        self._recording = workplace.recording if workplace else None
+        self._replace_lost = replace_lost
+        self._people_seconds_before = 0.0
+        """Of the computer tools of desktops that were lost."""
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -117,7 +107,8 @@ class ChatToolbox:
     @property
     def people_seconds(self) -> float:
         """Seconds for which people were in control of the desktop during the calls."""
-        return 0.0 if self._computer is None else self._computer.people_seconds
+        now = 0.0 if self._computer is None else self._computer.people_seconds
+        return self._people_seconds_before + now
 
     async def call(
         self, call: ToolCall, *, picture: bool = True, dropped_thinking: int = 0
@@ -183,6 +174,30 @@ class ChatToolbox:
         self._repository.hub.publish("step", self._chat_id, view.to_json())
 
     async def _run(self, call: ToolCall, picture: bool) -> CallResult:
+        try:
+            # Planned for a screen and for files that do not exist any more.
+            if await self._replaced(failed=False):
+                return _failed(call, f"Not run. {DESKTOP_LOST}")
+            result = await self._run_once(call, picture)
+            failure = _failure(result.outcome)
+            if failure is not None and await self._replaced(failed=True):
+                return _failed(call, f"{failure} {DESKTOP_LOST}")
+        except (ChatError, MachineRefused, MachineUnavailable) as error:
+            return _failed(call, f"{DESKTOP_GONE} {error}")
+        return result
+
+    async def _replaced(self, *, failed: bool) -> bool:
+        """Take a new desktop if the chat's one was lost; return whether it was."""
+        if self._replace_lost is None:
+            return False
+        workplace = await self._replace_lost(failed=failed)
+        if workplace is None:
+            return False
+        self._people_seconds_before = self.people_seconds
+        self._computer, self._recording = workplace.computer, workplace.recording
+        return True
+
+    async def _run_once(self, call: ToolCall, picture: bool) -> CallResult:
         try:
             # Before every tool, not only the computer's: a command may open the first window.
             if self._recording is not None:
@@ -328,6 +343,18 @@ def read_outcome(result: ToolResult) -> ToolOutcome:
 def _result(call: ToolCall, outcome: ToolOutcome) -> ToolResult:
     text = outcome.error or json.dumps(outcome.value, ensure_ascii=False)
     return ToolResult(call.id, (Text(text),), outcome.is_error, call.toolset)
+
+
+def _failure(outcome: ToolOutcome) -> str | None:
+    """Return the error of a call; some tools report theirs in the value."""
+    if outcome.is_error or outcome.value.get("success") is not False:
+        return outcome.error
+    return str(outcome.value.get("error") or "The call failed.")
+
+
+def _failed(call: ToolCall, error: str) -> CallResult:
+    outcome = ToolOutcome(error=error)
+    return CallResult(outcome, _result(call, outcome))
 
 
 def _note(step: StepView) -> Json:

@@ -8,30 +8,34 @@ the desktop service's copy of the recording is removed.
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.desktops.ports import DesktopMachine, Models
+from deskhand.tools.agents.desktops.ports import DesktopMachine, LostRecordings, Models
 from deskhand.tools.agents.loop.budget import TurnBudget
 from deskhand.tools.agents.loop.prompts import Mode, system_prompt
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.port import Role
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import ChatError, NoDesktop
+from deskhand.tools.conversation.run_recording import LATER, with_session
+from deskhand.tools.conversation.run_recording import ended as ended_recording
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable, Tool
 from deskhand.tools.store import chats, steps, turns
 from deskhand.tools.store.schema import ChatRow, TurnRow
 
-from .desktop_assignment import DesktopAssignment
-from .recordings import ChatRecordings, Recorded, TurnRecording
+from .desktop_assignment import DesktopAssignment, Prepared
+from .recordings import ChatRecordings, Recorded
 from .repository import ChatRepository
-from .toolbox import ChatToolbox, Computer
+from .toolbox import ChatToolbox
 from .transcript import StoredTranscript
+from .workplace import DESKTOP_LOST, Computer, Workplace
 
 log = logging.getLogger(__name__)
 Json = dict[str, Any]
@@ -70,6 +74,7 @@ class TurnRunner:
         recordings: ChatRecordings,
         make_computer: MakeComputer,
         clock: Callable[[], float],
+        lost_recordings: LostRecordings | None = None,
     ) -> None:
         self._repository = repository
         self._models = models
@@ -77,6 +82,9 @@ class TurnRunner:
         self._recordings = recordings
         self._make_computer = make_computer
         self._clock = clock
+        self._lost_recordings = lost_recordings
+        self._lost: defaultdict[str, list[str]] = defaultdict(list)
+        """Desktops that each chat has lost in its turn, by chat id."""
         self.tools: Callable[[ChatView], Mapping[str, Tool]] = lambda _: {}
         """The tools of a chat; :class:`~deskhand.tools.agents.chats.chats.Chats` sets it."""
         self.keep_recordings = False
@@ -107,6 +115,7 @@ class TurnRunner:
             return False
         timeout = self._repository.settings.recording_seconds
         recorded = await self._recordings.finish(chat_id, _end_reason(ended), timeout)
+        recorded = await self._settled(chat_id, recorded, timeout)
         # A run that was cancelled or failed may have left calls without results.
         await StoredTranscript(self._repository, chat_id).answer_open_calls()
         status = _status(ended)
@@ -151,14 +160,15 @@ class TurnRunner:
     async def _run_turn(self, chat_id: str) -> TurnEnd:
         transcript = StoredTranscript(self._repository, chat_id)
         await transcript.answer_open_calls()
-        is_new_desktop = await self._prepare(chat_id)
+        prepared = await self._prepare(chat_id)
         view = await self._repository.view(chat_id)
         # A turn that follows another, or that a crash cut off, is RUNNING already.
         if view.state == ChatState.QUEUED:
             await self._repository.move(chat_id, StateEvent.ADMIT)
         # The model remembers windows of the desktop that is gone.
-        if is_new_desktop:
-            await transcript.append(Message("user", (Text(NEW_DESKTOP),)))
+        if prepared in ("new", "lost"):
+            text = NEW_DESKTOP if prepared == "new" else DESKTOP_LOST
+            await transcript.append(Message("user", (Text(text),)))
         is_child = view.parent_id is not None
         role = role_of(view.mode, view.parent_id)
         name, model = self._models.resolve(view.model, role=role)
@@ -167,14 +177,18 @@ class TurnRunner:
             system=system_prompt(cast(Mode, view.mode), child=is_child),
             budget=await self._budget(chat_id),
         )
-        toolbox = await self._toolbox(view)
+        toolbox = await self._toolbox(view, is_same=prepared == "same")
         return await run_turn(
             transcript, model, toolbox, settings, self._clock, transcript.publish_text
         )
 
-    async def _prepare(self, chat_id: str) -> bool:
+    async def _prepare(self, chat_id: str) -> Prepared:
         try:
-            return await self._assignment.prepare(chat_id)
+            lost = await self._assignment.lost(chat_id)
+            prepared = await self._assignment.prepare(chat_id)
+            if lost is not None:
+                self._lost[chat_id].append(lost)
+            return prepared
         except (ChatError, MachineRefused, MachineUnavailable):
             raise
         except Exception as error:
@@ -182,26 +196,45 @@ class TurnRunner:
             log.exception("no desktop for chat %s", chat_id)
             raise NoDesktop(str(error)) from error
 
-    async def _toolbox(self, view: ChatView) -> ChatToolbox:
-        computer: Computer | None = None
-        recording: TurnRecording | None = None
-        if view.mode == "computer_use":
-            machine = await self._assignment.machine(view.id)
-            computer = self._make_computer(view.id, machine)
-            recording = self._recordings.open(
-                view.id,
-                machine,
-                listed_with=view.parent_id or view.id,
-                started=view.recording_status == "recording",
-            )
+    async def _toolbox(self, view: ChatView, *, is_same: bool) -> ChatToolbox:
+        on_desktop = view.mode == "computer_use"
+
+        async def replace_lost(*, failed: bool) -> Workplace | None:
+            if await self._assignment.lost(view.id, failed=failed) is None:
+                return None
+            await self._prepare(view.id)
+            return await self._workplace(view, started=False)
+
+        started = is_same and view.recording_status == "recording"
         return ChatToolbox(
             self._repository,
             view.id,
             self.tools(view),
             lambda: self._assignment.machine(view.id),
-            computer=computer,
-            recording=recording,
+            workplace=await self._workplace(view, started=started) if on_desktop else None,
+            replace_lost=replace_lost if on_desktop else None,
         )
+
+    async def _workplace(self, view: ChatView, *, started: bool) -> Workplace:
+        """Return the chat's desktop; ``started`` if the recorder runs there already."""
+        machine = await self._assignment.machine(view.id)
+        recording = self._recordings.open(
+            view.id, machine, listed_with=view.parent_id or view.id, started=started
+        )
+        return Workplace(self._make_computer(view.id, machine), recording)
+
+    async def _settled(self, chat_id: str, recorded: Recorded, timeout: float) -> Recorded:
+        """Wait for the recordings of the desktops that the chat has lost in this turn."""
+        lost = self._lost.pop(chat_id, [])
+        current = (await self._repository.view(chat_id)).desktop_id
+        if recorded.unreachable and current is not None and current not in lost:
+            lost.append(current)
+        if self._lost_recordings is None or not lost:
+            return recorded
+        settled = await self._lost_recordings.settle(chat_id, lost, timeout)
+        if settled == "pending":
+            return replace(recorded, warning=LATER)
+        return Recorded() if recorded.unreachable and settled == "stored" else recorded
 
     async def _budget(self, chat_id: str) -> TurnBudget:
         chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
@@ -212,19 +245,16 @@ class TurnRunner:
         self, session: AsyncSession, chat: ChatRow, turn: TurnRow, recorded: Recorded
     ) -> None:
         # No recorder ran in this process; one that ran before a restart was lost with its desktop.
-        if recorded.status == "none" and recorded.warning is None:
-            if turn.recording.get("status") != "recording":
+        # The row may have sessions from before a restart, or of desktops that were lost.
+        stored = turn.recording
+        if recorded.session is not None:
+            stored = with_session(stored, recorded.session)
+        missing = recorded.session is None and recorded.warning is None
+        if missing and not stored.get("sessions"):
+            if stored.get("status") != "recording":
                 return
             recorded = Recorded(end_reason="service_lost", complete=False, warning=LEFT_BEHIND)
-        # A turn that was requeued has files from before the restart.
-        before = turn.recording.get("file_ids") or []
-        written = recorded.to_json()
-        written["file_ids"] = [*before, *written["file_ids"]]
-        written["thumbnail_file_id"] = written["thumbnail_file_id"] or turn.recording.get(
-            "thumbnail_file_id"
-        )
-        written["status"] = "stored" if written["file_ids"] else written["status"]
-        turn.recording = written
+        turn.recording = ended_recording(stored, recorded.end_reason, recorded.warning)
         await steps.place_in_video(session, chat.id, turn.number, recorded.video_times)
 
 

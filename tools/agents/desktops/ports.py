@@ -1,9 +1,9 @@
 """Ports of the chats: the desktops, the models and the settings that they use."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from deskhand.tools.agents.providers.port import Model, Role
 from deskhand.tools.kit.support.spec import Machine
@@ -34,11 +34,29 @@ class DesktopSource(Protocol):
     async def release(self, desktop_id: str) -> None:
         """End a desktop; ending it twice is fine."""
 
+    async def lost(self, desktop_id: str) -> bool:
+        """Return whether a desktop has ended, also if its service has only just ended."""
+
     def known(self, desktop_id: str) -> bool:
         """Return whether a desktop with this id runs."""
 
     async def in_use(self, desktop_id: str) -> bool:
         """Return whether a person watches a desktop or controls it."""
+
+
+class LostRecordings(Protocol):
+    """The recordings of desktops that were lost, which are stored with their chats."""
+
+    on_stored: Callable[[str], Awaitable[None]]
+    """Awaited with a chat's id when a recording was stored with it."""
+
+    async def settle(
+        self, chat_id: str, desktop_ids: Sequence[str], seconds: float
+    ) -> Literal["stored", "pending", "none"]:
+        """Wait until the recordings of a chat on its lost desktops are stored, at most so long.
+
+        Return the result for the last of these desktops.
+        """
 
 
 class Models(Protocol):

@@ -45,6 +45,8 @@ from deskhand.tools.kit.read_file import ReadFileTool
 from deskhand.tools.kit.search_files import SearchFilesTool
 from deskhand.tools.kit.support.spec import Tool
 from deskhand.tools.kit.write_file import WriteFileTool
+from deskhand.tools.recovery.ports import Finisher
+from deskhand.tools.recovery.recovery import RecordingRecovery
 from deskhand.tools.store.bucket import Bucket
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
@@ -129,6 +131,7 @@ async def control_plane(
         models = _models(settings, environment, scripted, files)
         stack.push_async_callback(models.close)
         base_url = "" if address.path is not None else address.url
+        recovery = await _recovery(store, disk, fleet, stack)
         chats = Chats(
             store,
             files,
@@ -137,6 +140,7 @@ async def control_plane(
             MACHINE_TOOLS,
             ChatSettings(base_url=base_url, desktops=settings.most_desktops),
             secret_store=secret_store,
+            lost_recordings=recovery,
         )
         stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
         credentials = load_credentials(data, token)
@@ -154,24 +158,33 @@ async def control_plane(
                 tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
             ],
         )
-        access_policy = AccessPolicy(
-            frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins)
-        )
-        install_auth(app, access_policy, credentials, kin=ChatOwnership(store))
+        install_auth(app, _access_policy(settings), credentials, kin=ChatOwnership(store))
         app.add_middleware(AccessLog)
         preloading = asyncio.create_task(asyncio.to_thread(_provider), name="preload provider")
         stack.push_async_callback(_finished, preloading)
+        await recovery.begin_all()
         await chats.resume()
         maintenance = StorageMaintenance(store, disk.root, time.time, upload_queue=upload_queue)
-        _start_tidying(stack, chats, maintenance)
+        _start_tidying(stack, chats, maintenance, recovery)
         yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
 
 
-def _start_tidying(stack: AsyncExitStack, chats: Chats, maintenance: StorageMaintenance) -> None:
+def _access_policy(settings: Settings) -> AccessPolicy:
+    return AccessPolicy(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
+
+
+def _start_tidying(
+    stack: AsyncExitStack,
+    chats: Chats,
+    maintenance: StorageMaintenance,
+    recovery: RecordingRecovery,
+) -> None:
     # Maintenance starts last and therefore ends first, before the chats and the store that it uses.
     tidying = asyncio.create_task(_release_idle_desktops(chats), name="take back desktops")
     stack.push_async_callback(_ended, tidying)
-    keeping = asyncio.create_task(_keep_within_limits(maintenance, chats), name="retention")
+    keeping = asyncio.create_task(
+        _keep_within_limits(maintenance, chats, recovery), name="retention"
+    )
     stack.push_async_callback(_ended, keeping)
 
 
@@ -196,6 +209,17 @@ async def _fleet(
 
     stack.push_async_callback(close)
     return fleet
+
+
+async def _recovery(
+    store: Store, disk: FileStore, fleet: Fleet, stack: AsyncExitStack
+) -> RecordingRecovery:
+    recovery = RecordingRecovery(
+        store, disk, disk.root / "recovering", fleet.remains, fleet.ended, _finisher
+    )
+    stack.push_async_callback(recovery.close)
+    fleet.on_end = recovery.begin
+    return recovery
 
 
 def _models(
@@ -231,6 +255,13 @@ def _editor() -> Editor:
     return cast(Editor, importlib.import_module("deskhand.recording.video.clips"))
 
 
+@cache
+def _finisher() -> Finisher:
+    # It imports the same library.
+    finisher = importlib.import_module("deskhand.tools.recovery.finishing").finish
+    return cast(Finisher, finisher)
+
+
 def _model(files: StoredFiles, api_key: str, base_url: str | None) -> ProviderAccount:
     return _provider()(files, api_key=api_key, base_url=base_url)  # type: ignore[call-arg]
 
@@ -256,9 +287,13 @@ async def _upload_queue(
     return upload_queue
 
 
-async def _keep_within_limits(maintenance: StorageMaintenance, chats: Chats) -> None:
+async def _keep_within_limits(
+    maintenance: StorageMaintenance, chats: Chats, recovery: RecordingRecovery
+) -> None:
     while True:
         try:
+            # Recordings whose chat was deleted are removed after a day.
+            await recovery.begin_all()
             # Deleted chats take their files with them, which then do not count against the limits.
             await chats.remove_archived()
             gone = await maintenance.enforce_limits()

@@ -261,6 +261,9 @@ class FakeMachines:
     def known(self, desktop_id: str) -> bool:
         return desktop_id in self.desktops
 
+    async def lost(self, desktop_id: str) -> bool:
+        return desktop_id not in self.desktops
+
     async def in_use(self, desktop_id: str) -> bool:
         return desktop_id in self.watched
 

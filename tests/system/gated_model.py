@@ -1,0 +1,95 @@
+"""A scripted model that waits before chosen steps until a test releases it."""
+
+import asyncio
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from starlette.responses import Response
+
+from deskhand.tools.agents.scripted.library import parse_script
+from deskhand.tools.agents.scripted.player import PlayedTurn
+from deskhand.tools.agents.scripted.protocol import Request
+from deskhand.tools.agents.scripted.script import Fault
+from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from tests.system.services import PATIENCE
+
+Json = dict[str, Any]
+COLOURS = ("#204080", "#208040", "#802040", "#808020", "#206080", "#602080", "#a04010", "#10a0c0")
+
+
+class Gate:
+    """One step of the script that waits."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._open = asyncio.Event()
+        self._reached = threading.Event()
+
+    def wait(self) -> None:
+        """Return when the model was asked for the step."""
+        assert self._reached.wait(3 * PATIENCE), "the model was not asked for the step"
+
+    def open(self) -> None:
+        """Let the model answer, now and later."""
+        self._loop.call_soon_threadsafe(self._open.set)
+
+    async def passed(self) -> None:
+        self._reached.set()
+        await self._open.wait()
+
+
+class GatedModel(ScriptedModelServer):
+    """The scripted model; ``gates`` are the numbers of the steps that wait."""
+
+    def __init__(self, steps: Sequence[dict[str, Any]], gates: Sequence[int]) -> None:
+        super().__init__([parse_script("gated", repr({"steps": list(steps)}))])
+        self.gates = {number: Gate(asyncio.get_running_loop()) for number in gates}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables with which a control plane asks this model."""
+        return {"ANTHROPIC_API_KEY": self.api_key, "ANTHROPIC_BASE_URL": self.url}
+
+    async def _deliver(
+        self, turn: PlayedTurn, request: Request, fault: Fault | None, dropped: Sequence[Json]
+    ) -> Response:
+        if turn.step in self.gates:
+            await self.gates[turn.step].passed()
+        return await super()._deliver(turn, request, fault, dropped)
+
+
+@contextmanager
+def gated_model(steps: Sequence[dict[str, Any]], *gates: int) -> Iterator[GatedModel]:
+    """Serve the model in a thread while the block runs."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+
+        async def entered() -> GatedModel:
+            return await GatedModel(steps, gates).__aenter__()
+
+        model = asyncio.run_coroutine_threadsafe(entered(), loop).result(PATIENCE)
+        try:
+            yield model
+        finally:
+            for gate in model.gates.values():
+                gate.open()
+            asyncio.run_coroutine_threadsafe(model.__aexit__(None), loop).result(PATIENCE)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(PATIENCE)
+        loop.close()
+
+
+def painting(colour: str) -> dict[str, Any]:
+    """Return a step that gives the whole screen a colour."""
+    command = f"xsetroot -solid '{colour}' && echo painted"
+    return {"calls": [{"execute": {"command": command}}]}
+
+
+def painted_report(summary: str = "Painted.") -> dict[str, Any]:
+    """Return a step that reports."""
+    return {"report": {"summary": summary, "outcome": "done"}}

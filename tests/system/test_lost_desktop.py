@@ -1,0 +1,374 @@
+"""An agent whose desktop is killed: its recording, its work and its X server's files."""
+
+import copy
+import io
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from tests.system.gated_model import (
+    COLOURS,
+    GatedModel,
+    gated_model,
+    painted_report,
+    painting,
+)
+from tests.system.services import PATIENCE, Json, Service, service, until
+
+pytestmark = pytest.mark.x11
+
+LAST = "#d0d040"
+EIGHT = [painting(colour) for colour in COLOURS]
+WAIT = 60.0
+DAY = 24 * 3600.0
+
+
+@contextmanager
+def plane_of(folder: Path, model: GatedModel, name: str) -> Iterator[Service]:
+    """A control plane on the data directory of the test."""
+    data = folder / "data"
+    with service(
+        folder / f"{name}.log",
+        *("up", "--data-dir", str(data), "--listen", "127.0.0.1:0", "--model", "gated"),
+        environment=model.environment,
+    ) as found:
+        yield found
+
+
+class Agent:
+    """An agent at work on a desktop of its own."""
+
+    def __init__(self, plane: Service) -> None:
+        self.id: str = plane.tool("spawn_computer_use_agent", prompt="Paint.")["chat_id"]
+        self.desktop = ""
+        self.keeper = 0
+
+    def locate(self, plane: Service) -> None:
+        """Note which desktop the agent works on."""
+        self.desktop = plane.get(f"/api/v0/chats/{self.id}")["desktop_id"]
+        listed = plane.get("/api/v0/desktops")["desktops"]
+        self.keeper = next(d["pid"] for d in listed if d["id"] == self.desktop)
+
+    @property
+    def folder(self) -> Path:
+        return Path(os.environ["DESKHAND_RUN_DIR"]) / self.desktop
+
+    @property
+    def service_pid(self) -> int:
+        return int(Path(f"/proc/{self.keeper}/task/{self.keeper}/children").read_text().split()[0])
+
+    def wait_until_written(self) -> None:
+        """Return when the recorder has written the last picture of a screen at rest."""
+        (video,) = (self.folder / "recordings" / self.id).glob("*.mp4")
+        grown, size = time.monotonic(), -1
+
+        def at_rest() -> bool:
+            nonlocal grown, size
+            if video.stat().st_size != size:
+                grown, size = time.monotonic(), video.stat().st_size
+            return time.monotonic() > grown + 2.0
+
+        until(at_rest, "the end of the recorder's writing")
+
+    def kill(self) -> None:
+        """Kill the desktop service and wait for the end of its keeper."""
+        os.kill(self.service_pid, signal.SIGKILL)
+        self.wait_dead()
+
+    def wait_dead(self) -> None:
+        until(lambda: not alive(self.keeper), "the keeper's end")
+
+    def wait(self, plane: Service) -> Json:
+        """Wait for the agent as its parent does."""
+        return plane.tool("wait_agent", chat_id=self.id, timeout_seconds=WAIT)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def colour_of(text: str) -> tuple[int, ...]:
+    return tuple(int(text[at : at + 2], 16) for at in (1, 3, 5))
+
+
+def pictures(plane: Service, file_id: str) -> list[tuple[int, ...]]:
+    """Decode every frame of a stored video; return the colour of each one's middle."""
+    answer = plane.http.get(f"/api/v0/files/{file_id}")
+    assert answer.is_success, answer.text
+    with av.open(io.BytesIO(answer.content), "r") as video:
+        frames = [frame.to_ndarray(format="rgb24") for frame in video.decode(video=0)]
+    assert frames
+    return [tuple(int(value) for value in np.median(f[300:420, 400:600], (0, 1))) for f in frames]
+
+
+def shows(frames: list[tuple[int, ...]], colour: str) -> bool:
+    wanted = colour_of(colour)
+    return any(max(abs(a - b) for a, b in zip(f, wanted, strict=True)) < 24 for f in frames)
+
+
+def check_stored(plane: Service, agent: Agent, done: Json, *colours: str) -> None:
+    """Check that the recording is stored once, plays, and left nothing behind."""
+    assert not done.get("timed_out"), done
+    assert done["recording_status"] == "stored", done
+    assert (done["end_reason"], done["complete"]) == ("service_lost", False), done
+    assert "recording_warning" not in done, done
+    file_ids = done["recording_file_ids"]
+    assert [part["file_id"] for part in done["parts"]] == file_ids
+    frames = [frame for file_id in file_ids for frame in pictures(plane, file_id)]
+    for colour in colours:
+        assert shows(frames, colour), (colour, sorted(set(frames)))
+    check_stored_once(plane, agent, file_ids)
+
+
+def check_stored_once(plane: Service, agent: Agent, file_ids: list[str]) -> None:
+    listed = plane.get(f"/api/v0/chats/{agent.id}")["files"]
+    assert [f["id"] for f in listed if f["kind"] == "recording"] == file_ids
+    assert len([f for f in listed if f["kind"] == "thumbnail"]) <= len(file_ids)
+    until(lambda: not agent.folder.exists(), "the removal of the desktop's folder")
+
+
+def entries(folder: Path) -> list[str]:
+    return [path.name for path in (folder / "data" / "run" / "desktops").iterdir()]
+
+
+def rows(folder: Path) -> list[tuple[str, str]]:
+    """Return desktop and state of each recording of a lost desktop."""
+    with sqlite3.connect(folder / "data" / "deskhand.db") as database:
+        return list(database.execute("SELECT desktop_id, state FROM left_recordings"))
+
+
+@pytest.mark.slow("an agent with eight steps whose desktop is killed")
+def test_a_recording_survives_its_desktop(tmp_path: Path) -> None:
+    with (
+        gated_model([*EIGHT, painted_report()], 8) as model,
+        plane_of(tmp_path, model, "first") as plane,
+    ):
+        agent = Agent(plane)
+        model.gates[8].wait()
+        agent.locate(plane)
+        agent.wait_until_written()
+        agent.kill()
+        model.gates[8].open()
+        done = agent.wait(plane)
+        assert done["report"] == "Painted."
+        check_stored(plane, agent, done, COLOURS[0], COLOURS[-1])
+        assert not entries(tmp_path)
+        assert rows(tmp_path) == [(agent.desktop, "removed")]
+
+
+@pytest.mark.soak
+@pytest.mark.slow("an agent on two desktops")
+def test_an_agent_goes_on_with_a_new_desktop_and_the_parts_are_in_order(tmp_path: Path) -> None:
+    # The first call after the loss is not run: it was planned for the lost screen.
+    steps = [*EIGHT, painting(LAST), painting(LAST), painted_report()]
+    with (
+        gated_model(steps, 8, 10) as model,
+        plane_of(tmp_path, model, "first") as plane,
+    ):
+        agent = Agent(plane)
+        model.gates[8].wait()
+        agent.locate(plane)
+        agent.wait_until_written()
+        agent.kill()
+        model.gates[8].open()
+        model.gates[10].wait()
+        second = plane.get(f"/api/v0/chats/{agent.id}")["desktop_id"]
+        assert second != agent.desktop
+        on(agent, second).wait_until_written()
+        model.gates[10].open()
+        done = agent.wait(plane)
+        check_stored(plane, agent, done, COLOURS[0], COLOURS[-1], LAST)
+        assert [part["end_reason"] for part in done["parts"]] == ["service_lost", "completed"]
+        assert done["parts"][1]["video_start"] > 0
+        first = pictures(plane, done["recording_file_ids"][0])
+        assert shows(first, COLOURS[-1])
+        assert not shows(first, LAST)
+        lost = [step for step in plane.get(f"/api/v0/chats/{agent.id}")["steps"] if step["error"]]
+        assert "The desktop was lost" in lost[0]["error"]
+        assert "directories are gone" in lost[0]["error"]
+
+
+@pytest.mark.soak
+@pytest.mark.slow("an agent on two desktops")
+def test_an_agent_whose_desktop_dies_in_its_first_step_goes_on(tmp_path: Path) -> None:
+    with (
+        gated_model([painting(LAST), painting(LAST), painted_report()], 0, 2) as model,
+        plane_of(tmp_path, model, "first") as plane,
+    ):
+        agent = Agent(plane)
+        model.gates[0].wait()
+        agent.locate(plane)
+        # The keeper may still run when the first call comes.
+        os.kill(agent.service_pid, signal.SIGKILL)
+        model.gates[0].open()
+        model.gates[2].wait()
+        second = plane.get(f"/api/v0/chats/{agent.id}")["desktop_id"]
+        assert second != agent.desktop
+        on(agent, second).wait_until_written()
+        model.gates[2].open()
+        done = agent.wait(plane)
+        assert (done["status"], done["report"]) == ("waiting", "Painted."), done
+        assert "last_error" not in done, done
+        assert done["recording_status"] == "stored", done
+        frames = pictures(plane, done["recording_file_ids"][-1])
+        assert shows(frames, LAST)
+
+
+@pytest.mark.soak
+@pytest.mark.slow("two control planes, one after the other")
+@pytest.mark.parametrize("at_once", [True, False], ids=["both at once", "while none runs"])
+def test_a_new_control_plane_stores_what_a_dead_desktop_left(tmp_path: Path, at_once: bool) -> None:
+    with gated_model([*EIGHT, painted_report()], 8) as model:
+        agent = abandoned(tmp_path, model, at_once=at_once)
+        model.gates[8].open()
+        with plane_of(tmp_path, model, "second") as plane:
+            done = agent.wait(plane)
+            assert done["report"] == "Painted."
+            check_stored(plane, agent, done, COLOURS[0], COLOURS[-1])
+            assert rows(tmp_path) == [(agent.desktop, "removed")]
+
+
+@pytest.mark.soak
+@pytest.mark.slow("eight control planes, one after the other")
+def test_a_recording_is_stored_once_whenever_the_control_plane_is_killed(tmp_path: Path) -> None:
+    with gated_model([*EIGHT, painted_report()], 8) as model:
+        agent = abandoned(tmp_path, model, at_once=True)
+        end_turn(tmp_path, agent)
+        for when, action in KILLS:
+            killed_plane(tmp_path, model, when, action)
+        with plane_of(tmp_path, model, "last") as plane:
+            chat = f"/api/v0/chats/{agent.id}"
+            until(lambda: plane.get(chat)["recording_status"] == "stored", "the recording")
+            done = plane.tool("wait_agent", chat_id=agent.id, timeout_seconds=WAIT)
+            check_stored(plane, agent, done, COLOURS[0], COLOURS[-1])
+            assert rows(tmp_path) == [(agent.desktop, "removed")]
+
+
+@pytest.mark.soak
+@pytest.mark.slow("three control planes, one after the other")
+def test_a_recording_of_a_deleted_chat_is_removed_after_a_day(tmp_path: Path) -> None:
+    with gated_model([*EIGHT, painted_report()], 8) as model:
+        agent = abandoned(tmp_path, model, at_once=True)
+        change(tmp_path, "DELETE FROM chats WHERE id = ?", agent.id)
+        with plane_of(tmp_path, model, "second"):
+            until(lambda: rows(tmp_path) == [(agent.desktop, "left")], "the recording's row")
+        assert agent.folder.exists()
+        change(tmp_path, "UPDATE left_recordings SET found_at = found_at - ?", DAY)
+        with plane_of(tmp_path, model, "third"):
+            until(lambda: rows(tmp_path) == [(agent.desktop, "removed")], "its removal")
+        assert not agent.folder.exists()
+        assert not entries(tmp_path)
+
+
+def abandoned(folder: Path, model: GatedModel, *, at_once: bool) -> Agent:
+    """Return an agent after its eighth step, whose control plane and desktop were killed."""
+    with plane_of(folder, model, "first") as plane:
+        agent = Agent(plane)
+        model.gates[8].wait()
+        agent.locate(plane)
+        agent.wait_until_written()
+        service_pid = agent.service_pid
+        plane.process.kill()
+        if at_once:
+            os.kill(service_pid, signal.SIGKILL)
+            os.kill(agent.keeper, signal.SIGKILL)
+        plane.process.wait(PATIENCE)
+        if not at_once:
+            os.kill(service_pid, signal.SIGKILL)
+        agent.wait_dead()
+    return agent
+
+
+def on(agent: Agent, desktop: str) -> Agent:
+    """Return the agent as it works on another desktop."""
+    moved = copy.copy(agent)
+    moved.desktop = desktop
+    return moved
+
+
+def change(folder: Path, statement: str, *values: object) -> None:
+    """Change the database of a control plane that does not run."""
+    with sqlite3.connect(folder / "data" / "deskhand.db") as database:
+        database.execute("PRAGMA foreign_keys = ON")
+        database.execute(statement, values)
+
+
+def end_turn(folder: Path, agent: Agent) -> None:
+    """End the agent's turn, so that the next control planes have only the recording to store."""
+    change(folder, "UPDATE chats SET state = 'waiting' WHERE id = ?", agent.id)
+    change(
+        folder,
+        "UPDATE turns SET status = 'done', ended_at = started_at, recording = '{}'"
+        " WHERE chat_id = ?",
+        agent.id,
+    )
+
+
+KILLS = [
+    (when, action)
+    for action in ("copy", "verify", "store", "remove")
+    for when in ("before", "during", "after")
+    if (when, action) != ("during", "remove")
+]
+
+# Kills itself around one action: before it, as if in the middle of it, or before its new state.
+KILLED = """
+import os, signal, sys
+from deskhand.tools import cli
+from deskhand.tools.recovery import recovery, rows
+from deskhand.tools.recovery.recovery import RecordingRecovery
+when, wanted = sys.argv.pop(1), sys.argv.pop(1)
+do = RecordingRecovery._do
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+async def dying(self, action, *arguments):
+    if action == wanted:
+        if when == "before":
+            die()
+        if when == "during" and action == "store":
+            rows.finish = die
+        elif when == "during":
+            shutil = sys.modules["shutil"]
+            recovery.Copies.same = die
+            shutil.copyfileobj = die
+    done = await do(self, action, *arguments)
+    if action == wanted:
+        die()
+    return done
+
+RecordingRecovery._do = dying
+cli.main()
+"""
+
+
+def killed_plane(folder: Path, model: GatedModel, when: str, action: str) -> None:
+    """Run a control plane that kills itself around one action."""
+    with (folder / f"{when}-{action}.log").open("w") as log:
+        ended = subprocess.run(
+            [
+                *(sys.executable, "-c", KILLED, when, action),
+                *("up", "--data-dir", str(folder / "data"), "--listen", "127.0.0.1:0", "--json"),
+            ],
+            env={**os.environ, **model.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            timeout=3 * PATIENCE,
+            check=False,
+        )
+    assert ended.returncode == -signal.SIGKILL, (when, action, ended.returncode)

@@ -1,0 +1,1 @@
+"""Recordings of desktops that died: copied, verified, finished, stored and removed."""

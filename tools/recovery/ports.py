@@ -1,0 +1,64 @@
+"""Ports of the recovery: what a dead desktop left, and the finishing of a copied recording."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LeftRecording:
+    """The files of one recording id in the folder of a dead desktop."""
+
+    desktop_id: str
+    recording_id: str
+    """Of an agent's recording, the id of its chat."""
+    files: tuple[str, ...]
+    """Names of its files, without folder."""
+
+
+class DesktopRemains(Protocol):
+    """All access to what dead desktops left; every method blocks.
+
+    Nothing else in the control plane reads, moves or deletes anything in the folder of a desktop
+    that is dead.
+    """
+
+    def list(self) -> Sequence[LeftRecording]:
+        """Return the recordings of all dead desktops that this control plane has started."""
+
+    def open(self, left: LeftRecording, name: str) -> int:
+        """Return a read-only descriptor of one of the files; the caller closes it.
+
+        Raises:
+            OSError: If it is missing, or is not an ordinary file of this desktop.
+        """
+
+    def remove(self, left: LeftRecording) -> None:
+        """Remove a recording, and the desktop's folder with the last one; twice is fine."""
+
+
+@dataclass(frozen=True)
+class FinishedSession:
+    """One session of a recording whose files are closed."""
+
+    metadata: Json
+    """Of the recorder: ``started_at``, ``take``, ``parts``, ``steps``, ``time_map`` ..."""
+    videos: tuple[Path, ...]
+    """One for each of the ``parts``."""
+    thumbnail: Path | None
+
+
+class Finisher(Protocol):
+    """Closes the files of a killed recorder."""
+
+    def __call__(self, folder: Path, recording_id: str) -> tuple[FinishedSession, ...]:
+        """Finish a recording in a folder of recordings; finishing it again changes nothing.
+
+        Videos of which no frame can be read are left out.
+
+        Raises:
+            OSError: If the disk is full or fails.
+        """
