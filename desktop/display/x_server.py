@@ -156,6 +156,14 @@ class XServer:
             raise ConnectionError("the server has not started")
         return _connect_x(self._number, self._cookie, time.monotonic() + timeout)
 
+    def x_responds(self, timeout: float) -> bool:
+        """Return True if X answers a new client in time."""
+        try:
+            self.connect(timeout).close()
+        except OSError:
+            return False
+        return True
+
     def rfb_responds(self, timeout: float) -> bool:
         """Return True if RFB answers in time, or if the server has none."""
         if not self.has_live_view:

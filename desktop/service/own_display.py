@@ -21,6 +21,7 @@ from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.display.api import WaitingUpstream, display_ready
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
+from deskhand.desktop.display.hang_guard import HangGuard
 from deskhand.desktop.display.instance import (
     DisplayInstance,
     DisplayInstanceFactory,
@@ -89,7 +90,9 @@ class DesktopService:
             stack.enter_context(self._common.logged())
             display, parts = await self._open(stack)
             app = application(self._common, parts, self._screen(display, parts), self._git)
-            await self._common.serve(app, bound, lambda: self._announce(address, display))
+            guarded = HangGuard(app, lambda: display.newest.xserver)
+            stack.push_async_callback(guarded.close)
+            await self._common.serve(guarded, bound, lambda: self._announce(address, display))
 
     def environment(self) -> dict[str, str]:
         """Return the whole environment that a command starts from."""

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from socket import socket
 
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from deskhand.desktop.accessibility.focus_tracker import FocusTracker
 from deskhand.desktop.actions.catalog import ActionRecord
@@ -218,7 +218,7 @@ class CommonParts:
         )
         stack.enter_context(self.lease.running(effects))
 
-    async def serve(self, app: FastAPI, bound: socket, ready: Callable[[], None]) -> None:
+    async def serve(self, app: ASGIApp, bound: socket, ready: Callable[[], None]) -> None:
         """Serve until SIGTERM or the idle timeout; call ``ready`` when requests are accepted."""
         idle_timeout = IdleTimeout(AccessLog(app), time.monotonic)
         server = Serving(idle_timeout, ready, self._close)

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from uuid import uuid4
@@ -67,6 +68,35 @@ def test_after_its_x_server_died_the_next_calls_find_a_fresh_display(desktop: Se
     assert stored["parts"][0]["end_reason"] == "display_lost"
     desktop.post(f"{STATUS}/recording/start", {"recording_id": recording})
     assert desktop.get(STATUS)["recording_ids"] == [recording]
+
+
+@pytest.mark.slow("calls wait three seconds for a stopped X server")
+def test_calls_are_answered_while_the_x_server_is_stopped(desktop: Service) -> None:
+    pid = desktop.get(STATUS)["xserver"]["pid"]
+    call = {"Deskhand-Tool-Call-Id": str(uuid4())}
+    move = {"action": "mouse_move", "coordinate": [5, 5]}
+    wait = {"action": "wait", "duration": 1.5}
+    with ThreadPoolExecutor() as threads:
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            sent = [
+                threads.submit(desktop.http.get, f"{STATUS}/{path}")
+                for path in ("screenshot", "windows", "clipboard")
+            ]
+            post = desktop.http.post
+            sent.append(threads.submit(post, f"{STATUS}/action", json=move, headers=call))
+            answers = [answer.result() for answer in sent]
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        finally:
+            os.kill(pid, signal.SIGCONT)
+    assert [answer.status_code for answer in answers] == [503] * 4, [a.text for a in answers]
+    assert {answer.headers["retry-after"] for answer in answers} == {"1"}
+    # The calls were answered before the server was replaced.
+    assert state == "T"
+    repeated = desktop.http.post(f"{STATUS}/action", json=move, headers=call)
+    assert repeated.json()["code"] == "outcome_unknown", repeated.text
+    assert desktop.act(**wait)["instance_id"]
+    assert desktop.get(STATUS)["xserver"]["pid"] == pid
 
 
 def test_what_was_open_on_the_old_display_has_ended(desktop: Service) -> None:
