@@ -4,6 +4,7 @@ A box consists of its length (four bytes, big endian), a type of four letters an
 which may be boxes again. A length of 1 means that eight bytes of length follow the type.
 """
 
+import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -18,6 +19,12 @@ LONGEST_TITLE = 255
 
 _PARENTS = frozenset({b"trak", b"mdia", b"minf", b"stbl"})
 """Boxes between moov and the chunk offset boxes stco and co64 (sections 8.3 to 8.7)."""
+_TRACK_FLAGS = 0x39
+"""The tfhd box has an offset of the data, and defaults of duration, size and flags."""
+_SYNC, _NOT_SYNC = 0x02000000, 0x01010000
+"""Sample flags (section 8.8.3.1): depends on no other sample; depends on others, no sync sample."""
+_MOOF_SIZE = 108
+"""Size of the moof box of ``fragment``, whose fields have fixed sizes."""
 _TICKS = 10_000_000
 """Ticks a second of the chpl box, which counts units of 100 ns."""
 
@@ -57,6 +64,24 @@ def walk(data: bytes, start: int = 0, end: int | None = None) -> Iterator[Box]:
 def boxed(kind: bytes, contents: bytes) -> bytes:
     """Build a box from its contents."""
     return (HEAD + len(contents)).to_bytes(4, "big") + kind + contents
+
+
+def fragment(access_unit: bytes, *, number: int, start: int, at: int, key: bool) -> bytes:
+    """Build a fragment (moof and mdat box, section 8.8) with one frame of track 1.
+
+    ``access_unit``: H.264 in Annex B format. ``start``: offset of the fragment in the file. ``at``:
+    decode time; the frame lasts one unit of time. The boxes have the layout of FFmpeg's.
+    """
+    # Sections that end with a start code become sections that begin with their length.
+    units = [unit.rstrip(b"\0") for unit in access_unit.split(b"\0\0\1")[1:]]
+    data = b"".join(len(unit).to_bytes(4, "big") + unit for unit in units)
+    defaults = (_TRACK_FLAGS, 1, start, 1, len(data), _SYNC if key else _NOT_SYNC)
+    track = boxed(b"tfhd", struct.pack(">IIQIII", *defaults))
+    track += boxed(b"tfdt", struct.pack(">IQ", 1 << 24, at))
+    # Flag 1 of the trun box: the offset of the data, which is behind the head of the mdat box.
+    track += boxed(b"trun", struct.pack(">III", 1, 1, _MOOF_SIZE + HEAD))
+    sequence = boxed(b"mfhd", struct.pack(">II", 0, number))
+    return boxed(b"moof", sequence + boxed(b"traf", track)) + boxed(b"mdat", data)
 
 
 def padding(size: int) -> bytes:

@@ -5,6 +5,10 @@ and mdat box) of its own, and ``close`` writes an ordinary moov box behind the f
 without it still plays, fragment by fragment. Fragments of a fixed duration would be counted in
 seconds of *video*, of which an idle minute has only two, so the loss at a kill would be large.
 
+FFmpeg writes a fragment when the next frame arrives, because only then is its duration known. On a
+busy machine that takes seconds, so ``Mp4File`` writes the newest frame behind FFmpeg's fragments by
+itself. FFmpeg then overwrites this *provisional* fragment with its own, at the same offset.
+
 States of a file: open (fragments only), closed (moov box at the end; ``describe`` may append the
 description), and with the index in front (see ``library.faststart``). ``rescue`` turns an open
 file whose writer is gone into a closed one.
@@ -13,8 +17,9 @@ file whose writer is gone into a closed one.
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
@@ -29,7 +34,7 @@ from numpy.typing import NDArray
 from deskhand.recording.errors import DiskFull, RecordingFailed, UnreadableVideo
 
 from .encoder import TIME_BASE
-from .mp4_boxes import HEAD, Box, boxed, padding
+from .mp4_boxes import HEAD, Box, boxed, fragment, padding
 
 HYBRID = {
     "movflags": "hybrid_fragmented+frag_every_frame",
@@ -51,10 +56,11 @@ class Mp4File:
     def __init__(self, path: Path, template: VideoStream) -> None:
         self.path = path
         self.frames = 0
+        self._fragments_end = 0
         # PyAV does not expose its descriptor. fdatasync on a second descriptor also covers what
         # FFmpeg wrote through its own, because dirty pages belong to the inode.
         try:
-            self._file = os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise RecordingFailed(f"{path.name} cannot be written: {error}") from error
         try:
@@ -94,6 +100,26 @@ class Mp4File:
                 raise DiskFull(0, len(data)) from error
             raise RecordingFailed(f"{self.path.name} takes no frame: {error}") from error
         self.frames += 1
+        # FFmpeg writes the moov box, without which nothing plays, with the second frame.
+        if self.frames > 1:
+            self._write_provisional(data, key=key, at=at)
+
+    def _write_provisional(self, data: bytes, *, key: bool, at: int) -> None:
+        """Write the frame that FFmpeg keeps until the next one behind the other frames."""
+        size = self.size
+        if self._fragments_end == 0:
+            self._fragments_end = size
+        else:
+            # FFmpeg has just written a moof and an mdat box over the last provisional fragment.
+            moof_and_mdat = list(islice(outermost(self._file, self._fragments_end), 2))
+            self._fragments_end = moof_and_mdat[-1].end
+        end = self._fragments_end
+        last = fragment(data, number=self.frames - 1, start=end, at=at, key=key)
+        # Without room for it, the next frame of FFmpeg reports the full disk.
+        with suppress(OSError):
+            os.pwrite(self._file, last, end)
+            if end + len(last) < size:
+                os.ftruncate(self._file, end + len(last))
 
     def sync(self) -> None:
         """Force all written frames to the disk (``fdatasync``)."""
@@ -231,9 +257,9 @@ def _last_key(path: Path) -> NDArray[np.uint8]:
         return cast("NDArray[np.uint8]", last.to_ndarray(format="bgra"))
 
 
-def outermost(file: int) -> Iterator[Box]:
+def outermost(file: int, start: int = 0) -> Iterator[Box]:
     """Iterate over the top-level boxes of a file; the last one may be truncated."""
-    at, end = 0, os.fstat(file).st_size
+    at, end = start, os.fstat(file).st_size
     while at + HEAD <= end:
         head = os.pread(file, 16, at)
         size, body = int.from_bytes(head[:4], "big"), HEAD

@@ -171,10 +171,10 @@ def test_files_of_a_killed_service_are_recovered(tmp_path: Path, encoder: Encode
         "service_lost",
         False,
     )
-    # The journal covers 1.5 s, the video has 1.8 s.
-    assert facts["video_s"] == pytest.approx(1.8)
+    # The journal covers 1.5 s, the video has 1.9 s.
+    assert facts["video_s"] == pytest.approx(1.9)
     assert facts["steps"][0]["tool"] == "execute"
-    assert [number for _, number in decoded(catalog.video(A))] == list(range(19))
+    assert [number for _, number in decoded(catalog.video(A))] == list(range(20))
     assert catalog.thumbnail(A).read_bytes().startswith(b"\xff\xd8")
     assert catalog.recover() == ()
 
@@ -201,7 +201,7 @@ def test_a_recovery_without_room_is_repeated_at_the_next_start(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert catalog.recover() == (A,)
-    assert len(decoded(catalog.video(A))) == 19
+    assert len(decoded(catalog.video(A))) == 20
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}"])

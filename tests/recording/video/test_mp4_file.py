@@ -50,10 +50,26 @@ def test_a_file_plays_while_it_is_written(tmp_path: Path, encoder: Encoder) -> N
     file.sync()
     copy = tmp_path / "copy.mp4"
     copy.write_bytes(file.path.read_bytes())
-    # The last frame ends with the next one, of which nothing is known yet.
-    assert [number for _, number in decoded(copy)] == list(range(29))
+    assert [number for _, number in decoded(copy)] == list(range(30))
     assert file.size == copy.stat().st_size
     file.close()
+
+
+def test_every_frame_is_in_the_file_as_soon_as_it_is_written(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    write(file, encoder, range(1))
+    for number in range(1, 25):
+        write(file, encoder, range(number, number + 1))
+        frames = decoded(file.path)
+        assert [shown for _, shown in frames] == list(range(number + 1))
+        assert frames[-1][0] == pytest.approx(number / 10)
+    written = file.path.read_bytes()
+    file.close()
+    # FFmpeg's own fragment of the last frame has the place and the size of ours.
+    end = next(box for box in boxes(file.path) if box.kind == b"moov").start
+    assert end == len(written)
 
 
 def test_a_cut_file_is_rescued_at_every_length(tmp_path: Path, encoder: Encoder) -> None:
@@ -81,7 +97,7 @@ def test_a_rescued_file_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) ->
     file.close()
     left = mp4_file.rescue(path)
     assert [box.kind for box in boxes(path)] == [b"ftyp", b"free", b"mdat", b"moov"]
-    assert left.video_s == pytest.approx(2.3)
+    assert left.video_s == pytest.approx(2.4)
     assert left.last_key.shape == (240, 320, 4)
     assert np.abs(left.last_key.astype(int) - marked(20).astype(int))[..., :3].mean() < 4
     assert list(tmp_path.glob("*.rescued")) == []
@@ -98,7 +114,7 @@ def test_a_file_for_which_there_is_no_room_is_not_called_unreadable(
     (tmp_path / "killed.rescued").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left"):
         mp4_file.rescue(path)
-    assert mp4_file.rescue(path).frames == 4
+    assert mp4_file.rescue(path).frames == 5
 
 
 @pytest.mark.parametrize("content", [b"", b"no file at all", b"\0\0\0\x18ftypisom" + bytes(200)])
