@@ -119,15 +119,12 @@ class Chats(Protocol):
         """Create a chat and start its first turn if there is a prompt."""
 
     async def list(
-        self,
-        *,
-        parent: str | None,
-        state: str | None,
-        limit: int,
-        cursor: str | None,
-        recorded: bool = False,
+        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
     ) -> Page:
-        """Return a page of chats, newest first; with ``recorded`` those that have recordings."""
+        """Return a page of chats, newest first."""
+
+    async def recorded(self, limit: int, cursor: str | None) -> Page:
+        """Return a page of the chats that have recordings, newest first."""
 
     async def get(self, chat_id: str) -> ChatView:
         """Return one chat."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import and_, exists, func, or_, select
+from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.views import ChatView, Page, UsageView
@@ -127,22 +127,23 @@ async def page(
     state: str | None,
     limit: int,
     cursor: str | None,
-    recorded: bool = False,
 ) -> Page:
     """Return a page of chats, newest first.
 
     ``parent`` "" selects those without a parent, the state ``archived`` the archived ones, which
-    are otherwise left out. ``recorded`` selects those with files of recordings. ``cursor`` is the
-    id of the last chat of the page before.
+    are otherwise left out. ``cursor`` is the id of the last chat of the page before.
     """
     query = select(ChatRow).where(ChatRow.archived == (state == "archived"))
     if parent is not None:
         query = query.where(ChatRow.parent_id == parent if parent else ChatRow.parent_id.is_(None))
     if state not in (None, "archived"):
         query = query.where(ChatRow.state == state)
-    if recorded:
-        turn_with_files = (TurnRow.chat_id == ChatRow.id) & TurnRow.recorded
-        query = query.where(exists().where(turn_with_files))
+    return await _page(session, query, limit, cursor)
+
+
+async def _page(
+    session: AsyncSession, query: Select[ChatRow], limit: int, cursor: str | None
+) -> Page:
     if cursor is not None:
         # A key and not an offset, so that new chats do not shift the pages. Times may be equal.
         last = await get(session, cursor)
@@ -153,6 +154,13 @@ async def page(
     rows = list(await session.scalars(query))
     more = rows[limit - 1].id if len(rows) > limit else None
     return Page(await views(session, rows[:limit]), more)
+
+
+async def recorded(session: AsyncSession, limit: int, cursor: str | None) -> Page:
+    """Return a page of the chats with files of recordings, newest first."""
+    files = (TurnRow.chat_id == ChatRow.id) & TurnRow.recorded
+    query = select(ChatRow).where(ChatRow.archived.is_(False), exists().where(files))
+    return await _page(session, query, limit, cursor)
 
 
 async def view(session: AsyncSession, chat_id: str) -> ChatView:

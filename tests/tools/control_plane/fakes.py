@@ -59,6 +59,14 @@ def file_view(**fields: Any) -> FileView:
     return replace(usual, **fields)
 
 
+def _page(chats: Sequence[ChatView], limit: int, cursor: str | None) -> Page:
+    ids = [c.id for c in chats]
+    start = ids.index(cursor) + 1 if cursor else 0
+    some = chats[start : start + limit]
+    more = some[-1].id if start + limit < len(chats) else None
+    return Page(tuple(some), more)
+
+
 class FakeChats:
     """Chats in memory; ``asked`` keeps what was asked of them."""
 
@@ -89,22 +97,14 @@ class FakeChats:
         return self.add(title=wanted["title"] or "New Chat", mode=wanted["mode"])
 
     async def list(
-        self,
-        *,
-        parent: str | None,
-        state: str | None,
-        limit: int,
-        cursor: str | None,
-        recorded: bool = False,
+        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
     ) -> Page:
         self.asked.append(("list", parent, state, limit, cursor))
         chats = [c for c in self.known.values() if state in (None, c.state)]
-        chats = [c for c in chats if c.recording_file_ids or not recorded]
-        ids = [c.id for c in chats]
-        start = ids.index(cursor) + 1 if cursor else 0
-        some = chats[start : start + limit]
-        more = some[-1].id if start + limit < len(chats) else None
-        return Page(tuple(some), more)
+        return _page(chats, limit, cursor)
+
+    async def recorded(self, limit: int, cursor: str | None) -> Page:
+        return _page([c for c in self.known.values() if c.recording_file_ids], limit, cursor)
 
     async def get(self, chat_id: str) -> ChatView:
         if chat_id not in self.known:

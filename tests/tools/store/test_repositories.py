@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import text as sql
@@ -109,10 +108,9 @@ def test_chats_with_recordings_are_found_by_their_index(tmp_path: Path) -> None:
         later.recording = {"file_ids": []}
 
     async def check(session: AsyncSession) -> None:
-        wanted: dict[str, Any] = {"parent": None, "state": None, "recorded": True}
-        first = await chats.page(session, limit=2, cursor=None, **wanted)
+        first = await chats.recorded(session, 2, None)
         assert [chat.id for chat in first.chats] == ["5", "3"]
-        last = await chats.page(session, limit=2, cursor=first.next_cursor, **wanted)
+        last = await chats.recorded(session, 2, first.next_cursor)
         assert [chat.id for chat in last.chats] == ["1"]
         assert last.next_cursor is None
         plan = "EXPLAIN QUERY PLAN SELECT chat_id FROM turns WHERE recorded"

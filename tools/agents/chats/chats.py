@@ -183,20 +183,16 @@ class Chats:
         return view
 
     async def list(
-        self,
-        *,
-        parent: str | None,
-        state: str | None,
-        limit: int,
-        cursor: str | None,
-        recorded: bool = False,
+        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
     ) -> Page:
         """Return a page of chats, newest first; ``parent`` "" selects those without a parent."""
         return await self._repository.store.read(
-            lambda s: chats.page(
-                s, parent=parent, state=state, limit=limit, cursor=cursor, recorded=recorded
-            )
+            lambda s: chats.page(s, parent=parent, state=state, limit=limit, cursor=cursor)
         )
+
+    async def recorded(self, limit: int, cursor: str | None) -> Page:
+        """Return a page of the chats that have recordings, newest first."""
+        return await self._repository.store.read(lambda s: chats.recorded(s, limit, cursor))
 
     async def get(self, chat_id: str) -> ChatView:
         """Return one chat; raise ``UnknownRow`` if it does not exist, as all methods with an id."""

@@ -25,7 +25,7 @@ def router(chats: Chats, files: Files) -> APIRouter:
     @routes.get("/recordings")
     async def recordings(limit: Limit = 20, cursor: str | None = None) -> JSONResponse:
         """List the chats that have recordings, newest first, each with its video's length."""
-        page = await chats.list(parent=None, state=None, limit=limit, cursor=cursor, recorded=True)
+        page = await chats.recorded(limit, cursor)
         # One query for the files of all chats: a page may have a hundred.
         known = await files.existing([i for chat in page.chats for i in chat.recording_file_ids])
         listed = [_summary(known, chat) for chat in page.chats]
