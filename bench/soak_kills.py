@@ -23,14 +23,16 @@ from tests.system.test_recording_crash import A, killed_at_random
 from tests.system.test_recording_playback import played, player
 
 AT_ONCE = 4
+SIZE, SIZE_BUSY = (320, 240), (1920, 1080)
+"""Size of the screen; beside burners it is full of noise, which takes long to encode."""
 PROMISED = 1.0
 PROMISED_BUSY = 1.5
 """Seconds before the kill that may be missing; on a busy machine."""
 
 
-def lost(folder: Path, seed: int) -> float:
+def lost(folder: Path, seed: int, size: tuple[int, int]) -> float:
     """Kill a recorder and recover its file; return how many seconds before the kill are missing."""
-    shown, killed = killed_at_random(folder, seed)
+    shown, killed = killed_at_random(folder, seed, size)
     catalog = Catalog(folder)
     left = catalog.video(A)
     frames = counted(left)
@@ -85,9 +87,10 @@ def burning(processes: int) -> Iterator[None]:
 def kills(options: argparse.Namespace) -> list[float]:
     """Kill recorders; return how many seconds before each kill are missing."""
     seeds = range(options.seed, options.seed + options.kills)
+    size = SIZE_BUSY if options.burners else SIZE
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(AT_ONCE) as pool:
         folder = Path(place)
-        ends = list(pool.map(lambda seed: lost(folder / str(seed), seed), seeds))
+        ends = list(pool.map(lambda seed: lost(folder / str(seed), seed, size), seeds))
         with (
             running_chromium(folder / "chromium") as chrome,
             player(chrome, folder) as page,

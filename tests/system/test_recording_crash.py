@@ -23,18 +23,29 @@ A = "a1111111-2222-3333-4444-555555555555"
 CHILD = """
 import sys, time
 from pathlib import Path
+import numpy as np
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
 from deskhand.recording.step import Step
 from tests.recording.fakes import FakeSource, marked
 
-source = FakeSource(marked(0))
+width, height = int(sys.argv[4]), int(sys.argv[5])
+
+def picture(number):
+    # A large picture is noise below the number, which takes long to encode.
+    shown = marked(number, width, height)
+    if height > 240:
+        noise = np.random.default_rng(number % 3).integers(0, 255, (height - 240, width), np.uint8)
+        shown[240:, :, :3] = noise[:, :, None]
+    return shown
+
+source = FakeSource(picture(0))
 settings = RecordingSettings(free_to_start=0, free_to_go_on=0)
 with Recorder(source, Path(sys.argv[1]), settings) as recorder:
     recorder.start(sys.argv[2])
     for number in range(1, int(sys.argv[3])):
         time.sleep(0.07)
-        source.show(marked(number))
+        source.show(picture(number))
         print(number, time.monotonic(), flush=True)
         if number == 3:
             now = time.monotonic()
@@ -45,9 +56,11 @@ with Recorder(source, Path(sys.argv[1]), settings) as recorder:
 
 
 @contextmanager
-def recording(folder: Path, pictures: int) -> Iterator[subprocess.Popen[str]]:
+def recording(
+    folder: Path, pictures: int, size: tuple[int, int] = (320, 240)
+) -> Iterator[subprocess.Popen[str]]:
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(folder), A, str(pictures)],
+        [sys.executable, "-c", CHILD, str(folder), A, str(pictures), *map(str, size)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -70,10 +83,12 @@ def reported(child: subprocess.Popen[str]) -> tuple[str, float]:
     return name, float(at)
 
 
-def killed_at_random(folder: Path, seed: int) -> tuple[dict[int, float], float]:
+def killed_at_random(
+    folder: Path, seed: int, size: tuple[int, int] = (320, 240)
+) -> tuple[dict[int, float], float]:
     """Record and kill at a moment of chance; when each picture was shown, and the end."""
     chance = random.Random(seed)
-    with recording(folder, 10_000) as child:
+    with recording(folder, 10_000, size) as child:
         shown: dict[int, float] = {}
         number, at = reported(child)
         until = at + chance.uniform(1.6, 3.0)
