@@ -138,6 +138,9 @@ class Chats(Protocol):
     async def files(self, chat_id: str) -> Sequence[FileView]:
         """Return the files that are listed with a chat."""
 
+    async def dropped_thinking(self) -> int:
+        """Return how many thinking blocks providers have dropped from requests."""
+
     async def send(self, chat_id: str, message: str, interrupt: bool = False) -> Any:
         """Send a message to a chat."""
 

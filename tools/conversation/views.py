@@ -17,6 +17,8 @@ class UsageView:
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    dropped_thinking: int = 0
+    """Thinking blocks that did not fit their prefix, which the provider dropped."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,8 @@ class StepView:
     timings: Json
     """Milliseconds by stage."""
     details: Json
-    """``model_point``, ``native_point`` and ``changed_fraction`` of a computer action."""
+    """``model_point``, ``native_point`` and ``changed_fraction`` of a computer action; where the
+    provider dropped thinking blocks before this call, ``dropped_thinking``, their number."""
     screenshot_file_id: str | None
     video_start: float | None
     video_end: float | None

@@ -244,6 +244,7 @@ def _view(
             sum(turn.output_tokens for turn in turns),
             sum(turn.cache_read_tokens for turn in turns),
             sum(turn.cache_write_tokens for turn in turns),
+            sum(turn.dropped_thinking for turn in turns),
         ),
         children=children,
         version=row.version,

@@ -1,8 +1,10 @@
-"""Queries on the rows of messages: the history of a chat, and the queue behind it.
+"""Queries on the rows of messages: the history of a chat, its head, and the queue behind it.
 
 A message with a position is part of the history. One without waits in the queue, ordered by its id,
 and gets a position when a turn takes it.
 """
+
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -12,6 +14,8 @@ from deskhand.tools.conversation.views import MessageView
 
 from . import schema
 
+Json = dict[str, Any]
+
 
 async def history(session: AsyncSession, chat_id: str) -> tuple[Message, ...]:
     """Return the messages of the history, without the queue."""
@@ -20,6 +24,16 @@ async def history(session: AsyncSession, chat_id: str) -> tuple[Message, ...]:
     )
     rows = await session.scalars(query.order_by(schema.MessageRow.position))
     return tuple(message_from_json({"role": r.role, "content": r.content}) for r in rows)
+
+
+async def fixed_head(session: AsyncSession, chat_id: str, content: Json, now: float) -> Json:
+    """Return the head of a chat's prompts; ``content`` becomes it if the chat has none yet."""
+    row = await session.get(schema.ChatHeadRow, chat_id)
+    if row is None:
+        row = schema.ChatHeadRow(chat_id=chat_id, content=content, created_at=now)
+        session.add(row)
+        await session.flush()
+    return row.content
 
 
 async def append(session: AsyncSession, chat_id: str, message: Message, now: float) -> None:

@@ -51,6 +51,18 @@ class ChatRow(Base):
     updated_at: Mapped[float]
 
 
+class ChatHeadRow(Base):
+    """The beginning of every prompt of a chat: system prompt and tools. It never changes."""
+
+    __tablename__ = "chat_heads"
+
+    chat_id: Mapped[str] = mapped_column(
+        ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True
+    )
+    content: Mapped[Json]
+    created_at: Mapped[float]
+
+
 class TurnRow(Base):
     """The work on one message, up to the next rest of the chat; a wait returns its result."""
 
@@ -76,6 +88,8 @@ class TurnRow(Base):
     output_tokens: Mapped[int] = mapped_column(default=0)
     cache_read_tokens: Mapped[int] = mapped_column(default=0)
     cache_write_tokens: Mapped[int] = mapped_column(default=0)
+    dropped_thinking: Mapped[int] = mapped_column(default=0)
+    """Thinking blocks that the provider dropped from requests; more than 0 is a defect."""
     recording: Mapped[Json] = mapped_column(default=dict)
     recorded: Mapped[bool | None] = mapped_column(
         Computed("json_array_length(recording, '$.file_ids') > 0", persisted=False), deferred=True

@@ -1,6 +1,6 @@
 """Queries on the rows of turns: the work on one message, up to the next rest of the chat."""
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from .errors import UnknownRow
@@ -30,6 +30,11 @@ async def current(session: AsyncSession, chat: ChatRow) -> TurnRow | None:
     """Return the newest turn; a chat without messages has none."""
     query = select(TurnRow).where(TurnRow.chat_id == chat.id, TurnRow.number == chat.turn)
     return await session.scalar(query)
+
+
+async def dropped_thinking(session: AsyncSession) -> int:
+    """Return how many thinking blocks the providers have dropped in all turns."""
+    return await session.scalar(select(func.sum(TurnRow.dropped_thinking))) or 0
 
 
 async def running(session: AsyncSession, chat: ChatRow) -> TurnRow:

@@ -91,6 +91,9 @@ class FakeChats:
         self.known = {chat.id: chat, **self.known}
         return chat
 
+    async def dropped_thinking(self) -> int:
+        return 0
+
     async def create(self, **wanted: Any) -> ChatView:
         self.asked.append(("create", wanted))
         self._maybe_fail()

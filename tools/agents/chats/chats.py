@@ -47,7 +47,7 @@ from deskhand.tools.kit.subagents import subagent_tools
 from deskhand.tools.kit.support.human_control import HumanControlWaits
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
 from deskhand.tools.kit.type_secret import TYPE_SECRET, TypeSecretTool
-from deskhand.tools.store import chats, files, messages, steps
+from deskhand.tools.store import chats, files, messages, steps, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.tools.store.retention import DAY, RetentionLimits
@@ -209,6 +209,10 @@ class Chats:
     async def files(self, chat_id: str) -> Sequence[FileView]:
         """Return the files that are listed with a chat."""
         return await self._repository.store.read(lambda s: files.of_chat(s, chat_id))
+
+    async def dropped_thinking(self) -> int:
+        """Return how many thinking blocks providers have dropped from requests of all chats."""
+        return await self._repository.store.read(turns.dropped_thinking)
 
     async def send(self, chat_id: str, message: str, interrupt: bool = False) -> bool:
         """Send a message to a chat; return whether that interrupted a turn."""

@@ -68,6 +68,7 @@ def finished(child: ChildChat, live_url: str | None) -> Json:
             "output_tokens": turn.output_tokens,
             "cache_read_tokens": turn.cache_read_tokens,
             "cache_write_tokens": turn.cache_write_tokens,
+            "dropped_thinking": turn.dropped_thinking,
         },
         "live_url": live_url,
     }

@@ -40,6 +40,7 @@ class StoredTranscript:
                 turn.output_tokens += usage.output_tokens
                 turn.cache_read_tokens += usage.cache_read_tokens
                 turn.cache_write_tokens += usage.cache_write_tokens
+                turn.dropped_thinking += usage.dropped_thinking
             transitions.bump_version(chat, now)
             return chat.version
 

@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.agents.desktops.ports import DesktopMachine, LostRecordings, Models
 from deskhand.tools.agents.loop.budget import TurnBudget
 from deskhand.tools.agents.loop.prompts import Mode, system_prompt
+from deskhand.tools.agents.loop.report import with_report
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.port import Role
 from deskhand.tools.conversation.conversation import Message, Text
@@ -27,10 +28,11 @@ from deskhand.tools.conversation.run_recording import ended as ended_recording
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable, Tool
-from deskhand.tools.store import chats, steps, turns
+from deskhand.tools.store import chats, messages, steps, turns
 from deskhand.tools.store.schema import ChatRow, TurnRow
 
 from .desktop_assignment import DesktopAssignment, Prepared
+from .prompt_head import PromptHead, head_from_json
 from .recordings import ChatRecordings, Recorded
 from .repository import ChatRepository
 from .toolbox import ChatToolbox
@@ -169,15 +171,12 @@ class TurnRunner:
         if prepared in ("new", "lost"):
             text = NEW_DESKTOP if prepared == "new" else DESKTOP_LOST
             await transcript.append(Message("user", (Text(text),)))
-        is_child = view.parent_id is not None
         role = role_of(view.mode, view.parent_id)
         name, model = self._models.resolve(view.model, role=role)
-        settings = LoopSettings(
-            model=name,
-            system=system_prompt(cast(Mode, view.mode), child=is_child),
-            budget=await self._budget(chat_id),
-        )
-        toolbox = await self._toolbox(view, is_same=prepared == "same")
+        tools = self.tools(view)
+        head = await self._head(view, tools)
+        settings = LoopSettings(model=name, system=head.system, budget=await self._budget(chat_id))
+        toolbox = await self._toolbox(view, tools, head, is_same=prepared == "same")
         return await run_turn(
             transcript, model, toolbox, settings, self._clock, transcript.publish_text
         )
@@ -196,7 +195,22 @@ class TurnRunner:
             log.exception("no desktop for chat %s", chat_id)
             raise NoDesktop(str(error)) from error
 
-    async def _toolbox(self, view: ChatView, *, is_same: bool) -> ChatToolbox:
+    async def _head(self, view: ChatView, tools: Mapping[str, Tool]) -> PromptHead:
+        """Return what the chat's prompts begin with: as in its first turn."""
+        child = view.parent_id is not None
+        head = PromptHead(
+            system_prompt(cast(Mode, view.mode), child=child),
+            with_report(tuple(tool.spec for tool in tools.values())),
+        )
+        now = self._repository.now()
+        content = await self._repository.store.write(
+            lambda s: messages.fixed_head(s, view.id, head.to_json(), now)
+        )
+        return head_from_json(content)
+
+    async def _toolbox(
+        self, view: ChatView, tools: Mapping[str, Tool], head: PromptHead, *, is_same: bool
+    ) -> ChatToolbox:
         on_desktop = view.mode == "computer_use"
 
         async def replace_lost(*, failed: bool) -> Workplace | None:
@@ -209,8 +223,9 @@ class TurnRunner:
         return ChatToolbox(
             self._repository,
             view.id,
-            self.tools(view),
+            tools,
             lambda: self._assignment.machine(view.id),
+            specs=head.tools,
             workplace=await self._workplace(view, started=started) if on_desktop else None,
             replace_lost=replace_lost if on_desktop else None,
         )

@@ -69,6 +69,8 @@ def router(
                 "chats": {state: await _count(chats, state) for state in COUNTED},
                 "desktops": Counter(desktop.status for desktop in await desktops.list()),
                 "event_streams": streams.count,
+                # More than 0 is a defect: a request did not continue the one before it.
+                "dropped_thinking": await chats.dropped_thinking(),
             }
         )
 

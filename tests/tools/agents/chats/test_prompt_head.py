@@ -1,0 +1,12 @@
+import json
+
+from deskhand.tools.agents.chats.prompt_head import PromptHead, head_from_json
+from deskhand.tools.kit.support.spec import ToolSpec
+
+
+def test_a_head_is_read_back_as_it_was_written() -> None:
+    schema = {"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "integer"}}}
+    head = PromptHead("Be good.", (ToolSpec("execute", "Runs ä.", schema),))
+    read = head_from_json(json.loads(json.dumps(head.to_json())))
+    assert read == head
+    assert list(read.tools[0].schema["properties"]) == ["b", "a"]

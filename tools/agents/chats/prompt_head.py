@@ -1,0 +1,37 @@
+"""The part of every prompt of a chat that is fixed when the chat begins. Pure.
+
+Newer models refuse a conversation whose system prompt or tools have changed since their replies. A
+program of a later version, or a tool that has come or gone, therefore changes nothing for a chat
+that has begun: a tool that is gone answers with an error, and a new one is offered to new chats.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from deskhand.tools.kit.support.spec import ToolSpec
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PromptHead:
+    """System prompt and tools of one chat."""
+
+    system: str
+    tools: tuple[ToolSpec, ...]
+
+    def to_json(self) -> Json:
+        """Return a JSON form that :func:`head_from_json` reads back."""
+        return {
+            "system": self.system,
+            "tools": [
+                {"name": one.name, "description": one.description, "schema": one.schema}
+                for one in self.tools
+            ],
+        }
+
+
+def head_from_json(data: Json) -> PromptHead:
+    """Read what :meth:`PromptHead.to_json` wrote."""
+    tools = (ToolSpec(one["name"], one["description"], one["schema"]) for one in data["tools"])
+    return PromptHead(data["system"], tuple(tools))
