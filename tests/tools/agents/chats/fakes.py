@@ -110,6 +110,8 @@ class FakeDesktop:
     """Text that the desktop reports in place of one that went into a password field."""
     video_size: int | None = None
     """Size that the recorder reports for its videos; by default the real one."""
+    lease: Json = field(default_factory=dict)
+    """The newest control session of a person."""
     on_action: Callable[[], Awaitable[None]] | None = None
     before: dict[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
     """What to await first, by the end of a path."""
@@ -133,6 +135,8 @@ class FakeDesktop:
                 return b""
             case ["action"]:
                 return await self._act(body, call_id or "")
+            case ["lease"]:
+                return self.lease
             case ["screenshot"]:
                 return self.screen or {}
         return {"echo": body}

@@ -1,13 +1,18 @@
 """Runs against a server that binds thinking blocks to everything before them."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.anthropic import AnthropicModel, RetryPolicy
+from deskhand.tools.agents.providers.errors import ModelRefused
+from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.agents.scripted.script import read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
-from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
 from tests.tools.agents.loop.fakes import (
     MemoryPictures,
     MemoryTranscript,
@@ -35,7 +40,7 @@ def run_of(steps: int, **model: Any) -> tuple[TurnEnd, ScriptedModelServer]:
     played = [{"think": f"Step {n}.", "calls": [click]} for n in range(steps)]
     script = read_script(BOUND, {"steps": [*played, {"think": "", "say": "Done."}]})
     shots = {
-        f"f{n}": encoded(screen(((n * 20, 0, n * 20 + 10, 10), (255, 0, 0)), size=(320, 180)))
+        f"f{n}": encoded(screen(((n * 20, 0, n * 20 + 10, 10), (255, 0, 0)), size=(160, 90)))
         for n in range(7)
     }
 
@@ -60,13 +65,38 @@ def run_of(steps: int, **model: Any) -> tuple[TurnEnd, ScriptedModelServer]:
     return asyncio.run(scenario())
 
 
-def test_a_run_of_sixty_steps_with_pictures_is_accepted() -> None:
-    end, server = run_of(STEPS)
+@pytest.mark.parametrize("drop_block", [True, False])
+def test_a_run_of_sixty_steps_with_pictures_is_accepted(drop_block: bool) -> None:
+    end, server = run_of(STEPS, drop_block=drop_block)
     assert (end.error, end.report, end.steps) == (None, "Done.", STEPS)
     assert [entry.status for entry in server.log] == [200] * (STEPS + 1)
     assert len(server.log[-1].pictures) == STEPS
+    assert end.usage.dropped_thinking == 0
 
 
-def test_the_safety_net_has_nothing_to_do() -> None:
-    end, _ = run_of(8, drop_block=False)
-    assert (end.error, end.usage.dropped_thinking) == (None, 0)
+def test_a_block_of_another_conversation_is_dropped_and_counted_or_refused() -> None:
+    script = read_script(BOUND, {"steps": [{"think": "Hm.", "say": "Yes."}]})
+
+    async def scenario() -> None:
+        async with ScriptedModelServer([script]) as server:
+            for drop_block in (True, False):
+                anthropic = AnthropicModel(
+                    MemoryPictures(),
+                    api_key=server.api_key,
+                    base_url=server.url,
+                    drop_block=drop_block,
+                )
+                first = Prompt("Be good.", (user("Go."),), (), False, BOUND)
+                reply = await anthropic.reply(first, lambda _: None)
+                assert reply.usage.dropped_thinking == 0
+                other = (user("Go back."), Message("assistant", reply.content), user("And now?"))
+                second = replace(first, messages=other)
+                if drop_block:
+                    again = await anthropic.reply(second, lambda _: None)
+                    assert again.usage.dropped_thinking == 1
+                else:
+                    with pytest.raises(ModelRefused, match="bound to a different conversation"):
+                        await anthropic.reply(second, lambda _: None)
+                await anthropic.close()
+
+    asyncio.run(scenario())

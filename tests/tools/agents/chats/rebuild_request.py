@@ -1,0 +1,54 @@
+"""Another process: rebuilds the newest request of a chat from the store alone.
+
+Reads lines with the path of the database, of the stored files, the chat's id and its model,
+separated by tabs; writes the digest of the request's body for each.
+"""
+
+import asyncio
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from deskhand.tools.agents.chats.prompt_head import head_from_json
+from deskhand.tools.agents.loop.history import prepared
+from deskhand.tools.agents.providers import anthropic_wire as wire
+from deskhand.tools.agents.providers.port import Prompt
+from deskhand.tools.conversation.conversation import Message
+from deskhand.tools.store import chats, messages
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.file_store import FileStore
+
+
+def digest(body: dict[str, object]) -> str:
+    return hashlib.sha256(json.dumps(body, ensure_ascii=False).encode()).hexdigest()
+
+
+async def rebuilt(database: Path, files: Path, chat_id: str, model: str) -> str:
+    async def read(session: AsyncSession) -> tuple[dict[str, object], str, tuple[Message, ...]]:
+        head = await messages.fixed_head(session, chat_id, {}, 0.0)
+        mode = (await chats.get(session, chat_id)).mode
+        return head, mode, await messages.history(session, chat_id)
+
+    async with await Store.open(database) as store:
+        content, mode, history = await store.read(read)
+    head = head_from_json(content)
+    sent = prepared(history, keep=None)
+    prompt = Prompt(head.system, sent, head.tools, mode == "computer_use", model)
+    disk = FileStore(files)
+    pictures = {one: disk.load(one) for one in wire.picture_ids(prompt.messages)}
+    return digest(wire.request(prompt, pictures, drop_block=True))
+
+
+def main() -> None:
+    for line in sys.stdin:
+        database, files, chat_id, model = line.rstrip("\n").split("\t")
+        answer = asyncio.run(rebuilt(Path(database), Path(files), chat_id, model))
+        sys.stdout.write(f"{answer}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
