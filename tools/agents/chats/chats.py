@@ -63,7 +63,7 @@ from .questions import Questions
 from .recordings import ChatRecordings
 from .repository import ChatRepository, NewChat
 from .subagents import ChildChats
-from .toolbox import ChatToolbox, read_outcome
+from .toolbox import ChatToolbox, read_outcome, still_running
 from .transcript import StoredTranscript, result_from_json
 from .turn_runner import Failure, TurnRunner, role_of
 from .turn_tasks import Turns
@@ -312,7 +312,7 @@ class Chats:
         # Two requests with one id at the same time: the step of the first may not be written yet.
         called = (caller_chat_id, tool_call_id)
         if called in self._called:
-            return _still_running(tool_call_id)
+            return still_running(tool_call_id)
         self._called.add(called)
         try:
             earlier = await self._repository.store.read(
@@ -395,9 +395,5 @@ async def _step_of_call(session: AsyncSession, chat_id: str, tool_call_id: str) 
 
 def _stored_outcome(step: StepRow) -> ToolOutcome:
     if step.result is None:
-        return _still_running(step.tool_call_id)
+        return still_running(step.tool_call_id)
     return read_outcome(result_from_json(step.result))
-
-
-def _still_running(tool_call_id: str) -> ToolOutcome:
-    return ToolOutcome(error=f"the call {tool_call_id} is still at work")

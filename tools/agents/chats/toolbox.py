@@ -340,6 +340,11 @@ def read_outcome(result: ToolResult) -> ToolOutcome:
     return ToolOutcome(error=text) if result.is_error else ToolOutcome(json.loads(text))
 
 
+def still_running(tool_call_id: str) -> ToolOutcome:
+    """Return the outcome for a repeated call whose first execution has not ended."""
+    return ToolOutcome(error=f"the call {tool_call_id} is still at work")
+
+
 def _result(call: ToolCall, outcome: ToolOutcome) -> ToolResult:
     text = outcome.error or json.dumps(outcome.value, ensure_ascii=False)
     return ToolResult(call.id, (Text(text),), outcome.is_error, call.toolset)

@@ -28,3 +28,9 @@ def upgrade() -> None:
         "turns",
         sa.Column("dropped_thinking", sa.Integer(), nullable=False, server_default="0"),
     )
+
+
+def downgrade() -> None:
+    """Undo this revision."""
+    op.drop_column("turns", "dropped_thinking")
+    op.drop_table("chat_heads")
