@@ -49,9 +49,9 @@ recording/library: recording/timing recording/video
 recording/pipeline: recording/library recording/timing recording/video
 recording/video: recording/timing
 tools/agents/chats: tools/agents/desktops tools/agents/loop tools/agents/providers
-  tools/conversation tools/kit tools/kit/support tools/store vncbridge/server
+  tools/conversation tools/kit tools/kit/support tools/store tools/store/faults vncbridge/server
 tools/agents/desktops: tools/agents/providers tools/kit/support
-tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support
+tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/scripted: vncbridge/server
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/remote.py
@@ -69,7 +69,7 @@ tools/fleet: desktop desktop/client desktop/isolation desktop/keeper.py tools/ki
 tools/kit: tools/conversation tools/kit/support
 tools/recovery: recording/library tools/conversation tools/store
 tools/store/migrations: tools/store
-tools/store: desktop desktop/secrets tools/conversation
+tools/store: desktop desktop/secrets tools/conversation tools/store/faults
 vncbridge/auth: vncbridge/http vncbridge/server
 vncbridge/rfb: vncbridge/auth vncbridge/websocket
 vncbridge/server: vncbridge/http

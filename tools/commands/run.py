@@ -161,7 +161,7 @@ async def _answered_elsewhere(client: DesktopClient, chat_id: str) -> None:
 
 
 async def _show(client: DesktopClient, chat_id: str, quiet: Any) -> None:
-    shown = 0
+    shown, waited = 0, None
     try:
         async with aclosing(_events(client, chat_id)) as events:
             async for _ in events:
@@ -170,6 +170,11 @@ async def _show(client: DesktopClient, chat_id: str, quiet: Any) -> None:
                 for step in ended[shown:]:
                     quiet(_step_line(step))
                 shown = len(ended)
+                waiting = chat.get("waiting_for")
+                # A question is printed where it is answered.
+                if waiting and waiting != waited and waiting["kind"] != "question":
+                    quiet(f"  {waiting['text']}")
+                waited = waiting
     except (DesktopRefused, DesktopUnavailable) as error:
         # The progress is only for display: the result does not depend on it.
         quiet(f"  (progress is not shown: {error})")

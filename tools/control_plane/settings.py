@@ -53,6 +53,8 @@ class Settings:
     """``auto``, ``required`` or ``off``: what happens where its sandbox cannot work."""
     keep_desktops: bool = False
     """True if the desktops keep running for the next control plane when this one ends."""
+    supervisor_seconds: int = 15
+    """Interval of looking for chats without a task; 0 turns the supervisor off."""
 
 
 def load(

@@ -6,6 +6,8 @@ Every ``…_at`` is a unix time in seconds; ``video_…`` are seconds of the rec
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from .waiting import WaitingFor
+
 Json = dict[str, Any]
 
 
@@ -56,6 +58,8 @@ class ChatView:
     children: tuple[str, ...] = ()
     requires_action: Json | None = None
     """The open question to a person: ``kind`` and ``question``."""
+    waiting_for: WaitingFor | None = None
+    """Reason for which the turn does not continue now."""
     version: int = 0
 
     @property

@@ -8,6 +8,7 @@ from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.views import ChatView, Page, UsageView
+from deskhand.tools.conversation.waiting import WaitingFor, waiting_for
 
 from .errors import UnknownRow
 from .schema import ChatRow, FileRow, MessageRow, StepRow, TurnRow
@@ -190,22 +191,31 @@ async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatVie
                 queued.get(row.id, 0),
                 tuple(children.get(row.id, ())),
             ),
-            requires_action=questions.get(row.id),
+            requires_action=_question(questions.get(row.id)),
+            waiting_for=_answer_wait(questions.get(row.id)),
         )
         for row in rows
     )
 
 
-async def _questions(session: AsyncSession, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _question(asked: StepRow | None) -> dict[str, Any] | None:
+    if asked is None:
+        return None
+    return {"kind": "human", "question": asked.arguments.get("reason", "")}
+
+
+def _answer_wait(asked: StepRow | None) -> WaitingFor | None:
+    return None if asked is None else waiting_for("question", asked.started_at)
+
+
+async def _questions(session: AsyncSession, ids: Sequence[str]) -> dict[str, StepRow]:
     if not ids:
         return {}
     asked = select(StepRow).where(
         StepRow.chat_id.in_(ids), StepRow.status == "running", StepRow.tool == "request_human"
     )
-    return {
-        step.chat_id: {"kind": "human", "question": step.arguments.get("reason", "")}
-        for step in await session.scalars(asked.order_by(StepRow.index))
-    }
+    rows = await session.scalars(asked.order_by(StepRow.index))
+    return {step.chat_id: step for step in rows}
 
 
 async def _turns(session: AsyncSession, ids: Sequence[str]) -> list[TurnRow]:

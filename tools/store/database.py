@@ -9,57 +9,95 @@
 - A transaction that has begun runs to its end, even if its caller is cancelled. Cancelling a call
   into the driver would leave its connection in an unknown state.
 - Alembic applies missing migrations when the database is opened. One of a newer version is refused.
+- A transaction that fails because of a lock, a full disk or an I/O error is retried with a growing
+  delay where its caller has :class:`~.faults.health.Patience`, as the turns of chats have. It
+  fails at once for all others, such as HTTP requests. While a fault lasts, :meth:`Store.watch`
+  tries to write, so that the end of the fault is noticed although nothing else is written.
 """
 
 import asyncio
+import logging
 import sqlite3
-from collections.abc import Awaitable, Callable, Coroutine
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
 from .errors import StoreUnavailable
+from .faults.health import DatabaseHealth, current_patience
+from .faults.policy import (
+    FIRST_DELAY,
+    LONGEST_DELAY,
+    is_disk_error,
+    is_lock,
+    is_log_due,
+    may_pass,
+    retry_delay,
+)
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 MIGRATIONS = Path(__file__).parent / "migrations"
 PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",
-    "PRAGMA busy_timeout=5000",
     # SQLite ignores foreign keys unless each connection enables them; deleting a chat relies on
     # them.
     "PRAGMA foreign_keys=ON",
 )
 
 
+@dataclass(frozen=True)
+class FaultTiming:
+    """Times of the behaviour during a fault, in seconds."""
+
+    busy: float = 5.0
+    """Time for which one attempt waits for the lock of another process."""
+    first_delay: float = FIRST_DELAY
+    longest_delay: float = LONGEST_DELAY
+    longest_check: float = 5.0
+    """Longest delay between two attempts of :meth:`Store.watch`."""
+    quiet: float = 10.0
+    """Age of the newest commit from which :meth:`Store.check_soon` has an effect."""
+
+
 class Store:
     """Transactions on the database: many readers, one writer at a time.
 
     Cancelling a caller takes effect after its transaction has ended. ``read`` and ``write`` raise
-    ``StoreUnavailable`` if the disk is full or another process has locked the database.
+    ``StoreUnavailable`` if the disk is full or another process has locked the database, unless the
+    caller has patience.
     """
 
-    def __init__(self, engine: AsyncEngine, path: Path) -> None:
+    def __init__(self, engine: AsyncEngine, path: Path, timing: FaultTiming) -> None:
         self._engine = engine
         self._path = path
+        self._timing = timing
         self._writing = asyncio.Lock()
+        self._committed_at = time.monotonic()
+        self.health = DatabaseHealth()
 
     @classmethod
-    async def open(cls, path: Path) -> Self:
+    async def open(cls, path: Path, timing: FaultTiming | None = None) -> Self:
         """Open the database file; create it if needed, and migrate it.
 
         Raises:
             StoreUnavailable: If it cannot be opened, or is of a newer version.
         """
         engine = create_async_engine(f"sqlite+aiosqlite:///{path}")
-        event.listen(engine.sync_engine, "connect", _set_pragmas)
+        timing = timing or FaultTiming()
+        event.listen(engine.sync_engine, "connect", _pragmas(timing.busy))
         try:
             # Before SQLite opens the file, which would create it readable for others.
             await asyncio.to_thread(_make_private, path)
@@ -68,7 +106,7 @@ class Store:
         except (SQLAlchemyError, sqlite3.Error, OSError, CommandError) as error:
             await engine.dispose()
             raise _unavailable(path, error) from error
-        return cls(engine, path)
+        return cls(engine, path, timing)
 
     async def close(self) -> None:
         """Close the connections; closing twice is fine."""
@@ -84,31 +122,147 @@ class Store:
 
     async def read(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         """Run ``work`` in a transaction of its own that is never committed."""
-        return await self._translating(self._read(work))
+        return await self.retried(lambda: _uncancelled(self._read(work)))
 
     async def write(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
-        """Run ``work`` in a transaction that is committed when it returns."""
-        return await self._translating(self._write(work))
+        """Run ``work`` in a transaction that is committed when it returns.
 
-    async def _translating(self, work: Coroutine[Any, Any, T]) -> T:
+        For a caller with patience ``work`` may run several times; only one run is committed.
+        """
+        return await self.retried(lambda: _uncancelled(self._write(work)))
+
+    async def retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Await ``attempt()``, again and again while a caller with patience finds a fault.
+
+        Also for writes to the disk of the database, which fill up with it.
+        """
         try:
-            return await _uncancelled(work)
+            return await attempt()
+        except (StoreUnavailable, OSError) as error:
+            patience = current_patience()
+            if patience is None or not self._is_worth_waiting(error):
+                raise
+            newest: Exception = error
+        async with patience.waiting():
+            for attempts in count(1):
+                await self._pause(attempts, newest)
+                try:
+                    return await attempt()
+                except (StoreUnavailable, OSError) as error:
+                    if not self._is_worth_waiting(error):
+                        raise
+                    newest = error
+        raise AssertionError("the attempts do not end")
+
+    def end_waits(self) -> None:
+        """Let all transactions fail at once from now on, because the program ends."""
+        self.health.end_waits()
+
+    def check_soon(self) -> None:
+        """Let :meth:`watch` check the database, unless it was written a moment ago."""
+        if time.monotonic() - self._committed_at >= self._timing.quiet:
+            self.health.check.set()
+
+    async def watch(self) -> None:
+        """Find the end of each fault, and log a fault that lasts once a minute; never return."""
+        logged_at: float | None = None
+        while True:
+            await self._until_suspect()
+            began = time.monotonic()
+            for attempts in count(1):
+                fault = self.health.fault
+                if fault is not None and is_log_due(logged_at, time.monotonic()):
+                    log.error("the database cannot be written; agents wait for it: %s", fault)
+                    logged_at = time.monotonic()
+                if fault is not None:
+                    delay = retry_delay(
+                        attempts, self._timing.first_delay, self._timing.longest_check
+                    )
+                    await self.health.pause(delay)
+                if await self._can_write():
+                    break
+            if attempts > 1 or fault is not None:
+                log.info("the database was written after %.0f s", time.monotonic() - began)
+
+    async def _until_suspect(self) -> None:
+        events = (self.health.faulty, self.health.check)
+        waits = [asyncio.create_task(event.wait()) for event in events]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+        self.health.check.clear()
+
+    async def _can_write(self) -> bool:
+        # A write that changes nothing is still written to the WAL, so that a full disk is noticed.
+        async def touch(session: AsyncSession) -> None:
+            await session.execute(text("UPDATE alembic_version SET version_num = version_num"))
+
+        try:
+            await _uncancelled(self._write(touch))
+        except StoreUnavailable:
+            return False
+        return True
+
+    async def _pause(self, attempts: int, error: Exception) -> None:
+        delay = retry_delay(attempts, self._timing.first_delay, self._timing.longest_delay)
+        # An error of the file system does not end with the next commit of the database.
+        if isinstance(error, StoreUnavailable):
+            await self.health.pause(delay)
+        else:
+            await self.health.delay(delay)
+        if self.health.ended:
+            raise error
+
+    def _is_worth_waiting(self, error: StoreUnavailable | OSError) -> bool:
+        if self.health.ended:
+            return False
+        if isinstance(error, StoreUnavailable):
+            return error.may_pass
+        return is_disk_error(error.errno)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
         except (OperationalError, PoolTimeout) as error:
-            raise _unavailable(self._path, error) from error
+            found = _unavailable(self._path, error)
+            if found.may_pass:
+                self.health.failed(found, locked=is_lock(_code(error)))
+            raise found from error
 
     async def _read(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
-        async with AsyncSession(self._engine, expire_on_commit=False) as session:
-            return await work(session)
+        with self._translated():
+            async with AsyncSession(self._engine, expire_on_commit=False) as session:
+                return await work(session)
 
     async def _write(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
+        asked_at = asyncio.get_running_loop().time()
         # One writer at a time: SQLite refuses a reader's upgrade to a writer when another
         # connection has written since, and no busy time-out helps against that.
-        async with (
-            self._writing,
-            AsyncSession(self._engine, expire_on_commit=False) as session,
-            session.begin(),
-        ):
-            return await work(session)
+        async with self._writing:
+            self._refuse_while_locked(asked_at)
+            # Within the lock: the next writer must find the fault.
+            with self._translated():
+                async with (
+                    AsyncSession(self._engine, expire_on_commit=False) as session,
+                    session.begin(),
+                ):
+                    result = await work(session)
+            self._committed_at = time.monotonic()
+            self.health.succeeded()
+        return result
+
+    def _refuse_while_locked(self, asked_at: float) -> None:
+        # An attempt that has waited in vain for the lock counts for all that queued behind it.
+        # Otherwise each of them would wait for the full time-out, one after the other.
+        locked_at, fault = self.health.locked_at, self.health.fault
+        if fault is None or locked_at is None:
+            return
+        if locked_at >= asked_at or self.health.ended:
+            raise StoreUnavailable(self._path, fault.reason, may_pass=True)
 
 
 def migrate(connection: Connection) -> None:
@@ -121,7 +275,14 @@ def migrate(connection: Connection) -> None:
 
 
 def _unavailable(path: Path, error: Exception) -> StoreUnavailable:
-    return StoreUnavailable(path, str(getattr(error, "orig", None) or error))
+    reason = str(getattr(error, "orig", None) or error)
+    passing = isinstance(error, PoolTimeout) or may_pass(_code(error))
+    return StoreUnavailable(path, reason, may_pass=passing)
+
+
+def _code(error: Exception) -> int | None:
+    """Return SQLite's result code of an error, or ``None`` if it has none."""
+    return getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
 
 
 async def _uncancelled(work: Coroutine[Any, Any, T]) -> T:
@@ -146,8 +307,11 @@ def _make_private(path: Path) -> None:
     path.chmod(0o600)
 
 
-def _set_pragmas(connection: Any, _record: object) -> None:
-    cursor = connection.cursor()
-    for pragma in PRAGMAS:
-        cursor.execute(pragma)
-    cursor.close()
+def _pragmas(busy_seconds: float) -> Callable[[Any, object], None]:
+    def set_pragmas(connection: Any, _record: object) -> None:
+        cursor = connection.cursor()
+        for pragma in (*PRAGMAS, f"PRAGMA busy_timeout={round(busy_seconds * 1000)}"):
+            cursor.execute(pragma)
+        cursor.close()
+
+    return set_pragmas

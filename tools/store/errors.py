@@ -16,12 +16,16 @@ class StoreError(Exception):
 
 
 class StoreUnavailable(StoreError):
-    """The database cannot be opened, migrated, read or written."""
+    """The database cannot be opened, migrated, read or written.
 
-    def __init__(self, path: Path, reason: str) -> None:
+    ``may_pass`` if the cause may be gone at a later attempt: a lock, a full disk, an I/O error.
+    """
+
+    def __init__(self, path: Path, reason: str, *, may_pass: bool = False) -> None:
         super().__init__(path, reason)
         self.path = path
         self.reason = reason
+        self.may_pass = may_pass
 
     def __str__(self) -> str:
         return (

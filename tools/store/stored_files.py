@@ -89,11 +89,13 @@ class StoredFiles:
 
     async def save(self, data: bytes, facts: FileFacts) -> FileView:
         """Store bytes as a new file."""
-        return await self._insert(await asyncio.to_thread(self._disk.save, data), facts)
+        stored = await self._store.retried(lambda: asyncio.to_thread(self._disk.save, data))
+        return await self._insert(stored, facts)
 
     async def adopt(self, source: Path, facts: FileFacts) -> FileView:
         """Store a file of the same file system by moving it."""
-        return await self._insert(await asyncio.to_thread(self._disk.adopt, source), facts)
+        stored = await self._store.retried(lambda: asyncio.to_thread(self._disk.adopt, source))
+        return await self._insert(stored, facts)
 
     async def pin(self, file_id: str, pinned: bool) -> FileView:
         """Exempt a file from retention, or not any more.
@@ -147,8 +149,9 @@ class StoredFiles:
         try:
             if facts.kind != "step":
                 # Pictures of steps are many, and useless without the steps in the database.
-                await asyncio.to_thread(
-                    self._disk.describe, stored.id, files.described(stored, facts, now)
+                description = files.described(stored, facts, now)
+                await self._store.retried(
+                    lambda: asyncio.to_thread(self._disk.describe, stored.id, description)
                 )
             made = await self._store.write(insert)
         except Exception:

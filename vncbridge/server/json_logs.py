@@ -5,8 +5,9 @@ Warnings go to the standard error as well.
 """
 
 import logging
+import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
@@ -79,9 +80,23 @@ def _lines(hide: Callable[[str], str]) -> logging.Formatter:
     )
 
 
+class LogFile(RotatingFileHandler):
+    """Log file that drops records while its disk is full, or refuses writes."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        """Report no failure of the disk: a traceback for each record would hide other errors."""
+        if not isinstance(sys.exception(), OSError):
+            super().handleError(record)
+
+    def close(self) -> None:
+        """Close the file; records that the disk has refused are lost."""
+        with suppress(OSError):
+            super().close()
+
+
 @contextmanager
 def _file(path: Path, formatter: logging.Formatter) -> Iterator[logging.Handler]:
-    handler = RotatingFileHandler(
+    handler = LogFile(
         path,
         maxBytes=LARGEST_FILE,
         backupCount=OLD_FILES,

@@ -147,3 +147,14 @@ def test_secrets_are_masked_in_the_records_of_the_code(tmp_path: Path) -> None:
     assert "horse" not in (tmp_path / "logs" / "service.jsonl").read_text()
     (line,) = lines(tmp_path / "logs")
     assert (line["event"], line["chat"]) == ("a ••••", "of a ••••")
+
+
+def test_a_full_disk_costs_records_and_no_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Every write to this device fails with ENOSPC.
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "service.jsonl").symlink_to("/dev/full")
+    with logged(tmp_path / "logs"):
+        ours.info("the disk is full")
+    assert capsys.readouterr().err == ""

@@ -22,7 +22,6 @@ Invariants:
 
 import contextlib
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
@@ -44,7 +43,6 @@ from deskhand.tools.conversation.views import ChatView, FileView, MessageView, P
 from deskhand.tools.kit.computer import ComputerTool
 from deskhand.tools.kit.people import REQUEST_HUMAN, AttachFileTool, RequestHumanTool
 from deskhand.tools.kit.subagents import subagent_tools
-from deskhand.tools.kit.support.human_control import HumanControlWaits
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
 from deskhand.tools.kit.type_secret import TYPE_SECRET, TypeSecretTool
 from deskhand.tools.store import chats, files, messages, steps, turns
@@ -66,7 +64,7 @@ from .subagents import ChildChats
 from .toolbox import ChatToolbox, read_outcome, still_running
 from .transcript import StoredTranscript, result_from_json
 from .turn_runner import Failure, TurnRunner, role_of
-from .turn_tasks import Turns
+from .turn_tasks import Supervisor, Turns
 from .workplace import Computer
 
 Json = dict[str, Any]
@@ -109,13 +107,13 @@ class Chats:
         # Event ids start at the time in milliseconds: a client that reconnects after a restart
         # sends an id of the previous process, which must be lower than all new ones.
         self._hub = EventHub(first_id=int(now() * 1000))
-        self._repository = ChatRepository(store, self._hub, settings, now, self._secret_store.hide)
+        self._repository = ChatRepository(
+            store, self._hub, settings, now, self._secret_store.hide, clock
+        )
         self._assignment = DesktopAssignment(self._repository, machines, clock)
         self._recordings = ChatRecordings(
             stored_files, self._recording_started, lambda: self._secret_store.values
         )
-        self._human_waits: defaultdict[str, HumanControlWaits] = defaultdict(HumanControlWaits)
-        """Human control that each chat's computer tools have reported already, by chat id."""
         self._called: set[tuple[str, str]] = set()
         """Chat id and tool-call id of the calls from outside that are running."""
         self._runner = TurnRunner(
@@ -125,6 +123,7 @@ class Chats:
         if lost_recordings is not None:
             lost_recordings.on_stored = self._publish_change
         self._turns: Turns[TurnEnd | Failure | None] = Turns(self._runner)
+        self.supervisor = Supervisor(store, self._turns, now)
         self._children = ChildChats(
             self._repository, self._turns, models, machines, self._assignment, self._recordings
         )
@@ -186,13 +185,13 @@ class Chats:
         self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
     ) -> Page:
         """Return a page of chats, newest first; ``parent`` "" selects those without a parent."""
-        return await self._repository.store.read(
+        return await self._repository.page(
             lambda s: chats.page(s, parent=parent, state=state, limit=limit, cursor=cursor)
         )
 
     async def recorded(self, limit: int, cursor: str | None) -> Page:
         """Return a page of the chats that have recordings, newest first."""
-        return await self._repository.store.read(lambda s: chats.recorded(s, limit, cursor))
+        return await self._repository.page(lambda s: chats.recorded(s, limit, cursor))
 
     async def get(self, chat_id: str) -> ChatView:
         """Return one chat; raise ``UnknownRow`` if it does not exist, as all methods with an id."""
@@ -280,7 +279,7 @@ class Chats:
         # After the rows: a crash in between leaves bytes without a row, which only cost room.
         await self._files.discard(removed)
         for row in rows:
-            self._human_waits.pop(row.id, None)
+            self._repository.waits.remove(row.id)
             self._hub.publish("deleted", row.id)
 
     async def remove_archived(self, days: float = RetentionLimits.archived_days) -> tuple[str, ...]:
@@ -356,15 +355,15 @@ class Chats:
         With ``keep_recordings`` the recorders continue, for desktops that outlive this process.
         """
         self._runner.keep_recordings = keep_recordings
+        self._repository.store.end_waits()
         self._recordings.shorten_timeout(self._repository.settings.closing_seconds)
-        # Before the hub is closed: the tasks still publish the states in which they leave their
-        # chats.
+        # Before the hub: the tasks still publish the states in which they leave their chats.
         await self._turns.close()
         self._hub.close()
 
     def _computer(self, chat_id: str, machine: DesktopMachine) -> Computer:
         pictures = ChatPictures(self._files, chat_id, self._now)
-        return ComputerTool(machine.for_call, pictures, self._human_waits[chat_id])
+        return ComputerTool(machine.for_call, pictures, self._repository.waits.for_person(chat_id))
 
     def _all_tools(self) -> dict[str, Tool]:
         return {**self._child_tools, **self._machine_tools, **self._secret_tools()}

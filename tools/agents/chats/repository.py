@@ -5,21 +5,26 @@ must find at least the state that the event reports. The event carries the chat'
 rises with every change, so that a subscriber recognises an event older than what it has read.
 """
 
+import contextlib
+import time
 import uuid
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.desktops.ports import ChatSettings, Now
+from deskhand.tools.agents.loop.waits import ChatWaits
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.conversation.states import ChatState, StateEvent, Transition
 from deskhand.tools.conversation.titles import chat_title
-from deskhand.tools.conversation.views import ChatView
+from deskhand.tools.conversation.views import ChatView, Page
 from deskhand.tools.store import chats, messages, turns
 from deskhand.tools.store.database import Store
+from deskhand.tools.store.errors import StoreError
+from deskhand.tools.store.faults.health import patience
 from deskhand.tools.store.schema import ChatRow
 
 from . import transitions as transitions
@@ -53,6 +58,7 @@ class ChatRepository:
         settings: ChatSettings,
         now: Now,
         hide: Callable[[str], str] = str,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.store = store
         self.hub = hub
@@ -60,15 +66,25 @@ class ChatRepository:
         self.now = now
         self.hide = hide
         """Redacts secrets in the arguments and results of calls before they are written."""
+        self.waits = ChatWaits(now, clock, self._publish_wait)
 
     async def view(self, chat_id: str) -> ChatView:
         """Return a chat. Raises ``UnknownRow`` when there is none."""
-        return await self.store.read(lambda session: chats.view(session, chat_id))
+        return self.shown(await self.store.read(lambda session: chats.view(session, chat_id)))
+
+    async def page(self, query: Callable[[AsyncSession], Awaitable[Page]]) -> Page:
+        """Return a page of chats with what they wait for."""
+        page = await self.store.read(query)
+        return replace(page, chats=tuple(map(self.shown, page.chats)))
+
+    def shown(self, view: ChatView) -> ChatView:
+        """Add what the chat waits for in this process to a view that was read from its rows."""
+        return replace(view, waiting_for=self.waits.of(view.id, view.waiting_for))
 
     async def create(self, new_chat: NewChat) -> ChatView:
         """Insert a new chat; with a prompt it is queued for its first turn."""
         view = await self.store.write(lambda session: self._create(session, new_chat))
-        self.hub.publish("created", view.id, _status(view))
+        self.hub.publish("created", view.id, self._status(view))
         return view
 
     async def default_chat(self, token_name: str) -> ChatView:
@@ -84,7 +100,7 @@ class ChatRepository:
         # Find and create are one transaction: two first calls at once must share a chat.
         view, is_new = await self.store.write(find)
         if is_new:
-            self.hub.publish("created", view.id, _status(view))
+            self.hub.publish("created", view.id, self._status(view))
         return view
 
     async def send(self, chat_id: str, text: str, *, interrupt: bool = False) -> Transition:
@@ -128,7 +144,7 @@ class ChatRepository:
             return transition, await chats.view(session, chat_id)
 
         transition, view = await self.store.write(work)
-        self.hub.publish("status", chat_id, _status(view))
+        self.hub.publish("status", chat_id, self._status(view))
         if message is not None:
             self.hub.publish("message", chat_id, {"version": view.version})
         return transition
@@ -143,7 +159,7 @@ class ChatRepository:
             return await chats.view(session, chat_id)
 
         view = await self.store.write(work)
-        self.hub.publish("status", chat_id, _status(view))
+        self.hub.publish("status", chat_id, self._status(view))
         return view
 
     async def set_recording_status(self, chat_id: str, status: str) -> None:
@@ -159,7 +175,17 @@ class ChatRepository:
             await session.flush()
             return await chats.view(session, chat_id)
 
-        self.hub.publish("status", chat_id, _status(await self.store.write(work)))
+        self.hub.publish("status", chat_id, self._status(await self.store.write(work)))
+
+    def _status(self, view: ChatView) -> Json:
+        shown = self.shown(view).to_json()
+        return {key: shown[key] for key in _STATUS_FIELDS}
+
+    async def _publish_wait(self, chat_id: str) -> None:
+        # Without patience, or a fault of reading would begin a wait within a wait. A client that
+        # gets no event finds the wait at its next request.
+        with patience(None), contextlib.suppress(StoreError):
+            self.hub.publish("status", chat_id, self._status(await self.view(chat_id)))
 
     async def _create(self, session: AsyncSession, new_chat: NewChat) -> ChatView:
         chat_id = str(uuid.uuid4())
@@ -195,11 +221,6 @@ class ChatRepository:
         return await chats.view(session, chat_id)
 
 
-def _status(view: ChatView) -> Json:
-    shown = view.to_json()
-    return {key: shown[key] for key in _STATUS_FIELDS}
-
-
 _STATUS_FIELDS = (
     "title",
     "state",
@@ -213,6 +234,7 @@ _STATUS_FIELDS = (
     "outcome",
     "last_error",
     "requires_action",
+    "waiting_for",
     "recording_status",
     "recording_file_ids",
     "thumbnail_file_id",

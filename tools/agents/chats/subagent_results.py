@@ -1,6 +1,6 @@
 """Results of child chats as their parent receives them: the report, or the progress so far."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -106,6 +106,9 @@ def progress(child: ChildChat, live_url: str | None, position: int | None, now: 
         "screenshot_file_id": pictures[-1] if pictures else None,
         "live_url": live_url,
     }
+    # A field that is null nearly always only costs the tokens of the models that read it.
+    if child.view.waiting_for is not None:
+        result["waiting_for"] = asdict(child.view.waiting_for)
     return result if position is None else {**result, "place": position}
 
 

@@ -6,6 +6,7 @@ nothing behind: any number of waits may run for one child, and one that times ou
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -215,7 +216,8 @@ class ChildChats:
             raise BadChatRequest(refusal)
 
     async def _child(self, chat_id: str) -> ChildChat:
-        return await self._store.read(lambda session: read_child(session, chat_id))
+        child = await self._store.read(lambda session: read_child(session, chat_id))
+        return replace(child, view=self._repository.shown(child.view))
 
     def _result(self, child: ChildChat) -> Json:
         live_url = self._repository.settings.live_url(child.view.desktop_id)

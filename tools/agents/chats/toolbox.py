@@ -36,7 +36,8 @@ from deskhand.tools.kit.support.spec import (
     ToolSpec,
 )
 from deskhand.tools.store import chats, steps
-from deskhand.tools.store.errors import StoreError
+from deskhand.tools.store.errors import StoreError, StoreUnavailable
+from deskhand.tools.store.faults.health import current_patience, patience
 
 from . import transitions as transitions
 from .recordings import TurnRecording
@@ -129,21 +130,29 @@ class ChatToolbox:
         self, call: ToolCall, picture: bool = True, dropped_thinking: int = 0
     ) -> CallResult:
         step = await self._begin(call)
+        # From here on the result must not be lost, also for a caller outside of a turn.
+        with patience(current_patience() or self._repository.waits.patience(self._chat_id)):
+            return await self._step_begun(call, step, picture, dropped_thinking)
+
+    async def _step_begun(
+        self, call: ToolCall, step: str, picture: bool, dropped_thinking: int
+    ) -> CallResult:
         try:
             call_result = await self._run(call, picture)
             if dropped_thinking:
                 details = {**call_result.details, "dropped_thinking": dropped_thinking}
                 call_result = replace(call_result, details=details)
         except asyncio.CancelledError as cancelled:
-            known = await self._stopped(call)
-            cut = self._hidden(known or ToolOutcome(error="interrupted before it gave a result"))
-            call_result = CallResult(cut, _result(call, cut))
-            # The step must not stay "running": the next start would take it for one that a crash
-            # cut off.
-            await self._end(call, step, call_result, "interrupted")
+            try:
+                known = await self._end_stopped(call, step)
+            except StoreUnavailable as error:
+                # The program ends while the database cannot be used. The next start answers the
+                # call.
+                log.warning("an interrupted step stays open: %s", error)
+                raise cancelled from None
             if known is None:
                 raise
-            raise CallInterrupted(call_result.result) from cancelled
+            raise CallInterrupted(known) from cancelled
         ended = await self._end(
             call, step, call_result, "failed" if call_result.outcome.is_error else "done"
         )
@@ -153,6 +162,16 @@ class ChatToolbox:
         if self._recording is not None and (call.toolset is None or not picture):
             await self._illustrate(self._recording, step)
         return call_result
+
+    async def _end_stopped(self, call: ToolCall, step: str) -> ToolResult | None:
+        """End the step of an interrupted call; return its result if it is known."""
+        known = await self._stopped(call)
+        cut = self._hidden(known or ToolOutcome(error="interrupted before it gave a result"))
+        call_result = CallResult(cut, _result(call, cut))
+        # The step must not stay "running": the next start would take it for one that a crash cut
+        # off.
+        await self._end(call, step, call_result, "interrupted")
+        return None if known is None else call_result.result
 
     async def _illustrate(self, recording: TurnRecording, step_id: str) -> None:
         """Add a screenshot to a step whose tool returned none, for the people who watch the run."""

@@ -29,6 +29,8 @@ from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable, Tool
 from deskhand.tools.store import chats, messages, steps, turns
+from deskhand.tools.store.errors import StoreUnavailable, UnknownRow
+from deskhand.tools.store.faults.health import patience
 from deskhand.tools.store.schema import ChatRow, TurnRow
 
 from .desktop_assignment import DesktopAssignment, Prepared
@@ -79,6 +81,7 @@ class TurnRunner:
         lost_recordings: LostRecordings | None = None,
     ) -> None:
         self._repository = repository
+        self._waits = repository.waits
         self._models = models
         self._assignment = assignment
         self._recordings = recordings
@@ -91,9 +94,19 @@ class TurnRunner:
         """The tools of a chat; :class:`~deskhand.tools.agents.chats.chats.Chats` sets it."""
         self.keep_recordings = False
         """True if the recorders continue when the program ends."""
+        self._recorded: dict[str, Recorded] = {}
+        """Results of the recordings of turns whose end is not committed yet."""
 
     async def run(self, chat_id: str) -> TurnEnd | Failure | None:
-        """Run the turn until it is over; return ``None`` when there was nothing to do."""
+        """Run the turn until it is over; return ``None`` when there was nothing to do.
+
+        Raises:
+            StoreUnavailable: If the program ends while the database cannot be used.
+        """
+        with patience(self._waits.patience(chat_id)):
+            return await self._run(chat_id)
+
+    async def _run(self, chat_id: str) -> TurnEnd | Failure | None:
         if (await self._repository.view(chat_id)).state not in (
             ChatState.QUEUED,
             ChatState.RUNNING,
@@ -108,18 +121,31 @@ class TurnRunner:
         except (MachineRefused, MachineUnavailable) as error:
             return Failure(f"the desktop does not answer: {error}", "desktop")
         except Exception as error:
+            # The turn has not failed: the next start continues it.
+            if isinstance(error, StoreUnavailable) and error.may_pass:
+                raise
             log.exception("the turn of chat %s failed", chat_id)
             return Failure(f"{type(error).__name__}: {error}", "generic")
 
     async def finish(self, chat_id: str, ended: TurnEnd | Failure | None) -> bool:
         """Store the recording, record how the turn ended; return whether another one follows."""
+        with patience(self._waits.patience(chat_id)):
+            try:
+                return await self._finish(chat_id, ended)
+            except UnknownRow as error:
+                if error.kind != "chat":
+                    raise
+                # The chat was deleted meanwhile, with all that there was to finish.
+                self._recorded.pop(chat_id, None)
+                return False
+
+    async def _finish(self, chat_id: str, ended: TurnEnd | Failure | None) -> bool:
         if (await self._repository.view(chat_id)).state not in BUSY:
             return False
-        timeout = self._repository.settings.recording_seconds
-        recorded = await self._recordings.finish(chat_id, _end_reason(ended), timeout)
-        recorded = await self._settled(chat_id, recorded, timeout)
-        # A run that was cancelled or failed may have left calls without results.
+        # A run that was cancelled or failed may have left calls without results. This write also
+        # waits for the end of a fault, which the time-out of the recording would not outlast.
         await StoredTranscript(self._repository, chat_id).answer_open_calls()
+        recorded = await self._finish_recording(chat_id, _end_reason(ended))
         status = _status(ended)
         # The state is read again: storing the recording takes seconds, in which an interruption
         # may come.
@@ -136,6 +162,8 @@ class TurnRunner:
             event = StateEvent.FAIL if status == "failed" else StateEvent.FINISH_TURN
         transition = await self._repository.move(chat_id, event, before=write)
         # Only after the commit, see the module's docstring.
+        del self._recorded[chat_id]
+        self._waits.forget(chat_id)
         await self._recordings.clear(chat_id)
         if transition.state is ChatState.RUNNING:
             return True
@@ -156,8 +184,21 @@ class TurnRunner:
             if recorded is not None:
                 await self._write_recording(session, chat, turn, recorded)
 
-        if (await self._repository.view(chat_id)).state in (ChatState.QUEUED, ChatState.RUNNING):
-            await self._repository.move(chat_id, StateEvent.PUT_BACK, before=write)
+        try:
+            view = await self._repository.view(chat_id)
+            if view.state in (ChatState.QUEUED, ChatState.RUNNING):
+                await self._repository.move(chat_id, StateEvent.PUT_BACK, before=write)
+        except StoreUnavailable as error:
+            # The next start also resumes chats that are running.
+            log.warning("chat %s is left as it is: %s", chat_id, error)
+
+    async def _finish_recording(self, chat_id: str, end_reason: str) -> Recorded:
+        # A repeated ``finish`` must not lose what the first one has stored.
+        if chat_id not in self._recorded:
+            timeout = self._repository.settings.recording_seconds
+            recorded = await self._recordings.finish(chat_id, end_reason, timeout)
+            self._recorded[chat_id] = await self._settled(chat_id, recorded, timeout)
+        return self._recorded[chat_id]
 
     async def _run_turn(self, chat_id: str) -> TurnEnd:
         transcript = StoredTranscript(self._repository, chat_id)
@@ -177,9 +218,12 @@ class TurnRunner:
         head = await self._head(view, tools)
         settings = LoopSettings(model=name, system=head.system, budget=await self._budget(chat_id))
         toolbox = await self._toolbox(view, tools, head, is_same=prepared == "same")
-        return await run_turn(
-            transcript, model, toolbox, settings, self._clock, transcript.publish_text
-        )
+
+        # The budget is not charged for pauses in which the turn could not be written.
+        def clock() -> float:
+            return self._clock() - self._waits.paused_seconds(chat_id)
+
+        return await run_turn(transcript, model, toolbox, settings, clock, transcript.publish_text)
 
     async def _prepare(self, chat_id: str) -> Prepared:
         try:
@@ -188,7 +232,7 @@ class TurnRunner:
             if lost is not None:
                 self._lost[chat_id].append(lost)
             return prepared
-        except (ChatError, MachineRefused, MachineUnavailable):
+        except (ChatError, MachineRefused, MachineUnavailable, StoreUnavailable):
             raise
         except Exception as error:
             # Any failure to start a desktop is reported as one, not as a generic failure.

@@ -12,14 +12,25 @@ Invariants:
   another turn, so that a message that arrives just then is not left in the queue.
 - Only ``run`` is ever cancelled. ``finish`` and ``requeue`` write to the database and store the
   recording; cancelling them would leave a turn that is neither running nor ended.
+- A turn whose ``finish`` fails is not dropped. ``finish`` is called again with a growing delay
+  until it succeeds or the program ends; it must be repeatable. It waits by itself for the end of
+  a fault of the database, see :mod:`deskhand.tools.store.faults.health`.
 - ``close`` returns when every task has ended. A chat that is started after that stays queued in
   the database until the next start of the program.
 """
 
 import asyncio
+import contextlib
 import logging
+from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
+from deskhand.tools.agents.desktops.ports import Now
+from deskhand.tools.conversation.states import BUSY
+from deskhand.tools.conversation.stranded import stranded
+from deskhand.tools.store import chats
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.faults.policy import retry_delay
 from deskhand.vncbridge.server.json_logs import set_log_context
 
 log = logging.getLogger(__name__)
@@ -33,7 +44,10 @@ class Worker(Protocol[T]):
         """Work until the turn is over; cancelling interrupts the turn."""
 
     async def finish(self, chat_id: str, ended: T | None) -> bool:
-        """Record how the turn ended; return whether another one follows at once."""
+        """Record how the turn ended; return whether another one follows at once.
+
+        It is called again if it raises.
+        """
 
     async def requeue(self, chat_id: str) -> None:
         """Leave the turn to the next start of the program."""
@@ -42,12 +56,20 @@ class Worker(Protocol[T]):
 class Turns(Generic[T]):
     """One task for each chat at work."""
 
-    def __init__(self, worker: Worker[T]) -> None:
+    def __init__(self, worker: Worker[T], delay: Callable[[int], float] = retry_delay) -> None:
+        """Let ``worker`` run the turns; ``delay`` returns the seconds after failed attempts."""
         self._worker = worker
+        self._delay = delay
+        self._ended = asyncio.Event()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._runs: dict[str, asyncio.Task[T]] = {}
         self._again: set[str] = set()
         self._closing = False
+
+    @property
+    def chat_ids(self) -> frozenset[str]:
+        """Ids of the chats that have a task."""
+        return frozenset(self._tasks)
 
     def start(self, chat_id: str) -> None:
         """Start a chat's task; a task that is about to end takes another turn instead."""
@@ -61,7 +83,7 @@ class Turns(Generic[T]):
         )
 
     def ensure(self, chat_id: str) -> None:
-        """Start a chat's task unless it has one, as after a turn whose end was not recorded."""
+        """Start a chat's task unless it has one."""
         if chat_id not in self._tasks:
             self.start(chat_id)
 
@@ -80,6 +102,7 @@ class Turns(Generic[T]):
     async def close(self) -> None:
         """Requeue the turns that are running and return when no task is left."""
         self._closing = True
+        self._ended.set()
         for run in tuple(self._runs.values()):
             run.cancel()
         # A loop, because a task that is in ``finish`` just now has no run to cancel.
@@ -95,8 +118,7 @@ class Turns(Generic[T]):
                 self._again.discard(chat_id)
                 going_on = await self._take_turn(chat_id) or chat_id in self._again
         except Exception:
-            # The chat stays busy in the database; ``ensure`` or the next start of the program
-            # continues it.
+            # The program ends: the chat stays busy in the database, and the next start resumes it.
             log.exception("the turn of chat %s could not be settled", chat_id)
         finally:
             self._again.discard(chat_id)
@@ -110,8 +132,52 @@ class Turns(Generic[T]):
             await asyncio.wait({run})
         finally:
             del self._runs[chat_id]
-        # A run that ended before ``close`` cancelled it has a result, which must be recorded.
-        if self._closing and run.cancelled():
+        # A run that ended before ``close`` cancelled it has a result, which must be recorded. One
+        # that failed then could not store what it did.
+        if self._closing and (run.cancelled() or run.exception() is not None):
             await self._worker.requeue(chat_id)
             return False
-        return await self._worker.finish(chat_id, None if run.cancelled() else run.result())
+        return await self._finish(chat_id, None if run.cancelled() else run.result())
+
+    async def _finish(self, chat_id: str, ended: T | None) -> bool:
+        attempts = 0
+        while True:
+            try:
+                return await self._worker.finish(chat_id, ended)
+            except Exception:
+                if self._closing:
+                    raise
+                attempts += 1
+                log.exception("the turn of chat %s is not finished yet", chat_id)
+            # ``close`` ends the pause; one more attempt follows.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), self._delay(attempts))
+
+
+class Supervisor(Generic[T]):
+    """Resumes unfinished chats that have no task, as a start does.
+
+    No chat should ever need it, as each turn is retried until it is finished.
+    """
+
+    def __init__(self, store: Store, turns: Turns[T], now: Now) -> None:
+        self._store = store
+        self._turns = turns
+        self._now = now
+        self.resumed = 0
+        """Number of chats that were resumed; it must stay 0."""
+
+    async def resume_stranded(self) -> tuple[str, ...]:
+        """Resume the unfinished chats without a task; return their ids.
+
+        Raises:
+            StoreUnavailable: If the database cannot be read.
+        """
+        rows = await self._store.read(lambda session: chats.in_states(session, BUSY))
+        unfinished = [(row.id, row.updated_at) for row in rows]
+        found = stranded(unfinished, self._turns.chat_ids, self._now())
+        for chat_id in found:
+            log.error("chat %s had no task and is resumed", chat_id)
+            self._turns.ensure(chat_id)
+        self.resumed += len(found)
+        return found

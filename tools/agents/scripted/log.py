@@ -3,6 +3,7 @@
 import json
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self, TextIO
@@ -60,4 +61,6 @@ class RequestLog:
                 "picture_count": len(entry.pictures),
                 **asdict(entry),
             }
-            self._file.write(json.dumps(line) + "\n")
+            # A full disk must not fail the request: the log is only for the author of a script.
+            with suppress(OSError):
+                self._file.write(json.dumps(line) + "\n")

@@ -206,6 +206,7 @@ function showFacts(chat, recordings) {
     video ? `video ${duration(video)}${bytes ? `, ${size(bytes)}` : ""}` : null,
     chat.model,
     tokens ? `${tokens.toLocaleString()} tokens` : null,
+    chat.waiting_for?.text,
     ago(chat.created_at),
   ];
   byId("facts").replaceChildren(badge, ` ${facts.filter(Boolean).join(" · ")}`);

@@ -11,6 +11,7 @@ from deskhand.tools.control_plane.event_format import last_seen
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only, text
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.conversation.views import ChatView
+from deskhand.tools.conversation.waiting import TEXTS
 from deskhand.vncbridge.http.sse import EventStreams
 
 from .events import EVENTS, event_response
@@ -24,6 +25,7 @@ MODES = ("general", "computer_use", "explore")
 # A string that contains more than white space.
 NON_BLANK_TEXT = {"type": "string", "pattern": r"\S", "maxLength": LONGEST_TEXT}
 _MAYBE = ["string", "null"]
+_OBJECT_MAYBE = ["object", "null"]
 _NEW_CHAT = {
     "type": "object",
     "additionalProperties": False,
@@ -33,6 +35,33 @@ _NEW_CHAT = {
         "mode": {"enum": [*MODES, None]},
         "model": {"type": _MAYBE, "maxLength": LONGEST_NAME},
     },
+}
+_WAITING_FOR = {
+    "type": _OBJECT_MAYBE,
+    "description": "Reason for which the turn does not continue now; null while it works, and "
+    "at rest. `database`: the control plane cannot write (lock, full disk, I/O error) and "
+    "continues the turn when it can. `person`: a person is in control of the desktop. `question`: "
+    "it asked a person, see `requires_action`.",
+    "required": ["kind", "text", "since"],
+    "properties": {
+        "kind": {"enum": list(TEXTS), "description": "More kinds may be added."},
+        "text": {"type": "string", "description": "The reason for people."},
+        "since": {"type": "number", "description": "Unix time in seconds."},
+    },
+}
+_CHAT: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The chat with its steps and files.",
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["waiting_for"],
+                    "properties": {"waiting_for": _WAITING_FOR},
+                }
+            }
+        },
+    }
 }
 _ANSWER = {
     "type": "object",
@@ -76,7 +105,7 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
         page = await chats.list(parent=parent, state=state, limit=limit, cursor=cursor)
         return JSONResponse(page.to_json())
 
-    @routes.get("/{chat_id}")
+    @routes.get("/{chat_id}", responses=_CHAT)
     async def one(chat_id: str) -> JSONResponse:
         """Show a chat with its steps and files."""
         return JSONResponse(await whole(chats, chat_id))

@@ -28,6 +28,8 @@ class ServiceFacts:
     key_set: bool
     """True if a provider's key is set."""
     data_dir: Path
+    resumed_by_supervisor: int = 0
+    """Number of chats that the supervisor had to resume; it must stay 0."""
 
 
 def router(
@@ -49,6 +51,7 @@ def router(
     async def readiness() -> JSONResponse:
         """Tell whether requests are taken: not before the start is done, not while closing."""
         # 503 while closing lets a load balancer choose another service before this one ends.
+        # The same while the database cannot be written: agents wait, and requests fail.
         if ready() and not streams.closing.is_set():
             return JSONResponse({"status": "ready"})
         return JSONResponse({"status": "not ready"}, 503)
@@ -71,6 +74,7 @@ def router(
                 "event_streams": streams.count,
                 # More than 0 is a defect: a request did not continue the one before it.
                 "dropped_thinking": await chats.dropped_thinking(),
+                "resumed_by_supervisor": now.resumed_by_supervisor,
             }
         )
 

@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from fastapi import FastAPI, Request
 
 from deskhand.desktop.isolation.data_dir import open_root, run_root
 from deskhand.tools.agents.chats.chats import Chats
+from deskhand.tools.agents.chats.turn_tasks import Supervisor
 from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.agents.providers.selection import Models, ProviderAccount
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
@@ -149,8 +150,9 @@ async def control_plane(
             desktops=fleet,
             files=files,
             editor=_editor,
-            about=lambda: ServiceFacts(version("deskhand"), models.usual(), models.has_key, data),
+            about=lambda: _facts(data, models, chats.supervisor),
             closing=closing,
+            ready=lambda: _is_writable(store),
             pages=[
                 pages_router(settings.allowed_origins),
                 secrets_router(secret_store),
@@ -160,17 +162,50 @@ async def control_plane(
         )
         install_auth(app, _access_policy(settings), credentials, kin=ChatOwnership(store))
         app.add_middleware(AccessLog)
-        preloading = asyncio.create_task(asyncio.to_thread(_provider), name="preload provider")
-        stack.push_async_callback(_finished, preloading)
+        _start_preloading(stack)
         await recovery.begin_all()
-        await chats.resume()
+        await _resume(stack, store, chats, settings.supervisor_seconds)
         maintenance = StorageMaintenance(store, disk.root, time.time, upload_queue=upload_queue)
         _start_tidying(stack, chats, maintenance, recovery)
         yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
 
 
+def _is_writable(store: Store) -> bool:
+    # A fault is known only after a write has failed, and an idle control plane writes nothing.
+    store.check_soon()
+    return store.health.fault is None
+
+
 def _access_policy(settings: Settings) -> AccessPolicy:
     return AccessPolicy(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
+
+
+def _facts(data_dir: Path, models: Models, supervisor: Supervisor[Any]) -> ServiceFacts:
+    return ServiceFacts(
+        version("deskhand"), models.usual(), models.has_key, data_dir, supervisor.resumed
+    )
+
+
+def _start_preloading(stack: AsyncExitStack) -> None:
+    preloading = asyncio.create_task(asyncio.to_thread(_provider), name="preload provider")
+    stack.push_async_callback(_finished, preloading)
+
+
+async def _resume(stack: AsyncExitStack, store: Store, chats: Chats, seconds: float) -> None:
+    await chats.resume()
+    watching = asyncio.create_task(store.watch(), name="watch the database")
+    stack.push_async_callback(_ended, watching)
+    if seconds > 0:
+        supervising = asyncio.create_task(_supervise(chats.supervisor, seconds), name="supervisor")
+        stack.push_async_callback(_ended, supervising)
+
+
+async def _supervise(supervisor: Supervisor[Any], seconds: float) -> None:
+    while True:
+        await asyncio.sleep(seconds)
+        # The database may be the reason for which a chat was stranded.
+        with contextlib.suppress(StoreError):
+            await supervisor.resume_stranded()
 
 
 def _start_tidying(

@@ -6,6 +6,8 @@ of two calls finds a session between them. `HumanControlWaits` remembers the ses
 reported.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +43,11 @@ class HumanControlWait:
 class HumanControlWaits:
     """Reports each control session once. It outlives the tools, of which each turn has its own."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, waiting: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
+    ) -> None:
+        """Enter ``waiting()`` while a call waits for a person."""
+        self._waiting = waiting
         self._reported: HumanControlWait | None = None
         self.seconds = 0.0
         """Total duration of the reported sessions."""
@@ -59,10 +65,12 @@ class HumanControlWaits:
         state: Json = await machine.request("GET", LEASE)
         if not _held(state):
             return None
-        # Each request waits in the service for a newer revision. Cancelling the call ends the loop.
-        while _held(state):
-            query = {"revision": str(state["revision"]), "wait": f"{EACH_WAIT:g}"}
-            state = await machine.request("GET", LEASE, params=query, timeout=EACH_WAIT + PATIENCE)
+        async with self._waiting():
+            # Each request waits in the service for a newer revision. Cancelling ends the loop.
+            while _held(state):
+                query = {"revision": str(state["revision"]), "wait": f"{EACH_WAIT:g}"}
+                timeout = EACH_WAIT + PATIENCE
+                state = await machine.request("GET", LEASE, params=query, timeout=timeout)
         return self._newest(state)
 
     def _newest(self, state: Json) -> HumanControlWait | None:

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import itertools
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from deskhand.tools.kit.support.spec import (
     ToolOutcome,
     ToolSpec,
 )
-from deskhand.tools.store.database import Store
+from deskhand.tools.store.database import FaultTiming, Store
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.secrets import SecretStore
 from deskhand.tools.store.stored_files import StoredFiles
@@ -369,6 +370,8 @@ async def open_chats(
     now: Callable[[], float] | None = None,
     closing: float = LIMIT,
     secret_store: SecretStore | None = None,
+    timing: FaultTiming | None = None,
+    monotonic: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[OpenChats]:
     """Open the chats of a data directory, resume them, and close them at the end."""
     clock = itertools.count(1_800_000_000)
@@ -376,7 +379,7 @@ async def open_chats(
     fake_machines = machines or FakeMachines()
     settings = settings or ChatSettings("http://plane", closing_seconds=closing)
     read = now or (lambda: float(next(clock)))
-    async with await Store.open(folder / "deskhand.db") as store:
+    async with await Store.open(folder / "deskhand.db", timing) as store:
         files = StoredFiles(store, FileStore(folder / "files"), read)
         tools = (EchoTool(), BrokenTool(), *tools)
         chats = Chats(
@@ -388,6 +391,7 @@ async def open_chats(
             settings,
             secret_store=secret_store,
             now=read,
+            clock=monotonic,
         )
         await chats.resume()
         try:

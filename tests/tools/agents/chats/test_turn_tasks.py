@@ -14,19 +14,34 @@ class FakeWorker:
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     follow: list[bool] = field(default_factory=list)
     on_finish: Callable[[], None] | None = None
-    failure: Exception | None = None
+    failures: list[Exception] = field(default_factory=list)
+    failed: asyncio.Event = field(default_factory=asyncio.Event)
+    run_failure: Exception | None = None
+    """What to raise in place of a cancellation."""
+    delay: float = 0.0
+    attempts: list[int] = field(default_factory=list)
+
+    def delay_after(self, attempts: int) -> float:
+        self.attempts.append(attempts)
+        return self.delay
 
     async def run(self, chat_id: str) -> str:
         self.log.append(f"run {chat_id}")
         self.begun.set()
-        await self.gate.wait()
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            if self.run_failure is not None:
+                raise self.run_failure from None
+            raise
         return "done"
 
     async def finish(self, chat_id: str, ended: str | None) -> bool:
         await asyncio.sleep(0)
         self.log.append(f"finish {chat_id} {ended}")
-        if self.failure is not None:
-            raise self.failure
+        if self.failures:
+            self.failed.set()
+            raise self.failures.pop()
         if self.on_finish is not None:
             act, self.on_finish = self.on_finish, None
             act()
@@ -39,11 +54,12 @@ class FakeWorker:
 def _run(scenario: Callable[[FakeWorker, Turns[str]], object]) -> list[str]:
     async def main() -> list[str]:
         worker = FakeWorker()
-        turns: Turns[str] = Turns(worker)
+        turns: Turns[str] = Turns(worker, worker.delay_after)
         async with asyncio.timeout(20):
             await scenario(worker, turns)  # type: ignore[misc]
             await turns.close()
-        return worker.log
+        attempts = ", ".join(map(str, worker.attempts))
+        return [*worker.log, *([f"attempts {attempts}"] if attempts else [])]
 
     return asyncio.run(main())
 
@@ -111,17 +127,38 @@ def test_a_turn_that_ended_before_the_close_is_finished() -> None:
     assert _run(scenario) == ["run a", "finish a done"]
 
 
-def test_a_turn_whose_finish_fails_leaves_no_task() -> None:
+def test_a_turn_whose_finish_fails_is_finished_later_and_not_run_again() -> None:
     async def scenario(worker: FakeWorker, turns: Turns[str]) -> None:
         worker.gate.set()
-        worker.failure = OSError("disk full")
+        worker.failures = [OSError("disk full"), OSError("disk full")]
         turns.start("a")
         await turns.over("a")
-        worker.failure = None
-        turns.start("a")
-        await turns.over("a")
+        assert turns.chat_ids == set()
 
-    assert _run(scenario) == ["run a", "finish a done"] * 2
+    assert _run(scenario) == ["run a", *["finish a done"] * 3, "attempts 1, 2"]
+
+
+def test_closing_ends_the_retries_after_one_more_attempt() -> None:
+    async def scenario(worker: FakeWorker, turns: Turns[str]) -> None:
+        worker.gate.set()
+        worker.failures = [OSError("disk full")] * 5
+        worker.delay = 3600.0
+        turns.start("a")
+        await worker.failed.wait()
+        assert turns.chat_ids == {"a"}
+        await turns.close()
+
+    assert _run(scenario) == ["run a", *["finish a done"] * 2, "attempts 1"]
+
+
+def test_a_run_that_cannot_store_its_work_at_the_close_is_requeued() -> None:
+    async def scenario(worker: FakeWorker, turns: Turns[str]) -> None:
+        worker.run_failure = OSError("disk full")
+        turns.start("a")
+        await worker.begun.wait()
+        await turns.close()
+
+    assert _run(scenario) == ["run a", "requeue a"]
 
 
 def test_a_chat_that_works_is_not_started_again_by_ensuring_it() -> None:

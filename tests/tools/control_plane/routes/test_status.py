@@ -23,6 +23,7 @@ def test_the_status_has_version_model_free_space_and_counts(tmp_path: Path) -> N
             "desktops": {"ready": 1, "lost": 1},
             "event_streams": 0,
             "dropped_thinking": 0,
+            "resumed_by_supervisor": 0,
         }
 
     asyncio.run(scenario())

@@ -1,0 +1,206 @@
+"""An agent whose control plane cannot write its database continues when it can again.
+
+The supervisor is off in these tests, except in its own: a paused turn must continue by itself.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.system.database_faults import (
+    STEPS,
+    StepGate,
+    filled,
+    locked,
+    provider,
+    small_disk,
+    strand,
+    unwritable_files,
+)
+from tests.system.services import Json, Service, service, until
+
+pytestmark = pytest.mark.x11
+
+NAMES = [f"step-{number}" for number in range(1, STEPS + 1)]
+FAULTS: dict[str, Callable[[Service, Path], AbstractContextManager[None]]] = {
+    "locked": lambda _, data: locked(data),
+    "full disk": lambda _, data: filled(data),
+    "I/O errors": lambda plane, _: unwritable_files(plane.process.pid),
+}
+
+
+@dataclass
+class Setting:
+    """A control plane, and an agent whose held command runs."""
+
+    plane: Service
+    gate: StepGate
+    data: Path
+    chat_id: str
+
+    @property
+    def chat(self) -> Json:
+        return self.plane.get(f"/api/v0/chats/{self.chat_id}")
+
+    def paused(self) -> Json:
+        """Return the chat when it waits for the database."""
+        found: Json = until(self._paused, "a chat that waits for the database")
+        return found
+
+    def _paused(self) -> Json | None:
+        chat = self.chat
+        return chat if chat.get("waiting_for") else None
+
+    def is_ready(self) -> bool:
+        return bool(self.plane.http.get("/readyz").status_code == 200)
+
+    def result(self) -> Json:
+        return self.plane.tool("wait_agent", chat_id=self.chat_id, timeout_seconds=90)
+
+
+def up(data: Path, log: Path, environment: dict[str, str]) -> AbstractContextManager[Service]:
+    arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0")
+    # Off unless a test sets it: nothing may depend on the supervisor.
+    return service(log, *arguments, environment={"DESKHAND_SUPERVISOR_SECONDS": "0", **environment})
+
+
+@contextmanager
+def at_step(data: Path, log: Path, held: int) -> Iterator[Setting]:
+    """Start an agent and return when the command of its step ``held`` runs."""
+    with (
+        StepGate(held) as gate,
+        provider(gate.port) as environment,
+        up(data, log, environment) as plane,
+    ):
+        chat_id = plane.tool("spawn_computer_use_agent", prompt="Work.")["chat_id"]
+        gate.wait()
+        yield Setting(plane, gate, data, chat_id)
+
+
+@contextmanager
+def data_dir(tmp_path: Path, fault: str) -> Iterator[Path]:
+    if fault != "full disk":
+        yield tmp_path / "data"
+        return
+    with small_disk(tmp_path / "disk") as disk:
+        yield disk
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_a_step_pauses_the_turn(tmp_path: Path, fault: str) -> None:
+    with (
+        data_dir(tmp_path, fault) as data,
+        at_step(data, tmp_path / "errors.log", 3) as setting,
+    ):
+        with FAULTS[fault](setting.plane, data):
+            setting.gate.release()
+            waiting = setting.paused()["waiting_for"]
+            assert (waiting["kind"], waiting["text"]) == ("database", "waiting for the database")
+            assert waiting["since"] > 1_700_000_000
+            assert not setting.is_ready()
+            # The next command must not run: the result of this one is not stored yet.
+            assert setting.gate.names == NAMES[:3]
+        result = setting.result()
+        assert (result["outcome"], result["report"]) == ("done", "All steps are done."), result
+        assert result["recording_status"] == "stored", result
+        assert setting.gate.names == NAMES
+        chat = setting.chat
+        assert chat["waiting_for"] is None
+        assert [step["status"] for step in chat["steps"]] == ["done"] * STEPS
+        until(setting.is_ready, "readiness")
+        status = setting.plane.get("/api/v0/status")
+        assert status["resumed_by_supervisor"] == 0
+        # A second line is due after a minute. The log of the test is a file too, so that I/O errors
+        # keep the line out of it.
+        log = (tmp_path / "errors.log").read_text().splitlines()
+        assert len([line for line in log if "agents wait for it" in line]) in (
+            (0,) if fault == "I/O errors" else (1, 2)
+        )
+        assert "Traceback (most recent call last):" not in log
+
+
+@pytest.mark.soak
+def test_a_lock_while_a_chat_is_queued_only_delays_it(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with (
+        StepGate(0) as gate,
+        provider(gate.port) as environment,
+        up(data, tmp_path / "errors.log", environment) as plane,
+    ):
+        # The first write of the turn may be before or after the lock: both must be fine.
+        chat_id = plane.tool("spawn_computer_use_agent", prompt="Work.")["chat_id"]
+        setting = Setting(plane, gate, data, chat_id)
+        with locked(data):
+            setting.paused()
+        assert setting.result()["outcome"] == "done"
+        assert gate.names == NAMES
+
+
+@pytest.mark.soak
+def test_a_lock_of_30_seconds_does_not_end_an_agent(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with at_step(data, tmp_path / "errors.log", 3) as setting:
+        with locked(data):
+            setting.gate.release()
+            since = setting.paused()["waiting_for"]["since"]
+            refused = 0
+            # Each refused request waits for SQLite's busy timeout of 5 s.
+            while refused < 6:
+                answer = setting.plane.http.post("/api/v0/chats", json={"title": "no room"})
+                assert answer.status_code == 503, answer.text
+                refused += 1
+            waiting = setting.chat["waiting_for"]
+            assert waiting["since"] == since
+        assert setting.result()["outcome"] == "done"
+        assert setting.gate.names == NAMES
+
+
+@pytest.mark.soak
+def test_a_control_plane_that_ends_while_its_database_is_locked(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with ExitStack() as stack:
+        gate = stack.enter_context(StepGate(3))
+        environment = stack.enter_context(provider(gate.port))
+        with locked_at_end(data) as lock:
+            with up(data, tmp_path / "first.log", environment) as plane:
+                chat_id = plane.tool("spawn_computer_use_agent", prompt="Work.")["chat_id"]
+                gate.wait()
+                lock()
+                gate.release()
+                Setting(plane, gate, data, chat_id).paused()
+            assert plane.process.returncode == 0
+        with up(data, tmp_path / "second.log", environment) as plane:
+            setting = Setting(plane, gate, data, chat_id)
+            # Its own desktop ended with the first control plane.
+            result = setting.result()
+            assert not result.get("timed_out"), result
+            assert gate.names == sorted(set(gate.names))
+
+
+@contextmanager
+def locked_at_end(data: Path) -> Iterator[Callable[[], None]]:
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(locked(data))
+
+
+@pytest.mark.soak
+def test_the_supervisor_resumes_a_chat_without_a_task(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    on = {"DESKHAND_SUPERVISOR_SECONDS": "1"}
+    with (
+        StepGate(0) as gate,
+        provider(gate.port) as environment,
+        up(data, tmp_path / "errors.log", {**environment, **on}) as plane,
+    ):
+        chat_id = plane.tool("spawn_computer_use_agent", prompt="Work.")["chat_id"]
+        setting = Setting(plane, gate, data, chat_id)
+        assert setting.result()["outcome"] == "done"
+        assert plane.get("/api/v0/status")["resumed_by_supervisor"] == 0
+        strand(data, chat_id)
+        until(lambda: plane.get("/api/v0/status")["resumed_by_supervisor"], "the supervisor")
+        assert not setting.result().get("timed_out")
+        assert plane.get("/api/v0/status")["resumed_by_supervisor"] == 1

@@ -1,0 +1,33 @@
+"""Reasons for which a chat at work waits, and which of several is reported."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+WaitKind = Literal["database", "person", "question"]
+TEXTS: dict[WaitKind, str] = {
+    "database": "waiting for the database",
+    "person": "waiting while a person is in control",
+    "question": "waiting for an answer",
+}
+"""Text of each kind. The first kind is the most urgent: it needs attention before the others."""
+
+
+@dataclass(frozen=True)
+class WaitingFor:
+    """One reason to wait, and the Unix time at which the wait began."""
+
+    kind: WaitKind
+    text: str
+    since: float
+
+
+def waiting_for(kind: WaitKind, since: float) -> WaitingFor:
+    """Return the wait of a kind with its text."""
+    return WaitingFor(kind, TEXTS[kind], since)
+
+
+def most_urgent(waits: Iterable[WaitingFor]) -> WaitingFor | None:
+    """Return the wait to report, of one kind the oldest, or ``None`` if there is none."""
+    order = list(TEXTS)
+    return min(waits, key=lambda wait: (order.index(wait.kind), wait.since), default=None)
