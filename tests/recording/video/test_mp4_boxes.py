@@ -6,6 +6,7 @@ from deskhand.recording.video.mp4_boxes import (
     Chapter,
     boxed,
     chapter_list,
+    fragment,
     padding,
     shifted,
     thinned,
@@ -102,3 +103,25 @@ def test_a_file_has_255_chapters_at_most_and_always_the_first(count: int) -> Non
 
 def test_padding_is_as_long_as_asked() -> None:
     assert [len(padding(size)) for size in (8, 9, 100)] == [8, 9, 100]
+
+
+@pytest.mark.parametrize("key", [True, False])
+def test_a_fragment_has_one_frame_whose_units_begin_with_their_length(key: bool) -> None:
+    access_unit = b"\0\0\0\1abc\0\0\1de"
+    built = fragment(access_unit, number=7, start=1000, at=90, key=key)
+    size = int.from_bytes(built[:4], "big")
+    assert (built[4:8], built[size + 4 : size + 8]) == (b"moof", b"mdat")
+    assert built[size + 8 :] == b"\0\0\0\3abc" + b"\0\0\0\2de"
+    # The trun box gives the offset of the data from the start of the moof box.
+    offset = built.index(b"trun") + 4 + 8
+    assert int.from_bytes(built[offset : offset + 4], "big") == size + 8
+
+
+def test_a_fragment_of_a_key_frame_differs_in_its_sample_flags_only() -> None:
+    frames = [fragment(b"\0\0\1abc", number=1, start=0, at=0, key=key) for key in (True, False)]
+    different = [
+        index for index, pair in enumerate(zip(*frames, strict=True)) if len(set(pair)) > 1
+    ]
+    head = frames[0].index(b"tfhd")
+    assert different
+    assert all(head < index < frames[0].index(b"tfdt") for index in different)

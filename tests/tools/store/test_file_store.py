@@ -101,3 +101,16 @@ def test_queued_removals_survive_until_they_are_done(tmp_path: Path) -> None:
     assert FileStore(tmp_path).queued_removals() == ["a", "b"]
     store.finish_removal(["a", "never condemned"])
     assert store.queued_removals() == ["b"]
+
+
+def test_a_linked_file_stays_at_its_source_and_may_be_stored_again(tmp_path: Path) -> None:
+    store = FileStore(tmp_path / "files")
+    source = tmp_path / "copy"
+    source.write_bytes(b"video")
+    expected = ("one", 5, hashlib.sha256(b"video").hexdigest())
+    for _ in range(2):
+        stored = store.link(source, "one")
+        assert (stored.id, stored.size, stored.sha256) == expected
+        assert source.exists()
+        assert [path.name for path in (tmp_path / "files").rglob("*") if path.is_file()] == ["one"]
+    assert store.load("one") == b"video"

@@ -1,4 +1,5 @@
 from deskhand.tools.agents.providers.errors import (
+    LimitReached,
     ModelError,
     ModelOverloaded,
     ModelRefused,
@@ -25,3 +26,13 @@ def test_an_overload_is_a_kind_of_being_unavailable() -> None:
         "model_unavailable",
         "model_overloaded",
     }
+
+
+def test_a_limit_is_named_with_its_value_if_it_is_known() -> None:
+    assert str(LimitReached("images per request", 1600)) == (
+        "the conversation has reached a limit of the model: 1,600 images per request."
+        " Start a new chat to go on"
+    )
+    unknown = LimitReached("context window", None)
+    assert "of the model: context window." in str(unknown)
+    assert unknown.kind == "context_full"
