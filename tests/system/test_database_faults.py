@@ -141,6 +141,7 @@ def test_a_lock_while_a_chat_is_queued_only_delays_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.slow("holds the lock for 30 seconds")
 def test_a_lock_of_30_seconds_does_not_end_an_agent(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with at_step(data, tmp_path / "errors.log", 3) as setting:
