@@ -165,8 +165,8 @@ def test_a_recording_survives_its_desktop(tmp_path: Path) -> None:
         done = agent.wait(plane)
         assert done["report"] == "Painted."
         check_stored(plane, agent, done, COLOURS[0], COLOURS[-1])
-        assert not entries(tmp_path)
-        assert rows(tmp_path) == [(agent.desktop, "removed")]
+        until(lambda: rows(tmp_path) == [(agent.desktop, "removed")], "its removal")
+        until(lambda: not entries(tmp_path), "the end of its entry")
 
 
 @pytest.mark.soak
