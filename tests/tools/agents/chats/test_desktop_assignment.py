@@ -115,7 +115,7 @@ def test_a_watched_desktop_is_not_released_for_another_chat() -> None:
 
 def test_a_change_during_the_check_for_room_is_not_missed() -> None:
     class Slow(FakeMachines):
-        """Takes its time to say whether somebody watches."""
+        """Delays the answer of whether a viewer is connected."""
 
         def __init__(self) -> None:
             super().__init__(watched={"desktop-1"})
