@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from starlette.responses import Response
@@ -13,7 +14,7 @@ from deskhand.tools.agents.scripted.player import PlayedTurn
 from deskhand.tools.agents.scripted.protocol import Request
 from deskhand.tools.agents.scripted.script import Fault
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
-from tests.system.services import PATIENCE
+from tests.system.services import PATIENCE, Service, service
 
 Json = dict[str, Any]
 COLOURS = ("#204080", "#208040", "#802040", "#808020", "#206080", "#602080", "#a04010", "#10a0c0")
@@ -84,6 +85,18 @@ def gated_model(steps: Sequence[dict[str, Any]], *gates: int) -> Iterator[GatedM
         loop.close()
 
 
+@contextmanager
+def plane_of(folder: Path, model: GatedModel, name: str) -> Iterator[Service]:
+    """A control plane on the data directory of the test."""
+    data = folder / "data"
+    with service(
+        folder / f"{name}.log",
+        *("up", "--data-dir", str(data), "--listen", "127.0.0.1:0", "--model", "gated"),
+        environment=model.environment,
+    ) as found:
+        yield found
+
+
 def painting(colour: str) -> dict[str, Any]:
     """Return a step that gives the whole screen a colour."""
     command = f"xsetroot -solid '{colour}' && echo painted"
@@ -93,3 +106,11 @@ def painting(colour: str) -> dict[str, Any]:
 def painted_report(summary: str = "Painted.") -> dict[str, Any]:
     """Return a step that reports."""
     return {"report": {"summary": summary, "outcome": "done"}}
+
+
+def held_agent_steps() -> list[dict[str, Any]]:
+    """Return steps of which the second, a screenshot, waits for a person in control.
+
+    The first gives the agent its desktop. A gate before the second leaves time to take control.
+    """
+    return [painting(COLOURS[0]), {"calls": [{"computer.screenshot": {}}]}, painted_report()]

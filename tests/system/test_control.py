@@ -12,6 +12,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
+from tests.system.gated_model import gated_model, held_agent_steps, plane_of
 from tests.system.services import PATIENCE, Json, Service, until
 from tests.system.watching import end_of, handshake, played, stream, ticket
 from tests.vncbridge.rfb.client_messages import encodings, key, pointer
@@ -135,24 +136,29 @@ def magenta_in(video: Path) -> int:
 
 
 @pytest.mark.slow("a whole run, held up by a person")
-def test_an_agent_waits_for_a_person_and_is_notified_at_the_end(plane: Service) -> None:
-    chat = plane.tool("spawn_computer_use_agent", prompt="show the date")["chat_id"]
-    path = f"/api/v0/chats/{chat}"
-    desktop = until(lambda: plane.get(path).get("desktop_id"), "its desktop")
-    lease = f"/api/v0/desktops/{desktop}/desktop/lease"
-    plane.post(lease, TAKE)
-    until(lambda: waits(plane.get(path)), "its first step")
-    link = plane.post("/api/v0/tokens", {"scopes": [f"run:{chat}:view"]}, status=201)
-    with httpx2.Client(base_url=plane.url, timeout=PATIENCE) as friend:
-        assert friend.post("/api/v0/login", json={"code": link["token"]}).status_code == 200
-        assert friend.get(f"/runs/{chat}").status_code == 200
-        assert friend.get(f"/api/v0/runs/{chat}").status_code == 200
-        assert friend.get(lease).status_code == 403
-        assert friend.get("/api/v0/chats").status_code == 403
-    plane.post(lease, RELEASE)
-    ended = plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)
-    assert ended["outcome"] == "done"
-    assert "Ann was in control of this desktop" in str(plane.get(f"{path}/messages"))
+def test_an_agent_waits_for_a_person_and_is_notified_at_the_end(tmp_path: Path) -> None:
+    with (
+        gated_model(held_agent_steps(), 1) as model,
+        plane_of(tmp_path, model, "plane") as plane,
+    ):
+        chat = plane.tool("spawn_computer_use_agent", prompt="Paint.")["chat_id"]
+        path = f"/api/v0/chats/{chat}"
+        model.gates[1].wait()
+        lease = f"/api/v0/desktops/{plane.get(path)['desktop_id']}/desktop/lease"
+        plane.post(lease, TAKE)
+        model.gates[1].open()
+        until(lambda: waits(plane.get(path)), "its first step")
+        link = plane.post("/api/v0/tokens", {"scopes": [f"run:{chat}:view"]}, status=201)
+        with httpx2.Client(base_url=plane.url, timeout=PATIENCE) as friend:
+            assert friend.post("/api/v0/login", json={"code": link["token"]}).status_code == 200
+            assert friend.get(f"/runs/{chat}").status_code == 200
+            assert friend.get(f"/api/v0/runs/{chat}").status_code == 200
+            assert friend.get(lease).status_code == 403
+            assert friend.get("/api/v0/chats").status_code == 403
+        plane.post(lease, RELEASE)
+        ended = plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)
+        assert ended["outcome"] == "done"
+        assert "Ann was in control of this desktop" in str(plane.get(f"{path}/messages"))
 
 
 def waits(chat: Json) -> bool:

@@ -8,8 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import av
@@ -22,8 +20,9 @@ from tests.system.gated_model import (
     gated_model,
     painted_report,
     painting,
+    plane_of,
 )
-from tests.system.services import PATIENCE, Json, Service, service, until
+from tests.system.services import PATIENCE, Json, Service, until
 
 pytestmark = pytest.mark.x11
 
@@ -31,18 +30,6 @@ LAST = "#d0d040"
 EIGHT = [painting(colour) for colour in COLOURS]
 WAIT = 60.0
 DAY = 24 * 3600.0
-
-
-@contextmanager
-def plane_of(folder: Path, model: GatedModel, name: str) -> Iterator[Service]:
-    """A control plane on the data directory of the test."""
-    data = folder / "data"
-    with service(
-        folder / f"{name}.log",
-        *("up", "--data-dir", str(data), "--listen", "127.0.0.1:0", "--model", "gated"),
-        environment=model.environment,
-    ) as found:
-        yield found
 
 
 class Agent:

@@ -1,11 +1,13 @@
 """The whole system as a person uses it: real control plane, real desktop, real Chromium."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.system.browsing import plain_page
+from tests.system.gated_model import gated_model, held_agent_steps, plane_of
 from tests.system.services import Json, Service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
@@ -74,25 +76,28 @@ def test_a_person_watches_takes_control_and_types_into_a_terminal(
 
 @pytest.mark.slow("a whole run, held up by a person")
 def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_notified(
-    plane: Service, chrome: str
+    tmp_path: Path, chrome: str
 ) -> None:
-    with plain_page(chrome) as page:
+    with (
+        gated_model(held_agent_steps(), 1) as model,
+        plane_of(tmp_path, model, "plane") as plane,
+        plain_page(chrome) as page,
+    ):
         sign_in(plane, page)
-        chat = plane.tool("spawn_computer_use_agent", prompt="show the date")["chat_id"]
+        chat = plane.tool("spawn_computer_use_agent", prompt="Paint.")["chat_id"]
         path = f"/api/v0/chats/{chat}"
-        desktop = until(lambda: plane.get(path).get("desktop_id"), "its desktop")
-        page.goto(f"{plane.url}/desktops/{desktop}")
+        model.gates[1].wait()
+        page.goto(f"{plane.url}/desktops/{plane.get(path)['desktop_id']}")
         page.get_by_role("button", name="Take control").click()
         page.get_by_label("Your name").fill("Ann")
         page.get_by_label("Your name").press("Enter")
         give_back = page.get_by_role("button", name="Give back")
         expect(give_back).to_be_visible()
-        # However far the agent has come by now, it will take one more screenshot.
-        plane.tool("message_agent", chat_id=chat, message="show it again")
+        model.gates[1].open()
         until(lambda: at_a_step(plane.get(path)), "its next step")
         give_back.click()
         assert plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)["outcome"] == "done"
-    assert "Ann was in control of this desktop" in str(plane.get(f"{path}/messages"))
+        assert "Ann was in control of this desktop" in str(plane.get(f"{path}/messages"))
 
 
 def at_a_step(chat: Json) -> bool:
