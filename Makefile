@@ -3,6 +3,9 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMP := .venv/.deskhand-setup
 
+# Without cached bytecode every service and every test worker would compile all of its modules.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup demo test unit system check cores bench soak soak-scripts distributions format clean
 
 setup: $(STAMP)

@@ -17,7 +17,7 @@ from tests.system.services import PATIENCE, Service, service
 from tests.system.typing_targets import Terminal, TextTarget, TextView, text_area, typed
 from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key
 
-pytestmark = pytest.mark.x11
+pytestmark = [pytest.mark.x11, pytest.mark.soak]
 
 STRINGS: list[str] = json.loads((Path(__file__).parents[1] / "data" / "typing.json").read_text())
 SOME_OF_ALL = "\n".join(STRINGS[1::12])

@@ -137,6 +137,7 @@ def rows(folder: Path) -> list[tuple[str, str]]:
         return list(database.execute("SELECT desktop_id, state FROM left_recordings"))
 
 
+@pytest.mark.soak
 @pytest.mark.slow("an agent with eight steps whose desktop is killed")
 def test_a_recording_survives_its_desktop(tmp_path: Path) -> None:
     with (

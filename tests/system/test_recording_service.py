@@ -337,6 +337,7 @@ def test_sigterm_closes_what_is_recorded_and_the_next_service_has_it(
     assert not (folder / "recordings" / A).exists()
 
 
+@pytest.mark.soak
 @pytest.mark.slow("two services, one after the other")
 @pytest.mark.parametrize("whom", ["service", "keeper"])
 def test_what_a_killed_service_recorded_is_found_by_the_next(

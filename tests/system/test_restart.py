@@ -31,6 +31,7 @@ def test_a_desktop_outlives_a_killed_control_plane_and_is_adopted(tmp_path: Path
     until(lambda: not descendants_of(before["instance_id"]), "the adopted desktop's end")
 
 
+@pytest.mark.soak
 @pytest.mark.slow("two control planes, one after the other")
 def test_keep_desktops_leaves_the_living_to_the_next_which_sweeps_the_dead(tmp_path: Path) -> None:
     arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
@@ -47,6 +48,7 @@ def test_keep_desktops_leaves_the_living_to_the_next_which_sweeps_the_dead(tmp_p
     assert not list((tmp_path / "data" / "run" / "desktops").iterdir())
 
 
+@pytest.mark.soak
 @pytest.mark.slow("a whole run over two control planes")
 def test_a_chat_in_mid_step_goes_on_after_a_kill(tmp_path: Path) -> None:
     arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")

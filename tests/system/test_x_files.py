@@ -25,6 +25,7 @@ def private(tmp_path: Path) -> Iterator[Path]:
 
 
 # Level "shared" has no private /tmp, and never will: there the keeper alone removes the files.
+@pytest.mark.soak
 @pytest.mark.parametrize("level", ["user", "shared"])
 def test_the_keeper_removes_lock_and_socket_of_a_dead_x_server(
     tmp_path: Path, private: Path, level: str

@@ -244,6 +244,7 @@ async def restarted(
     return OpenChats(chats, first.store, first.files, first.models, first.machines, first.settings)
 
 
+@pytest.mark.soak
 def test_every_kind_of_event_leaves_the_requests_append_only(
     tmp_path: Path, rebuilder: Rebuilder
 ) -> None:
