@@ -6,7 +6,7 @@ STAMP := .venv/.deskhand-setup
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test unit system check cores bench soak soak-scripts distributions format clean
+.PHONY: setup demo test unit system check cores bench soak attack soak-scripts distributions format clean
 
 setup: $(STAMP)
 
@@ -19,13 +19,13 @@ demo: setup
 
 # Most tests wait for something, so there are more workers than cores. Each has its own desktop.
 test: setup
-	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak"
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not attack"
 
 unit: setup
-	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak"
+	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak and not attack"
 
 system: setup
-	$(PYTHON) -m pytest tests/system -m "not soak"
+	$(PYTHON) -m pytest tests/system -m "not soak and not attack"
 
 check: setup
 	.venv/bin/ruff format --check .
@@ -46,6 +46,10 @@ bench: setup
 # Tests that are long or run many processes.
 soak: setup
 	$(PYTHON) -m pytest --numprocesses=2 --dist=worksteal --durations=10 -m soak
+
+# Attacks by an agent on real desktops, as root.
+attack: setup
+	$(PYTHON) -m pytest --numprocesses=2 --dist=worksteal --durations=10 -m attack
 
 # Measurements that run for minutes each.
 soak-scripts: setup
