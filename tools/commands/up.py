@@ -14,12 +14,19 @@ from typing import Any
 
 from deskhand.desktop.errors import DesktopError
 from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning, held
+from deskhand.tools.control_plane.permissions import close_to_others
 from deskhand.tools.control_plane.service.wiring import ControlPlane, control_plane
 from deskhand.tools.control_plane.settings import BadSetting, Settings
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.private_file import write_private
 from deskhand.vncbridge.errors import CannotListen
-from deskhand.vncbridge.server.server import Address, Serving, listening, parse_address
+from deskhand.vncbridge.server.server import (
+    Address,
+    Serving,
+    listening,
+    parse_address,
+    raise_descriptor_limit,
+)
 
 from .terminal import BadDataDir, check_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
@@ -86,10 +93,9 @@ async def running(
         CannotListen: If the address is taken.
     """
     check_data_dir(settings.data_dir)
-    for part in ("files", "logs", "run"):
-        # An existing data directory may be readable by others; its subfolders must not be.
-        (settings.data_dir / part).mkdir(exist_ok=True)
-        (settings.data_dir / part).chmod(0o700)
+    raise_descriptor_limit()
+    for found in close_to_others(settings.data_dir):
+        print_error(str(found))
     # The lock precedes the port: a second control plane on the same data must fail, not take the
     # next free port.
     with held(settings.data_dir), _bound(settings, any_port) as (bound, address):

@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deskhand.vncbridge.http import caller_headers
+from deskhand.vncbridge.server.http_protocol import mark_proven
 
 from .credentials import SESSION_SECONDS, Credentials
 from .openapi import complete_openapi
@@ -38,6 +39,8 @@ from .policy import (
 from .revocation import REFUSED
 from .scopes import ADMIN, chats_of
 
+SILENT_BODY_SECONDS = 30.0
+
 OwningChats = Callable[[str, str], Awaitable[frozenset[str]]]
 """Returns the chats that a ``chat`` or ``file`` belongs to, by its id: itself and its ancestors."""
 
@@ -54,9 +57,23 @@ class BodyTooLarge(HTTPException):
         super().__init__(413, {"message": "Request body is too large.", "detail": too_large(limit)})
 
 
+class SilentBody(HTTPException):
+    """A body without a credential did not come."""
+
+    def __init__(self, seconds: float) -> None:
+        body = {
+            "message": "Request body did not arrive.",
+            "detail": f"without a credential at most {seconds:g} s may pass between two parts",
+        }
+        super().__init__(408, body, {"Connection": "close"})
+
+
 def too_large(limit: int) -> str:
     """Return the sentence that names a limit of bytes."""
-    return f"at most {limit} bytes ({limit // (1024 * 1024)} MiB) are taken"
+    kib = limit // 1024
+    return (
+        f"at most {limit} bytes ({f'{kib // 1024} MiB' if kib >= 1024 else f'{kib} KiB'}) are taken"
+    )
 
 
 class AuthMiddleware:
@@ -69,8 +86,10 @@ class AuthMiddleware:
         credentials: Credentials,
         kin: OwningChats,
         wrong_credential_delay: float = 0.5,
+        silent_body_seconds: float = SILENT_BODY_SECONDS,
     ) -> None:
         self._app = app
+        self._silent_body_seconds = silent_body_seconds
         self._policy = gate
         self._credentials = credentials
         self._owning_chats = kin
@@ -94,7 +113,7 @@ class AuthMiddleware:
         if facts.principal is not None and not facts.speaks_for:
             _add_chat_header(scope, chats_of(facts.principal.scopes))
         if scope["type"] == "http":
-            limit = largest_body(headers.get("content-type"))
+            limit = largest_body(headers.get("content-type"), facts.path)
             declared = headers.get("content-length", "0")
             # `_bounded` covers chunked requests, which declare no length.
             if declared.isdecimal() and int(declared) > limit:
@@ -103,8 +122,9 @@ class AuthMiddleware:
                 return
             receive = _bounded(receive, limit)
         if facts.principal is None:
-            await self._app(scope, receive, send)
+            await self._app(scope, _with_patience(receive, self._silent_body_seconds), send)
             return
+        mark_proven(scope)
         lifetimes = self._credentials.lifetimes
         await lifetimes.serve(facts.principal, self._app, scope, receive, send)
 
@@ -237,6 +257,26 @@ def _bounded(receive: Receive, limit: int) -> Receive:
         return message
 
     return counted
+
+
+def _with_patience(receive: Receive, seconds: float) -> Receive:
+    """Return the same messages; refuse a body that no byte comes of for ``seconds``."""
+    complete = False
+
+    async def awaited() -> Message:
+        nonlocal complete
+        # After the body the next message is the end of the connection, which may be far away.
+        if complete:
+            return await receive()
+        try:
+            async with asyncio.timeout(seconds):
+                message = await receive()
+        except TimeoutError:
+            raise SilentBody(seconds) from None
+        complete = not message.get("more_body", False)
+        return message
+
+    return awaited
 
 
 class SignIn(BaseModel):

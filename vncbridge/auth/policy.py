@@ -19,6 +19,9 @@ OPEN_PATHS = frozenset({"/healthz", "/readyz", "/login", "/api/v0/login"})
 OPEN_PREFIXES = ("/assets/", "/viewer/")
 LARGEST_JSON = 4 * 1024 * 1024
 LARGEST_UPLOAD = 1024 * 1024 * 1024
+LARGEST_LOGIN = 4 * 1024
+"""Bytes; a code or a token is short, and nobody has to sign in to send this body."""
+LOGIN = "/api/v0/login"
 
 
 Proof = Literal["bearer", "cookie", "ticket", "none"]
@@ -162,7 +165,9 @@ def is_open(path: str) -> bool:
 
 def host_allowed(host: str | None, listed: Collection[str]) -> bool:
     """Return whether a ``Host`` header names a loopback address, or is listed."""
-    if host is None:
+    # A host has neither user info nor a path (RFC 9110 section 7.2), which ``urlsplit`` would skip:
+    # another program may read another host there.
+    if host is None or any(mark in host for mark in "@/?#\\"):
         return False
     if host in listed:
         return True
@@ -179,8 +184,10 @@ def host_allowed(host: str | None, listed: Collection[str]) -> bool:
         return False
 
 
-def largest_body(content_type: str | None) -> int:
+def largest_body(content_type: str | None, path: str = "") -> int:
     """Return the limit of a body of that type, in bytes."""
+    if path == LOGIN:
+        return LARGEST_LOGIN
     media_type = (content_type or "").partition(";")[0].strip().lower()
     return LARGEST_UPLOAD if media_type == "application/octet-stream" else LARGEST_JSON
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -17,7 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deskhand.vncbridge.errors import CannotListen
 
-from .header_limit import HeaderSizeLimit
+from .connection_limits import ConnectionLimits
+from .http_protocol import LimitedProtocol, ServerConfig
 from .shutdown_response import ShutdownResponse
 from .websocket_protocol import StreamProtocol
 
@@ -29,6 +31,23 @@ PING_SECONDS = 45.0
 stuck client gets first."""
 
 BACKLOG = 512
+"""Connections that the kernel keeps until they are accepted."""
+
+ACCEPTED_AT_ONCE = 16
+"""Connections that asyncio accepts before one of them can be closed for being one too many."""
+
+DESCRIPTORS = 4096
+"""Open files for which a process asks if it may."""
+
+OPENER_POLICY = "same-origin"
+PERMISSIONS = ", ".join(
+    f"{feature}=()"
+    for feature in (
+        *("accelerometer", "camera", "display-capture", "geolocation", "gyroscope", "hid"),
+        *("magnetometer", "microphone", "midi", "payment", "serial", "usb", "xr-spatial-tracking"),
+    )
+)
+"""What no page of ours uses, nor a page in a frame of it."""
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -138,8 +157,26 @@ def _bind_tcp(wanted: Address) -> socket.socket:
     return bound
 
 
-class DateHeader:
-    """Adds ``Date`` to each response; uvicorn would wake up every second to format it."""
+def raise_descriptor_limit() -> None:
+    """Raise the limit of open files of this process, as far as its hard limit permits."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    wanted = DESCRIPTORS if hard == unlimited else min(DESCRIPTORS, hard)
+    if soft not in (unlimited, wanted) and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _within_descriptors(limits: ConnectionLimits) -> ConnectionLimits:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return limits if soft == resource.RLIM_INFINITY else limits.within(soft)
+
+
+class CommonHeaders:
+    """Adds the headers of every response.
+
+    uvicorn would wake up every second to format ``Date``. The two policies keep pages of other
+    origins from a handle to our windows, and our pages from cameras and other devices.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -149,7 +186,10 @@ class DateHeader:
 
         async def dated(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).setdefault("date", formatdate(usegmt=True))
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("date", formatdate(usegmt=True))
+                headers.setdefault("cross-origin-opener-policy", OPENER_POLICY)
+                headers.setdefault("permissions-policy", PERMISSIONS)
             await send(message)
 
         await self._app(scope, receive, dated)
@@ -167,12 +207,15 @@ class Serving(uvicorn.Server):
         app: ASGIApp,
         ready: Callable[[], None] = lambda: None,
         closing: Callable[[], None] = lambda: None,
+        limits: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - immutable
     ) -> None:
         super().__init__(
-            uvicorn.Config(
-                DateHeader(ShutdownResponse(app, lambda: self.should_exit)),
+            ServerConfig(
+                CommonHeaders(ShutdownResponse(app, lambda: self.should_exit)),
+                _within_descriptors(limits),
                 date_header=False,
-                http=HeaderSizeLimit,
+                http=LimitedProtocol,
+                backlog=ACCEPTED_AT_ONCE,
                 ws=StreamProtocol,
                 # Pictures are compressed already; zlib would only cost time and memory.
                 ws_per_message_deflate=False,
@@ -210,6 +253,10 @@ class Serving(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start as uvicorn does, then call ``ready``."""
         await super().startup(sockets)
+        # asyncio uses one number for the queue in the kernel and for the connections that it
+        # accepts at once; listen(2) may be called again with a longer queue.
+        for bound in sockets or ():
+            bound.listen(BACKLOG)
         if self.started:
             self._ready()
 

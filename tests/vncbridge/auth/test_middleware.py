@@ -1,5 +1,6 @@
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from typing import cast
 
 import httpx2
 import pytest
@@ -9,7 +10,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from deskhand.vncbridge.auth.credentials import Credentials
-from deskhand.vncbridge.auth.middleware import install_auth
+from deskhand.vncbridge.auth.middleware import AuthMiddleware, install_auth, owned_by_none
 from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
@@ -187,3 +188,31 @@ def test_a_websocket_is_turned_away_with_plain_http() -> None:
         assert refused.value.response.status_code == 401
 
     against_service(scenario)
+
+
+def test_a_body_without_a_credential_must_not_stay_silent() -> None:
+    async def run() -> None:
+        app = application(Credentials("cafe0123", lambda: 1_000_000.0))
+        credentials = Credentials("cafe0123", lambda: 1_000_000.0)
+        edge = AuthMiddleware(
+            app, AccessPolicy(), credentials, owned_by_none, silent_body_seconds=0.01
+        )
+        headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "path": "/api/v0/login", "query_string": b""}
+        sent: list[dict[str, object]] = []
+        parts = [{"type": "http.request", "body": b"{", "more_body": True}]
+
+        async def receive() -> dict[str, object]:
+            if not parts:
+                await asyncio.Event().wait()
+            return parts.pop()
+
+        async def send(message: MutableMapping[str, object]) -> None:
+            sent.append(dict(message))
+
+        async with asyncio.timeout(20):
+            await edge({**scope, "scheme": "http", "headers": headers}, receive, send)
+        assert sent[0]["status"] == 408
+        assert (b"connection", b"close") in cast(list[tuple[bytes, bytes]], sent[0]["headers"])
+
+    asyncio.run(run())

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from deskhand.vncbridge.auth.policy import (
     LARGEST_JSON,
+    LARGEST_LOGIN,
     LARGEST_UPLOAD,
     AccessPolicy,
     Principal,
@@ -50,7 +51,22 @@ def test_loopback_hosts_pass(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", [None, "", "evil.example", "10.0.0.1", "127.0.0.1.evil.example", "[::1", "localhost.x"]
+    "host",
+    [
+        None,
+        "",
+        "me@localhost",
+        "evil@127.0.0.1",
+        "localhost/",
+        "localhost?x",
+        "localhost#x",
+        "localhost\\x",
+        "evil.example",
+        "10.0.0.1",
+        "127.0.0.1.evil.example",
+        "[::1",
+        "localhost.x",
+    ],
 )
 def test_other_hosts_do_not(host: str | None) -> None:
     assert not host_allowed(host, ())
@@ -142,6 +158,7 @@ def test_uploads_may_be_larger_than_json() -> None:
     assert largest_body("application/octet-stream") == LARGEST_UPLOAD
     assert largest_body("application/json; charset=utf-8") == LARGEST_JSON
     assert largest_body(None) == LARGEST_JSON
+    assert largest_body("application/octet-stream", "/api/v0/login") == LARGEST_LOGIN
 
 
 def test_credentials_are_read_from_headers() -> None:

@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from deskhand.vncbridge.server.http_protocol import mark_proven
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
 from . import decode, sse
@@ -154,6 +155,7 @@ class ScriptedModelServer:
         # ASCII.
         if not secrets.compare_digest(given.encode(), self.api_key.encode()):
             return self._refuse(401, "authentication_error", "the key is not this server's")
+        mark_proven(http.scope)
         if "anthropic-version" not in http.headers:
             return self._refuse(400, "invalid_request_error", "anthropic-version: is missing")
         if len(body) > LARGEST_BODY:
