@@ -19,8 +19,8 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -122,14 +122,14 @@ class Store:
 
     async def read(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         """Run ``work`` in a transaction of its own that is never committed."""
-        return await self.retried(lambda: _uncancelled(self._read(work)))
+        return await self.retried(lambda: uncancelled(self._read(work)))
 
     async def write(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         """Run ``work`` in a transaction that is committed when it returns.
 
         For a caller with patience ``work`` may run several times; only one run is committed.
         """
-        return await self.retried(lambda: _uncancelled(self._write(work)))
+        return await self.retried(lambda: uncancelled(self._write(work)))
 
     async def retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Await ``attempt()``, again and again while a caller with patience finds a fault.
@@ -201,7 +201,7 @@ class Store:
             await session.execute(text("UPDATE alembic_version SET version_num = version_num"))
 
         try:
-            await _uncancelled(self._write(touch))
+            await uncancelled(self._write(touch))
         except StoreUnavailable:
             return False
         return True
@@ -285,14 +285,18 @@ def _code(error: Exception) -> int | None:
     return getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
 
 
-async def _uncancelled(work: Coroutine[Any, Any, T]) -> T:
+async def uncancelled(work: Awaitable[T]) -> T:
+    """Await ``work`` to its end; cancellations of the caller take effect after that."""
     task = asyncio.ensure_future(work)
     try:
         # The work is a task of its own, which the shield protects from the caller's cancellation.
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         while not task.done():
-            await asyncio.wait({task})
+            # The caller may be cancelled any number of times: a client that leaves, then the server
+            # that ends. The first cancellation is raised below.
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({task})
         if not task.cancelled():
             # Fetched, so that asyncio does not log an exception that the cancelled caller cannot
             # receive.

@@ -117,6 +117,34 @@ def test_a_cancelled_caller_does_not_cut_a_transaction_in_half(tmp_path: Path) -
     assert asyncio.run(scenario()) == ["a", "b"]
 
 
+def test_a_caller_that_is_cancelled_again_and_again_waits_for_its_transaction(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            begun, released = asyncio.Event(), asyncio.Event()
+
+            async def work(session: AsyncSession) -> None:
+                await _add(session, "a")
+                begun.set()
+                await released.wait()
+
+            task = asyncio.create_task(store.write(work))
+            await begun.wait()
+            for _ in range(3):
+                task.cancel()
+                # The task takes up a cancellation in its next round of the loop.
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                assert not task.done()
+            released.set()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert (await store.read(lambda s: chats.get(s, "a"))).title == "Chat a"
+
+    asyncio.run(scenario())
+
+
 def test_many_writers_at_once_all_get_their_turn(tmp_path: Path) -> None:
     async def scenario() -> int:
         async with await Store.open(tmp_path / "deskhand.db") as store:
