@@ -87,6 +87,7 @@ class Bucket:
             async for chunk in found.stream(min_chunk_size=CHUNK):
                 yield bytes(chunk)
         except FileNotFoundError as error:
+            await self._check_bucket(error)
             raise BytesMissing(name) from error
         except BaseError as error:
             raise self._unavailable(error) from error
@@ -95,10 +96,30 @@ class Bucket:
         """Remove the objects of these names; names without an object are fine."""
         try:
             await obstore.delete_async(self._store, list(names))
+        except FileNotFoundError as error:
+            await self._check_bucket(error)
+            # The service may have stopped at the missing object.
+            for name in names:
+                await self._delete_one(name)
+        except BaseError as error:
+            raise self._unavailable(error) from error
+
+    async def _delete_one(self, name: str) -> None:
+        try:
+            await obstore.delete_async(self._store, name)
         except FileNotFoundError:
             return
         except BaseError as error:
             raise self._unavailable(error) from error
+
+    async def _check_bucket(self, missing: Exception) -> None:
+        """Raise ``BucketUnavailable`` if not an object but the bucket is missing."""
+        try:
+            # A list of a bucket without objects is empty; that of a missing bucket fails.
+            async for _ in obstore.list(self._store, chunk_size=1):
+                return
+        except (BaseError, FileNotFoundError):
+            raise self._unavailable(missing) from missing
 
     async def names(self) -> list[str]:
         """Return the names of all objects."""

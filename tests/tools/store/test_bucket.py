@@ -61,6 +61,10 @@ def test_a_missing_bucket_is_reported(environment: dict[str, str], tmp_path: Pat
             await bucket.put("x", tmp_path / "x")
         with pytest.raises(BucketUnavailable):
             await bucket.names()
+        with pytest.raises(BucketUnavailable):
+            await bucket.delete(["x"])
+        with pytest.raises(BucketUnavailable):
+            await read(bucket, "x")
 
     asyncio.run(asyncio.wait_for(scenario(), 20))
 
