@@ -99,9 +99,11 @@ class VideoCutter:
         # The container of an MP4 is read by seeking, which a stream from the bucket cannot do.
         unfinished = await asyncio.to_thread(self._files.incoming)
         try:
-            with unfinished.open("wb") as target:
+            with await asyncio.to_thread(unfinished.open, "wb") as target:
                 async for chunk in self._files.stream(file.id, 0, file.size):
-                    target.write(chunk)
-            return unfinished.open("rb")
+                    await asyncio.to_thread(target.write, chunk)
+                # What is buffered; closing must not write in the event loop.
+                await asyncio.to_thread(target.flush)
+            return await asyncio.to_thread(unfinished.open, "rb")
         finally:
-            unfinished.unlink(missing_ok=True)
+            await asyncio.to_thread(unfinished.unlink, missing_ok=True)
