@@ -33,6 +33,7 @@ from deskhand.vncbridge.http.file_response import (
     file_response,
     open_file_response,
     openapi_responses,
+    unchanged_response,
 )
 from deskhand.vncbridge.http.multipart import MultipartBody, body_part
 
@@ -203,9 +204,13 @@ class _Routes:
     ) -> Response:
         """A stretch of the video, in seconds of video, cut without encoding anything again."""
         failed = "Failed to cut clip."
+        tag = await _answer(failed, self._catalog.clip_tag, recording_id, start, end)
+        name = f"clip-{checked(recording_id)}.mp4"
+        unchanged = unchanged_response(request, name, tag)
+        if unchanged is not None:
+            return unchanged
         async with self._cutting:
             clip = await _answer(failed, self._catalog.clip, recording_id, start, end)
-        name = f"clip-{checked(recording_id)}.mp4"
         return open_file_response(request, clip.file, "video/mp4", name, clip.tag)
 
     async def step_picture(self, recording_id: str, index: int, request: Request) -> Response:

@@ -175,16 +175,7 @@ class Catalog:
             UnknownRecording: If there is none.
             NoSuchMoment: If the video has nothing between the two moments.
         """
-        parts = self.latest_session(recording_id)
-        whole = sum(part.video_s for part in parts)
-        until = whole if end is None else end
-        found = metadata.pieces(parts, start, until)
-        if not found:
-            raise NoSuchMoment(f"nothing lies between {start:g} and {until:g}", whole)
-        stretches = [
-            clips.Stretch(self.paths(recording_id, piece.part.index).video, piece.start, piece.end)
-            for piece in found
-        ]
+        stretches = self._stretches(recording_id, start, end)
         # A random name, because two requests may cut the same clip at once.
         target = stretches[0].video.with_name(f"{uuid.uuid4()}{CLIP}")
         try:
@@ -194,6 +185,10 @@ class Catalog:
             return Clip(target.open("rb"), tag)
         finally:
             target.unlink(missing_ok=True)
+
+    def clip_tag(self, recording_id: str, start: float, end: float | None) -> str:
+        """Return the entity tag of a clip without cutting it; raise the same as :meth:`clip`."""
+        return clips.tag(self._stretches(recording_id, start, end))
 
     def step_picture(self, recording_id: str, index: int) -> bytes:
         """Return a small JPEG of the frame at the end of a step of the newest session.
@@ -253,6 +248,20 @@ class Catalog:
             for part in doomed:
                 self._put_away(self.paths(recording_id, part.index), away)
         shutil.rmtree(away, ignore_errors=True)
+
+    def _stretches(
+        self, recording_id: str, start: float, end: float | None
+    ) -> Sequence[clips.Stretch]:
+        parts = self.latest_session(recording_id)
+        whole = sum(part.video_s for part in parts)
+        until = whole if end is None else end
+        found = metadata.pieces(parts, start, until)
+        if not found:
+            raise NoSuchMoment(f"nothing lies between {start:g} and {until:g}", whole)
+        return [
+            clips.Stretch(self.paths(recording_id, piece.part.index).video, piece.start, piece.end)
+            for piece in found
+        ]
 
     def _put_away(self, paths: Paths, away: Path) -> None:
         # The description is first: a video without one is no part any more.

@@ -66,6 +66,17 @@ def bytes_response(request: Request, content: bytes, media_type: str) -> Respons
     return Response(b"" if request.method == "HEAD" else content, 200, headers, media_type)
 
 
+def unchanged_response(request: Request, name: str, tag: str) -> Response | None:
+    """Return the 304 for a client that has the content ``tag`` already, else ``None``.
+
+    For a content that is made at each request: it need not be made.
+    """
+    headers = _file_headers(f'"{tag}"', name)
+    if matches(request.headers.get("if-none-match"), headers["ETag"]):
+        return Response(status_code=304, headers=headers)
+    return None
+
+
 def open_file_response(
     request: Request, file: BinaryIO, media_type: str, name: str, tag: str = ""
 ) -> Response:
@@ -76,12 +87,7 @@ def open_file_response(
     facts = os.fstat(file.fileno())
     etag = f'"{tag or f"{facts.st_ino:x}-{facts.st_mtime_ns:x}-{facts.st_size:x}"}"'
     modified = formatdate(facts.st_mtime, usegmt=True)
-    headers = SAFE | {
-        "Accept-Ranges": "bytes",
-        "ETag": etag,
-        "Cache-Control": "private, no-cache",
-        "Content-Disposition": f'inline; filename="{name}"',
-    }
+    headers = _file_headers(etag, name)
     # The time of a file is not that of its content if ``tag`` names the content.
     if not tag:
         headers["Last-Modified"] = modified
@@ -105,6 +111,15 @@ def unsatisfiable(size: int, headers: Mapping[str, str] | None = None) -> Respon
     """Return the response to a range of which no byte exists."""
     beyond = {**(headers or {}), "Content-Range": f"bytes */{size}"}
     return JSONResponse({"message": "Range not satisfiable."}, 416, beyond)
+
+
+def _file_headers(etag: str, name: str) -> dict[str, str]:
+    return SAFE | {
+        "Accept-Ranges": "bytes",
+        "ETag": etag,
+        "Cache-Control": "private, no-cache",
+        "Content-Disposition": f'inline; filename="{name}"',
+    }
 
 
 class SpanResponse(StreamingResponse):

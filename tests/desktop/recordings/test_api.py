@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from deskhand.desktop.recordings.api import router
-from deskhand.recording.library.catalog import Catalog
+from deskhand.recording.library.catalog import Catalog, Clip
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
 from tests.recording.fakes import WAIT, FakeSource, decoded, marked
@@ -50,7 +50,9 @@ class Service:
 
 
 @asynccontextmanager
-async def service(folder: Path, free_to_start: int = 0) -> AsyncIterator[Service]:
+async def service(
+    folder: Path, free_to_start: int = 0, catalog: type[Catalog] = Catalog
+) -> AsyncIterator[Service]:
     source = FakeSource(marked(1))
     settings = RecordingSettings(free_to_start=free_to_start, free_to_go_on=0)
     app = FastAPI()
@@ -60,15 +62,19 @@ async def service(folder: Path, free_to_start: int = 0) -> AsyncIterator[Service
             transport=transport, base_url=f"http://desktop{DESKTOP}"
         ) as client:
             running = Service(client, source, folder)
-            app.include_router(router(recorder, Catalog(folder), lambda: running.closing))
+            app.include_router(router(recorder, catalog(folder), lambda: running.closing))
             yield running
 
 
 def run(
-    folder: Path, scenario: Callable[[Service], Awaitable[None]], *, free_to_start: int = 0
+    folder: Path,
+    scenario: Callable[[Service], Awaitable[None]],
+    *,
+    free_to_start: int = 0,
+    catalog: type[Catalog] = Catalog,
 ) -> None:
     async def main() -> None:
-        async with service(folder, free_to_start) as running:
+        async with service(folder, free_to_start, catalog) as running:
             await scenario(running)
 
     asyncio.run(main())
@@ -247,6 +253,26 @@ def test_a_clip_that_is_requested_again_is_the_same(tmp_path: Path) -> None:
         assert (part.status_code, part.content) == (206, b"ftyp")
 
     run(tmp_path, scenario)
+
+
+class NotCutting(Catalog):
+    def clip(self, recording_id: str, start: float, end: float | None) -> Clip:
+        raise AssertionError("a clip was cut")
+
+
+def test_a_clip_that_the_client_has_is_not_cut_again(tmp_path: Path) -> None:
+    async def scenario(desktop: Service) -> None:
+        await desktop.start()
+        await asyncio.to_thread(desktop.source.show, marked(2))
+        await desktop.stop()
+        await desktop.resting_video()
+        tag = Catalog(desktop.folder).clip_tag(A, 0.0, None)
+        known = {"If-None-Match": f'"{tag}"'}
+        again = await desktop.get(f"/{A}/clip", **known)
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["etag"] == f'"{tag}"'
+
+    run(tmp_path, scenario, catalog=NotCutting)
 
 
 def test_a_file_that_vanishes_in_between_is_not_found(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from deskhand.vncbridge.http.file_response import (
     bytes_response,
     open_file_response,
     openapi_responses,
+    unchanged_response,
 )
 
 from .files import Download, sent
@@ -106,9 +107,12 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         """Send a stretch of the film, in seconds of video, cut without encoding anything again."""
         chat, found = await _run_video_of(chats, files, chat_id)
         pieces = found.pieces(start, end)
+        name, tag = f"clip-{chat.id}.mp4", clip_etag(pieces)
+        unchanged = unchanged_response(request, name, tag)
+        if unchanged is not None:
+            return unchanged
         cut = await cutter.clip(pieces)
-        name = f"clip-{chat.id}.mp4"
-        response = open_file_response(request, cut, "video/mp4", name, clip_etag(pieces))
+        response = open_file_response(request, cut, "video/mp4", name, tag)
         if download:
             response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
         return response

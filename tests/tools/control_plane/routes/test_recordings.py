@@ -131,6 +131,24 @@ def test_a_known_tag_is_a_304_and_a_head_has_the_length(tmp_path: Path, what: st
     asyncio.run(scenario())
 
 
+def test_a_clip_that_the_client_has_is_not_cut_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path)
+        address = f"{ROOT}/{recorded(made).id}/clip?from=1&to=5"
+        async with made.client() as client:
+            whole = await client.get(address)
+            made.editor.failure = RecordingFailed("it is cut")
+            known = {"If-None-Match": whole.headers["etag"]}
+            again = await client.get(address, headers=known)
+            assert again.status_code == 304
+            same = ("etag", "cache-control", "content-disposition")
+            assert [again.headers[name] for name in same] == [whole.headers[name] for name in same]
+            other = await client.get(address, headers={"If-None-Match": '"other"'})
+            assert other.status_code == 409
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_players_are_answered_in_ranges(tmp_path: Path, elsewhere: bool) -> None:
     async def scenario() -> None:
