@@ -25,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from .errors import BadPath, FileError, Forbidden, MissingFile
+from .errors import BadPath, ChangedMeanwhile, FileError, Forbidden, MissingFile
 from .roots import EVERYWHERE, Roots, descriptor_path
 
 MOST_LINKS = 40
@@ -133,6 +133,15 @@ def entries(path: Path, roots: Roots = EVERYWHERE) -> list[DirectoryEntry]:
     return sorted(found, key=lambda entry: (not entry.is_dir, os.fsencode(entry.name)))
 
 
+@dataclass(frozen=True)
+class _Released:
+    """Facts by which the descriptors of a replacement are opened again."""
+
+    directory: Path
+    directory_id: tuple[int, int]
+    file_state: tuple[int, ...]
+
+
 class Replacement:
     """New content for a file, in a temporary file beside it until ``commit``.
 
@@ -147,6 +156,7 @@ class Replacement:
         self._file: BinaryIO | None = None
         self._stack = ExitStack()
         self._directory = -1
+        self._released: _Released | None = None
 
     def __enter__(self) -> Self:
         """Create the temporary file."""
@@ -185,11 +195,24 @@ class Replacement:
             while view:
                 view = view[self._opened().write(view) :]
 
+    def release(self) -> None:
+        """Close the descriptors; each later call opens them for its own duration only.
+
+        For a batch of more files than one process may have open.
+        """
+        with translated_errors(self._path):
+            self._released = _Released(
+                descriptor_path(self._directory).readlink(),
+                _identity(self._directory),
+                _state(self._opened().fileno()),
+            )
+            self._close()
+
     def digest(self) -> str | None:
         """Return the SHA-256 of the file's current content; None if there is no file."""
         # O_NONBLOCK: a FIFO put in the place of the file must not block the open.
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        with translated_errors(self._path):
+        with translated_errors(self._path), self._reopened():
             try:
                 descriptor = os.open(self._name, flags, dir_fd=self._directory)
             except FileNotFoundError:
@@ -199,8 +222,8 @@ class Replacement:
 
     def commit(self) -> None:
         """Synchronise the new content to disk and rename it over the file."""
-        file = self._opened()
-        with translated_errors(self._path):
+        with translated_errors(self._path), self._reopened():
+            file = self._opened()
             existing_stat = self._existing_stat()
             # The state is read again, as the upload may have taken minutes. A link here was put in
             # place after `target` had followed the links: it is replaced, and its mode (0777) is
@@ -228,8 +251,34 @@ class Replacement:
         if self._file is not None:
             self._file.close()
         if self._temporary_name is not None:
-            with suppress(OSError):
+            with suppress(OSError, FileError), self._reopened():
                 os.unlink(self._temporary_name, dir_fd=self._directory)
+        self._close()
+
+    @contextmanager
+    def _reopened(self) -> Iterator[None]:
+        """Hold the descriptors while the block runs, if they were released."""
+        released = self._released
+        if released is None or self._temporary_name is None:
+            yield
+            return
+        try:
+            held = self._roots.held(released.directory, os.O_DIRECTORY | os.O_NOFOLLOW)
+            self._directory = self._stack.enter_context(held)
+            flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            descriptor = os.open(self._temporary_name, flags, dir_fd=self._directory)
+            self._file = os.fdopen(descriptor, "wb", buffering=0)
+            # Another directory or file may have the names by now.
+            same_directory = _identity(self._directory) == released.directory_id
+            if not same_directory or _state(descriptor) != released.file_state:
+                raise ChangedMeanwhile(str(self._path))
+            yield
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
         self._stack.close()
 
     def _opened(self) -> BinaryIO:
@@ -279,6 +328,18 @@ def _held_directory(link_target: Path, requested: Path, roots: Roots) -> Iterato
         except NotADirectoryError as error:
             raise BadPath(f"{str(requested)!r}: a parent is not a directory") from error
         yield directory
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    """Return what no other file has while this one exists (inode(7))."""
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino
+
+
+def _state(descriptor: int) -> tuple[int, ...]:
+    # A new file may get the inode of one that was removed.
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _copy_owner_and_mode(descriptor: int, existing_stat: os.stat_result) -> None:

@@ -43,6 +43,9 @@ class BatchFailed(FileError):
 
 Opener = Callable[[Path, Roots], Replacement]
 
+MOST_OPEN = 64
+"""Replacements whose descriptors stay open, two or more each. A process usually has 1,024."""
+
 
 def edit_all(
     files: Sequence[FileEdits], opener: Opener = Replacement, roots: Roots = EVERYWHERE
@@ -58,7 +61,12 @@ def edit_all(
             changes = [r for r in results if r.before != r.after]
             # All temporary files are written before the first rename: a full disk or a missing
             # permission shows while nothing has changed yet.
-            prepared = [(change, _prepared(change, stack, opener, roots)) for change in changes]
+            prepared: list[tuple[Edited, Replacement]] = []
+            for change in changes:
+                replacement = _prepared(change, stack, opener, roots)
+                if len(prepared) >= MOST_OPEN:
+                    replacement.release()
+                prepared.append((change, replacement))
             # The rename would silently discard what another process wrote since the read.
             for change, replacement in prepared:
                 if replacement.digest() != sha256(change.before).hexdigest():

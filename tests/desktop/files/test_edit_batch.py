@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from deskhand.desktop.files.disk import Replacement
-from deskhand.desktop.files.edit_batch import BatchFailed, edit_all
+from deskhand.desktop.files.edit_batch import MOST_OPEN, BatchFailed, edit_all
 from deskhand.desktop.files.editing.edits import Edit
-from deskhand.desktop.files.errors import FileError
+from deskhand.desktop.files.errors import ChangedMeanwhile, FileError
 from deskhand.desktop.files.requests import FileEdits
 from deskhand.desktop.files.roots import Roots
 
@@ -68,6 +68,72 @@ def test_a_failure_while_writing_puts_all_back(
     assert failed.value.status == 500
     assert contents(three) == ["old"] * 3
     assert len(list(three[0].parent.iterdir())) == 3
+
+
+class Counting(Replacement):
+    """Counts the open descriptors of the process at each step."""
+
+    def __init__(self, path: Path, roots: Roots) -> None:
+        super().__init__(path, roots)
+        self._note()
+
+    def digest(self) -> str | None:
+        found = super().digest()
+        self._note()
+        return found
+
+    def commit(self) -> None:
+        super().commit()
+        self._note()
+
+    def _note(self) -> None:
+        COUNTS.append(len(list(Path("/proc/self/fd").iterdir())))
+
+
+COUNTS: list[int] = []
+
+
+def test_the_open_descriptors_of_a_large_batch_are_bounded(tmp_path: Path) -> None:
+    many = [tmp_path / str(number) for number in range(MOST_OPEN + 16)]
+    for path in many:
+        path.write_text("old")
+    COUNTS.clear()
+    edit_all(files(*many), Counting)
+    assert contents(many) == ["new"] * len(many)
+    assert max(COUNTS) <= COUNTS[0] + 2 * MOST_OPEN
+    assert len(list(tmp_path.iterdir())) == len(many)
+
+
+def test_a_large_batch_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    many = [tmp_path / str(number) for number in (*range(MOST_OPEN + 2), "c")]
+    for path in many:
+        path.write_text("old")
+    for opener in (FailingWrite, FailingReplacement):
+        with pytest.raises(BatchFailed, match="disk full"):
+            edit_all(files(*many), opener)
+        assert contents(many) == ["old"] * len(many)
+        assert len(list(tmp_path.iterdir())) == len(many)
+
+
+@pytest.mark.parametrize("exchanged", ["file", "directory"])
+def test_what_takes_the_place_of_a_released_replacement_is_not_used(
+    tmp_path: Path, exchanged: str
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "f").write_text("old")
+    with Replacement(folder / "f") as new:
+        new.write(b"new")
+        new.release()
+        (temporary,) = (path for path in folder.iterdir() if path.name != "f")
+        if exchanged == "directory":
+            folder.rename(tmp_path / "moved")
+            folder.mkdir()
+        temporary.unlink(missing_ok=True)
+        temporary.write_text("foreign")
+        with pytest.raises(ChangedMeanwhile):
+            new.commit()
+    assert not (folder / "f").exists() or (folder / "f").read_text() == "old"
 
 
 def test_what_cannot_be_put_back_is_told(three: list[Path]) -> None:
