@@ -49,7 +49,6 @@ class StateEvent(StrEnum):
     PUT_BACK = "put back"
     ARCHIVE = "archive"
     UNARCHIVE = "unarchive"
-    RECONCILE = "reconcile"
 
 
 class Delivery(StrEnum):
@@ -131,7 +130,6 @@ TABLE: dict[tuple[StateEvent, ChatState, bool], Transition] = {
             (StateEvent.PUT_BACK, _RUNNING, Transition(_QUEUED)),
             (StateEvent.ARCHIVE, _WAITING, Transition(_WAITING, archived=True)),
             (StateEvent.ARCHIVE, _ERROR, Transition(_ERROR, archived=True)),
-            *((StateEvent.RECONCILE, state, Transition(_ERROR)) for state in ChatState),
         )
         for backlog in (False, True)
     },
