@@ -45,8 +45,9 @@ log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 NEW_DESKTOP = (
-    "You work on a new desktop now: what was open on the earlier one is gone, the files that "
-    "were saved are still there."
+    "You work on a new desktop now: the earlier one was ended while this chat was at rest. The "
+    "programs that ran on it have ended, and the files in its home and work directories are gone; "
+    "attached files are kept."
 )
 
 LEFT_BEHIND = "the recording stayed on the desktop that was lost"
@@ -208,8 +209,8 @@ class TurnRunner:
         # A turn that follows another, or that a crash cut off, is RUNNING already.
         if view.state == ChatState.QUEUED:
             await self._repository.move(chat_id, StateEvent.ADMIT)
-        # The model remembers windows of the desktop that is gone.
-        if prepared in ("new", "lost"):
+        # The model remembers windows of the desktop that is gone, unless no turn had one.
+        if prepared == "lost" or (prepared == "new" and view.step_count):
             text = NEW_DESKTOP if prepared == "new" else DESKTOP_LOST
             await transcript.append(Message("user", (Text(text),)))
         role = role_of(view.mode, view.parent_id)

@@ -11,6 +11,7 @@ from deskhand.tools.conversation.errors import (
     Conflict,
     IllegalMove,
     MessageQueueFull,
+    NoDesktop,
     NoModel,
     UnknownTool,
 )
@@ -514,5 +515,38 @@ def test_a_desktop_that_is_vacated_leaves_its_recording(tmp_path: Path) -> None:
             assert (view.state, view.recording_status) == ("waiting", "stored")
             assert p.machines.released == ["desktop-1"]
             await p.chats.release_desktop("desktop-1")
+
+    asyncio.run(scenario())
+
+
+def test_an_agent_whose_resting_desktop_was_ended_reads_what_is_gone(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        model = ScriptedModel([[act("screenshot")], [report("One")], [report("Two")]])
+        settings = ChatSettings(desktop_rest_seconds=0.0)
+        async with open_chats(tmp_path, {"child": model}, settings=settings) as p:
+            chat = await p.chats.create(prompt="Click", mode="computer_use")
+            await p.until(chat.id, "waiting")
+            await p.chats.release_idle_desktops()
+            await p.chats.send(chat.id, "Once more")
+            await p.until(chat.id, "waiting")
+            text = str(model.prompts[-1].messages)
+            assert "You work on a new desktop now: the earlier one was ended" in text
+            assert "the files in its home and work directories are gone" in text
+            assert "attached files are kept" in text
+
+    asyncio.run(scenario())
+
+
+def test_an_agent_that_never_had_a_desktop_reads_of_none(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        model = ScriptedModel([[report("Done")]])
+        async with open_chats(tmp_path, {"child": model}) as p:
+            p.machines.failure = NoDesktop("no display")
+            chat = await p.chats.create(prompt="Click", mode="computer_use")
+            await p.until(chat.id, "error")
+            p.machines.failure = None
+            await p.chats.send(chat.id, "Once more")
+            await p.until(chat.id, "waiting")
+            assert "new desktop" not in str(model.prompts[-1].messages)
 
     asyncio.run(scenario())
