@@ -36,6 +36,7 @@ from deskhand.tools.kit.support.spec import (
     ToolSpec,
 )
 from deskhand.tools.store import chats, steps
+from deskhand.tools.store.database import uncancelled
 from deskhand.tools.store.errors import StoreError, StoreUnavailable
 from deskhand.tools.store.faults.health import current_patience, patience
 
@@ -78,10 +79,7 @@ class ChatToolbox:
         workplace: Workplace | None = None,
         replace_lost: FindLost | None = None,
     ) -> None:
-        """Take the tools of a chat.
-
-        ``specs`` is the list that the chat began with, if it differs from ``tools``.
-        """
+        """Take a chat's tools, and the ``specs`` that it began with if they differ from these."""
         self._repository = repository
         self._chat_id = chat_id
         self._tools = tools
@@ -129,7 +127,7 @@ class ChatToolbox:
     async def _step(
         self, call: ToolCall, picture: bool = True, dropped_thinking: int = 0
     ) -> CallResult:
-        step = await self._begin(call)
+        step = await self._begun(call)
         # From here on the result must not be lost, also for a caller outside of a turn.
         with patience(current_patience() or self._repository.waits.patience(self._chat_id)):
             return await self._step_begun(call, step, picture, dropped_thinking)
@@ -144,7 +142,7 @@ class ChatToolbox:
                 call_result = replace(call_result, details=details)
         except asyncio.CancelledError as cancelled:
             try:
-                known = await self._end_stopped(call, step)
+                known = await uncancelled(self._end_stopped(call, step))
             except StoreUnavailable as error:
                 # The program ends while the database cannot be used. The next start answers the
                 # call.
@@ -153,15 +151,24 @@ class ChatToolbox:
             if known is None:
                 raise
             raise CallInterrupted(known) from cancelled
-        ended = await self._end(
-            call, step, call_result, "failed" if call_result.outcome.is_error else "done"
-        )
+        # The client of a call from outside may hang up while the database cannot be written.
+        ended = await uncancelled(self._end(call, step, call_result))
         # The recorder observes computer actions itself; other calls have to be reported to it.
         if self._recording is not None and call.toolset is None:
             await self._recording.add_step(_note(ended))
         if self._recording is not None and (call.toolset is None or not picture):
             await self._illustrate(self._recording, step)
         return call_result
+
+    async def _begun(self, call: ToolCall) -> str:
+        """Write the step; if the caller is cancelled meanwhile, end it."""
+        beginning = asyncio.create_task(self._begin(call))
+        try:
+            return await uncancelled(beginning)
+        except asyncio.CancelledError:
+            if not beginning.cancelled() and beginning.exception() is None:
+                await uncancelled(self._end_stopped(call, beginning.result()))
+            raise
 
     async def _end_stopped(self, call: ToolCall, step: str) -> ToolResult | None:
         """End the step of an interrupted call; return its result if it is known."""
@@ -306,7 +313,7 @@ class ChatToolbox:
         return view.id
 
     async def _end(
-        self, call: ToolCall, step_id: str, call_result: CallResult, status: str
+        self, call: ToolCall, step_id: str, call_result: CallResult, status: str = "done"
     ) -> StepView:
         pictures = [b.file_id for b in call_result.result.content if isinstance(b, Image)]
         final = call_result.final_arguments
@@ -314,7 +321,7 @@ class ChatToolbox:
         async def work(session: AsyncSession) -> StepView:
             now = self._repository.now()
             ended = steps.StepEnd(
-                status,
+                "failed" if status == "done" and call_result.outcome.is_error else status,
                 result_to_json(call_result.result),
                 now,
                 call_result.outcome.error,

@@ -22,6 +22,7 @@ from tests.tools.agents.chats.fakes import (
     FakeMachines,
     OpenChats,
     ScriptedModel,
+    StuckTool,
     act,
     call,
     open_chats,
@@ -104,6 +105,50 @@ def test_a_result_that_cannot_be_written_is_written_later_and_the_call_made_once
             assert tool.calls == 1
             assert [step.status for step in await p.chats.steps(chat.id)] == ["done"]
             assert "nterrupted" not in str(parent.prompts[-1].messages)
+
+    asyncio.run(scenario())
+
+
+def test_the_result_of_a_call_whose_client_has_left_is_written_later(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        lock = Lock(tmp_path)
+        tool = LockingTool(lock)
+        async with open_chats(tmp_path, tools=(tool,), timing=SHORT) as p:
+            caller = await p.caller()
+            calling = asyncio.create_task(p.chats.call_tool("locking", {}, caller, "one"))
+            await _paused(p, caller)
+            # As the route does when the client hangs up, and the server when it ends.
+            for _ in range(2):
+                calling.cancel()
+                await asyncio.sleep(0)
+            lock.release()
+            await asyncio.wait({calling})
+            assert calling.cancelled()
+            assert [step.status for step in await p.chats.steps(caller)] == ["done"]
+            assert await p.tool("locking", caller, "one") == {"done": 1}
+
+    asyncio.run(scenario())
+
+
+def test_a_call_whose_client_leaves_before_it_began_is_not_left_running(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        tool = StuckTool()
+        leaving: list[asyncio.Task[ToolOutcome]] = []
+
+        def now() -> float:
+            # The transaction that begins the step reads the clock.
+            if leaving:
+                leaving.pop().cancel()
+            return 1_800_000_000.0
+
+        async with open_chats(tmp_path, tools=(tool,), now=now) as p:
+            caller = await p.caller()
+            calling = asyncio.create_task(p.chats.call_tool("stuck", {}, caller, "one"))
+            leaving.append(calling)
+            await asyncio.wait({calling})
+            assert calling.cancelled()
+            assert [step.status for step in await p.chats.steps(caller)] == ["interrupted"]
+            assert tool.calls == 0
 
     asyncio.run(scenario())
 
