@@ -20,8 +20,13 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 _PREFIX = "/api/v0/desktop/"
-GUARDED = ("screenshot", "action", "actions", "windows", "clipboard")
-"""First segments of the routes whose calls read the display or act on it."""
+GUARDED = (
+    *("screenshot", "action", "actions", "windows", "clipboard"),
+    *("accessibility", "applications", "launch", "open"),
+)
+"""First segments of the routes whose calls need the display, or applications that wait for it."""
+GUARDED_PATHS = ("recording/start",)
+"""Further such routes. The end of a recording waits: what is recorded would seem lost."""
 _RETRY_AFTER = b"1"
 
 
@@ -36,13 +41,16 @@ class HangTimeouts:
 
 
 class ProbedServer(Protocol):
-    """An X server that also serves RFB. Both methods block."""
+    """An X server. Both methods block."""
 
     def x_responds(self, timeout: float) -> bool:
         """Return True if X answers a new client in time."""
 
     def rfb_responds(self, timeout: float) -> bool:
-        """Return True if RFB answers in time, as it does while an application grabs the server."""
+        """Return True if RFB answers in time, as it does while an application grabs the server.
+
+        A server without RFB responds unless its process is stopped.
+        """
 
 
 class HangGuard:
@@ -147,4 +155,7 @@ async def _run(app: App, scope: MutableMapping[str, Any], receive: Receive, send
 
 
 def _guarded(path: str) -> bool:
-    return path.startswith(_PREFIX) and path.removeprefix(_PREFIX).split("/")[0] in GUARDED
+    if not path.startswith(_PREFIX):
+        return False
+    route = path.removeprefix(_PREFIX)
+    return route in GUARDED_PATHS or route.split("/")[0] in GUARDED

@@ -30,6 +30,8 @@ _FAMILY_WILD = 65535
 # ProtocolVersion message: "RFB 003.008\n" (RFC 6143, 7.1.1).
 _RFB_BANNER_BYTES = 12
 _STARTING_SECONDS = 10.0
+_STOPPED_SECONDS = 0.05
+"""Interval of reading whether a stopped server continues."""
 
 
 class XServer:
@@ -165,11 +167,12 @@ class XServer:
         return True
 
     def rfb_responds(self, timeout: float) -> bool:
-        """Return True if RFB answers in time, or if the server has none."""
+        """Return True if RFB answers in time; without RFB, unless the process stays stopped."""
+        deadline = time.monotonic() + timeout
         if not self.has_live_view:
-            return True
+            return not self._stays_stopped(deadline)
         try:
-            _read_rfb_version(self.rfb_socket, time.monotonic() + timeout)
+            _read_rfb_version(self.rfb_socket, deadline)
         except OSError:
             return False
         return True
@@ -188,6 +191,14 @@ class XServer:
             _clear_lock(self._number, (os.geteuid(),))
             _clear_socket(_SOCKETS / f"X{self._number}", (os.geteuid(),))
         self.rfb_socket.unlink(missing_ok=True)
+
+    def _stays_stopped(self, deadline: float) -> bool:
+        # waitid(2) reports SIGCONT to one waiter only, and the spawner may be that one.
+        while self.pid is not None and _is_stopped(self.pid):
+            if time.monotonic() >= deadline:
+                return True
+            time.sleep(_STOPPED_SECONDS)
+        return False
 
     def _command(self, number_pipe: int) -> list[str]:
         width, height = self.size
@@ -296,6 +307,15 @@ def _alive(pid: int) -> bool:
         # The process exists, but belongs to another user (kill(2)).
         pass
     return True
+
+
+def _is_stopped(pid: int) -> bool:
+    """Return True if a process is stopped by a signal or a debugger (proc(5), stat)."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state in ("T", "t")
 
 
 def _make_socket_directory() -> None:

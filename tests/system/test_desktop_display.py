@@ -103,6 +103,13 @@ def test_a_server_without_a_live_view_will_do(tmp_path: Path) -> None:
     ):
         assert not server.rfb_socket.exists()
         assert server.rfb_responds(PATIENCE)
+        pid = server.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        assert not server.x_responds(0.01)
+        assert not server.rfb_responds(0.01)
+        os.kill(pid, signal.SIGCONT)
+        assert server.rfb_responds(PATIENCE)
         with (
             Framebuffer(server.display, server.xauthority) as screen,
             XTestInput(server.display, server.xauthority) as input_device,

@@ -76,6 +76,7 @@ def test_calls_are_answered_while_the_x_server_is_stopped(desktop: Service) -> N
     call = {"Deskhand-Tool-Call-Id": str(uuid4())}
     move = {"action": "mouse_move", "coordinate": [5, 5]}
     wait = {"action": "wait", "duration": 1.5}
+    recording = {"recording_id": str(uuid4())}
     with ThreadPoolExecutor() as threads:
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -84,17 +85,20 @@ def test_calls_are_answered_while_the_x_server_is_stopped(desktop: Service) -> N
                 for path in ("screenshot", "windows", "clipboard")
             ]
             post = desktop.http.post
+            sent.append(threads.submit(post, f"{STATUS}/recording/start", json=recording))
             sent.append(threads.submit(post, f"{STATUS}/action", json=move, headers=call))
             answers = [answer.result() for answer in sent]
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         finally:
             os.kill(pid, signal.SIGCONT)
-    assert [answer.status_code for answer in answers] == [503] * 4, [a.text for a in answers]
+    assert [answer.status_code for answer in answers] == [503] * 5, [a.text for a in answers]
     assert {answer.headers["retry-after"] for answer in answers} == {"1"}
     # The calls were answered before the server was replaced.
     assert state == "T"
     repeated = desktop.http.post(f"{STATUS}/action", json=move, headers=call)
     assert repeated.json()["code"] == "outcome_unknown", repeated.text
+    desktop.post(f"{STATUS}/recording/start", recording)
+    desktop.post(f"{STATUS}/recording/stop", recording)
     assert desktop.act(**wait)["instance_id"]
     assert desktop.get(STATUS)["xserver"]["pid"] == pid
 

@@ -86,6 +86,24 @@ def test_a_call_is_answered_while_the_server_answers_nobody() -> None:
     run(scenario)
 
 
+@pytest.mark.parametrize(
+    "route",
+    [
+        *("action", "actions", "windows", "windows/focus", "clipboard", "accessibility"),
+        *("applications", "launch", "open", "recording/start"),
+    ],
+)
+def test_every_route_that_needs_the_display_is_guarded(route: str) -> None:
+    async def scenario() -> None:
+        app = App()
+        app.released.set()
+        guard = HangGuard(app, lambda: Server(x=False, rfb=False), HangTimeouts(0.0, 0.0))
+        assert (await answered(guard, f"/api/v0/desktop/{route}"))[0]["status"] == 503
+        await guard.close()
+
+    run(scenario)
+
+
 @pytest.mark.parametrize(("x", "rfb"), [(True, False), (False, True)])
 def test_a_call_goes_on_while_the_server_answers_or_is_grabbed(x: bool, rfb: bool) -> None:
     async def scenario() -> None:
@@ -103,7 +121,13 @@ def test_a_call_goes_on_while_the_server_answers_or_is_grabbed(x: bool, rfb: boo
 
 @pytest.mark.parametrize(
     ("path", "kind"),
-    [("/api/v0/desktop/events", "http"), ("/api/v0/desktop", "http"), (SCREENSHOT, "websocket")],
+    [
+        ("/api/v0/desktop/events", "http"),
+        ("/api/v0/desktop", "http"),
+        ("/api/v0/desktop/recording/stop", "http"),
+        ("/api/v0/read-file", "http"),
+        (SCREENSHOT, "websocket"),
+    ],
 )
 def test_other_requests_are_not_guarded(path: str, kind: str) -> None:
     async def scenario() -> None:
