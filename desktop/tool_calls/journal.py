@@ -33,6 +33,9 @@ LONGEST_LINE = 65_536
 """Characters; a longer answer of a detached call is forgotten with the service."""
 # An action takes two lines at most, and one after compaction.
 _LONGEST_FILE = 8 * KEPT_COUNT
+LEAST_GROWTH = 1 << 20
+"""Bytes by which the file of detached calls grows at least before it is compacted. It grows by its
+compacted size otherwise, so that the work of compaction stays in proportion to what is written."""
 _BEGAN, _ENDED = "began", "ended"
 
 
@@ -63,11 +66,11 @@ class Journal:
         self._file = file
         self._wall = wall
         self._detached = detached
-        self._entries: dict[Key, _Entry] = {}
+        self._entries = self._read()
         self._lines = 0
-        for line in self._read():
-            self._restore(line)
-        self._compact()
+        self._room = 0
+        """Bytes by which the file of detached calls may still grow before it is compacted."""
+        self._compact(self._entries)
 
     def earlier(self, key: Key, digest: str | None = None) -> Answer | None:
         """Return the recorded answer; None if the call is not known.
@@ -101,10 +104,10 @@ class Journal:
 
     def _record(self, key: Key, entry: _Entry) -> None:
         if not self._detached:
-            self._remember(key, entry)
+            self._remember(self._entries, key, entry)
             # The compacted file contains the new entry already.
             if self._lines >= _LONGEST_FILE:
-                self._compact()
+                self._compact(self._entries)
                 return
         if self._file is None:
             return
@@ -112,6 +115,7 @@ class Journal:
         if self._detached and len(text) > LONGEST_LINE:
             return
         self._lines += 1
+        self._room -= len(text)
         try:
             # Opened for each line, as closing flushes it: a begin must be in the file before its
             # effect.
@@ -119,20 +123,30 @@ class Journal:
                 file.write(text + "\n")
         except OSError as error:
             logger.warning("a tool call is not kept: %s", error)
+        if self._detached and self._room < 0:
+            # Only the file has this service's own calls.
+            self._compact(self._read())
 
-    def _remember(self, key: Key, entry: _Entry) -> None:
+    def _remember(self, entries: dict[Key, _Entry], key: Key, entry: _Entry) -> None:
         if entry.answer is not None:
-            self._entries[key] = entry
+            entries[key] = entry
             return
         # The dict is in the order of the begins, so expired entries are in front.
-        self._entries.pop(key, None)
-        self._entries[key] = entry
-        drop_old(self._entries, entry.at - KEPT_SECONDS)
+        entries.pop(key, None)
+        entries[key] = entry
+        drop_old(entries, entry.at - KEPT_SECONDS)
 
     def _expired(self, at: float) -> bool:
         return self._wall() - at > KEPT_SECONDS
 
-    def _read(self) -> Iterator[Any]:
+    def _read(self) -> dict[Key, _Entry]:
+        """Return the calls that the file has, without expired ones."""
+        entries: dict[Key, _Entry] = {}
+        for line in self._read_lines():
+            self._restore(entries, line)
+        return entries
+
+    def _read_lines(self) -> Iterator[Any]:
         try:
             lines = self._file.read_text(errors="replace").splitlines() if self._file else []
         except OSError:
@@ -144,7 +158,7 @@ class Journal:
                 # The last line is cut off if its writer was killed.
                 continue
 
-    def _restore(self, line: Any) -> None:
+    def _restore(self, entries: dict[Key, _Entry], line: Any) -> None:
         match line:
             case [_, chat, call, digest, at, generation, status, body]:
                 entry = _Entry(digest, at, (status, body), generation)
@@ -157,19 +171,20 @@ class Journal:
             # Without its begin an answer has no digest, so repetitions could not be compared with
             # it.
             case {"chat": chat, "call": call, "answer": [status, body], "at": at}:
-                if (chat, call) not in self._entries:
+                if (chat, call) not in entries:
                     return
-                entry = replace(self._entries[chat, call], answer=(status, body))
+                entry = replace(entries[chat, call], answer=(status, body))
             case _:
                 return
         if not self._expired(at):
-            self._remember((chat, call), entry)
+            self._remember(entries, (chat, call), entry)
 
-    def _compact(self) -> None:
+    def _compact(self, entries: dict[Key, _Entry]) -> None:
         if self._file is None:
             return
-        lines = [json.dumps(line) + "\n" for line in self._all_lines()]
+        lines = [json.dumps(line) + "\n" for line in self._all_lines(entries)]
         self._lines = len(lines)
+        self._room = max(LEAST_GROWTH, sum(map(len, lines)))
         # A service that is killed while it writes leaves the old file, not half of a new one.
         partial = self._file.with_name(self._file.name + ".part")
         try:
@@ -179,8 +194,8 @@ class Journal:
         except OSError as error:
             logger.warning("tool calls are not kept: %s", error)
 
-    def _all_lines(self) -> Iterator[Any]:
-        for key, entry in self._entries.items():
+    def _all_lines(self, entries: dict[Key, _Entry]) -> Iterator[Any]:
+        for key, entry in entries.items():
             if self._detached and entry.answer is not None:
                 yield self._line(key, replace(entry, answer=None))
             yield self._line(key, entry)

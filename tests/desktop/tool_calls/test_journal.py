@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.desktop.tool_calls.errors import CallRefused
-from deskhand.desktop.tool_calls.journal import LONGEST_LINE, Answer, Journal
+from deskhand.desktop.tool_calls.journal import LEAST_GROWTH, LONGEST_LINE, Answer, Journal
 from deskhand.desktop.tool_calls.table import KEPT_COUNT, KEPT_SECONDS
 
 NOW = 1_800_000_000.0
@@ -103,6 +103,29 @@ def test_the_file_of_actions_is_compacted_while_it_grows(tmp_path: Path) -> None
         journal.ended(("chat", str(number)), "d", ANSWER)
     assert len(lines(file)) < 8000
     assert Journal(file).earlier(("chat", "4199"), "d") == ANSWER
+
+
+def test_the_file_of_detached_calls_is_compacted_by_its_size_while_it_grows(
+    tmp_path: Path,
+) -> None:
+    file, wall = tmp_path / "calls.jsonl", Wall()
+    journal = Journal(file, wall, detached=True)
+    answer: Answer = (200, {"output": "x" * 20_000})
+    largest = 0
+    for number in range(150):
+        wall.now += KEPT_SECONDS / 20
+        journal.began(("chat", f"{number}"), "d")
+        journal.ended(("chat", f"{number}"), "d", answer)
+        largest = max(largest, file.stat().st_size)
+    journal.began(("chat", "open"), "d")
+    # What the file still needs is 0.4 MB, and what was written 3 MB.
+    assert largest < 2.2 * LEAST_GROWTH
+    # The calls of this service are in the table, and not in the memory of the journal.
+    assert journal.earlier(("chat", "149"), "d") is None
+    after = Journal(file, wall, detached=True)
+    assert after.earlier(("chat", "149"), "d") == after.earlier(("chat", "131"), "d") == answer
+    assert after.earlier(("chat", "0"), "d") is None
+    assert refused(after, key=("chat", "open")).code == "outcome_unknown"
 
 
 @pytest.mark.parametrize(
