@@ -355,5 +355,6 @@ class Desktop:
     async def write_file(self, path: str, content: bytes | str) -> None:
         """Replace a file on the desktop atomically."""
         data = content.encode() if isinstance(content, str) else content
-        params = {"path": path}
-        await self._transport.request("POST", "/write-file", params=params, content=data)
+        headers = await self._transport.instance_headers()
+        more = {"params": {"path": path}, "content": data, "headers": headers}
+        await self._transport.request("POST", "/write-file", **more)

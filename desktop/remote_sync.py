@@ -360,5 +360,6 @@ class Desktop:
     def write_file(self, path: str, content: bytes | str) -> None:
         """Replace a file on the desktop atomically."""
         data = content.encode() if isinstance(content, str) else content
-        params = {"path": path}
-        self._transport.request("POST", "/write-file", params=params, content=data)
+        headers = self._transport.instance_headers()
+        more = {"params": {"path": path}, "content": data, "headers": headers}
+        self._transport.request("POST", "/write-file", **more)

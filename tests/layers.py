@@ -31,7 +31,7 @@ desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/
 desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input desktop/windows
   desktop/x11
 desktop/events: vncbridge/http
-desktop/files: desktop/files/editing vncbridge/http
+desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
 desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
 desktop/lease: desktop/actions desktop/events vncbridge vncbridge/http

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from deskhand.desktop.tool_calls.schema import CALL_HEADERS
+
 from .search_query import LONGEST_PATTERN, MOST, MOST_GLOBS, USUAL_LIMIT
 
 Json = dict[str, Any]
@@ -98,6 +100,7 @@ WRITE: Json = {
         *_query(["path"], {"path": _PATH})["parameters"],
         {"name": "If-Match", "in": "header", "schema": _said(_TEXT, _HASHES)},
         {"name": "If-None-Match", "in": "header", "schema": _said(_TEXT, _HASHES)},
+        *CALL_HEADERS,
     ],
 }
 _EDIT: Json = {
@@ -123,3 +126,5 @@ EDIT = _body(
         "include_diff": _FLAG,
     },
 )
+EDIT["parameters"] = CALL_HEADERS
+EDIT["parameters"] = CALL_HEADERS

@@ -224,14 +224,18 @@ def _add_streams(routes: APIRouter, registry: Registry, streams: EventStreams) -
         return EventStreamResponse(streams, events)
 
 
-def once(registry: Registry) -> Callable[..., Coroutine[Any, Any, Answer]]:
-    """Return the function by which other routers execute a tool call's change once."""
+def once(registry: Registry, instance: str = "") -> Callable[..., Coroutine[Any, Any, Answer]]:
+    """Return the function by which other routers execute a tool call's change once.
+
+    ``instance`` is that of the service: calls that were first sent to another one are refused.
+    """
 
     async def run(
         headers: Mapping[str, str], digest: str, act: Callable[[], Coroutine[Any, Any, Answer]]
     ) -> Answer:
         try:
             call = identity_of(headers, chat_of(headers))
+            registry.once.check_instance(call, instance_of(headers), instance)
             if call is None:
                 return await act()
             return (await registry.once.run(call, digest, lambda p: _recorded(p, act)))[0]

@@ -144,7 +144,7 @@ def _files(
     noted = {} if git is None else {"touched": touched(git.paths.note)}
     return files_router(
         screen.home,
-        once=once(parts.registry),
+        once=once(parts.registry, common.context.instance),
         roots=Roots.of(common.context.settings.file_roots),
         watches=common.watches,
         **noted,

@@ -56,6 +56,7 @@ def test_calls_are_not_executed_again_by_the_next_service_on_the_folder(
         for route, body in ((START, command), (ACTION, move)):
             status, refused = sent(second, route, body, elsewhere, "lost")
             assert (status, refused.get("code")) == (409, "outcome_unknown"), route
+        assert not changed_files(second, effects, elsewhere)
     assert effects.read_text() == "done\n"
 
 
@@ -64,3 +65,16 @@ def sent(to: Service, route: str, body: Json, chat: Json, call: str) -> tuple[in
     headers = {**chat, "Deskhand-Tool-Call-Id": call}
     response = to.http.post(route, json=body, headers=headers)
     return response.status_code, response.json()
+
+
+def changed_files(to: Service, file: Path, headers: Json) -> list[int]:
+    """Send both changes of a file as calls; return the statuses of those that were executed."""
+    edit = {"files": [{"path": str(file), "edits": [{"old_text": "done", "new_text": "lost"}]}]}
+    headers = {**headers, "Deskhand-Tool-Call-Id": "change"}
+    where = {"path": str(file)}
+    answers = [
+        to.http.post("/api/v0/write-file", params=where, content=b"lost", headers=headers),
+        to.http.post("/api/v0/edit-files", json=edit, headers=headers),
+    ]
+    assert all(a.is_success or a.json().get("code") == "outcome_unknown" for a in answers)
+    return [answer.status_code for answer in answers if answer.is_success]
