@@ -32,6 +32,8 @@ FONTS = {"DejaVu": "fonts-dejavu-core", "WenQuanYi": "fonts-wqy-zenhei",
          "Noto Color Emoji": "fonts-noto-color-emoji"}  # fmt: skip
 NOBODY = 65534
 """Number of the user nobody, which has no rights."""
+LEAST_FREE = 1 << 30
+"""Bytes below which no recording starts (``free_to_start`` of the recording settings)."""
 LIBRARIES = ("av", "numpy", "PIL", "xcffib", "anthropic", "sqlalchemy", "websockets")
 
 
@@ -159,11 +161,14 @@ def _data(settings: Settings) -> Finding:
     except BadDataDir as error:
         return Finding("data directory", "fail", f"{error.path}: {error.reason}",
                        "give another with --data-dir")  # fmt: skip
-    free = shutil.disk_usage(settings.data_dir).free
-    detail = f"{settings.data_dir}, {free / 1e9:.1f} GB free"
-    # A recording starts only with 1 GiB free (``free_to_start`` of the recording settings).
-    if free < 1e9:
-        return Finding("data directory", "warn", detail, "below 1 GB no recording starts")
+    return room_finding(settings.data_dir, shutil.disk_usage(settings.data_dir).free)
+
+
+def room_finding(folder: Path, free: int) -> Finding:
+    """Return the finding about the free bytes of the disk that holds a data directory."""
+    detail = f"{folder}, {free / LEAST_FREE:.1f} GiB free"
+    if free < LEAST_FREE:
+        return Finding("data directory", "warn", detail, "below 1 GiB no recording starts")
     return Finding("data directory", "ok", detail)
 
 
