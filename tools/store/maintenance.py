@@ -4,16 +4,17 @@ import asyncio
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from . import files
+from . import files, messages
 from .database import Store
 from .errors import UnknownRow
 from .file_store import FileStore
-from .retention import Kept, RetentionLimits, Room, expired
+from .retention import HISTORY_PICTURES, Kept, RetentionLimits, Room, expired
 from .upload_queue import UploadQueue
 
 
@@ -51,7 +52,16 @@ class StorageMaintenance:
         """Remove the files that exceed the limits; return them."""
         room = await asyncio.to_thread(self._room, self._folder)
         known = await self._store.read(files.kept)
-        gone = expired(known, self._now(), room, self._limits)
+        now = self._now()
+        gone = expired(known, now, room, self._limits)
+        thinned = {kept.chat_id for kept in gone if kept.kind == "step" and kept.chat_id}
+        if thinned:
+            # Histories are long to read, and few chats have so many pictures.
+            needed = await self._store.read(
+                lambda session: messages.newest_pictures(session, thinned, HISTORY_PICTURES)
+            )
+            known = [replace(kept, in_history=kept.id in needed) for kept in known]
+            gone = expired(known, now, room, self._limits)
         await self._remove(gone)
         return gone
 

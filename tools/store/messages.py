@@ -4,12 +4,19 @@ A message with a position is part of the history. One without waits in the queue
 and gets a position when a turn takes it.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.conversation.conversation import Message, message_from_json, message_to_json
+from deskhand.tools.conversation.conversation import (
+    Image,
+    Message,
+    ToolResult,
+    message_from_json,
+    message_to_json,
+)
 from deskhand.tools.conversation.views import MessageView
 
 from . import schema
@@ -69,6 +76,23 @@ async def promote(session: AsyncSession, chat_id: str) -> bool:
     head.position = await _next_position(session, chat_id)
     await session.flush()
     return True
+
+
+async def newest_pictures(
+    session: AsyncSession, chat_ids: Collection[str], most: int
+) -> frozenset[str]:
+    """Return the file ids of the newest pictures in the history of each chat, ``most`` of each."""
+    found: set[str] = set()
+    for chat_id in chat_ids:
+        shown = [
+            block.file_id
+            for message in await history(session, chat_id)
+            for outer in message.content
+            for block in (outer.content if isinstance(outer, ToolResult) else (outer,))
+            if isinstance(block, Image)
+        ]
+        found.update(shown[-most:])
+    return frozenset(found)
 
 
 async def views(session: AsyncSession, chat_id: str) -> tuple[MessageView, ...]:

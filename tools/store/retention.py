@@ -7,7 +7,8 @@ Times are seconds since 1970, sizes bytes. Three rules, none of which removes a 
   as no person may have seen it yet.
 - Attachments: the oldest of a chat that lists too many.
 - Pictures of steps: every second one of a chat that has too many, and again, until they fit. A run
-  then still shows its whole course, with fewer pictures.
+  then still shows its whole course, with fewer pictures. Those stay that the next request to the
+  chat's model contains: some models refuse a history that has changed.
 """
 
 from collections import Counter
@@ -15,6 +16,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 DAY = 86_400.0
+
+HISTORY_PICTURES = 600
+"""Newest pictures of a chat's messages that are never removed. No provider accepts more in one
+request, and their total size is limited there to a fraction of ``RetentionLimits.step_bytes``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +52,8 @@ class Kept:
     chat_id: str | None
     """The chat that lists the file, or whose step it shows."""
     pinned: bool = False
+    in_history: bool = False
+    """True if the next request to the chat's model may contain the picture."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +112,11 @@ def _steps(pictures: list[Kept], most: int) -> list[Kept]:
     """Return the pictures to remove so that those of each chat fit into ``most`` bytes."""
     gone: list[Kept] = []
     for chat_id in {kept.chat_id for kept in pictures}:
-        left = [kept for kept in pictures if kept.chat_id == chat_id and not kept.pinned]
+        counted = [kept for kept in pictures if kept.chat_id == chat_id and not kept.pinned]
+        left = [kept for kept in counted if not kept.in_history]
+        needed = sum(kept.size for kept in counted if kept.in_history)
         # One picture stays in any case: the first one, as ``[::2]`` keeps it.
-        while len(left) > 1 and sum(kept.size for kept in left) > most:
+        while len(left) > 1 and needed + sum(kept.size for kept in left) > most:
             gone += left[1::2]
             left = left[::2]
     return gone

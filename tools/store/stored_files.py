@@ -77,7 +77,12 @@ class StoredFiles:
         await asyncio.to_thread(self._disk.sweep)
 
     async def load(self, file_id: str) -> bytes:
-        """Return the bytes of a file."""
+        """Return the bytes of a file.
+
+        Raises:
+            FileNotFoundError: If the bytes were removed.
+            BucketUnavailable: If the bucket does not answer.
+        """
         try:
             # No check whether the file is here: the upload queue may remove it between a check and
             # the read.
@@ -85,7 +90,10 @@ class StoredFiles:
         except FileNotFoundError:
             if self._upload_queue is None:
                 raise
+        try:
             return await self._upload_queue.load(file_id)
+        except BytesMissing as error:
+            raise FileNotFoundError(error.name) from error
 
     async def save(self, data: bytes, facts: FileFacts) -> FileView:
         """Store bytes as a new file."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.store import chats, files
+from deskhand.tools.conversation.conversation import Image, Message, Text, ToolResult
+from deskhand.tools.store import chats, files, messages
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.files import FileFacts
@@ -24,14 +25,14 @@ WIDE = Room(10**12, 10**12)
 class Shelf:
     """A library whose day the test decides."""
 
-    def __init__(self, store: Store, folder: Path) -> None:
+    def __init__(self, store: Store, folder: Path, limits: RetentionLimits) -> None:
         self.now = 1_000_000_000.0
         self.room = WIDE
         self.store = store
         self.folder = folder
         self.files = StoredFiles(store, FileStore(folder), lambda: self.now)
         self.library = StorageMaintenance(
-            store, folder, lambda: self.now, RetentionLimits(), lambda _: self.room
+            store, folder, lambda: self.now, limits, lambda _: self.room
         )
 
     async def put(self, kind: str, name: str = "x", **details: object) -> str:
@@ -44,13 +45,13 @@ class Shelf:
 
 
 @asynccontextmanager
-async def shelf(folder: Path) -> AsyncIterator[Shelf]:
+async def shelf(folder: Path, limits: RetentionLimits | None = None) -> AsyncIterator[Shelf]:
     async def add(session: AsyncSession) -> None:
         session.add_all([chat_row("a"), chat_row("b")])
 
     async with await Store.open(folder / "deskhand.db") as store, asyncio.timeout(20):
         await store.write(add)
-        yield Shelf(store, folder / "files")
+        yield Shelf(store, folder / "files", limits or RetentionLimits())
 
 
 def test_old_recordings_go_with_their_bytes(tmp_path: Path) -> None:
@@ -77,6 +78,21 @@ def test_a_full_disk_costs_the_oldest_recordings(tmp_path: Path) -> None:
             s.room = Room(free=97, whole=1000)
             assert [kept.id for kept in await s.library.enforce_limits()] == [first]
             assert await s.names() == {second}
+
+    asyncio.run(scenario())
+
+
+def test_pictures_that_the_model_is_sent_again_stay(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with shelf(tmp_path, RetentionLimits(step_bytes=12)) as s:
+            made = [await s.put("step") for _ in range(6)]
+            shown = ToolResult("call", (Text("Done."), Image(made[1], "image/png", 9, 9)))
+            told = Message("user", (shown, Image(made[3], "image/png", 9, 9)))
+            await s.store.write(lambda db: messages.append(db, "b", told, s.now))
+            assert {kept.id for kept in await s.library.enforce_limits()} == {
+                *(made[2], made[4], made[5])
+            }
+            assert await s.names() == {made[0], made[1], made[3]}
 
     asyncio.run(scenario())
 

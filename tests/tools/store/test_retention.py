@@ -16,8 +16,9 @@ def kept(
     size: int = 1000,
     chat: str | None = None,
     pinned: bool = False,
+    in_history: bool = False,
 ) -> Kept:
-    return Kept(str(name), kind, size, NOW - days * DAY + name, chat, pinned)
+    return Kept(str(name), kind, size, NOW - days * DAY + name, chat, pinned, in_history)
 
 
 def gone(files: list[Kept], room: Room = WIDE, limits: RetentionLimits = LIMITS) -> list[str]:
@@ -66,6 +67,14 @@ def test_pictures_of_steps_are_thinned_evenly() -> None:
     assert gone([kept(1, "step", chat="a", size=10**9)]) == []
 
 
+def test_pictures_that_the_next_request_contains_stay() -> None:
+    files = [
+        kept(i, "step", chat="a", size=100_000_000, in_history=i in (1, 4, 7)) for i in range(8)
+    ]
+    assert gone(files) == ["2", "3", "5", "6"]
+    assert gone([kept(1, "step", chat="a", size=10**9, in_history=True)] * 2) == []
+
+
 @settings(max_examples=50)
 @given(
     st.lists(
@@ -77,6 +86,7 @@ def test_pictures_of_steps_are_thinned_evenly() -> None:
             st.floats(0, NOW),
             st.sampled_from(["a", "b", None]),
             st.booleans(),
+            st.booleans(),
         ),
         max_size=30,
         unique_by=lambda file: file.id,
@@ -87,6 +97,7 @@ def test_what_is_left_keeps_the_limits_and_what_is_pinned(files: list[Kept], fre
     room = Room(free, 10**10)
     removed = expired(files, NOW, room, LIMITS)
     assert not any(file.pinned or file.kind == "other" for file in removed)
+    assert not any(file.in_history for file in removed if file.kind == "step")
     assert len(set(removed)) == len(removed)
     left = [file for file in files if file not in removed and not file.pinned]
     for chat in ("a", "b", None):

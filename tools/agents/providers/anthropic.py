@@ -44,6 +44,11 @@ ADVICE = {
     404: "Check the model's name.",
 }
 
+PICTURE_REMOVED = (
+    "A picture of this chat's history was removed, and the model may accept no changed history. "
+    "Start a new chat."
+)
+
 
 @dataclass(frozen=True)
 class RetryPolicy:
@@ -117,12 +122,18 @@ class AnthropicModel:
         # Before the pictures are read: hundreds of them are tens of megabytes.
         limits.check_request(facts, pictures, 0)
         drop_block = self._drop_block and facts.binding_controls
-        body = wire.request(prompt, await self._load(prompt), drop_block=drop_block)
+        loaded = await self._load(prompt)
+        body = wire.request(prompt, loaded, drop_block=drop_block)
         limits.check_request(facts, pictures, await asyncio.to_thread(wire.size, body))
         failures = 0
         while True:
             try:
                 return await self._attempt(body, facts, on_text)
+            except ModelRefused as error:
+                if facts.bound and len(loaded) < len(wire.picture_ids(prompt.messages)):
+                    # The refusal is about a block of thinking, and would name no cause.
+                    raise ModelRefused(error.status, error.message, PICTURE_REMOVED) from error
+                raise
             except _Failure as failure:
                 failures += 1
                 if failures >= self._retry_policy.attempts:
@@ -134,8 +145,14 @@ class AnthropicModel:
                 await self._sleep(min(pause, self._retry_policy.longest_pause))
 
     async def _load(self, prompt: Prompt) -> dict[str, bytes]:
-        ids = wire.picture_ids(prompt.messages)
-        return {file_id: await self._pictures.load(file_id) for file_id in ids}
+        """Return the pictures of a prompt, without those that a person has removed."""
+        found: dict[str, bytes] = {}
+        for file_id in wire.picture_ids(prompt.messages):
+            try:
+                found[file_id] = await self._pictures.load(file_id)
+            except FileNotFoundError:
+                log.warning("the picture %s of the history was removed", file_id)
+        return found
 
     async def _attempt(
         self, body: dict[str, Any], facts: ModelFacts, on_text: Callable[[str], None]

@@ -41,6 +41,8 @@ request is found in the cache and the end of this one is added to it."""
 def request(prompt: Prompt, pictures: Mapping[str, bytes], *, drop_block: bool = False) -> Json:
     """Return the body for ``prompt``; ``pictures`` holds the bytes of each file id in it.
 
+    A picture without bytes becomes a line of text.
+
     ``drop_block`` asks the provider to drop thinking blocks that do not fit their prefix, instead
     of refusing the request. It needs the header of :func:`headers`.
     """
@@ -184,6 +186,8 @@ def _text(text: str) -> Json:
 
 
 def _picture(picture: Image, pictures: Mapping[str, bytes]) -> Json:
+    if picture.file_id not in pictures:
+        return _text(f"[A picture that was removed: file {picture.file_id}]")
     data = base64.b64encode(pictures[picture.file_id]).decode("ascii")
     source = {"type": "base64", "media_type": picture.media_type, "data": data}
     return {"type": "image", "source": source}

@@ -71,7 +71,11 @@ class PictureBytes(Protocol):
     """Storage of the pictures of a conversation."""
 
     async def load(self, file_id: str) -> bytes:
-        """Return the bytes of a picture as it was stored."""
+        """Return the bytes of a picture as it was stored.
+
+        Raises:
+            FileNotFoundError: If it was removed.
+        """
 
 
 Role = Literal["parent", "child", "helper"]

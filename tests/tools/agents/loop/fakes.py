@@ -42,6 +42,8 @@ class MemoryPictures:
 
     async def load(self, file_id: str) -> bytes:
         self.loaded.append(file_id)
+        if file_id not in self.pictures:
+            raise FileNotFoundError(file_id)
         return self.pictures[file_id]
 
 

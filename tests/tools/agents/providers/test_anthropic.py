@@ -16,7 +16,7 @@ from deskhand.tools.agents.providers.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from deskhand.tools.agents.providers.model_table import UNKNOWN
+from deskhand.tools.agents.providers.model_table import UNKNOWN, model_facts
 from deskhand.tools.agents.providers.port import ModelReply, Prompt
 from deskhand.tools.agents.scripted.protocol import Measured
 from deskhand.tools.agents.scripted.script import read_script
@@ -99,6 +99,35 @@ def test_a_reply_has_its_text_calls_and_tokens() -> None:
             assert reply.usage.output_tokens > 0
             assert s.texts[-1] == "I click."
             assert s.texts[0] == "I cl"
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("model", "accepted"), [("claude-opus-4-8", True), ("claude-opus-5-5", True), ("test", False)]
+)
+def test_a_picture_that_was_removed_is_replaced_by_a_text(model: str, accepted: bool) -> None:
+    async def scenario() -> None:
+        # The server takes every model's thinking for bound to its prefix.
+        thought = {"think": "Hm."} if model_facts(model).bound else {}
+        script = read_script(model, {"steps": [{**thought, **CALLING}, {"say": "Seen."}]})
+        async with ScriptedModelServer([script]) as server:
+            s = Setting(server)
+            shot = Image("f1", "image/png", 1280, 720)
+            begin = (Message("user", (Text("Go."), shot)),)
+            first = await s.ask(*begin, model=model)
+            calls = [b for b in first.content if isinstance(b, ToolCall)]
+            answers = tuple(ToolResult(c.id, (Text("Done."),), toolset=c.toolset) for c in calls)
+            text = (*begin, Message("assistant", first.content), Message("user", answers))
+            s.pictures.pictures.clear()
+            if accepted:
+                assert (await s.ask(*text, model=model)).content == (Text("Seen."),)
+                assert server.log[-1].pictures == ()
+            else:
+                # It is bound to its prefix, and may not be asked to drop what does not fit.
+                with pytest.raises(ModelRefused, match="A picture of this chat's history was"):
+                    await s.ask(*text, model=model)
+            await s.model.close()
 
     run(scenario)
 
