@@ -90,6 +90,7 @@ def data_dir(tmp_path: Path, fault: str) -> Iterator[Path]:
 
 
 @pytest.mark.soak
+@pytest.mark.slow("an agent with its desktop; attempts to write are seconds apart")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_a_step_pauses_the_turn(tmp_path: Path, fault: str) -> None:
     with (
@@ -124,6 +125,7 @@ def test_a_fault_in_a_step_pauses_the_turn(tmp_path: Path, fault: str) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.slow("an agent with its desktop; an attempt waits 5 s for the lock")
 def test_a_lock_while_a_chat_is_queued_only_delays_it(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with (
@@ -161,6 +163,7 @@ def test_a_lock_of_30_seconds_does_not_end_an_agent(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.slow("two control planes, one after the other, and the 5 s of a lock")
 def test_a_control_plane_that_ends_while_its_database_is_locked(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with ExitStack() as stack:
