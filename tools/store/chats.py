@@ -173,7 +173,9 @@ async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatVie
     """Return the views of chats, in a fixed number of queries."""
     ids = [row.id for row in rows]
     # One query for each kind of row and not for each chat: a page may have 1,000 chats.
-    turns = await _turns(session, ids)
+    turns: dict[str, list[TurnRow]] = {}
+    for turn in await _turns(session, ids):
+        turns.setdefault(turn.chat_id, []).append(turn)
     steps = await _counts(session, StepRow.chat_id, ids)
     queued = await _counts(session, MessageRow.chat_id, ids, MessageRow.position.is_(None))
     children: dict[str, list[str]] = {}
@@ -186,7 +188,7 @@ async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatVie
         replace(
             _view(
                 row,
-                [t for t in turns if t.chat_id == row.id],
+                turns.get(row.id, ()),
                 steps.get(row.id, 0),
                 queued.get(row.id, 0),
                 tuple(children.get(row.id, ())),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from sqlalchemy import delete as delete_rows
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -16,6 +17,9 @@ from .retention import Kept
 from .schema import ChatFileRow, ChatRow, FileRow
 
 Json = dict[str, Any]
+
+AT_ONCE = 500
+"""Rows that one statement deletes; SQLite has a limit on the parameters of a statement."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,13 @@ async def delete(session: AsyncSession, file_id: str) -> None:
     if file is None:
         raise UnknownRow("file", file_id)
     await session.delete(file)
+
+
+async def delete_existing(session: AsyncSession, file_ids: Sequence[str]) -> None:
+    """Delete the rows of those of the files that exist."""
+    for start in range(0, len(file_ids), AT_ONCE):
+        some = file_ids[start : start + AT_ONCE]
+        await session.execute(delete_rows(FileRow).where(FileRow.id.in_(some)))
 
 
 def view(file: FileRow) -> FileView:

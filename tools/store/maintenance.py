@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +11,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from . import files, messages
 from .database import Store
-from .errors import UnknownRow
 from .file_store import FileStore
 from .retention import HISTORY_PICTURES, Kept, RetentionLimits, Room, expired
 from .upload_queue import UploadQueue
@@ -87,15 +85,11 @@ class StorageMaintenance:
         return Rebuilt(restored, len(lost))
 
     async def _remove(self, gone: list[Kept]) -> None:
-        async def forget(session: AsyncSession) -> None:
-            for kept in gone:
-                # A person may have deleted the file since the list was read.
-                with suppress(UnknownRow):
-                    await files.delete(session, kept.id)
-
         if gone:
-            # Rows before bytes, as in ``stored_files``: a row without bytes must not exist.
-            await self._store.write(forget)
+            # Rows before bytes, as in ``stored_files``: a row without bytes must not exist. A
+            # person may have deleted some since the list was read.
+            ids = [kept.id for kept in gone]
+            await self._store.write(lambda session: files.delete_existing(session, ids))
             # A request that has opened one of them can still read it to its end.
             await asyncio.to_thread(self._unlink, gone)
             if self._upload_queue is not None:
