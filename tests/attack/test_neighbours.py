@@ -1,0 +1,138 @@
+"""An agent searches for other desktops and for the control plane on its own desktop."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.system.services import PATIENCE, Service, service
+
+pytestmark = [
+    pytest.mark.attack,
+    pytest.mark.root,
+    pytest.mark.x11,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root separates desktops"),
+]
+
+
+class Neighbours(NamedTuple):
+    """A control plane with two desktops."""
+
+    plane: Service
+    one: str
+    other: str
+
+    def run(self, command: str) -> str:
+        """Run a command on the first desktop; return what it printed."""
+        tool = f"/api/v0/tools/execute?desktop={self.one}"
+        body = {"command": f"({command}) 2>&1"}
+        answer = self.plane.http.post(tool, json=body, timeout=PATIENCE * 2)
+        return str(answer.json()["result"].get("output", "")).strip()
+
+    def folder(self) -> Path:
+        """Return the directory of the first desktop."""
+        return Path(self.run("dirname $HOME"))
+
+
+@contextmanager
+def neighbours(folder: Path, namespaces: str) -> Iterator[Neighbours]:
+    arguments = ("up", "--data-dir", str(folder / "data"), "--listen", "127.0.0.1:0")
+    environment = {"DESKHAND_NAMESPACES": namespaces}
+    with service(folder / "errors.log", *arguments, environment=environment) as plane:
+        made = [str(plane.post("/api/v0/desktops", {})["id"]) for _ in range(2)]
+        yield Neighbours(plane, *made)
+
+
+@pytest.fixture(scope="module")
+def separated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neighbours]:
+    with neighbours(tmp_path_factory.mktemp("separated"), "on") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neighbours]:
+    with neighbours(tmp_path_factory.mktemp("together"), "off") as found:
+        yield found
+
+
+PROCESSES = "grep -lz DESKHAND /proc/[0-9]*/cmdline; ps -e -o user:20= | sort -u"
+LISTENING = "awk '$4 == \"00010000\"' /proc/net/unix | grep -o '@/tmp/.X11-unix/X[0-9]*'"
+"""Abstract names of X servers that accept connections (flag SO_ACCEPTCON)."""
+
+
+@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
+def test_only_its_own_processes_are_listed(separated: Neighbours, together: Neighbours) -> None:
+    own = separated.run("id -un")
+    assert set(separated.run("ps -e -o user:20=").split()) <= {own, "root"}
+    assert len(separated.run("ps -e -o user:20= | grep -c root").split()) == 1
+    assert "deskhand-" in together.run(f"ps -e -o user:20= | grep -v {together.run('id -un')}")
+
+
+@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
+def test_only_its_own_x_socket_exists(separated: Neighbours, together: Neighbours) -> None:
+    assert separated.run("ls /tmp/.X11-unix") == separated.run("echo X${DISPLAY#:}")
+    assert len(together.run("ls /tmp/.X11-unix").split()) >= 2
+
+
+@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
+def test_no_x_server_accepts_at_an_abstract_name(
+    separated: Neighbours, together: Neighbours
+) -> None:
+    own = separated.run("echo @/tmp/.X11-unix/X${DISPLAY#:}")
+    assert own not in separated.run(LISTENING).split()
+    assert together.run("echo @/tmp/.X11-unix/X${DISPLAY#:}") in together.run(LISTENING).split()
+
+
+def test_a_display_name_cannot_be_taken(separated: Neighbours) -> None:
+    name = separated.run("echo ${DISPLAY#:}")
+    script = f"import socket; socket.socket(1).bind('\\0/tmp/.X11-unix/X{name}')"
+    assert "Address already in use" in separated.run(f'/usr/bin/python3 -c "{script}"')
+
+
+def test_the_data_directory_does_not_exist(separated: Neighbours, together: Neighbours) -> None:
+    data = separated.plane.get("/api/v0/status")["data_dir"]
+    assert separated.run(f"test -e {data} || echo absent") == "absent"
+    data = together.plane.get("/api/v0/status")["data_dir"]
+    assert together.run(f"ls -d {Path(data).parents[2]}") != ""
+    assert Path(data).is_dir()
+
+
+@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
+def test_other_desktops_do_not_exist(separated: Neighbours, together: Neighbours) -> None:
+    root = separated.folder().parent
+    assert (root / separated.other).is_dir()
+    assert separated.run(f"test -e {root / separated.other} || echo absent") == "absent"
+    assert separated.run(f"ls {root} 2> /dev/null") == ""
+    root = together.folder().parent
+    assert together.run(f"test -e {root / together.other} && echo there") == "there"
+
+
+@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
+def test_nothing_but_its_own_places_can_be_written(
+    separated: Neighbours, together: Neighbours
+) -> None:
+    attempt = "touch /var/tmp/by-an-agent && rm /var/tmp/by-an-agent && echo written"
+    assert "Read-only file system" in separated.run(attempt)
+    assert together.run(attempt) == "written"
+    for place in ("/tmp", "/dev/shm", "$HOME", "$TMPDIR"):
+        assert separated.run(f"touch {place}/x && echo written") == "written", place
+
+
+@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
+def test_its_temporary_files_are_its_own(separated: Neighbours) -> None:
+    assert separated.run("stat -c %a /tmp") == "1777"
+    assert set(separated.run("stat -f -c %T /tmp /dev/shm").split()) == {"tmpfs"}
+
+
+@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
+def test_the_status_names_the_namespaces(separated: Neighbours, together: Neighbours) -> None:
+    for found, state, because in (
+        (separated, "on", None),
+        (together, "none", "DESKHAND_NAMESPACES is off"),
+    ):
+        status = found.plane.get(f"/api/v0/desktops/{found.one}/desktop")
+        entry = next(one for one in status["protections"] if one["name"] == "namespaces")
+        assert (entry["state"], entry["because"]) == (state, because)
