@@ -92,15 +92,36 @@ class Window:
 
     def event(self) -> Any:
         """Wait for the next event; ``MappingNotify``, which every client gets, is left out."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            event = self._connection.poll_for_event()
-            if event is None:
-                left = deadline - time.monotonic()
-                assert left > 0, "no event in time"
-                select.select([self._connection.get_file_descriptor()], [], [], left)
-            elif not isinstance(event, xcffib.xproto.MappingNotifyEvent):
-                return event
+        while isinstance(event := _next_event(self._connection), xcffib.xproto.MappingNotifyEvent):
+            pass
+        return event
+
+
+@contextmanager
+def mapping_window(server: XServer) -> Iterator[None]:
+    """Wait at the end of the block until a window was mapped (MapNotify) since its begin.
+
+    A program that reports it has started may have a window that the server has not mapped yet:
+    what is typed would go nowhere.
+    """
+    connection: Any = connect(server.display, server.xauthority)
+    root = connection.get_setup().roots[0].root
+    mask, events = xcffib.xproto.CW.EventMask, xcffib.xproto.EventMask.SubstructureNotify
+    connection.core.ChangeWindowAttributes(root, mask, [events])
+    connection.core.GetInputFocus().reply()
+    yield
+    while not isinstance(_next_event(connection), xcffib.xproto.MapNotifyEvent):
+        pass
+    connection.disconnect()
+
+
+def _next_event(connection: Any) -> Any:
+    deadline = time.monotonic() + PATIENCE
+    while (event := connection.poll_for_event()) is None:
+        left = deadline - time.monotonic()
+        assert left > 0, "no event in time"
+        select.select([connection.get_file_descriptor()], [], [], left)
+    return event
 
 
 def colour_at(frame: Frame, x: int, y: int) -> int:

@@ -23,7 +23,7 @@ from deskhand.desktop.input.events import (
 )
 from deskhand.desktop.input.keys import keysyms_of_text
 from deskhand.desktop.input.xtest import XTestInput
-from tests.system.displays import PATIENCE, Display, Window, display
+from tests.system.displays import PATIENCE, Display, Window, display, mapping_window
 from tests.system.services import until
 from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key
 
@@ -70,8 +70,9 @@ def terminal(running: Display) -> Iterator[Terminal]:
     )
     with input_on(running) as input_device:
         input_device.perform([PointerMotion(Point(200, 150))])
-        child = running.spawner.spawn(order)
-        ready.read_text()
+        with mapping_window(running.server):
+            child = running.spawner.spawn(order)
+            ready.read_text()
         yield Terminal(input_device, child, out)
 
 

@@ -24,7 +24,7 @@ from deskhand.recording.pipeline.clocks import SystemClock
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.ports import CapturedFrame, RecentDamage
 from deskhand.recording.settings import RecordingSettings
-from tests.system.displays import Display, Window, display, framebuffer
+from tests.system.displays import Display, Window, display, framebuffer, mapping_window
 from tests.system.services import until
 
 pytestmark = pytest.mark.x11
@@ -115,8 +115,10 @@ def xterm(running: Display, script: str, *options: str) -> None:
     ready = running.folder / "ready"
     os.mkfifo(ready)
     command = ("xterm", *options, "-geometry", "80x24+0+0", "-e", f"echo > {ready}; {script}")
-    running.spawner.spawn(ChildCommand(command, running.environment, running.folder / "logs/x.log"))
-    ready.read_text()
+    order = ChildCommand(command, running.environment, running.folder / "logs/x.log")
+    with mapping_window(running.server):
+        running.spawner.spawn(order)
+        ready.read_text()
 
 
 def test_typing_plays_at_real_speed(tmp_path: Path) -> None:
