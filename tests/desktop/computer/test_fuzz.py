@@ -5,14 +5,14 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from deskhand.desktop.actions.catalog import ACTIONS
 from deskhand.desktop.actions.fields import FIELDS
 from deskhand.desktop.actions.requests import action_request, batch_request, decode
 from deskhand.desktop.computer.outcomes import batch_json, outcome_json
-from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.errors import ForeignHost, InvalidAction
 from deskhand.desktop.input.events import (
     ButtonPress,
     ButtonRelease,
@@ -94,6 +94,7 @@ def held(events: list[InputEvent]) -> set[object]:
 
 @settings(derandomize=True, max_examples=120, deadline=None)
 @given(actions())
+@example({"action": "type", "text": "a", "hosts": ["example.com"]})
 def test_any_action_is_done_or_refused(body: dict[str, Any]) -> None:
     async def scenario() -> None:
         async with asyncio.timeout(20), fake_desktop() as d:
@@ -102,7 +103,12 @@ def test_any_action_is_done_or_refused(body: dict[str, Any]) -> None:
             except InvalidAction:
                 assert d.input.done == []
                 return
-            outcome = await d.computer.act(asked, CALLER)
+            try:
+                outcome = await d.computer.act(asked, CALLER)
+            except ForeignHost:
+                # A text for the pages of some hosts, and no page has the keyboard.
+                assert d.input.done == []
+                return
             assert json.dumps(outcome_json(outcome, "instance"))
             assert asked.name in LEFT_DOWN or not held(d.input.done)
 
