@@ -8,7 +8,9 @@ DesktopError
 │   └── HeldByChat      another chat
 ├── NotInControl        only the lease holder may do this (409)
 ├── ActionFailed        the action was begun and failed (500)
-│   └── ForeignHost     the page with the keyboard focus may not get this text (409)
+│   └── Withheld        a text for some fields only was not typed, or not all of it (409)
+│       ├── ForeignHost the page with the keyboard focus may not get it
+│       └── FocusMoved  the focus moved while it was typed
 ├── UnknownWindow       no such window (404)
 ├── NothingSuch         no such application or file (404)
 ├── ClipboardFailed     the selection owner does not answer, or changed (504)
@@ -123,7 +125,11 @@ class ActionFailed(DesktopError):
         return f"{self.message} {self.detail}".strip()
 
 
-class ForeignHost(ActionFailed):
+class Withheld(ActionFailed):
+    """A text is for some fields only, and was not typed, or not all of it."""
+
+
+class ForeignHost(Withheld):
     """A text may be typed into pages of some hosts only; nothing was typed."""
 
     status, code = 409, "foreign_host"
@@ -134,6 +140,19 @@ class ForeignHost(ActionFailed):
         super().__init__(
             "The text was not typed.",
             f"It is for pages of {only} only, and {found}: click the field there first.",
+        )
+
+
+class FocusMoved(Withheld):
+    """The focus moved while a text was typed that only one field may receive."""
+
+    status, code = 409, "focus_moved"
+
+    def __init__(self, typed: int, total: int) -> None:
+        super().__init__(
+            "focus moved",
+            f"The rest of the text was withheld after {typed} of {total} characters: "
+            "clear the field, click it and try again.",
         )
 
 

@@ -32,6 +32,7 @@ from jeepney.wrappers import DBusErrorResponse
 from deskhand.desktop.domains import belongs, host_of
 from deskhand.desktop.errors import ForeignHost, NoAccessibility
 
+from .admitted_field import AdmittedField, FieldState
 from .bus import (
     NAME,
     NONSENSE,
@@ -43,12 +44,18 @@ from .bus import (
     session_bus,
     widget_bus,
 )
+from .editable_text import fill
+from .editable_text import length as text_length
 from .password_fields import PasswordFocusHistory
 from .web_page import page_of, role_question
 
 _MASKED_ROLE = "password text"
 REPLY_SECONDS = 2.0
 """Time in which an application must answer GetRoleName."""
+
+EFFECT_SECONDS = 0.5
+"""Time in which a field must show what was typed into it."""
+EFFECT_PAUSE = 0.01
 
 _REGISTRY = DBusAddress("/org/a11y/atspi/registry", bus_name=REGISTRY, interface=REGISTRY)
 _EVENTS = ("object:state-changed:focused", "window:activate", "window:deactivate")
@@ -138,10 +145,11 @@ class FocusTracker:
             known = self._changed.wait_for(lambda: self._history.known, REPLY_SECONDS)
             return not known or self._history.password_between(start, end)
 
-    def check_host(self, hosts: Sequence[str]) -> None:
-        """Check that the page with the keyboard focus is of one of these hosts.
+    def admit(self, hosts: Sequence[str]) -> AdmittedField:
+        """Return the field with the keyboard focus, in a page of one of these hosts.
 
-        Blocks for `REPLY_SECONDS` seconds at most.
+        Without hosts any field is admitted, also one that is not known. Blocks for `REPLY_SECONDS`
+        seconds at most.
 
         Raises:
             ForeignHost: If it is of another host, or if no single page can be determined.
@@ -152,22 +160,55 @@ class FocusTracker:
                 widgets = self._history.widgets
             # The page is read without the lock: the query blocks, and the thread needs the lock
             # meanwhile.
-            host = self._host(widgets)
-            if belongs(host, hosts):
-                return
+            field = self._focused(widgets)
+            if not hosts or belongs(field.host, hosts):
+                return field
             with self._changed:
                 # The application may not have processed a click before this text yet.
                 left = deadline - self._clock()
                 if not self._changed.wait_for(lambda: widgets != self._history.widgets, left):  # noqa: B023
-                    raise ForeignHost(hosts, host)
+                    raise ForeignHost(hosts, field.host)
 
-    def _host(self, widgets: Sequence[Address]) -> str:
-        pages: list[str] = []
+    def state(self, field: AdmittedField, typed_from: int | None = None) -> FieldState:
+        """Return the state of an admitted field.
+
+        ``typed_from`` is its length before the keystrokes of a moment ago. Applications report a
+        changed focus with a delay, but in order: where the field has received the keystrokes, it
+        is known whether these have moved the focus. Blocks for `EFFECT_SECONDS` at most.
+        """
+        length: int | None = None
+        deadline = self._clock() + EFFECT_SECONDS
         with suppress(NoAccessibility, *_LOST, *NONSENSE), widget_bus(self._environment()) as bus:
-            pages = [page for widget in widgets if (page := page_of(bus, widget))]
-        # With two focused pages it is not known which of them receives the keys, so neither is
-        # trusted.
-        return host_of(pages[0]) if len(pages) == 1 else ""
+            while field.widget is not None:
+                length = text_length(bus, field.widget)
+                is_late = self._clock() >= deadline
+                if typed_from is None or length is None or length != typed_from or is_late:
+                    break
+                time.sleep(EFFECT_PAUSE)
+        with self._changed:
+            widgets = self._history.widgets
+        return FieldState(self._focused(widgets) == field, length)
+
+    def fill(self, field: AdmittedField, text: str) -> bool:
+        """Put a text into a field without keystrokes; return False if it does not take that."""
+        if field.widget is None:
+            return False
+        with suppress(NoAccessibility, *_LOST, *NONSENSE), widget_bus(self._environment()) as bus:
+            return fill(bus, field.widget, text)
+        return False
+
+    def _focused(self, widgets: Sequence[Address]) -> AdmittedField:
+        found: list[tuple[Address, str]] = []
+        with suppress(NoAccessibility, *_LOST, *NONSENSE), widget_bus(self._environment()) as bus:
+            asked = [(widget, page_of(bus, widget)) for widget in widgets]
+            found = [(widget, page) for widget, page in asked if page is not None]
+        # With two focused widgets it is not known which of them receives the keys, so neither is
+        # trusted; a page precedes the window around it.
+        found = [one for one in found if one[1]] or found
+        if len(found) != 1:
+            return AdmittedField()
+        ((widget, page),) = found
+        return AdmittedField(widget, host_of(page))
 
     def _run(self) -> None:
         while not self._closing:

@@ -19,8 +19,10 @@ _DEEPEST = 200
 _REPLY_SECONDS = 1.0
 
 
-def page_of(bus: DBusConnection, widget: Address) -> str:
-    """Return the URL of the page that contains a widget with the keyboard focus; else "".
+def page_of(bus: DBusConnection, widget: Address) -> str | None:
+    """Return the URL of the page that contains a widget; "" for a widget outside of pages.
+
+    ``None`` if the widget has not the keyboard focus, or its window is not active.
 
     Blocks for some milliseconds.
 
@@ -32,7 +34,7 @@ def page_of(bus: DBusConnection, widget: Address) -> str:
         return _page(bus, widget)
     except DBusErrorResponse:
         # The widget was destroyed between two queries.
-        return ""
+        return None
 
 
 def role_question(widget: Address) -> Message:
@@ -40,9 +42,9 @@ def role_question(widget: Address) -> Message:
     return new_method_call(_accessible(widget), "GetRoleName")
 
 
-def _page(bus: DBusConnection, widget: Address) -> str:
+def _page(bus: DBusConnection, widget: Address) -> str | None:
     if not _has(bus, widget, _FOCUSED):
-        return ""
+        return None
     address: str | None = None
     at = widget
     for _ in range(_DEEPEST):
@@ -52,10 +54,10 @@ def _page(bus: DBusConnection, widget: Address) -> str:
         if role in _DOCUMENTS and address is None:
             address = _address(bus, at)
         if role in _WINDOWS:
-            return (address or "") if _has(bus, at, _ACTIVE) else ""
+            return (address or "") if _has(bus, at, _ACTIVE) else None
         ((_, (name, path)),) = _answer(bus, Properties(_accessible(at)).get("Parent"))
         at = (name, path)
-    return ""
+    return None
 
 
 def _address(bus: DBusConnection, document: Address) -> str:

@@ -37,6 +37,9 @@ class Type:
     """Seconds after each character."""
     hosts: tuple[str, ...] = ()
     """Hosts or domains whose pages may receive the text; empty for any."""
+    protected: bool = False
+    """True if only the field that has the focus at the beginning may receive the text."""
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -219,7 +222,9 @@ def _type(values: Values) -> Action:
     # The request would outlive every client's timeout, and hold up all actions behind it.
     if len(keysyms) * delay > 100:
         raise InvalidAction("Typing this with that delay would take more than 100 seconds.")
-    return Type(keysyms, delay, values.get("hosts", ()))
+    hosts = values.get("hosts", ())
+    protected = values.get("protected", bool(hosts))
+    return Type(keysyms, delay, hosts, protected, values["text"] if protected else "")
 
 
 def _drag(values: Values) -> Action:
@@ -267,7 +272,7 @@ ACTIONS: dict[str, ActionKind] = {
         "Type a text.",
         _type,
         needs=_TEXT,
-        takes=("delay_ms", "hosts"),
+        takes=("delay_ms", "hosts", "protected"),
         failed="Type action failed.",
     ),
     "key_down": ActionKind(

@@ -238,6 +238,15 @@ FIELDS: dict[str, Field] = {
         },
         domains,
     ),
+    "protected": Field(
+        {
+            "type": "boolean",
+            "description": "Type only into the field that has the keyboard now: at once where it "
+            "takes that, otherwise with a check after every 8 characters. When the focus has "
+            "moved, the rest is withheld: 409 with code focus_moved. True if hosts are given.",
+        },
+        flag,
+    ),
     "scroll_direction": Field({"type": "string", "enum": list(DIRECTIONS)}, direction),
     "scroll_amount": Field(
         {"type": "integer", "minimum": 0, "maximum": MOST_NOTCHES, "description": "Wheel notches."},

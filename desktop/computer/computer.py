@@ -25,6 +25,7 @@ from typing import Protocol, Self, TypeVar
 
 from deskhand.desktop.actions.catalog import (
     ACTIONS,
+    Action,
     ActionRecord,
     Click,
     CursorPosition,
@@ -35,7 +36,7 @@ from deskhand.desktop.actions.catalog import (
 from deskhand.desktop.actions.plan import batches, plan
 from deskhand.desktop.actions.points import ActionPoint, pointer_point
 from deskhand.desktop.actions.requests import ActionRequest, BatchRequest, picture_of
-from deskhand.desktop.errors import ActionFailed, DesktopError, QueueFull, UntypableText
+from deskhand.desktop.errors import ActionFailed, DesktopError, QueueFull, UntypableText, Withheld
 from deskhand.desktop.geometry import Point, Size
 from deskhand.desktop.input.events import InputEvent, Pause
 from deskhand.desktop.lease.access import AccessControl, UnrestrictedAccess, is_read_only
@@ -337,11 +338,12 @@ class Computer:
 
     async def _perform(self, request: ActionRequest, caller: Caller, stages: Stages) -> Outcome:
         with stages.stage("act"):
-            # Outside of the try: a text for another host was not typed, so nothing has failed.
-            await self._typing_policy.check(request.action)
             try:
-                await self._send_events(request, caller)
+                send = partial(self._send_events, caller)
+                await self._typing_policy.perform(request.action, send)
                 point = await self._point(request)
+            except Withheld:
+                raise
             except (UntypableText, ActionFailed) as error:
                 raise ActionFailed(ACTIONS[request.name].failed, str(error)) from error
         # Damage that follows at once belongs to this action, though no observation watched it.
@@ -354,8 +356,7 @@ class Computer:
         shown = await self._observer.frame_id()
         return outcome_of(request, self.size, point, shown, shot, stages.taken)
 
-    async def _send_events(self, request: ActionRequest, caller: Caller) -> None:
-        action = request.action
+    async def _send_events(self, caller: Caller, action: Action) -> None:
         # Only a smooth motion starts where the pointer is; reading its position costs a round trip.
         position = Point(0, 0)
         if isinstance(action, MouseMove) and action.seconds:

@@ -1,16 +1,21 @@
 """Policy of typing: which text an agent may type, and which text must not be recorded."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from deskhand.desktop.accessibility.admitted_field import AdmittedField, FieldState
 from deskhand.desktop.accessibility.password_fields import TYPING, text_length
 from deskhand.desktop.actions.catalog import Action, Type
 from deskhand.desktop.actions.requests import ActionRequest
-from deskhand.desktop.errors import ForeignHost
+from deskhand.desktop.errors import FocusMoved, ForeignHost
 
 from .outcomes import Outcome
+
+MOST_UNCHECKED = 8
+"""Characters after which the focus is checked again, at the latest."""
 
 
 class PasswordFields(Protocol):
@@ -19,11 +24,25 @@ class PasswordFields(Protocol):
     def password_since(self, at: float) -> bool:
         """Return whether a password field had the keyboard at that time or later."""
 
-    def check_host(self, hosts: Sequence[str]) -> None:
-        """Check that a page of one of these hosts has the keyboard. Blocks for seconds at most.
+    def admit(self, hosts: Sequence[str]) -> AdmittedField:
+        """Return the field with the keyboard, in a page of one of these hosts; empty for any.
+
+        Blocks for seconds at most.
 
         Raises:
-            ForeignHost: If none has, or if that cannot be determined.
+            ForeignHost: If no such page has the keyboard, or if that cannot be determined.
+        """
+
+    def state(self, field: AdmittedField, typed_from: int | None = None) -> FieldState:
+        """Return the state of an admitted field; ``typed_from`` is the length that has changed.
+
+        Blocks for a second at most.
+        """
+
+    def fill(self, field: AdmittedField, text: str) -> bool:
+        """Put a text into the field without keystrokes; return False if it does not take that.
+
+        Blocks.
         """
 
 
@@ -34,26 +53,82 @@ class NoPasswordFields:
         """Return that none had."""
         return False
 
-    def check_host(self, hosts: Sequence[str]) -> None:
-        """Refuse: the page cannot be determined."""
-        raise ForeignHost(hosts, "")
+    def admit(self, hosts: Sequence[str]) -> AdmittedField:
+        """Return the unknown field; refuse hosts, as the page cannot be determined."""
+        if hosts:
+            raise ForeignHost(hosts, "")
+        return AdmittedField()
+
+    def state(self, field: AdmittedField, typed_from: int | None = None) -> FieldState:
+        """Return that it has the keyboard."""
+        return FieldState(has_focus=True)
+
+    def fill(self, field: AdmittedField, text: str) -> bool:
+        """Return that it cannot be filled."""
+        return False
+
+
+class AgentProcesses(Protocol):
+    """The processes of the agent's user, except those that the service launched."""
+
+    def stopped(self) -> AbstractAsyncContextManager[object]:
+        """Stop them while the body runs."""
+
+
+class UnstoppedProcesses:
+    """The processes of a desktop that cannot stop them."""
+
+    def stopped(self) -> AbstractAsyncContextManager[object]:
+        """Let them run."""
+        return nullcontext()
 
 
 @dataclass(frozen=True)
 class TypingPolicy:
-    """Restricts a text to its hosts, and redacts a text that a password field received."""
+    """Restricts a text to one field, and redacts a text that a password field received."""
 
     fields: PasswordFields = field(default_factory=NoPasswordFields)
+    processes: AgentProcesses = field(default_factory=UnstoppedProcesses)
+    window: Callable[[], object] = lambda: None
+    """Returns the window with the keyboard focus. Blocks for a moment."""
 
-    async def check(self, action: Action) -> None:
-        """Return if the action may be performed now.
+    async def perform(self, action: Action, send: Callable[[Action], Awaitable[None]]) -> None:
+        """Perform an action by ``send``, but type a protected text only into the field of now.
+
+        The processes of the agent are stopped meanwhile: they could imitate a field, or read one.
 
         Raises:
-            ForeignHost: If its text belongs to hosts that do not have the keyboard.
+            ForeignHost: If the text belongs to hosts that do not have the keyboard.
+            FocusMoved: If the focus moved; the rest of the text was withheld.
         """
-        if isinstance(action, Type) and action.hosts:
+        if not isinstance(action, Type) or not action.protected:
+            await send(action)
+            return
+        async with self.processes.stopped():
             # Asks applications over D-Bus, which may take seconds.
-            await asyncio.to_thread(self.fields.check_host, action.hosts)
+            admitted = await asyncio.to_thread(self.fields.admit, action.hosts)
+            # A field would take a line break as text, where a person would press Return.
+            if action.text.isprintable() and await asyncio.to_thread(
+                self.fields.fill, admitted, action.text
+            ):
+                return
+            await self._send_checked(action, admitted, send)
+
+    async def _send_checked(
+        self,
+        action: Type,
+        admitted: AdmittedField,
+        send: Callable[[Action], Awaitable[None]],
+    ) -> None:
+        typed, total = 0, len(action.keysyms)
+        window = await asyncio.to_thread(self.window)
+        length: int | None = None
+        for size in sizes(total):
+            state = await asyncio.to_thread(self.fields.state, admitted, length if typed else None)
+            if not state.has_focus or await asyncio.to_thread(self.window) != window:
+                raise FocusMoved(typed, total)
+            await send(replace(action, keysyms=action.keysyms[typed : typed + size]))
+            typed, length = typed + size, state.length
 
     def with_redacted_text(self, request: ActionRequest, outcome: Outcome, since: float) -> Outcome:
         """Return the outcome with a count in place of a text that a password field received."""
@@ -61,3 +136,16 @@ class TypingPolicy:
         if not text or request.name not in TYPING or not self.fields.password_since(since):
             return outcome
         return replace(outcome, redacted_text=text_length(request.name, text))
+
+
+def sizes(total: int) -> list[int]:
+    """Return how many characters of a protected text are typed between two checks.
+
+    The first one is typed alone, and then a quarter of the text at most: a page that takes the
+    focus after a check receives no more.
+    """
+    if total == 0:
+        return []
+    most = max(1, min(MOST_UNCHECKED, total // 4))
+    whole, rest = divmod(total - 1, most)
+    return [1, *[most] * whole, *([rest] if rest else [])]

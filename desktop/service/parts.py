@@ -49,6 +49,7 @@ from deskhand.desktop.screenshots.renderer import ScreenshotRenderer
 from deskhand.desktop.secrets.redaction import SecretRedactor
 from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.tool_calls.once import OncePerCall
+from deskhand.desktop.windows.focused import Focused
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.vncbridge.auth.credentials import Credentials
@@ -195,7 +196,9 @@ class CommonParts:
             instance_id=self.context.instance,
             access=self.lease,
             windows=focus,
-            typing_policy=TypingPolicy(recording.focus_tracker),
+            typing_policy=TypingPolicy(
+                recording.focus_tracker, window=lambda: _window_id(focus.focused())
+            ),
         )
         return await stack.enter_async_context(computer)
 
@@ -264,6 +267,10 @@ class CommonParts:
         # Responses without an end, such as event streams, would hold up the shutdown.
         self.closing.set()
         self.events.close()
+
+
+def _window_id(focused: Focused | None) -> int | None:
+    return None if focused is None else focused.id
 
 
 class GitParts:

@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from deskhand.desktop.accessibility.admitted_field import AdmittedField, FieldState
 from deskhand.desktop.capture.frames import Damage, Frame, Pointer
 from deskhand.desktop.errors import ForeignHost
 from deskhand.desktop.geometry import Point, Region, Size
@@ -202,10 +203,23 @@ class FakePictures:
 class FakeFields:
     """Fixed facts about the field with the keyboard focus."""
 
-    def __init__(self, *, accessible: bool = True, password: bool = False, host: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        accessible: bool = True,
+        password: bool = False,
+        host: str = "",
+        fillable: bool = False,
+        moved_at: int = 0,
+    ) -> None:
         self.accessible = accessible
         self.password = password
         self.host = host
+        self.fillable = fillable
+        self.filled: list[str] = []
+        self.checked = 0
+        self.moved_at = moved_at
+        """Number of the check at which the focus has moved."""
         self.asked_since: list[float] = []
 
     def connected(self) -> bool:
@@ -219,6 +233,17 @@ class FakeFields:
         assert start < end
         return self.password_since(start)
 
-    def check_host(self, hosts: Sequence[str]) -> None:
-        if self.host not in hosts:
+    def admit(self, hosts: Sequence[str]) -> AdmittedField:
+        if hosts and self.host not in hosts:
             raise ForeignHost(hosts, self.host)
+        return AdmittedField(("bus", "field"), self.host)
+
+    def state(self, field: AdmittedField, typed_from: int | None = None) -> FieldState:
+        self.checked += 1
+        assert typed_from == (None if self.checked == 1 else self.checked - 1)
+        return FieldState(self.moved_at != self.checked, self.checked)
+
+    def fill(self, field: AdmittedField, text: str) -> bool:
+        if self.fillable:
+            self.filled.append(text)
+        return self.fillable

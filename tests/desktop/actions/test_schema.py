@@ -25,6 +25,7 @@ EXAMPLES: dict[str, Any] = {
     "duration_ms": 5,
     "delay_ms": 5,
     "hosts": ["mail.example"],
+    "protected": True,
     "scroll_direction": "up",
     "scroll_amount": 2,
     "scroll_pixels": 100,

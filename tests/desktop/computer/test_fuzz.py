@@ -56,6 +56,7 @@ likely: dict[str, st.SearchStrategy[Any]] = {
     "cursor": st.booleans(),
     "since": st.just("boot-0"),
     "hosts": st.just(["example.com"]),
+    "protected": st.booleans(),
     "observe": st.booleans() | st.just({"settle": {"max_ms": 50}}) | st.just({"screenshot": False}),
 }
 names = st.sampled_from(sorted(ACTIONS))

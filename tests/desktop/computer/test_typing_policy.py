@@ -1,13 +1,17 @@
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
+from deskhand.desktop.actions.catalog import Action, Type
 from deskhand.desktop.actions.requests import action_request, batch_request
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.outcomes import Outcome
-from deskhand.desktop.computer.typing_policy import NoPasswordFields, TypingPolicy
-from deskhand.desktop.errors import ActionFailed, ForeignHost
+from deskhand.desktop.computer.typing_policy import NoPasswordFields, TypingPolicy, sizes
+from deskhand.desktop.errors import ActionFailed, FocusMoved, ForeignHost
+from deskhand.desktop.input.events import Tap
 from deskhand.desktop.tool_calls.caller import Caller
 from tests.desktop.fakes import NATIVE, FakeClock, FakeFields, FakeInput, FakePictures, FakeScreen
 
@@ -86,4 +90,104 @@ def test_a_batch_ends_at_a_text_that_is_not_for_this_page() -> None:
 def test_without_accessibility_no_field_is_a_password_and_no_host_is_known() -> None:
     assert not NoPasswordFields().password_since(0.0)
     with pytest.raises(ForeignHost):
-        NoPasswordFields().check_host(["mail.example"])
+        NoPasswordFields().admit(["mail.example"])
+    field = NoPasswordFields().admit([])
+    assert NoPasswordFields().state(field).has_focus
+    assert not NoPasswordFields().fill(field, "text")
+
+
+VALUE = "correct horse battery staple"
+PROTECTED = {"action": "type", "text": VALUE, "protected": True}
+
+
+def typed(input_device: FakeInput) -> int:
+    """Return how many keys were struck."""
+    return sum(isinstance(event, Tap) for event in input_device.done)
+
+
+def test_a_field_that_can_be_filled_gets_a_protected_text_without_keystrokes() -> None:
+    input_device, fields = FakeInput(), FakeFields(fillable=True)
+    act(input_device, fields, **PROTECTED)
+    assert fields.filled == [VALUE]
+    assert input_device.done == []
+
+
+def test_a_line_break_in_a_protected_text_is_the_key_return() -> None:
+    input_device, fields = FakeInput(), FakeFields(fillable=True)
+    act(input_device, fields, **{**PROTECTED, "text": "pin\n"})
+    assert fields.filled == []
+    assert typed(input_device) == 4
+
+
+def test_a_protected_text_is_typed_with_checks_of_the_field() -> None:
+    input_device, fields = FakeInput(), FakeFields()
+    act(input_device, fields, **PROTECTED)
+    assert typed(input_device) == len(VALUE)
+    assert fields.checked == len(sizes(len(VALUE)))
+
+
+@pytest.mark.parametrize(("moved_at", "got"), [(1, 0), (2, 1), (3, 8), (4, 15)])
+def test_the_rest_of_a_protected_text_is_withheld_when_the_focus_moves(
+    moved_at: int, got: int
+) -> None:
+    input_device = FakeInput()
+    with pytest.raises(FocusMoved, match=f"withheld after {got} of 28 characters") as refused:
+        act(input_device, FakeFields(moved_at=moved_at), **PROTECTED)
+    assert (refused.value.message, refused.value.code) == ("focus moved", "focus_moved")
+    assert typed(input_device) == got
+
+
+def test_the_rest_is_withheld_when_another_window_gets_the_keyboard() -> None:
+    windows = iter([1, 1, 1, 2])
+    policy = TypingPolicy(FakeFields(), window=lambda: next(windows))
+    sent: list[Type] = []
+
+    async def send(action: Action) -> None:
+        assert isinstance(action, Type)
+        sent.append(action)
+
+    action = action_request(PROTECTED, NATIVE).action
+    with pytest.raises(FocusMoved):
+        asyncio.run(policy.perform(action, send))
+    assert [len(one.keysyms) for one in sent] == [1, 7]
+
+
+class FakeProcesses:
+    """The processes of an agent, and whether they are stopped."""
+
+    def __init__(self) -> None:
+        self.are_stopped = False
+        self.times = 0
+
+    @asynccontextmanager
+    async def stopped(self) -> AsyncIterator[None]:
+        self.are_stopped, self.times = True, self.times + 1
+        yield
+        self.are_stopped = False
+
+
+def test_the_agents_processes_are_stopped_while_a_protected_text_is_typed() -> None:
+    processes = FakeProcesses()
+    states: list[bool] = []
+
+    async def send(_: Action) -> None:
+        states.append(processes.are_stopped)
+
+    async def scenario() -> None:
+        policy = TypingPolicy(FakeFields(), processes)
+        await policy.perform(action_request(PROTECTED, NATIVE).action, send)
+        await policy.perform(action_request({"action": "wait"}, NATIVE).action, send)
+
+    asyncio.run(scenario())
+    assert states == [*[True] * len(sizes(len(VALUE))), False]
+    assert (processes.are_stopped, processes.times) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("total", "parts"),
+    [(0, []), (1, [1]), (4, [1, 1, 1, 1]), (12, [1, 3, 3, 3, 2]), (40, [1, 8, 8, 8, 8, 7])],
+)
+def test_a_protected_text_is_checked_after_a_quarter_and_after_8_characters(
+    total: int, parts: list[int]
+) -> None:
+    assert sizes(total) == parts
