@@ -49,17 +49,20 @@ recording/library: recording/timing recording/video
 recording/pipeline: recording/library recording/timing recording/video
 recording/video: recording/timing
 tools/agents/chats: tools/agents/desktops tools/agents/loop tools/agents/providers
-  tools/conversation tools/kit tools/kit/support tools/store tools/store/faults vncbridge/server
+  tools/conversation tools/kit tools/kit/support tools/secrets tools/store tools/store/faults
+  vncbridge/server
 tools/agents/desktops: tools/agents/providers tools/kit/support
 tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/scripted: vncbridge/server
+tools/audit: tools/store
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/remote.py
   tools/control_plane tools/control_plane/service tools/demo tools/store vncbridge vncbridge/server
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
-tools/control_plane/routes: recording/library tools/control_plane tools/control_plane/run_video
-  tools/conversation tools/kit/support tools/store vncbridge/http
+tools/control_plane/routes: recording/library tools/audit tools/control_plane
+  tools/control_plane/run_video tools/conversation tools/kit/support tools/secrets tools/store
+  vncbridge/http
 tools/control_plane/run_video: recording tools/control_plane tools/conversation
 tools/control_plane: desktop tools/conversation tools/kit/support tools/store vncbridge
   vncbridge/auth vncbridge/http vncbridge/viewer
@@ -69,7 +72,8 @@ tools/fleet: desktop desktop/client desktop/isolation desktop/keeper.py tools/ki
 tools/kit: tools/conversation tools/kit/support
 tools/recovery: recording/library tools/conversation tools/store
 tools/store/migrations: tools/store
-tools/store: desktop desktop/secrets tools/conversation tools/store/faults
+tools/secrets: desktop desktop/secrets tools/store
+tools/store: tools/conversation tools/store/faults
 vncbridge/auth: vncbridge/http vncbridge/server
 vncbridge/rfb: vncbridge/auth vncbridge/websocket
 vncbridge/server: vncbridge/http
@@ -89,6 +93,7 @@ OWNER = {
     "alembic": {"tools/store", "tools/store/migrations", "tools/store/migrations/versions"},
     "anthropic": {"tools/agents/providers"},
     "av": {"desktop/screenshots", "recording/video"},
+    "cryptography": {"tools/secrets"},
     "fastapi": {"tools/control_plane", "tools/control_plane/proxy", "tools/demo"},
     "isal": {"desktop/screenshots"},
     "jeepney": {"desktop/accessibility"},
@@ -98,7 +103,7 @@ OWNER = {
     "psutil": {"desktop/display", "desktop/metrics", "desktop/service"},
     "pyautogui": {"desktop/attach"},
     "sqlalchemy": {
-        *("tools/agents/chats", "tools/recovery", "tools/store"),
+        *("tools/agents/chats", "tools/audit", "tools/recovery", "tools/store"),
         "tools/store/migrations/versions",
     },
     "starlette": {
@@ -141,6 +146,7 @@ PURE = {
 """Folders and modules that must stay pure."""
 
 VALUES = {
+    "desktop.accessibility.admitted_field",
     *("desktop.capture.frames", "desktop.input.events", "desktop.windows.focused"),
     "tools.kit.support.spec",
 }

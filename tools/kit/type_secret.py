@@ -1,4 +1,9 @@
-"""The tool that types a secret without showing it to the model."""
+"""The tool that types a secret without showing it to the model.
+
+The desktop types it into the field that has the focus, and withholds the rest as soon as the focus
+moves. The audit log has a record of the attempt before the desktop receives the value, and one of
+its result.
+"""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
@@ -19,25 +24,68 @@ PATIENCE = 60.0
 """Timeout in seconds for typing a long value."""
 
 
+class EntrustedSecret(Protocol):
+    """A secret that people entrusted to agents."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def value(self) -> str:
+        """Its value; no message may contain it."""
+
+    @property
+    def domains(self) -> Sequence[str] | None:
+        """The domains whose pages may receive it."""
+
+    @property
+    def anywhere(self) -> bool:
+        """True if any application may receive it."""
+
+    def allows(self, chats: Collection[str], *, execute: bool) -> bool:
+        """Return whether a chat may type it; ``execute`` if the chat can run programs."""
+
+
 class SecretValues(Protocol):
     """The secrets that people entrusted to agents."""
 
-    def given(self, chats: Collection[str]) -> Sequence[str]:
-        """Return the names that a chat may type; ``chats`` are the chat and its ancestors."""
+    def given(self, chats: Collection[str]) -> Sequence[EntrustedSecret]:
+        """Return the secrets that were given to a chat; ``chats`` are its id and its ancestors'."""
 
-    def value(self, name: str, chats: Collection[str]) -> str:
-        """Return the value. Raises an error that contains only the name."""
 
-    def domains(self, name: str, chats: Collection[str]) -> Sequence[str]:
-        """Return the domains whose pages may receive the value; empty for any."""
+class SecretAudit(Protocol):
+    """Writes what becomes of a secret to the audit log."""
+
+    async def record(self, actor: str, action: str, subject: str, details: Json) -> None:
+        """Write one record, and return when it is stored."""
+
+
+class NoAudit:
+    """The audit log of chats without one, as in tests."""
+
+    async def record(self, actor: str, action: str, subject: str, details: Json) -> None:
+        """Write nothing."""
 
 
 class TypeSecretTool:
-    """Types a secret into the focused field. ``above`` are the ancestors of the calling chat."""
+    """Types a secret into the focused field.
 
-    def __init__(self, secrets: SecretValues, above: Sequence[str] = ()) -> None:
+    ``above`` are the ancestors of the calling chat, and ``execute`` is true if it runs programs.
+    """
+
+    def __init__(
+        self,
+        secrets: SecretValues,
+        above: Sequence[str] = (),
+        *,
+        execute: bool = True,
+        audit: SecretAudit | None = None,
+    ) -> None:
         self._secrets = secrets
         self._above = above
+        self._execute = execute
+        self._audit = audit or NoAudit()
 
     @property
     def spec(self) -> ToolSpec:
@@ -51,26 +99,43 @@ class TypeSecretTool:
             name = text(arguments, "name").strip()
         except BadArguments as error:
             return ToolOutcome(error=str(error))
-        names = self._secrets.given(chats)
-        if name not in names:
-            known = f"you have {', '.join(names)}" if names else "you have none"
+        found = {
+            one.name: one
+            for one in self._secrets.given(chats)
+            if one.allows(chats, execute=self._execute)
+        }
+        secret = found.get(name)
+        if secret is None:
+            known = f"you have {', '.join(found)}" if found else "you have none"
             return ToolOutcome(error=f"there is no secret of that name for you; {known}")
-        # From here on the value must not reach the model: no error message may contain it.
-        value = self._secrets.value(name, chats)
+        if not (secret.domains or secret.anywhere):
+            return ToolOutcome(error=f"{name} {NEEDS_DOMAINS}")
+        where: Json = {"domains": list(secret.domains)} if secret.domains else {"anywhere": True}
+        actor = f"chat:{context.chat_id}"
+        await self._audit.record(actor, "secret.type", name, where)
+        outcome = await self._typed(secret, context)
+        details = where | ({"error": outcome.error} if outcome.is_error else {})
+        action = "secret.refused" if outcome.is_error else "secret.typed"
+        await self._audit.record(actor, action, name, details)
+        return outcome
+
+    async def _typed(self, secret: EntrustedSecret, context: ToolContext) -> ToolOutcome:
         # A screenshot in the response could show the value, in a field that does not mask it.
-        typing: Json = {"action": "type", "text": value, "observe": {"screenshot": False}}
-        if domains := self._secrets.domains(name, chats):
-            # The desktop service checks the page with keyboard focus, and refuses an unknown one.
-            typing["hosts"] = list(domains)
+        typing: Json = {"action": "type", "text": secret.value, "observe": {"screenshot": False}}
+        # The desktop service checks the field with the keyboard focus, and that it stays the same.
+        typing["protected"] = True
+        if secret.domains:
+            typing["hosts"] = list(secret.domains)
         try:
             # The desktop redacts the value from its logs and recordings from this request on.
-            await context.machine.request("POST", SECRETS, json={"values": [value]})
+            await context.machine.request("POST", SECRETS, json={"values": [secret.value]})
             await context.machine.request("POST", ACTION, json=typing, timeout=PATIENCE)
         except (MachineRefused, MachineUnavailable) as error:
             return ToolOutcome(error=str(error))
-        return ToolOutcome({"typed": name})
+        return ToolOutcome({"typed": secret.name})
 
 
+NEEDS_DOMAINS = "cannot be typed: a person has to store it again with its domains"
 TYPE_SECRET = ToolSpec(
     "type_secret",
     "Type a secret that a person entrusted to you, such as a password, into the field that has "

@@ -180,6 +180,23 @@ class StepRow(Base):
     video_end: Mapped[float | None]
 
 
+class AuditRow(Base):
+    """A record of the audit log; triggers refuse its change, and its removal for 400 days."""
+
+    __tablename__ = "audit"
+
+    writer: Mapped[str] = mapped_column(primary_key=True)
+    """The control plane that wrote it; its records are numbered and linked by their hashes."""
+    n: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[float] = mapped_column(index=True)
+    actor: Mapped[str]
+    action: Mapped[str]
+    subject: Mapped[str]
+    details: Mapped[Json]
+    previous: Mapped[str]
+    hash: Mapped[str]
+
+
 class LeftRecordingRow(Base):
     """A recording that a dead desktop left, until it is stored with its chat and removed there."""
 

@@ -66,6 +66,8 @@ class Credentials:
         issued: Sequence[Issued] = (),
         kept: Callable[[Mapping[str, Session], Sequence[Issued]], None] = lambda _, __: None,
     ) -> None:
+        self.instance = instance
+        """Id of the service that accepts them; it survives a restart."""
         self.cookie_name = f"deskhand_{instance[:8]}"
         self._now = now
         self._tokens: dict[str, Principal] = {}

@@ -290,7 +290,7 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
     router = APIRouter()
 
     @router.post("/api/v0/login", tags=["sign in"])
-    async def sign_in(body: SignIn) -> Response:
+    async def sign_in(request: Request, body: SignIn) -> Response:
         """Trade a one-time code, or a token, for a session cookie."""
         value = credentials.sign_in(body.code.strip())
         if value is None:
@@ -303,6 +303,8 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
                     "detail": "`deskhand url` prints a fresh link; a token works as well",
                 },
             )
+        # For an audit log: the request itself has no principal.
+        request.state.signed_in = credentials.by_cookie(value)
         response = JSONResponse({"signed_in": True})
         response.set_cookie(
             credentials.cookie_name,

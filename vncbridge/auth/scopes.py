@@ -15,7 +15,7 @@ SCOPE = re.compile(
 )
 
 Level = Literal["view", "control"]
-Kind = Literal["desktop", "chat", "file", "tools", "anyone"]
+Kind = Literal["desktop", "chat", "file", "tools", "anyone", "admin"]
 
 
 class Need(NamedTuple):
@@ -54,6 +54,8 @@ RULES = (
     Rule(f"{DESKTOP}/lease/watch", "desktop", "view", whole=True),
     Rule(f"{DESKTOP}/events", "desktop", "view", reads=True, whole=True),
     Rule(f"{DESKTOP}/tickets", "desktop", "view", whole=True),
+    # A credential for one desktop must not clear the masks of its recordings.
+    Rule(f"{DESKTOP}/secrets", "admin", "control"),
     Rule(DESKTOP, "desktop", "control"),
     Rule("/api/v0/chats/*/desktop", "chat", "control", whole=True),
     Rule("/api/v0/chats/*", "chat", "view", reads=True),
@@ -106,6 +108,8 @@ def allows(scopes: Collection[str], needed: Need | None, family: Collection[str]
     match needed.kind:
         case "anyone":
             return True
+        case "admin":
+            return False
         case "tools":
             return bool(chats_of(scopes))
         case "desktop":

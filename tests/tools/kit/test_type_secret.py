@@ -1,8 +1,10 @@
 import asyncio
+from collections.abc import Collection
 
 from deskhand.tools.kit.support.spec import Json, MachineRefused, MachineUnavailable, ToolOutcome
 from deskhand.tools.kit.type_secret import TypeSecretTool
-from deskhand.tools.store.secrets import Secret, SecretStore
+from deskhand.tools.secrets.secret import Secret
+from deskhand.tools.secrets.store import SecretStore
 from tests.tools.kit.machine import FakeMachine
 
 HORSE = "correct horse"
@@ -20,7 +22,7 @@ def typed(
     made: FakeMachine, arguments: Json, chats: tuple[str, ...] | None = None, above: str = "parent"
 ) -> ToolOutcome:
     vault = SecretStore()
-    vault.put(Secret("mail", HORSE, chats))
+    vault.put(Secret("mail", HORSE, chats, anywhere=True))
     return asyncio.run(TypeSecretTool(vault, (above,)).call(arguments, made.context()))
 
 
@@ -32,6 +34,7 @@ def test_a_secret_is_registered_for_redaction_before_it_is_typed() -> None:
     assert (hidden.path, hidden.json) == ("/api/v0/desktop/secrets", {"values": [HORSE]})
     assert acted.path == "/api/v0/desktop/action"
     assert (acted.json["action"], acted.json["text"]) == ("type", HORSE)
+    assert acted.json["protected"] is True
     assert "hosts" not in acted.json
 
 
@@ -70,6 +73,60 @@ def test_a_secret_that_cannot_be_hidden_is_not_typed() -> None:
     assert made.to("/action") == []
     made.answer("/secrets", MachineUnavailable("gone"))
     assert typed(made, {"name": "mail"}).error == "gone"
+
+
+class Events:
+    """The audit log, and how many requests the desktop had got at each record."""
+
+    def __init__(self, made: FakeMachine) -> None:
+        self.made = made
+        self.records: list[tuple[int, str, str, str, Json]] = []
+
+    async def record(self, actor: str, action: str, subject: str, details: Json) -> None:
+        self.records.append((len(self.made.asked), actor, action, subject, details))
+
+
+def test_the_audit_log_has_an_attempt_before_the_desktop_gets_the_value() -> None:
+    made, vault = machine(), SecretStore()
+    vault.put(Secret("mail", HORSE, None, ("mail.example",)))
+    events, where = Events(made), {"domains": ["mail.example"]}
+    tool = TypeSecretTool(vault, audit=events)
+    asyncio.run(tool.call({"name": "mail"}, made.context()))
+    made.answer("/action", MachineRefused(409, "focus moved"))
+    asyncio.run(tool.call({"name": "mail"}, made.context()))
+    actor = f"chat:{CALLER}"
+    assert events.records == [
+        (0, actor, "secret.type", "mail", where),
+        (2, actor, "secret.typed", "mail", where),
+        (2, actor, "secret.type", "mail", where),
+        (4, actor, "secret.refused", "mail", {**where, "error": "focus moved"}),
+    ]
+
+
+def test_a_secret_for_chats_without_execute_is_not_for_those_that_run_programs() -> None:
+    made, vault = machine(), SecretStore()
+    vault.put(Secret("mail", HORSE, anywhere=True, without_execute=True))
+    running, reading = (TypeSecretTool(vault, execute=one) for one in (True, False))
+    refused = asyncio.run(running.call({"name": "mail"}, made.context()))
+    assert refused.error == "there is no secret of that name for you; you have none"
+    assert made.asked == []
+    assert not asyncio.run(reading.call({"name": "mail"}, made.context())).is_error
+
+
+class OldSecrets:
+    """A store with a secret of an earlier version, which has no domains."""
+
+    def given(self, chats: Collection[str]) -> list[Secret]:
+        return [Secret("mail", HORSE)]
+
+
+def test_a_secret_of_an_earlier_version_is_not_typed_without_domains() -> None:
+    made = machine()
+    outcome = asyncio.run(TypeSecretTool(OldSecrets()).call({"name": "mail"}, made.context()))
+    assert outcome.error == (
+        "mail cannot be typed: a person has to store it again with its domains"
+    )
+    assert made.asked == []
 
 
 def test_the_spec_names_the_tool() -> None:

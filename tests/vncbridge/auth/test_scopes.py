@@ -33,6 +33,8 @@ def test_what_a_scope_is(scope: str, is_one: bool) -> None:
         (f"{D}/tickets", False, Need("desktop", "d1", "view")),
         (f"{D}/action", False, Need("desktop", "d1", "control")),
         (f"{D}/clipboard", True, Need("desktop", "d1", "control")),
+        (f"{D}/secrets", True, Need("admin", "d1", "control")),
+        (f"{D}/secrets", False, Need("admin", "d1", "control")),
         ("/api/v0/desktops/d1/processes", True, None),
         ("/api/v0/desktops/d1", True, Need("desktop", "d1", "view")),
         ("/api/v0/desktops/d1", False, None),
@@ -69,6 +71,7 @@ def test_what_a_request_needs(path: str, reads: bool, wanted: Need | None) -> No
         ("/metrics", Need("desktop", "me", "view")),
         ("/docs", None),
         ("/api/v0/processes/start", None),
+        ("/api/v0/desktop/secrets", Need("admin", "me", "control")),
     ],
 )
 def test_a_desktop_service_is_judged_as_that_desktop(path: str, wanted: Need | None) -> None:
@@ -83,6 +86,8 @@ SEE, STEER = Need("chat", "c1", "view"), Need("chat", "c1", "control")
     ("scope", "needed", "family", "good"),
     [
         ("admin", None, (), True),
+        ("admin", Need("admin", "d1", "control"), (), True),
+        ("desktop:d1:control", Need("admin", "d1", "control"), ("c1",), False),
         ("desktop:d1:view", None, (), False),
         ("desktop:d1:view", VIEW, (), True),
         ("desktop:d2:view", VIEW, (), False),

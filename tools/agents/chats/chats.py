@@ -22,10 +22,8 @@ Invariants:
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
-
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.desktops.ports import (
     ChatSettings,
@@ -45,12 +43,12 @@ from deskhand.tools.kit.people import REQUEST_HUMAN, AttachFileTool, RequestHuma
 from deskhand.tools.kit.subagents import subagent_tools
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
 from deskhand.tools.kit.type_secret import TYPE_SECRET, TypeSecretTool
+from deskhand.tools.secrets.chat_secrets import ChatSecrets, SecretEvents
+from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store import chats, files, messages, steps, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.tools.store.retention import DAY, RetentionLimits
-from deskhand.tools.store.schema import StepRow
-from deskhand.tools.store.secrets import SecretStore
 from deskhand.tools.store.stored_files import StoredFiles
 
 from .attachments import Attachments
@@ -61,14 +59,15 @@ from .questions import Questions
 from .recordings import ChatRecordings
 from .repository import ChatRepository, NewChat
 from .subagents import ChildChats
-from .toolbox import ChatToolbox, read_outcome, still_running
-from .transcript import StoredTranscript, result_from_json
+from .toolbox import ChatToolbox
+from .transcript import StoredTranscript, earlier_step, still_running, stored_outcome
 from .turn_runner import Failure, TurnRunner, role_of
 from .turn_tasks import Supervisor, Turns
 from .workplace import Computer
 
 Json = dict[str, Any]
 MODES = ("general", "computer_use", "explore")
+EXECUTE = "execute"
 WRITING_TOOLS = ("write_file", "edit_files", "process_signal")
 """Tools that a chat of the mode ``explore`` is not offered."""
 UNFINISHED = (
@@ -95,29 +94,29 @@ class Chats:
         settings: ChatSettings | None = None,
         *,
         secret_store: SecretStore | None = None,
+        audit: SecretEvents | None = None,
         lost_recordings: LostRecordings | None = None,
         now: Now = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         settings = settings or ChatSettings()
-        self._secret_store = secret_store or SecretStore()
         self._files = stored_files
         self._models = models
         self._now = now
         # Event ids start at the time in milliseconds: a client that reconnects after a restart
         # sends an id of the previous process, which must be lower than all new ones.
         self._hub = EventHub(first_id=int(now() * 1000))
-        self._repository = ChatRepository(
-            store, self._hub, settings, now, self._secret_store.hide, clock
+        self._secrets = ChatSecrets(
+            secret_store or SecretStore(), self._publish_probing, audit, clock
         )
+        self._repository = ChatRepository(store, self._hub, settings, now, clock)
         self._assignment = DesktopAssignment(self._repository, machines, clock)
-        self._recordings = ChatRecordings(
-            stored_files, self._recording_started, lambda: self._secret_store.values
-        )
+        self._recordings = ChatRecordings(stored_files, self._recording_started, self._secrets)
         self._called: set[tuple[str, str]] = set()
         """Chat id and tool-call id of the calls from outside that are running."""
         self._runner = TurnRunner(
             *(self._repository, models, self._assignment, self._recordings, self._computer, clock),
+            self._secrets.mask,
             lost_recordings,
         )
         if lost_recordings is not None:
@@ -280,6 +279,7 @@ class Chats:
         await self._files.discard(removed)
         for row in rows:
             self._repository.waits.remove(row.id)
+            self._secrets.forget(row.id)
             self._hub.publish("deleted", row.id)
 
     async def remove_archived(self, days: float = RetentionLimits.archived_days) -> tuple[str, ...]:
@@ -314,16 +314,17 @@ class Chats:
             return still_running(tool_call_id)
         self._called.add(called)
         try:
-            earlier = await self._repository.store.read(
-                lambda s: _step_of_call(s, caller_chat_id, tool_call_id)
+            earlier, above = await self._repository.store.read(
+                lambda s: earlier_step(s, caller_chat_id, tool_call_id)
             )
             if earlier is not None:
-                return _stored_outcome(earlier)
+                return stored_outcome(earlier)
             toolbox = ChatToolbox(
                 self._repository,
                 caller_chat_id,
-                tools,
+                {**tools, **self._secret_tools(above)},
                 lambda: self._assignment.machine(caller_chat_id),
+                mask=self._secrets.mask(caller_chat_id, above),
             )
             return await toolbox.outcome(ToolCall(tool_call_id, name, arguments))
         finally:
@@ -373,12 +374,17 @@ class Chats:
         own = self._machine_tools if view.parent_id else self._all_tools()
         if view.mode == "explore":
             own = {name: tool for name, tool in own.items() if name not in WRITING_TOOLS}
-        ancestors = filter(None, (view.parent_id,))
-        return {**own, **self._human_tools, **self._secret_tools(ancestors)}
+        above = tuple(filter(None, (view.parent_id,)))
+        secret_tools = self._secret_tools(above, execute=EXECUTE in own)
+        return {**own, **self._human_tools, **secret_tools}
 
-    def _secret_tools(self, ancestors: Iterable[str] = ()) -> dict[str, Tool]:
+    def _secret_tools(self, above: Sequence[str] = (), *, execute: bool = True) -> dict[str, Tool]:
         # Also without secrets: one may be stored later, and the tools of a chat must not change.
-        return {TYPE_SECRET.name: TypeSecretTool(self._secret_store, tuple(ancestors))}
+        tool = TypeSecretTool(self._secrets, above, execute=execute, audit=self._secrets.events)
+        return {TYPE_SECRET.name: tool}
+
+    def _publish_probing(self, chat_id: str, name: str) -> None:
+        self._hub.publish("notice", chat_id, {"kind": "secret_masked_often", "secret": name})
 
     async def _publish_change(self, chat_id: str) -> None:
         with contextlib.suppress(UnknownRow):
@@ -386,13 +392,3 @@ class Chats:
 
     async def _recording_started(self, chat_id: str) -> None:
         await self._repository.set_recording_status(chat_id, "recording")
-
-
-async def _step_of_call(session: AsyncSession, chat_id: str, tool_call_id: str) -> StepRow | None:
-    return await steps.of_call(session, await chats.get(session, chat_id), tool_call_id)
-
-
-def _stored_outcome(step: StepRow) -> ToolOutcome:
-    if step.result is None:
-        return still_running(step.tool_call_id)
-    return read_outcome(result_from_json(step.result))

@@ -26,7 +26,7 @@ class ChatEvent:
     id: int
     kind: str
     """``created``, ``status``, ``message``, ``text``, ``step``, ``queue``, ``files``,
-    ``deleted``; at ``lost`` the client must read the state again."""
+    ``notice``, ``deleted``; at ``lost`` the client must read the state again."""
     chat_id: str
     data: Json = field(default_factory=dict)
 

@@ -17,7 +17,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from deskhand.tools.agents.desktops.ports import DesktopMachine
 from deskhand.tools.conversation.run_recording import (
@@ -29,6 +29,7 @@ from deskhand.tools.conversation.run_recording import (
 )
 from deskhand.tools.conversation.views import FileView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable
+from deskhand.tools.secrets.masking import masked_json
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.files import FileFacts
 from deskhand.tools.store.stored_files import StoredFiles
@@ -63,6 +64,28 @@ class Recorded:
     """True if the desktop did not answer."""
 
 
+class RecordedSecrets(Protocol):
+    """The secrets that recordings must not show."""
+
+    def values(self, chats: Sequence[str]) -> Sequence[str]:
+        """Return the values that were given to a chat; ``chats`` are its id and its ancestors'."""
+
+    def hide(self, text: str) -> str:
+        """Return a text with the values of all chats masked."""
+
+
+class NoSecrets:
+    """The secrets of recordings in tests: none."""
+
+    def values(self, chats: Sequence[str]) -> Sequence[str]:
+        """Return none."""
+        return ()
+
+    def hide(self, text: str) -> str:
+        """Return the text."""
+        return text
+
+
 class TurnRecording:
     """The recording of one turn; the recorder knows it by the id of the chat."""
 
@@ -76,7 +99,7 @@ class TurnRecording:
         downloads: asyncio.Semaphore,
         on_start: Callable[[], Awaitable[None]],
         started: bool,
-        secrets: Callable[[], Sequence[str]],
+        secrets: RecordedSecrets,
     ) -> None:
         self._timeout: asyncio.Timeout | None = None
         self._chat_id = chat_id
@@ -103,7 +126,7 @@ class TurnRecording:
             if self._started or self._closed:
                 return
             try:
-                if values := self._secrets():
+                if values := self._secrets.values((self._chat_id, self._listed_with)):
                     # The recorder's steps contain what is typed: it must know what to redact.
                     await self._post("secrets", {"values": list(values)})
                 await self._post("recording/start", {"recording_id": self._chat_id})
@@ -166,7 +189,8 @@ class TurnRecording:
     async def _store(self, end_reason: str) -> Recorded:
         await self._post("recording/stop", {"recording_id": self._chat_id})
         answer = await self._machine.request("GET", f"{API}/recordings/{self._chat_id}")
-        metadata: Json = without_addresses(answer)
+        # The desktop knows only the values of the chats that work there.
+        metadata: Json = masked_json(without_addresses(answer), self._secrets.hide)
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime(metadata["started_at"]))
         videos = [
             await self._fetch(
@@ -228,17 +252,17 @@ class TurnRecording:
 class ChatRecordings:
     """The recordings of all running turns.
 
-    ``on_start`` is awaited with a chat's id when its recorder has started. ``secrets`` returns the
-    values to redact in what the recorder writes.
+    ``on_start`` is awaited with a chat's id when its recorder has started. ``secrets`` has the
+    values to mask in what the recorder writes.
     """
 
     def __init__(
         self,
         files: StoredFiles,
         on_start: Callable[[str], Awaitable[None]],
-        secrets: Callable[[], Sequence[str]] = tuple,
+        secrets: RecordedSecrets | None = None,
     ) -> None:
-        self._secrets = secrets
+        self._secrets = secrets or NoSecrets()
         self._files = files
         self._on_start = on_start
         self._downloads = asyncio.Semaphore(DOWNLOADS)

@@ -57,15 +57,12 @@ class ChatRepository:
         hub: EventHub,
         settings: ChatSettings,
         now: Now,
-        hide: Callable[[str], str] = str,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.store = store
         self.hub = hub
         self.settings = settings
         self.now = now
-        self.hide = hide
-        """Redacts secrets in the arguments and results of calls before they are written."""
         self.waits = ChatWaits(now, clock, self._publish_wait)
 
     async def view(self, chat_id: str) -> ChatView:

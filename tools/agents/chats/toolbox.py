@@ -3,9 +3,11 @@
 The step is written as running before the tool is called, and with its result afterwards. A step
 that is still running at the next start of the program marks a call that a crash cut off.
 
-Known secrets are redacted at every way out: in the arguments and the result of the step, in the
-outcome for the caller, and in what the model reads. The text that an agent types is withheld from
-the step until its end, when the desktop has reported whether it went into a password field.
+The values that were given to the chat are masked at every way out: in the arguments and the result
+of the step, in the outcome for the caller, and in what the model reads. Other values are not, as a
+mask would reveal them to the chat; only the recorder gets a step without any value. The text that
+an agent types is withheld from the step until its end, when the desktop has reported whether it
+went into a password field.
 """
 
 import asyncio
@@ -35,6 +37,8 @@ from deskhand.tools.kit.support.spec import (
     ToolOutcome,
     ToolSpec,
 )
+from deskhand.tools.secrets.chat_secrets import ChatMask
+from deskhand.tools.secrets.masking import masked_json
 from deskhand.tools.store import chats, steps
 from deskhand.tools.store.database import uncancelled
 from deskhand.tools.store.errors import StoreError, StoreUnavailable
@@ -75,6 +79,7 @@ class ChatToolbox:
         tools: Mapping[str, Tool],
         find_machine: Callable[[], Awaitable[DesktopMachine]],
         *,
+        mask: ChatMask,
         specs: tuple[ToolSpec, ...] | None = None,
         workplace: Workplace | None = None,
         replace_lost: FindLost | None = None,
@@ -83,6 +88,7 @@ class ChatToolbox:
         self._repository = repository
         self._chat_id = chat_id
         self._tools = tools
+        self._mask = mask
         self._specs = specs
         self._find_machine = find_machine
         self._computer = workplace.computer if workplace else None
@@ -155,7 +161,7 @@ class ChatToolbox:
         ended = await uncancelled(self._end(call, step, call_result))
         # The recorder observes computer actions itself; other calls have to be reported to it.
         if self._recording is not None and call.toolset is None:
-            await self._recording.add_step(_note(ended))
+            await self._recording.add_step(masked_json(_note(ended), self._mask.hide_recorded))
         if self._recording is not None and (call.toolset is None or not picture):
             await self._illustrate(self._recording, step)
         return call_result
@@ -240,13 +246,13 @@ class ChatToolbox:
         return CallResult(outcome, _result(call, outcome))
 
     def _hidden(self, outcome: ToolOutcome) -> ToolOutcome:
-        hide = self._repository.hide
-        return ToolOutcome(hidden(outcome.value, hide), outcome.error and hide(outcome.error))
+        hide = self._mask.hide_result
+        return ToolOutcome(masked_json(outcome.value, hide), outcome.error and hide(outcome.error))
 
     async def _act(self, computer: Computer, call: ToolCall, picture: bool) -> CallResult:
         done = await computer.act(call, picture=picture)
-        redacted = _hidden_result(done.result, self._repository.hide)
-        error = done.error and self._repository.hide(done.error)
+        redacted = _hidden_result(done.result, self._mask.hide_result)
+        error = done.error and self._mask.hide(done.error)
         details = {
             "model_point": done.point,
             "native_point": done.native_point,
@@ -258,7 +264,7 @@ class ChatToolbox:
     def _final_arguments(self, call: ToolCall, done: ComputerOutcome) -> Json | None:
         if done.error is not None:
             return None
-        arguments: Json = hidden(call.arguments, self._repository.hide)
+        arguments: Json = masked_json(call.arguments, self._mask.hide)
         if done.told_text is None or arguments != call.arguments:
             # A known secret is replaced by its mask, which reveals less than a length would.
             return arguments
@@ -287,7 +293,7 @@ class ChatToolbox:
         return ToolContext(self._chat_id, call.id, LazyMachine(self._find_machine, call.id))
 
     async def _begin(self, call: ToolCall) -> str:
-        arguments: Json = hidden(call.arguments, self._repository.hide)
+        arguments: Json = masked_json(call.arguments, self._mask.hide)
         # Whether the text goes into a password field is known only when it has been typed.
         if call.toolset and arguments == call.arguments:
             arguments = withheld(call.name, arguments)
@@ -339,36 +345,12 @@ class ChatToolbox:
         return view
 
 
-def hidden(value: Any, hide: Callable[[str], str]) -> Any:
-    """Return a JSON value with ``hide`` applied to all of its strings, keys included."""
-    match value:
-        case str():
-            return hide(value)
-        case list() | tuple():
-            return [hidden(one, hide) for one in value]
-        case dict():
-            return {hide(key): hidden(one, hide) for key, one in value.items()}
-        case _:
-            return value
-
-
 def _hidden_result(result: ToolResult, hide: Callable[[str], str]) -> ToolResult:
     content = tuple(
         replace(block, text=hide(block.text)) if isinstance(block, Text) else block
         for block in result.content
     )
     return replace(result, content=content)
-
-
-def read_outcome(result: ToolResult) -> ToolOutcome:
-    """Return the outcome that a stored result had for a caller outside of any conversation."""
-    text = "".join(block.text for block in result.content if isinstance(block, Text))
-    return ToolOutcome(error=text) if result.is_error else ToolOutcome(json.loads(text))
-
-
-def still_running(tool_call_id: str) -> ToolOutcome:
-    """Return the outcome for a repeated call whose first execution has not ended."""
-    return ToolOutcome(error=f"the call {tool_call_id} is still at work")
 
 
 def _result(call: ToolCall, outcome: ToolOutcome) -> ToolResult:

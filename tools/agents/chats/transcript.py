@@ -1,16 +1,21 @@
 """The conversation of one chat, as the loop reads it from the store and appends to it."""
 
+import json
+
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.loop.history import interrupted, open_calls
 from deskhand.tools.agents.providers.port import Usage
 from deskhand.tools.conversation.conversation import (
     Message,
+    Text,
     ToolResult,
     message_from_json,
     message_to_json,
 )
+from deskhand.tools.kit.support.spec import ToolOutcome
 from deskhand.tools.store import chats, messages, steps, turns
+from deskhand.tools.store.schema import StepRow
 
 from . import transitions as transitions
 from .repository import ChatRepository
@@ -77,6 +82,28 @@ class StoredTranscript:
 
         if await self._repository.store.write(work):
             self._repository.hub.publish("message", self._chat_id, {})
+
+
+async def earlier_step(
+    session: AsyncSession, chat_id: str, tool_call_id: str
+) -> tuple[StepRow | None, tuple[str, ...]]:
+    """Return the step of a call of this turn, if there is one, and the ancestors of the chat."""
+    step = await steps.of_call(session, await chats.get(session, chat_id), tool_call_id)
+    return step, await chats.ancestors(session, chat_id)
+
+
+def stored_outcome(step: StepRow) -> ToolOutcome:
+    """Return the outcome that a stored call had for a caller outside of any conversation."""
+    if step.result is None:
+        return still_running(step.tool_call_id)
+    result = result_from_json(step.result)
+    text = "".join(block.text for block in result.content if isinstance(block, Text))
+    return ToolOutcome(error=text) if result.is_error else ToolOutcome(json.loads(text))
+
+
+def still_running(tool_call_id: str) -> ToolOutcome:
+    """Return the outcome for a repeated call whose first execution has not ended."""
+    return ToolOutcome(error=f"the call {tool_call_id} is still at work")
 
 
 def result_to_json(result: ToolResult) -> dict[str, object]:

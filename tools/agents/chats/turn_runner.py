@@ -9,7 +9,7 @@ the desktop service's copy of the recording is removed.
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, cast
 
@@ -28,6 +28,7 @@ from deskhand.tools.conversation.run_recording import ended as ended_recording
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable, Tool
+from deskhand.tools.secrets.chat_secrets import ChatMask
 from deskhand.tools.store import chats, messages, steps, turns
 from deskhand.tools.store.errors import StoreUnavailable, UnknownRow
 from deskhand.tools.store.faults.health import patience
@@ -79,6 +80,7 @@ class TurnRunner:
         recordings: ChatRecordings,
         make_computer: MakeComputer,
         clock: Callable[[], float],
+        mask: Callable[[str, Sequence[str]], ChatMask],
         lost_recordings: LostRecordings | None = None,
     ) -> None:
         self._repository = repository
@@ -88,6 +90,7 @@ class TurnRunner:
         self._recordings = recordings
         self._make_computer = make_computer
         self._clock = clock
+        self._mask = mask
         self._lost_recordings = lost_recordings
         self._lost: defaultdict[str, list[str]] = defaultdict(list)
         """Desktops that each chat has lost in its turn, by chat id."""
@@ -270,6 +273,7 @@ class TurnRunner:
             view.id,
             tools,
             lambda: self._assignment.machine(view.id),
+            mask=self._mask(view.id, (view.parent_id,) if view.parent_id else ()),
             specs=head.tools,
             workplace=await self._workplace(view, started=started) if on_desktop else None,
             replace_lost=replace_lost if on_desktop else None,

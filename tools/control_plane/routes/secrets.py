@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from deskhand.tools.control_plane.errors import BadBody
-from deskhand.tools.control_plane.json_body import Json, json_object, needed_text, only
-from deskhand.tools.store.secrets import Secret
+from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only
+from deskhand.tools.secrets.secret import Secret
 
 from .chats import NON_BLANK_TEXT, body_of
 
@@ -28,13 +28,22 @@ BODY = {
             "minItems": 1,
             "maxItems": MOST_DOMAINS,
         },
+        "anywhere": {
+            "type": "boolean",
+            "description": "True states that it may be typed into any application; without it, "
+            "domains are needed.",
+        },
+        "without_execute": {
+            "type": "boolean",
+            "description": "True restricts it to chats that cannot run programs.",
+        },
     },
     "required": ["value"],
 }
 
 
 class SecretAdministration(Protocol):
-    """Port to the secrets; ``deskhand.tools.store.secrets.SecretStore`` implements it."""
+    """Port to the secrets; ``deskhand.tools.secrets.store.SecretStore`` implements it."""
 
     def listed(self) -> Sequence[Secret]:
         """Return all secrets by name."""
@@ -57,18 +66,21 @@ def router(secrets: SecretAdministration) -> APIRouter:
 
     @routes.put("/{name}", openapi_extra=body_of(BODY))
     async def put(name: str, request: Request) -> JSONResponse:
-        """Give agents a secret that they can type and cannot read.
+        """Give agents a secret that they can type and cannot read; a second time is its rotation.
 
-        ``chats`` may type it, and those below them; without it all chats may. With ``domains``
-        it may be typed only into pages of these, and is refused where the page cannot be told.
-        From now on the value is masked in steps, results, recordings and logs.
+        ``chats`` may type it, and those below them; without it all chats may. It may be typed only
+        into pages of ``domains``, and is refused where the page cannot be determined. In place of
+        domains, ``"anywhere": true`` permits any application, for values of 8 characters or more.
+        From now on the value is masked in the steps and results of chats that may type it, and in
+        all recordings and logs.
         """
         body = json_object(await request.body())
-        only(body, "value", "chats", "domains")
+        only(body, "value", "chats", "domains", "anywhere", "without_execute")
         value = needed_text(body, "value", longest=LONGEST)
         chats = _several(body, "chats", "chats' ids", MOST_CHATS)
         domains = _several(body, "domains", "domains", MOST_DOMAINS)
-        secret = Secret(name, value, chats, domains)
+        anywhere, without_execute = (flag(body, one) for one in ("anywhere", "without_execute"))
+        secret = Secret(name, value, chats, domains, anywhere, without_execute)
         secrets.put(secret)
         return JSONResponse(_secret_json(secret))
 
@@ -95,6 +107,10 @@ def _several(body: Json, name: str, what: str, most: int) -> tuple[str, ...] | N
 def _secret_json(secret: Secret) -> Json:
     # The value is left out. ``None`` (no limit) and an empty list (no chat at all) stay distinct.
     given = {"chats": secret.chats, "domains": secret.domains}
-    return {"name": secret.name} | {
-        name: None if several is None else list(several) for name, several in given.items()
+    return {
+        "name": secret.name,
+        **{name: None if several is None else list(several) for name, several in given.items()},
+        "anywhere": secret.anywhere,
+        "without_execute": secret.without_execute,
+        "state": secret.state,
     }

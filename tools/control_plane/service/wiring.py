@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 
 from deskhand.desktop.isolation.data_dir import open_root, run_root
 from deskhand.tools.agents.chats.chats import Chats
@@ -27,9 +27,12 @@ from deskhand.tools.agents.chats.turn_tasks import Supervisor
 from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.agents.providers.selection import Models, ProviderAccount
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from deskhand.tools.audit.log import AuditLog
+from deskhand.tools.control_plane.audit_trail import AuditTrail
 from deskhand.tools.control_plane.credentials import load_credentials, read_token
 from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.ports import Editor
+from deskhand.tools.control_plane.routes.audit import router as audit_router
 from deskhand.tools.control_plane.routes.secrets import router as secrets_router
 from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.settings import Settings
@@ -48,13 +51,14 @@ from deskhand.tools.kit.support.spec import Tool
 from deskhand.tools.kit.write_file import WriteFileTool
 from deskhand.tools.recovery.ports import Finisher
 from deskhand.tools.recovery.recovery import RecordingRecovery
+from deskhand.tools.secrets.keys import keys_of
+from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store.bucket import Bucket
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.maintenance import StorageMaintenance
 from deskhand.tools.store.ownership import ChatOwnership
-from deskhand.tools.store.secrets import SecretStore
 from deskhand.tools.store.stored_files import StoredFiles
 from deskhand.tools.store.upload_queue import UploadQueue
 from deskhand.vncbridge.auth.api import tickets_router, tokens_router
@@ -118,7 +122,7 @@ async def control_plane(
     token = read_token(token_file or data / "token")
     closing = asyncio.Event()
     async with AsyncExitStack() as stack:
-        secret_store = SecretStore(data / "secrets.json")
+        secret_store = SecretStore(data, keys_of(data, environment))
         stack.enter_context(logged(data / "logs", secret_store.hide))
         scripted = await stack.enter_async_context(
             ScriptedModelServer(log_file=data / "logs" / "scripted.jsonl")
@@ -133,6 +137,8 @@ async def control_plane(
         stack.push_async_callback(models.close)
         base_url = "" if address.path is not None else address.url
         recovery = await _recovery(store, disk, fleet, stack)
+        credentials = load_credentials(data, token)
+        audit = _audit_log(store, credentials, stack)
         chats = Chats(
             store,
             files,
@@ -141,10 +147,10 @@ async def control_plane(
             MACHINE_TOOLS,
             ChatSettings(base_url=base_url, desktops=settings.most_desktops),
             secret_store=secret_store,
+            audit=audit,
             lost_recordings=recovery,
         )
         stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
-        credentials = load_credentials(data, token)
         app = create_app(
             chats=chats,
             desktops=fleet,
@@ -155,18 +161,16 @@ async def control_plane(
             ready=lambda: _is_writable(store),
             pages=[
                 pages_router(settings.allowed_origins),
-                secrets_router(secret_store),
-                tokens_router(credentials, lambda: base_url),
+                *_admin_routers(secret_store, audit, credentials, base_url),
                 tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
             ],
         )
-        install_auth(app, _access_policy(settings), credentials, kin=ChatOwnership(store))
-        app.add_middleware(AccessLog)
+        _add_middleware(app, settings, credentials, store, audit)
         _start_preloading(stack)
         await recovery.begin_all()
         await _resume(stack, store, chats, settings.supervisor_seconds)
         maintenance = StorageMaintenance(store, disk.root, time.time, upload_queue=upload_queue)
-        _start_tidying(stack, chats, maintenance, recovery)
+        _start_tidying(stack, chats, maintenance, recovery, audit)
         yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
 
 
@@ -184,6 +188,38 @@ def _facts(data_dir: Path, models: Models, supervisor: Supervisor[Any]) -> Servi
     return ServiceFacts(
         version("deskhand"), models.usual(), models.has_key, data_dir, supervisor.resumed
     )
+
+
+def _add_middleware(
+    app: FastAPI, settings: Settings, credentials: Credentials, store: Store, audit: AuditLog
+) -> None:
+    # The audit log needs the principal, which access control adds to a request before.
+    app.add_middleware(AuditTrail, notes=audit)
+    install_auth(app, _access_policy(settings), credentials, kin=ChatOwnership(store))
+    app.add_middleware(AccessLog)
+
+
+def _admin_routers(
+    secret_store: SecretStore, audit: AuditLog, credentials: Credentials, base_url: str
+) -> tuple[APIRouter, ...]:
+    return (
+        secrets_router(secret_store),
+        audit_router(audit),
+        tokens_router(credentials, lambda: base_url),
+    )
+
+
+def _audit_log(store: Store, credentials: Credentials, stack: AsyncExitStack) -> AuditLog:
+    audit = AuditLog(store, credentials.instance, time.time)
+
+    async def flush() -> None:
+        with contextlib.suppress(StoreError):
+            await audit.flush()
+
+    stack.push_async_callback(flush)
+    writing = asyncio.create_task(audit.run(), name="write the audit log")
+    stack.push_async_callback(_ended, writing)
+    return audit
 
 
 def _start_preloading(stack: AsyncExitStack) -> None:
@@ -213,12 +249,13 @@ def _start_tidying(
     chats: Chats,
     maintenance: StorageMaintenance,
     recovery: RecordingRecovery,
+    audit: AuditLog,
 ) -> None:
     # Maintenance starts last and therefore ends first, before the chats and the store that it uses.
     tidying = asyncio.create_task(_release_idle_desktops(chats), name="take back desktops")
     stack.push_async_callback(_ended, tidying)
     keeping = asyncio.create_task(
-        _keep_within_limits(maintenance, chats, recovery), name="retention"
+        _keep_within_limits(maintenance, chats, recovery, audit), name="retention"
     )
     stack.push_async_callback(_ended, keeping)
 
@@ -323,7 +360,7 @@ async def _upload_queue(
 
 
 async def _keep_within_limits(
-    maintenance: StorageMaintenance, chats: Chats, recovery: RecordingRecovery
+    maintenance: StorageMaintenance, chats: Chats, recovery: RecordingRecovery, audit: AuditLog
 ) -> None:
     while True:
         try:
@@ -331,6 +368,7 @@ async def _keep_within_limits(
             await recovery.begin_all()
             # Deleted chats take their files with them, which then do not count against the limits.
             await chats.remove_archived()
+            await audit.expire()
             gone = await maintenance.enforce_limits()
             if gone:
                 log.info("%d stored files were too old or too much", len(gone))

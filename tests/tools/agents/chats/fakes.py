@@ -23,9 +23,9 @@ from deskhand.tools.kit.support.spec import (
     ToolOutcome,
     ToolSpec,
 )
+from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store.database import FaultTiming, Store
 from deskhand.tools.store.file_store import FileStore
-from deskhand.tools.store.secrets import SecretStore
 from deskhand.tools.store.stored_files import StoredFiles
 
 Json = dict[str, Any]

@@ -26,7 +26,8 @@ from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
 from deskhand.tools.agents.scripted.binding import mismatches, signed
 from deskhand.tools.agents.scripted.protocol import Measured, read_request
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
-from deskhand.tools.store.secrets import Secret, SecretStore
+from deskhand.tools.secrets.secret import Secret
+from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.agents.chats.fakes import LIMIT, FakeDesktop, FakeMachines, OpenChats, open_chats
 from tests.tools.agents.chats.rebuild_request import digest
@@ -195,7 +196,9 @@ async def run_of(kinds: list[str], folder: Path, rebuilder: Rebuilder) -> BoundM
         desktop.lease = {"holder": {"kind": "nobody"}, "last": {**turn, "seconds": next(people)}}
 
     model.before["person"] = person
-    model.before["secret"] = lambda: secret_store.put(Secret("mail", 'correct "horse"'))
+    model.before["secret"] = lambda: secret_store.put(
+        Secret("mail", 'correct "horse"', anywhere=True)
+    )
     machines = FakeMachines({"desktop-1": desktop})
     async with AsyncExitStack() as stack:
         opened = open_chats(

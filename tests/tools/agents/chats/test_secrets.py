@@ -6,7 +6,8 @@ import pytest
 
 from deskhand.tools.conversation.conversation import Text, ToolResult
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
-from deskhand.tools.store.secrets import Secret, SecretStore
+from deskhand.tools.secrets.secret import Secret
+from deskhand.tools.secrets.store import SecretStore
 from tests.tools.agents.chats.fakes import (
     LIMIT,
     FakeDesktop,
@@ -24,7 +25,7 @@ HORSE = 'correct "horse"'
 
 def secret_store(*chats: str) -> SecretStore:
     made = SecretStore()
-    made.put(Secret("mail", HORSE, chats or None))
+    made.put(Secret("mail", HORSE, chats or None, anywhere=True))
     return made
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from deskhand.tools.control_plane.routes.secrets import router
-from deskhand.tools.store.secrets import SecretStore
+from deskhand.tools.secrets.store import SecretStore
 from tests.tools.control_plane.fakes import control_plane
 
 SECRETS = "/api/v0/secrets"
@@ -15,17 +15,23 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
     async def scenario() -> None:
         secrets = SecretStore()
         async with control_plane(tmp_path, pages=[router(secrets)]).client() as client:
-            unlimited = {"chats": None, "domains": None}
-            put = await client.put(f"{SECRETS}/mail", json={"value": "correct horse"})
+            rules = {"without_execute": False, "state": "ready"}
+            unlimited = {"chats": None, "domains": None, "anywhere": True, **rules}
+            first = {"value": "correct horse", "anywhere": True}
+            put = await client.put(f"{SECRETS}/mail", json=first)
             assert (put.status_code, put.json()) == (200, {"name": "mail", **unlimited})
             given = {"chats": ["a", "b"], "domains": ["bank.example", "localhost"]}
-            some = {"value": "battery staple", **given}
+            some = {"value": "battery staple", **given, "without_execute": True}
             put = await client.put(f"{SECRETS}/bank", json=some)
-            assert put.json() == {"name": "bank", **given}
+            rules = {"anywhere": False, "without_execute": True, "state": "ready"}
+            assert put.json() == {"name": "bank", **given, **rules}
             listed = await client.get(SECRETS)
             assert [one["name"] for one in listed.json()["secrets"]] == ["bank", "mail"]
             assert "horse" not in listed.text + put.text
-            assert secrets.value("mail", ["anybody"]) == "correct horse"
+            assert secrets.given(["anybody"])[0].value == "correct horse"
+            rotated = {"value": "another horse", "domains": ["mail.example"]}
+            assert (await client.put(f"{SECRETS}/mail", json=rotated)).json()["anywhere"] is False
+            assert secrets.given(["anybody"])[0].value == "another horse"
             assert (await client.delete(f"{SECRETS}/mail")).status_code == 204
             gone = await client.delete(f"{SECRETS}/mail")
             assert (gone.status_code, gone.json()["message"]) == (404, "Secret not found.")
@@ -38,8 +44,11 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
     [
         ("mail", {}, "value is required."),
         ("mail", {"value": 7}, "value must be a text."),
-        ("mail", {"value": "abc"}, "This secret cannot be kept."),
-        ("a b", {"value": "correct horse"}, "This secret cannot be kept."),
+        ("mail", {"value": "correct horse"}, "This secret cannot be kept."),
+        ("mail", {"value": "horse", "anywhere": True}, "This secret cannot be kept."),
+        ("mail", {"value": "correct horse", "anywhere": 1}, "anywhere must be true or false."),
+        ("mail", {"value": "abc", "domains": ["a"]}, "This secret cannot be kept."),
+        ("a b", {"value": "correct horse", "anywhere": True}, "This secret cannot be kept."),
         ("mail", {"value": "correct horse", "chats": "a"}, "chats must be a list of chats' ids."),
         (
             "mail",

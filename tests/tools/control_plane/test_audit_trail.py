@@ -1,0 +1,79 @@
+import asyncio
+from typing import Any
+
+from starlette.types import Message, Receive, Scope, Send
+
+from deskhand.tools.control_plane.audit_trail import AuditTrail, Json
+from deskhand.vncbridge.auth.policy import Principal
+
+
+class Notes:
+    """The audit log of a test."""
+
+    def __init__(self) -> None:
+        self.noted: list[tuple[str, str, str, Json]] = []
+
+    def note(self, actor: str, action: str, subject: str, details: Json | None = None) -> None:
+        self.noted.append((actor, action, subject, details or {}))
+
+
+def passed(scope: Scope, *messages: Message, body: bytes = b"", read: bool = True) -> Notes:
+    """Return the notes of a request to an application that sends these messages."""
+
+    async def app(_: Scope, receive: Receive, send: Send) -> None:
+        if read:
+            await receive()
+        for message in messages:
+            await send(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body}
+
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    notes = Notes()
+    asyncio.run(AuditTrail(app, notes)(scope, receive, send))
+    assert sent == list(messages)
+    return notes
+
+
+def scope(path: str, **more: Any) -> Scope:
+    state = {"principal": Principal("owner")}
+    return {"type": "http", "method": "POST", "path": path, "state": state, **more}
+
+
+OK: Message = {"type": "http.response.start", "status": 200, "headers": []}
+END: Message = {"type": "http.response.body", "body": b""}
+
+
+def test_an_answered_request_is_recorded_once() -> None:
+    notes = passed(scope("/api/v0/tokens"), OK, END)
+    assert [one[:3] for one in notes.noted] == [("owner", "request", "")]
+
+
+def test_the_call_of_a_lease_is_read_on_its_way() -> None:
+    path = "/api/v0/desktops/d1/desktop/lease"
+    notes = passed(scope(path), OK, END, body=b'{"action": "take", "name": "Ada"}')
+    ((actor, action, subject, details),) = notes.noted
+    assert (actor, action, subject) == ("owner", "desktop.take_over", "d1")
+    assert details["person"] == "Ada"
+
+
+def test_a_sign_in_is_recorded_with_the_name_of_the_new_session() -> None:
+    state = {"principal": None, "signed_in": Principal("browser")}
+    client = ("127.0.0.1", 1)
+    notes = passed(scope("/api/v0/login", state=state, client=client), OK, END)
+    assert [one[:3] for one in notes.noted] == [("browser", "signed_in", "")]
+
+
+def test_a_websocket_is_recorded_when_it_is_accepted() -> None:
+    view = scope("/api/v0/desktops/d1/desktop/vnc", type="websocket")
+    notes = passed(view, {"type": "websocket.accept"}, {"type": "websocket.close"})
+    assert [one[:3] for one in notes.noted] == [("owner", "desktop.live_view", "d1")]
+
+
+def test_other_events_of_the_server_pass() -> None:
+    assert passed({"type": "lifespan"}, {"type": "lifespan.startup.complete"}).noted == []

@@ -1,0 +1,56 @@
+import pytest
+
+from deskhand.tools.secrets.secret import Secret, check
+from deskhand.tools.store.errors import BadSecret
+
+HORSE = "correct horse"
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        Secret("mail", HORSE, anywhere=True),
+        Secret("mail", "12345678", anywhere=True),
+        Secret("a.b-c_D", "4821", ("a",), ("bank.example", "localhost")),
+        Secret("mail", HORSE, (), ("xn--bnk-ula.example",), without_execute=True),
+    ],
+)
+def test_a_secret_names_its_domains_or_may_be_typed_anywhere(secret: Secret) -> None:
+    check(secret)
+    assert secret.state == "ready"
+
+
+@pytest.mark.parametrize(
+    ("secret", "reason"),
+    [
+        (Secret("", HORSE, anywhere=True), "a name has"),
+        (Secret("../x", HORSE, anywhere=True), "a name has"),
+        (Secret("mail", HORSE), "it needs domains"),
+        (Secret("mail", HORSE, domains=()), "domains are"),
+        (Secret("mail", HORSE, domains=("ok", "https://a/")), "domains are"),
+        (Secret("mail", HORSE, domains=("a.example",), anywhere=True), "not both"),
+        (Secret("mail", "1234567", anywhere=True), "fewer than 8 characters needs domains"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_without_its_value(secret: Secret, reason: str) -> None:
+    with pytest.raises(BadSecret, match=reason) as refused:
+        check(secret)
+    assert secret.value not in str(refused.value)
+
+
+def test_a_secret_of_an_earlier_version_needs_domains() -> None:
+    assert Secret("mail", HORSE).state == "needs_domains"
+
+
+def test_a_secret_is_for_its_chats_and_those_below_them() -> None:
+    assert Secret("mail", HORSE).allows(["a"])
+    assert Secret("mail", HORSE, ("a",)).allows(["child", "a"])
+    assert not Secret("mail", HORSE, ("a",)).allows(["b"])
+
+
+def test_a_secret_may_be_for_chats_that_cannot_run_programs() -> None:
+    secret = Secret("mail", HORSE, ("a",), without_execute=True)
+    assert secret.allows(["a"], execute=False)
+    assert not secret.allows(["a"], execute=True)
+    assert not secret.allows(["b"], execute=False)
+    assert secret.is_given(["a"])

@@ -1,0 +1,78 @@
+"""ASGI middleware that writes the records of answered requests to the audit log."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .audit_entries import LEASE, AnsweredRequest, entry_of
+
+Json = dict[str, Any]
+_LONGEST_LEASE_BODY = 4096
+
+
+class AuditNotes(Protocol):
+    """Port to the audit log; ``deskhand.tools.audit.log.AuditLog`` implements it."""
+
+    def note(self, actor: str, action: str, subject: str, details: Json | None = None) -> None:
+        """Record an event soon."""
+
+
+class AuditTrail:
+    """ASGI middleware within that of access control; writes the records of answered requests."""
+
+    def __init__(self, app: ASGIApp, notes: AuditNotes) -> None:
+        self._app = app
+        self._notes = notes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request to the application, and record it when it is answered."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        noted = False
+        body = bytearray()
+
+        async def received() -> Message:
+            message = await receive()
+            if len(body) < _LONGEST_LEASE_BODY:
+                body.extend(message.get("body", b""))
+            return message
+
+        async def answered(message: Message) -> None:
+            nonlocal noted
+            status = _status(message)
+            if status and not noted:
+                noted = True
+                self._note(scope, status, bytes(body))
+            await send(message)
+
+        # Only this body is read: others may be large, or contain values.
+        is_lease = scope["type"] == "http" and scope["path"].endswith(LEASE)
+        await self._app(scope, received if is_lease else receive, answered)
+
+    def _note(self, scope: Scope, status: int, body: bytes) -> None:
+        state: Mapping[str, Any] = scope.get("state", {})
+        client = scope.get("client")
+        entry = entry_of(
+            AnsweredRequest(
+                scope["type"],
+                scope.get("method", ""),
+                scope["path"],
+                status,
+                client[0] if client else "",
+                state.get("signed_in") or state.get("principal"),
+                body,
+            )
+        )
+        if entry is not None:
+            self._notes.note(entry.actor, entry.action, entry.subject, entry.details)
+
+
+def _status(message: Message) -> int:
+    match message["type"]:
+        case "http.response.start" | "websocket.http.response.start":
+            return int(message["status"])
+        case "websocket.accept":
+            return 101
+    return 0

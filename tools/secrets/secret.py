@@ -1,0 +1,77 @@
+"""A secret that agents may type: who may type it, and where. Pure.
+
+A secret names its domains, or a person has stated that it may be typed anywhere. One of an earlier
+version may have neither. It stays in the state ``needs_domains``: it is masked as before, and no
+agent can type it until a person stores it again with domains or with ``anywhere``.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from deskhand.desktop.domains import is_domain
+from deskhand.tools.store.errors import BadSecret
+
+# Names stand in paths of the API and in arguments of tools.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+SHORTEST_ANYWHERE = 8
+"""Characters of a value without domains; a shorter one can be guessed, and it occurs by chance."""
+
+State = Literal["ready", "needs_domains"]
+
+
+@dataclass(frozen=True)
+class Secret:
+    """One secret value.
+
+    ``chats`` and their descendants may type it; ``None`` permits all chats.
+    """
+
+    name: str
+    value: str
+    chats: tuple[str, ...] | None = None
+    domains: tuple[str, ...] | None = None
+    """It may be typed only into pages of these domains and their subdomains."""
+    anywhere: bool = False
+    """True if a person has stated that it may be typed without domains."""
+    without_execute: bool = False
+    """True if only chats that have no tool ``execute`` may type it."""
+
+    @property
+    def state(self) -> State:
+        """``needs_domains`` if agents cannot type it, because nothing states where they may."""
+        return "ready" if self.domains or self.anywhere else "needs_domains"
+
+    def allows(self, chats: Collection[str], *, execute: bool = False) -> bool:
+        """Return whether a chat may type it: one of ``chats``, its id and those of its ancestors.
+
+        ``execute`` if the chat can run programs.
+        """
+        if execute and self.without_execute:
+            return False
+        return self.is_given(chats)
+
+    def is_given(self, chats: Collection[str]) -> bool:
+        """Return whether it was given to a chat, so that its value is masked there."""
+        return self.chats is None or not set(self.chats).isdisjoint(chats)
+
+
+def check(secret: Secret) -> None:
+    """Check a secret that a person stores.
+
+    Raises:
+        BadSecret: If it cannot be stored; the text gives the reason without the value.
+    """
+    if NAME.fullmatch(secret.name) is None:
+        raise BadSecret("a name has 1 to 64 letters, digits, dots, dashes and underscores")
+    if secret.domains is not None and not (secret.domains and all(map(is_domain, secret.domains))):
+        raise BadSecret("domains are hosts' names in small letters, as mail.example")
+    if secret.domains and secret.anywhere:
+        raise BadSecret('give domains or "anywhere": true, not both')
+    if secret.domains:
+        return
+    if not secret.anywhere:
+        raise BadSecret('it needs domains, or "anywhere": true to be typed into any application')
+    if len(secret.value) < SHORTEST_ANYWHERE:
+        raise BadSecret(f"a value of fewer than {SHORTEST_ANYWHERE} characters needs domains")
