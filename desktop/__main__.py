@@ -1,7 +1,7 @@
-"""Entry of the desktop service, started by the keeper.
+"""Entry of the desktop service, started by the keeper or by init.
 
 The command line is read before the service is loaded, so that a wrong argument is refused within
-milliseconds.
+milliseconds. Then it asks the keeper to prepare the desktop, which happens while the service loads.
 """
 
 import gc
@@ -9,19 +9,32 @@ import importlib
 import os
 import sys
 
+from .errors import DesktopError
+from .isolation.identity import new_identity
+from .launch.service_side import service_side
 from .settings import parse
+
+NOT_STARTED = 4
 
 
 def main() -> int:
     """Run the service until a signal ends it; return the exit status."""
     settings = parse(sys.argv[1:])
+    try:
+        identity = new_identity(settings.folder, os.environ)
+    except DesktopError as error:
+        print(f"deskhand: {error}", file=sys.stderr)  # noqa: T201 - this is a command line
+        return NOT_STARTED
+    launch = service_side(os.environ)
+    if launch is not None:
+        launch.ask_to_prepare(identity)
     # Modules stay loaded for good: collecting garbage among them takes a tenth of the start-up
     # time, and gc.freeze() exempts them from every later collection.
     gc.disable()
     process = importlib.import_module("deskhand.desktop.service.process")
     gc.freeze()
     gc.enable()
-    status: int = process.run(settings)
+    status: int = process.run(settings, identity, launch)
     return status
 
 

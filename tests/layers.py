@@ -28,12 +28,14 @@ desktop/clipboard: desktop/actions desktop/http_errors.py desktop/lease desktop/
 desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
   desktop/input desktop/lease desktop/screenshots desktop/tool_calls desktop/windows vncbridge
   vncbridge/http
+desktop/__main__.py: desktop/isolation desktop/launch
 desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input desktop/windows
   desktop/x11
 desktop/events: vncbridge/http
 desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
 desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
+desktop/launch: desktop/isolation desktop/x11
 desktop/lease: desktop/actions desktop/events vncbridge vncbridge/http
 desktop/metrics: desktop/actions
 desktop/processes: desktop/tool_calls vncbridge vncbridge/http
@@ -67,7 +69,7 @@ tools/control_plane/run_video: recording tools/control_plane tools/conversation
 tools/control_plane: desktop tools/conversation tools/kit/support tools/store vncbridge
   vncbridge/auth vncbridge/http vncbridge/viewer
 tools/demo: vncbridge/server
-tools/fleet: desktop desktop/client desktop/isolation desktop/keeper.py tools/kit/support
+tools/fleet: desktop desktop/client desktop/isolation desktop/launch tools/kit/support
   tools/recovery tools/store
 tools/kit: tools/conversation tools/kit/support
 tools/recovery: recording/library tools/conversation tools/store
@@ -100,7 +102,7 @@ OWNER = {
     "mss": {"desktop/attach"},
     "obstore": {"tools/store"},
     "PIL": {"desktop/screenshots", "recording/video", "tools/agents/scripted"},
-    "psutil": {"desktop/display", "desktop/metrics", "desktop/service"},
+    "psutil": {"desktop/display", "desktop/metrics"},
     "pyautogui": {"desktop/attach"},
     "sqlalchemy": {
         *("tools/agents/chats", "tools/audit", "tools/recovery", "tools/store"),

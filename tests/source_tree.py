@@ -10,7 +10,7 @@ PACKAGES = ("desktop", "recording", "tools", "vncbridge")
 PREFIX = "deskhand."
 
 INTERFACES = {
-    *("desktop/__main__.py", "desktop/http_errors.py", "desktop/keeper.py"),
+    *("desktop/__main__.py", "desktop/http_errors.py"),
     *("desktop/remote.py", "desktop/remote_sync.py"),
 }
 """Modules in the root of a package that are no vocabulary: places of their own in the layers."""

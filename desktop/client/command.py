@@ -10,7 +10,7 @@ def service_command(*arguments: str) -> list[str]:
     ``-P`` keeps the working directory off the module path, where a foreign ``deskhand`` folder
     may lie; ``-S -E`` keep the memory of the keeper small.
     """
-    keeper = Path(__file__).parents[1] / "keeper.py"
+    keeper = Path(__file__).parents[1] / "launch" / "__main__.py"
     return [
         *(sys.executable, "-S", "-E", str(keeper)),
         *(sys.executable, "-P", "-m", "deskhand.desktop", *arguments),

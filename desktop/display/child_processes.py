@@ -67,6 +67,8 @@ class ChildProcess:
     name: str
     pid: int
     log: Path
+    host_pid: int | None = None
+    """Pid outside of the desktop's PID namespace; None if it ended before it was known."""
     exited: threading.Event = field(default_factory=threading.Event)
     returncode: int | None = None
     ending: bool = False
@@ -112,10 +114,12 @@ class ChildProcessSpawner:
     """Spawns children that die with this process: the kernel kills them with the spawn thread.
 
     PR_SET_PDEATHSIG (prctl(2)) is bound to the thread that forked, not to its process. Therefore
-    all children are forked by this one thread, which runs until ``close``.
+    all children are forked by this one thread, which runs until ``close``. ``host_pid`` returns the
+    pid on the host for the pid of a child.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, host_pid: Callable[[int], int] = int) -> None:
+        self._host_pid = host_pid
         self._setpriv = ""
         self._children: dict[int, tuple[ChildProcess, subprocess.Popen[bytes], ChildCommand]] = {}
         self._requests: queue.SimpleQueue[tuple[ChildCommand, Future[ChildProcess]] | None] = (
@@ -237,6 +241,9 @@ class ChildProcessSpawner:
                 start_new_session=True,
             )
         child = ChildProcess(Path(program).name, process.pid, command.log)
+        # A process that has ended already has no pid on the host any more.
+        with suppress(OSError):
+            child.host_pid = self._host_pid(child.pid)
         self._children[child.pid] = (child, process, command)
         self._selector.register(os.pidfd_open(child.pid), selectors.EVENT_READ, child.pid)
         return child

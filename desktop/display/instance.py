@@ -39,6 +39,8 @@ class InstanceOptions:
     """XKB layout; empty for the X server's default."""
     program: Program = "Xvnc"
     glx: bool = False
+    display: int | None = None
+    """Number of the display that is reserved for this desktop; None for any."""
 
 
 class DisplayInstance:
@@ -87,6 +89,7 @@ class DisplayInstance:
                     on_death=self._lost,
                     program=options.program,
                     glx=options.glx,
+                    number=options.display,
                 )
             )
             # The exit stack closes the health check after all connections: closing one of those

@@ -155,7 +155,7 @@ class DesktopSession:
         """Return the state of each program for the status route."""
         return {
             **{
-                name: {"running": child.running, "pid": child.pid if child.running else None}
+                name: {"running": child.running, "pid": child.host_pid if child.running else None}
                 for name, child in self._children.items()
                 if name not in _ONCE
             },

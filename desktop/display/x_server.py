@@ -10,7 +10,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -19,17 +19,15 @@ from typing import Self
 from deskhand.desktop.errors import DisplayNotReady
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.settings import Program
+from deskhand.desktop.x11.server_files import X_SOCKETS, clear_lock, clear_socket, clear_stale
 
 from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner
 
-_SOCKETS = Path("/tmp/.X11-unix")  # noqa: S108 - compiled into every X client
-_LOCKS = Path("/tmp")  # noqa: S108 - the same
 _COOKIE_NAME = b"MIT-MAGIC-COOKIE-1"
 # Family of an .Xauthority entry that matches every host and display (Xauth.h).
 _FAMILY_WILD = 65535
 # ProtocolVersion message: "RFB 003.008\n" (RFC 6143, 7.1.1).
 _RFB_BANNER_BYTES = 12
-_STARTING_SECONDS = 10.0
 _STOPPED_SECONDS = 0.05
 """Interval of reading whether a stopped server continues."""
 
@@ -37,6 +35,7 @@ _STOPPED_SECONDS = 0.05
 class XServer:
     """Runs Xvnc, or ``program``, while it is open.
 
+    ``number`` is that of a reserved display; without it the server chooses a free one.
     ``folder`` must be private (0700): it receives the cookie, the RFB socket and the log.
     ``died`` is set, and ``on_death`` called in the spawn thread, when the server exits by itself.
     """
@@ -51,6 +50,7 @@ class XServer:
         on_death: Callable[[], None] | None = None,
         program: Program = "Xvnc",
         glx: bool = False,
+        number: int | None = None,
     ) -> None:
         self.size = size
         self.xauthority = folder / "Xauthority"
@@ -62,6 +62,7 @@ class XServer:
         self._on_death = on_death
         self._program = program
         self._glx = glx
+        self._reserved = number
         self._cookie = b""
         self._child: ChildProcess | None = None
         self._number_pipe = -1
@@ -88,6 +89,11 @@ class XServer:
     def pid(self) -> int | None:
         """Process id; None unless the server runs."""
         return self._child.pid if self._child is not None and self._child.running else None
+
+    @property
+    def host_pid(self) -> int | None:
+        """Process id outside of the desktop's PID namespace; None unless the server runs."""
+        return self._child.host_pid if self._child is not None and self._child.running else None
 
     @property
     def has_live_view(self) -> bool:
@@ -188,8 +194,8 @@ class XServer:
         if self._child is not None:
             self._child.stop()
         if self._number is not None:
-            _clear_lock(self._number, (os.geteuid(),))
-            _clear_socket(_SOCKETS / f"X{self._number}", (os.geteuid(),))
+            clear_lock(self._number, (os.geteuid(),))
+            clear_socket(X_SOCKETS / f"X{self._number}", (os.geteuid(),))
         self.rfb_socket.unlink(missing_ok=True)
 
     def _stays_stopped(self, deadline: float) -> bool:
@@ -204,6 +210,9 @@ class XServer:
         width, height = self.size
         return [
             self._program,
+            # Without `local`, the server would listen on the abstract socket too, whose name is
+            # reserved (launch/display_number.py).
+            *(() if self._reserved is None else (f":{self._reserved}", "-nolisten", "local")),
             *("-displayfd", str(number_pipe), "-dpi", "96"),
             # Without -noreset, the server resets when its last client disconnects (Xserver(1)).
             *("-auth", str(self.xauthority), "-nolisten", "tcp", "-noreset"),
@@ -266,49 +275,6 @@ def write_cookie(path: Path) -> bytes:
     return cookie
 
 
-def clear_stale(users: Collection[int] = ()) -> None:
-    """Remove locks and sockets of dead X servers of these users, by default of our own."""
-    owners = users or (os.geteuid(),)
-    for lock in _LOCKS.glob(".X*-lock"):
-        number = lock.name[2 : -len("-lock")]
-        if number.isdigit():
-            _clear_lock(int(number), owners)
-    for path in _SOCKETS.glob("X*"):
-        _clear_socket(path, owners, older_than=_STARTING_SECONDS)
-
-
-def _clear_lock(number: int, owners: Collection[int]) -> None:
-    lock = _LOCKS / f".X{number}-lock"
-    with suppress(OSError, ValueError):
-        if lock.lstat().st_uid in owners and not _alive(int(lock.read_text())):
-            lock.unlink()
-
-
-def _clear_socket(path: Path, owners: Collection[int], older_than: float = 0.0) -> None:
-    # A starting server refuses connections too, between bind(2) and listen(2): hence the age.
-    with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
-        found = path.lstat()
-        if found.st_uid not in owners or time.time() - found.st_mtime < older_than:
-            return
-        # connect(2) to a hung server with a full backlog would block.
-        client.setblocking(False)
-        try:
-            client.connect(str(path))
-        except ConnectionRefusedError:
-            path.unlink()
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        # The process exists, but belongs to another user (kill(2)).
-        pass
-    return True
-
-
 def _is_stopped(pid: int) -> bool:
     """Return True if a process is stopped by a signal or a debugger (proc(5), stat)."""
     try:
@@ -321,15 +287,15 @@ def _is_stopped(pid: int) -> bool:
 def _make_socket_directory() -> None:
     # An X server that does not run as root refuses to create this directory.
     with suppress(FileExistsError):
-        _SOCKETS.mkdir()
-        _SOCKETS.chmod(0o1777)
+        X_SOCKETS.mkdir()
+        X_SOCKETS.chmod(0o1777)
 
 
 def _connect_x(number: int, cookie: bytes, deadline: float) -> socket.socket:
     with ExitStack() as stack:
         client = stack.enter_context(socket.socket(socket.AF_UNIX))
         client.settimeout(_left(deadline))
-        client.connect(str(_SOCKETS / f"X{number}"))
+        client.connect(str(X_SOCKETS / f"X{number}"))
         header = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(_COOKIE_NAME), len(cookie))
         client.sendall(header + _COOKIE_NAME + bytes(-len(_COOKIE_NAME) % 4) + cookie)
         accepted, length = struct.unpack("<B5xH", _exactly(client, 8))

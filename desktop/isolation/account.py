@@ -12,10 +12,10 @@ import pwd
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TextIO
 
 from deskhand.desktop.errors import AccountUnavailable
 
@@ -110,17 +110,30 @@ def _existing(name: str) -> Account:
 
 @contextmanager
 def _numbered(locks: Path, numbers: Sequence[int]) -> Iterator[Account]:
+    account, lock = lock_numbered(locks, numbers)
+    with lock:
+        yield account
+
+
+def lock_numbered(locks: Path, numbers: Sequence[int]) -> tuple[Account, TextIO]:
+    """Return a user ``deskhand-NN`` that no other desktop has locked; closing the file unlocks it.
+
+    Raises:
+        AccountUnavailable: If all are in use, or it cannot be created.
+    """
     locks.mkdir(mode=0o700, parents=True, exist_ok=True)
     for number in numbers:
         name = _name(number)
-        with (locks / f"{name}.lock").open("w") as lock:
+        with ExitStack() as on_failure:
+            lock = on_failure.enter_context((locks / f"{name}.lock").open("w"))
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
             _ensure(name)
-            yield replace(_existing(name), numbered=True)
-            return
+            account = replace(_existing(name), numbered=True)
+            on_failure.pop_all()
+            return account, lock
     raise AccountUnavailable(f"all {len(numbers)} desktop users are in use")
 
 

@@ -107,7 +107,7 @@ class DesktopService:
     async def _open(self, stack: AsyncExitStack) -> tuple[Display, OpenParts]:
         common, home = self._common, self._context.directory.path / "home"
         cgroup = common.open_cgroup(stack)
-        spawner = stack.enter_context(ChildProcessSpawner())
+        spawner = stack.enter_context(ChildProcessSpawner(self._context.host_pid))
         # The display starts before the recorder, and gets its first input after it.
         browser = await asyncio.to_thread(self._prepare_browser)
         options = self._options(spawner, browser, lambda: recording.recorder.touch())
@@ -149,6 +149,7 @@ class DesktopService:
             layout=settings.layout,
             program=settings.xserver,
             glx=settings.glx,
+            display=self._context.display,
         )
 
     def _screen(self, display: Display, parts: OpenParts) -> ScreenAccess:
@@ -175,7 +176,7 @@ class DesktopService:
         # The status is returned while the display restarts, too; `current` would block until then.
         instance = display.newest
         xserver = XServerFacts(
-            pid=instance.xserver.pid,
+            pid=instance.xserver.host_pid,
             live_view=instance.xserver.has_live_view,
             supervision=display.status(),
             session=instance.session.status(),

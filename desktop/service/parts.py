@@ -35,6 +35,7 @@ from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.data_dir import DesktopDirectory
 from deskhand.desktop.isolation.environment import built
+from deskhand.desktop.isolation.protections import Protections
 from deskhand.desktop.lease.handover import LeaseEffects
 from deskhand.desktop.lease.lease import ControlSession
 from deskhand.desktop.lease.privacy import PrivacyMode
@@ -78,6 +79,11 @@ class ServiceContext:
     token: str
     pid: int
     """Process to signal for the end of the service: its keeper, or itself without one."""
+    protections: Protections
+    display: int | None = None
+    """Number of the X display that is reserved for this desktop; None for any."""
+    host_pid: Callable[[int], int] = int
+    """Returns the pid on the host for a pid that this process sees."""
 
 
 @dataclass(frozen=True)
@@ -246,6 +252,7 @@ class CommonParts:
             ),
             level=account.level,
             user=account.name,
+            protections=self.context.protections.to_json(),
             version=VERSION,
         )
 
@@ -255,7 +262,9 @@ class CommonParts:
         """Return the message for a program that started the service."""
         context = self.context
         return ReadyMessage(
-            *(url, context.token, pid, display, size, context.account.level, VERSION), mode
+            *(url, context.token, pid, display, size, context.account.level, VERSION),
+            mode,
+            warnings=tuple(context.protections.warnings),
         )
 
     def _record(self, record: ActionRecord, step_log: StepLog) -> None:

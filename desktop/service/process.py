@@ -5,7 +5,6 @@ import importlib
 import locale
 import os
 import pwd
-import secrets
 import sys
 from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
@@ -16,45 +15,92 @@ from deskhand.desktop.isolation.account import (
     become,
     claimed,
     end_with_parent,
-    user_numbers,
 )
-from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root, run_root
+from deskhand.desktop.isolation.data_dir import open_root
+from deskhand.desktop.isolation.identity import DesktopIdentity
+from deskhand.desktop.isolation.protections import (
+    Protections,
+    none_at_all,
+    reason_of_level,
+    separated,
+)
 from deskhand.desktop.isolation.user_processes import kill_user_processes
-from deskhand.desktop.keeper import KEEPER
+from deskhand.desktop.launch.keeper import KEEPER
+from deskhand.desktop.launch.leftovers import alive, clean_leftovers
+from deskhand.desktop.launch.mount_plan import HIDDEN, DesktopView
+from deskhand.desktop.launch.service_side import ServiceSide
 from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.x11.connection import connect
 from deskhand.vncbridge.auth.credentials import new_token
 from deskhand.vncbridge.errors import CannotListen
 from deskhand.vncbridge.server.server import listening, parse_address
 
-from .leftovers import alive, clean_leftovers
 from .own_display import DesktopService, preload
 from .parts import ServiceContext
 
 NOT_STARTED = 4
 
 
-def run(settings: DesktopSettings) -> int:
-    """Run the service until SIGTERM; return the exit status."""
+def run(settings: DesktopSettings, identity: DesktopIdentity, launch: ServiceSide | None) -> int:
+    """Run the service until SIGTERM; return the exit status.
+
+    ``launch`` is given by a keeper of root, which then prepares the desktop and cleans up after it.
+    """
     _set_language(settings)
     try:
+        if launch is not None:
+            return _serve_separated(settings, identity, launch)
         if settings.attach is not None:
-            return _attach(settings, settings.attach, os.getppid())
-        return _serve(settings, os.getppid())
+            return _attach(settings, identity, settings.attach, os.getppid())
+        return _serve(settings, identity, os.getppid())
     except (DesktopError, CannotListen, OSError) as error:
         print(f"deskhand: {error}", file=sys.stderr)  # noqa: T201 - this is a command line
         return NOT_STARTED
 
 
-def _serve(settings: DesktopSettings, parent: int) -> int:
-    instance = secrets.token_hex(8)
-    root = run_root(os.geteuid(), os.environ)
-    folder = DesktopDirectory((settings.folder or root / instance[:8]).absolute())
-    numbers = user_numbers(os.environ)
+def _serve_separated(
+    settings: DesktopSettings, identity: DesktopIdentity, launch: ServiceSide
+) -> int:
+    """Serve a desktop with namespaces, or without them where the kernel refuses."""
+    folder, parent = identity.directory, os.getppid()
+    prepared = launch.prepared()
+    with ExitStack() as stack:
+        bound, address = stack.enter_context(listening(parse_address(settings.listen)))
+        token = _token(settings.token_file)
+        preloaded = preload()
+        # Last, because the files of the package may lie where the desktop sees nothing.
+        launch.enter_view(_view(settings, identity))
+        become(prepared.account)
+        end_with_parent(parent)
+        os.chdir(folder.path)
+        os.umask(0o077)
+        context = ServiceContext(
+            *(settings, folder, prepared.account, identity.instance, token, prepared.keeper),
+            protections=Protections((separated(prepared.refused),)),
+            display=prepared.display,
+            host_pid=launch.host_pid,
+        )
+        asyncio.run(DesktopService(context, preloaded).run(bound, address))
+    return 0
+
+
+def _view(settings: DesktopSettings, identity: DesktopIdentity) -> DesktopView:
+    more = [name for name in os.environ.get(HIDDEN, "").split(os.pathsep) if name]
+    named = (settings.workdir, *settings.file_roots, settings.command_cgroup)
+    return DesktopView(
+        folder=os.path.realpath(identity.directory.path),
+        hidden=tuple(os.path.realpath(path) for path in (str(identity.root), *more)),
+        writable=tuple(os.path.realpath(path) for path in named if path is not None),
+    )
+
+
+def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) -> int:
+    """Serve a desktop that shares what its user has."""
+    folder, root, numbers = identity.directory, identity.root, identity.numbers
     with ExitStack() as stack:
         open_root(root)
         clean_leftovers(root, numbers)
-        stack.enter_context(alive(root, instance, folder))
+        stack.enter_context(alive(root, identity.instance, folder))
         account = stack.enter_context(claimed(settings.user, USER_LOCKS, numbers))
         folder.make(account)
         stack.callback(folder.clear, keep_calls=not folder.is_in(root))
@@ -74,21 +120,21 @@ def _serve(settings: DesktopSettings, parent: int) -> int:
         end_with_parent(parent)
         os.chdir(folder.path)
         os.umask(0o077)
-        context = ServiceContext(settings, folder, account, instance, token, _signalled(parent))
+        context = ServiceContext(
+            *(settings, folder, account, identity.instance, token, _signalled(parent)),
+            none_at_all(reason_of_level(account.level, attached=False)),
+        )
         asyncio.run(DesktopService(context, preloaded).run(bound, address))
     return 0
 
 
-def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
+def _attach(settings: DesktopSettings, identity: DesktopIdentity, display: str, parent: int) -> int:
     """Serve a screen that exists already, with the rights and the session of the caller."""
-    instance = secrets.token_hex(8)
-    root = run_root(os.geteuid(), os.environ)
-    folder = DesktopDirectory((settings.folder or root / instance[:8]).absolute())
-    numbers = user_numbers(os.environ)
+    folder, root = identity.directory, identity.root
     with ExitStack() as stack:
         open_root(root)
-        clean_leftovers(root, numbers)
-        stack.enter_context(alive(root, instance, folder))
+        clean_leftovers(root, identity.numbers)
+        stack.enter_context(alive(root, identity.instance, folder))
         own = pwd.getpwuid(os.geteuid()).pw_name
         account = stack.enter_context(claimed(own, USER_LOCKS))
         folder.make(account)
@@ -111,7 +157,10 @@ def _attach(settings: DesktopSettings, display: str, parent: int) -> int:
         # which is for the ready line alone.
         with redirect_stdout(sys.stderr):
             module = importlib.import_module("deskhand.desktop.service.attached_screen")
-        context = ServiceContext(settings, folder, account, instance, token, _signalled(parent))
+        context = ServiceContext(
+            *(settings, folder, account, identity.instance, token, _signalled(parent)),
+            none_at_all(reason_of_level(account.level, attached=True)),
+        )
         asyncio.run(module.AttachedScreen(context).run(bound, address))
     return 0
 

@@ -21,6 +21,8 @@ class ReadyMessage:
     """``attach`` for a screen that existed before its service."""
     browser_warning: str = ""
     """Why the browser does not start, or has no sandbox; empty otherwise."""
+    warnings: tuple[str, ...] = ()
+    """Protections that are missing, each with its reason."""
 
     def line(self) -> str:
         """Return the message as one line of JSON."""
@@ -35,4 +37,6 @@ class ReadyMessage:
         }
         if self.browser_warning:
             message["browser_warning"] = self.browser_warning
+        if self.warnings:
+            message["missing_protections"] = list(self.warnings)
         return json.dumps(message if self.mode is None else {**message, "mode": self.mode})

@@ -25,6 +25,7 @@ class StatusFacts:
     command_limits: Json
     level: str
     user: str
+    protections: Sequence[Json]
     version: str
 
 
@@ -88,6 +89,7 @@ def _activity(facts: StatusFacts) -> Json:
         "command_limits": facts.command_limits,
         "level": facts.level,
         "user": facts.user,
+        "protections": list(facts.protections),
         "version": facts.version,
     }
 

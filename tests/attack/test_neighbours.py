@@ -63,7 +63,6 @@ LISTENING = "awk '$4 == \"00010000\"' /proc/net/unix | grep -o '@/tmp/.X11-unix/
 """Abstract names of X servers that accept connections (flag SO_ACCEPTCON)."""
 
 
-@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
 def test_only_its_own_processes_are_listed(separated: Neighbours, together: Neighbours) -> None:
     own = separated.run("id -un")
     assert set(separated.run("ps -e -o user:20=").split()) <= {own, "root"}
@@ -71,13 +70,11 @@ def test_only_its_own_processes_are_listed(separated: Neighbours, together: Neig
     assert "deskhand-" in together.run(f"ps -e -o user:20= | grep -v {together.run('id -un')}")
 
 
-@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
 def test_only_its_own_x_socket_exists(separated: Neighbours, together: Neighbours) -> None:
     assert separated.run("ls /tmp/.X11-unix") == separated.run("echo X${DISPLAY#:}")
     assert len(together.run("ls /tmp/.X11-unix").split()) >= 2
 
 
-@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
 def test_no_x_server_accepts_at_an_abstract_name(
     separated: Neighbours, together: Neighbours
 ) -> None:
@@ -100,7 +97,6 @@ def test_the_data_directory_does_not_exist(separated: Neighbours, together: Neig
     assert Path(data).is_dir()
 
 
-@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
 def test_other_desktops_do_not_exist(separated: Neighbours, together: Neighbours) -> None:
     root = separated.folder().parent
     assert (root / separated.other).is_dir()
@@ -110,7 +106,6 @@ def test_other_desktops_do_not_exist(separated: Neighbours, together: Neighbours
     assert together.run(f"test -e {root / together.other} && echo there") == "there"
 
 
-@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
 def test_nothing_but_its_own_places_can_be_written(
     separated: Neighbours, together: Neighbours
 ) -> None:
@@ -121,13 +116,11 @@ def test_nothing_but_its_own_places_can_be_written(
         assert separated.run(f"touch {place}/x && echo written") == "written", place
 
 
-@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
 def test_its_temporary_files_are_its_own(separated: Neighbours) -> None:
     assert separated.run("stat -c %a /tmp") == "1777"
     assert set(separated.run("stat -f -c %T /tmp /dev/shm").split()) == {"tmpfs"}
 
 
-@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
 def test_the_status_names_the_namespaces(separated: Neighbours, together: Neighbours) -> None:
     for found, state, because in (
         (separated, "on", None),

@@ -46,7 +46,6 @@ def pair(folder: Path, namespaces: str) -> Iterator[tuple[Service, Service]]:
         )
 
 
-@pytest.mark.xfail(strict=True, reason="all desktops share the host's namespaces")
 def test_no_segment_of_another_desktop_can_be_attached(tmp_path: Path) -> None:
     with pair(tmp_path, "on") as (attacker, victim):
         show_magenta(victim)

@@ -1,5 +1,6 @@
 """Start the real services, as a user would, and see that nothing of them stays behind."""
 
+import atexit
 import json
 import os
 import signal
@@ -185,8 +186,49 @@ def closed(found: Service) -> list[int]:
     owners = [window["pid"] for window in found.get("/api/v0/desktop/windows")["windows"]]
     for pid in filter(None, owners):
         with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+            os.kill(host_pid(found, pid), signal.SIGKILL)
     return owners
+
+
+def service_pid(keeper: int) -> int:
+    """Return the process of the service below a keeper: its child, or that of init."""
+    pid = keeper
+    while b"launch/__main__.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+        pid = int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+    return pid
+
+
+def x_display(desktop: Service) -> tuple[str, Path]:
+    """Return the display name and the cookie file by which the host reaches a desktop's X server.
+
+    The X server listens in the desktop's own ``/tmp``: a link leads there until this process ends.
+    """
+    display = str(desktop.get("/api/v0/desktop")["display"])
+    started = desktop.post("/api/v0/processes/start", {"command": "echo $XAUTHORITY"})
+    answer = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")
+    path = Path("/tmp/.X11-unix", display.replace(":", "X"))
+    inside = f"/proc/{service_pid(desktop.ready['pid'])}/root{path}"
+    if path.is_symlink() or not path.exists():
+        path.unlink(missing_ok=True)
+        path.symlink_to(inside)
+        atexit.register(path.unlink, missing_ok=True)
+    return display, Path(str(answer["output"]).strip())
+
+
+def host_pid(desktop: Service, inside: int) -> int:
+    """Return the pid, on the host, of a process that the desktop knows by another one.
+
+    Raises:
+        ProcessLookupError: If there is no such process.
+    """
+    namespace = Path(f"/proc/{service_pid(desktop.ready['pid'])}/ns/pid").readlink()
+    for entry in list(Path("/proc").iterdir()):
+        with suppress(OSError):
+            if entry.name.isdigit() and (entry / "ns" / "pid").readlink() == namespace:
+                line = (entry / "status").read_text().partition("\nNSpid:")[2].partition("\n")[0]
+                if int(line.split()[-1]) == inside:
+                    return int(entry.name)
+    raise ProcessLookupError(inside)
 
 
 @contextmanager

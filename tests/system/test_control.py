@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
 from tests.system.gated_model import gated_model, held_agent_steps, plane_of
-from tests.system.services import PATIENCE, Json, Service, until
+from tests.system.services import PATIENCE, Json, Service, until, x_display
 from tests.system.watching import end_of, handshake, played, stream, ticket
 from tests.vncbridge.rfb.client_messages import encodings, key, pointer
 
@@ -113,11 +113,7 @@ def test_nothing_private_is_in_the_recording(desktop: Service, tmp_path: Path) -
 
 def screen_of(desktop: Service) -> Framebuffer:
     """Read the screen from inside the desktop, since privacy mode hides it from screenshots."""
-    started = desktop.post("/api/v0/processes/start", {"command": "echo $XAUTHORITY"})
-    path = f"/api/v0/processes/{started['id']}/output"
-    until(lambda: not desktop.get(path)["running"], "the name of the authority file")
-    display = str(desktop.get("/api/v0/desktop")["display"])
-    return Framebuffer(display, Path(desktop.get(path)["output"].strip()))
+    return Framebuffer(*x_display(desktop))
 
 
 def shows_magenta(screen: Framebuffer) -> bool:

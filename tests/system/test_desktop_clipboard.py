@@ -3,7 +3,6 @@ import io
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -11,7 +10,7 @@ from PIL import Image
 from deskhand.desktop.x11.connection import connect
 from deskhand.desktop.x11.selection import Content, Selection
 from tests.system.event_stream import event_stream, next_of
-from tests.system.services import Service, until
+from tests.system.services import Service, until, x_display
 from tests.system.typing_targets import text_area
 
 pytestmark = pytest.mark.x11
@@ -23,8 +22,7 @@ TEXT = "Grüße, мир, 世界, 👩‍👩‍👧 and e\u0301\n"
 @contextmanager
 def program(desktop: Service) -> Iterator[Selection]:
     """Another program on the display, which copies and pastes."""
-    where = output(desktop, "echo $DISPLAY $XAUTHORITY").split()
-    connection = connect(where[0], Path(where[1]))
+    connection = connect(*x_display(desktop))
     try:
         yield Selection(connection)
     finally:

@@ -14,7 +14,7 @@ from deskhand.desktop.display.session import SessionFiles
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.isolation.account import user_numbers
 from deskhand.desktop.isolation.environment import built
-from deskhand.desktop.service.leftovers import clean_leftovers
+from deskhand.desktop.launch.leftovers import clean_leftovers
 
 pytestmark = pytest.mark.x11
 

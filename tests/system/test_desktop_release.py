@@ -20,7 +20,7 @@ from deskhand.desktop.x11 import connection as xconnection
 from deskhand.vncbridge.rfb import proxy as relay
 from deskhand.vncbridge.rfb.viewers import Viewers
 from tests.system.displays import display
-from tests.system.services import Service, client, until
+from tests.system.services import Service, client, until, x_display
 from tests.system.watching import effects, handshake, played, stream, ticket
 from tests.vncbridge import fakes
 from tests.vncbridge.rfb.client_messages import encodings, key, pointer
@@ -52,11 +52,7 @@ class Pressed:
 
 
 def pressed_on(desktop: Service) -> Pressed:
-    command = {"command": "printf '%s\\n%s' $DISPLAY $XAUTHORITY"}
-    started = desktop.post("/api/v0/processes/start", command)
-    path = f"/api/v0/processes/{started['id']}/output?wait=true"
-    name, xauthority = str(desktop.get(path)["output"]).split()
-    return Pressed(name, Path(xauthority))
+    return Pressed(*x_display(desktop))
 
 
 @pytest.fixture

@@ -12,7 +12,15 @@ from PIL import Image
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from tests.system.services import DESKHAND, Service, descendants_of, service, until
+from tests.system.services import (
+    DESKHAND,
+    Service,
+    descendants_of,
+    host_pid,
+    service,
+    service_pid,
+    until,
+)
 
 pytestmark = pytest.mark.x11
 
@@ -123,15 +131,15 @@ def test_both_logs_name_the_chat_of_a_command(desktop: Service) -> None:
 def test_killed_it_leaves_no_process_behind(tmp_path: Path, whom: str) -> None:
     with service(tmp_path / "errors.log", "desktop") as found:
         instance = found.get("/api/v0/desktop")["instance_id"]
-        unmarked = psutil.Process(int(run(found, "env -i setsid sleep 1000 >/dev/null & echo $!")))
+        inside = int(run(found, "env -i setsid sleep 1000 >/dev/null & echo $!"))
+        unmarked = psutil.Process(host_pid(found, inside))
         found.post(
             "/api/v0/processes/start",
             {"command": "setsid setsid sleep 1000 & sleep 1000", "background": True},
         )
         until(lambda: sum("sleep" in p for p in descendants_of(instance)) >= 2, "both sleeps")
         keeper = found.process.pid
-        children = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
-        os.kill(int(children[0]) if whom == "service" else keeper, signal.SIGKILL)
+        os.kill(service_pid(keeper) if whom == "service" else keeper, signal.SIGKILL)
         found.process.wait(20)
         until(lambda: not descendants_of(instance), "the end of every descendant")
         # Without a keeper it is known by its user alone, where no other process has that user.
@@ -144,7 +152,10 @@ def test_killed_it_leaves_no_process_behind(tmp_path: Path, whom: str) -> None:
 def test_sigterm_ends_it_with_status_0_and_nothing_left(tmp_path: Path) -> None:
     with service(tmp_path / "errors.log", "desktop") as found:
         instance = found.get("/api/v0/desktop")["instance_id"]
-        entry = Path("/tmp/.X11-unix", found.ready["display"].replace(":", "X"))
+        entry = Path(
+            f"/proc/{service_pid(found.process.pid)}/root/tmp/.X11-unix",
+            found.ready["display"].replace(":", "X"),
+        )
         before = entry.stat()
         found.process.terminate()
         assert found.process.wait(20) == 0

@@ -12,7 +12,7 @@ import pytest
 from websockets.sync.client import connect as websocket
 
 from tests.system.event_stream import event_stream, next_of
-from tests.system.services import Service, child, service, until
+from tests.system.services import Service, child, service, service_pid, until
 
 pytestmark = pytest.mark.x11
 
@@ -139,7 +139,7 @@ def test_leftovers_of_a_killed_service_are_cleaned_by_the_next(tmp_path: Path) -
             instance = first.get(STATUS)["instance_id"]
             folder = Path(home_of(first)).parent
             keeper = first.process.pid
-            served = int(Path(f"/proc/{keeper}/task/{keeper}/children").read_text())
+            served = service_pid(keeper)
             for pid in (keeper, served):
                 os.kill(pid, signal.SIGSTOP)
             # A process with the mark of an instance that has ended belongs to no live service.

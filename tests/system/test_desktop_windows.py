@@ -1,13 +1,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 import xcffib.xproto
 
 from deskhand.desktop.x11.connection import connect
 from tests.system.event_stream import event_stream, next_of
-from tests.system.services import Json, Service, until
+from tests.system.services import Json, Service, until, x_display
 
 pytestmark = pytest.mark.x11
 
@@ -111,10 +110,7 @@ def test_a_dialog_is_listed_as_one(desktop: Service) -> None:
 @contextmanager
 def dialog(desktop: Service) -> Iterator[int]:
     """A dialog on the desktop, as another program would show it."""
-    started = desktop.post("/api/v0/processes/start", {"command": "echo $DISPLAY $XAUTHORITY"})
-    answer = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")
-    display, xauthority = answer["output"].split()
-    connection = connect(display, Path(xauthority))
+    connection = connect(*x_display(desktop))
     core = connection.core
     screen = connection.get_setup().roots[0]
     window = connection.generate_id()

@@ -22,7 +22,7 @@ from tests.system.gated_model import (
     painting,
     plane_of,
 )
-from tests.system.services import PATIENCE, Json, Service, until
+from tests.system.services import PATIENCE, Json, Service, service_pid, until
 
 pytestmark = pytest.mark.x11
 
@@ -52,7 +52,7 @@ class Agent:
 
     @property
     def service_pid(self) -> int:
-        return int(Path(f"/proc/{self.keeper}/task/{self.keeper}/children").read_text().split()[0])
+        return service_pid(self.keeper)
 
     def wait_until_written(self) -> None:
         """Return when the recorder has written the last picture of a screen at rest."""
@@ -269,14 +269,14 @@ def abandoned(folder: Path, model: GatedModel, *, at_once: bool) -> Agent:
         model.gates[8].wait()
         agent.locate(plane)
         agent.wait_until_written()
-        service_pid = agent.service_pid
+        served = agent.service_pid
         plane.process.kill()
         if at_once:
-            os.kill(service_pid, signal.SIGKILL)
+            os.kill(served, signal.SIGKILL)
             os.kill(agent.keeper, signal.SIGKILL)
         plane.process.wait(PATIENCE)
         if not at_once:
-            os.kill(service_pid, signal.SIGKILL)
+            os.kill(served, signal.SIGKILL)
         agent.wait_dead()
     return agent
 

@@ -27,7 +27,8 @@ from typing import Any, Literal
 from deskhand.desktop.client.command import service_command
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
-from deskhand.desktop.keeper import LONGEST_SECONDS
+from deskhand.desktop.launch.keeper import LONGEST_SECONDS
+from deskhand.desktop.launch.mount_plan import HIDDEN
 
 from .errors import DesktopNotStarted, UnknownDesktop
 from .registry import DesktopRegistry, RegisteredDesktop, boot_id, exit_of, is_alive, start_time
@@ -43,7 +44,7 @@ END_SECONDS = LONGEST_SECONDS + 1.0
 
 PASSED_ON = (
     *("PATH", "LANG", "LC_ALL", "TZ"),
-    *("XDG_RUNTIME_DIR", "DESKHAND_RUN_DIR", "DESKHAND_USERS"),
+    *("XDG_RUNTIME_DIR", "DESKHAND_RUN_DIR", "DESKHAND_USERS", "DESKHAND_NAMESPACES"),
 )
 """The variables that a service inherits: provider keys are not among them."""
 
@@ -70,7 +71,7 @@ class Fleet:
     """The desktops of one control plane.
 
     ``live_url`` returns the address of a desktop's live view for its id; ``options`` are added to
-    the command line of each service.
+    the command line of each service. ``hidden`` are directories that no desktop may see.
     """
 
     def __init__(
@@ -80,12 +81,14 @@ class Fleet:
         logs: Path,
         live_url: Callable[[str], str],
         options: Sequence[str] = (),
+        hidden: Sequence[Path] = (),
     ) -> None:
         self._entries = entries
         self._root = root
         self._logs = logs
         self._live_url = live_url
         self._options = tuple(options)
+        self._hidden = os.pathsep.join(map(str, hidden))
         self._known: dict[str, RegisteredDesktop] = {}
         self._clients: dict[str, DesktopClient] = {}
         self._children: dict[str, asyncio.subprocess.Process] = {}
@@ -177,7 +180,7 @@ class Fleet:
                     stderr=errors,
                     # The current directory must not stay in use after the control plane has ended.
                     cwd="/",
-                    env={k: v for k, v in os.environ.items() if k in PASSED_ON},
+                    env=self._environment(),
                     # Ctrl-C in our terminal must not reach the keepers: the fleet ends them.
                     start_new_session=True,
                 )
@@ -191,6 +194,10 @@ class Fleet:
             await child.wait()
             raise
         return child, ready
+
+    def _environment(self) -> dict[str, str]:
+        passed = {k: v for k, v in os.environ.items() if k in PASSED_ON}
+        return {**passed, HIDDEN: self._hidden}
 
     async def _ready_message(self, child: asyncio.subprocess.Process, log: Path) -> dict[str, Any]:
         if child.stdout is None:

@@ -106,8 +106,9 @@ def listening(wanted: Address) -> Iterator[tuple[socket.socket, Address]]:
     finally:
         bound.close()
         if wanted.path is not None:
-            # After the service dropped its privileges, the folder may belong to another user.
-            with contextlib.suppress(PermissionError):
+            # After the service dropped its privileges, the folder may belong to another user, or be
+            # read-only.
+            with contextlib.suppress(OSError):
                 wanted.path.unlink(missing_ok=True)
 
 

@@ -22,6 +22,7 @@ FACTS = StatusFacts(
     command_limits={"by": "rlimit"},
     level="user",
     user="deskhand-01",
+    protections=({"name": "namespaces", "state": "on", "because": None},),
     version="1.0",
 )
 XSERVER = XServerFacts(
@@ -39,6 +40,7 @@ ACTIVITY = {
     "command_limits": {"by": "rlimit"},
     "level": "user",
     "user": "deskhand-01",
+    "protections": [{"name": "namespaces", "state": "on", "because": None}],
     "version": "1.0",
 }
 

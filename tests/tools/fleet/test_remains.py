@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.desktop.isolation.data_dir import LOCKS, DesktopDirectory
-from deskhand.desktop.service.leftovers import alive
+from deskhand.desktop.launch.leftovers import alive
 from deskhand.tools.fleet.registry import DesktopRegistry, RegisteredDesktop
 from deskhand.tools.fleet.remains import FleetRemains
 from deskhand.tools.recovery.ports import LeftRecording

@@ -273,6 +273,7 @@ async def _fleet(
         settings.data_dir / "logs",
         lambda desktop_id: f"{base}/desktops/{desktop_id}",
         ("--browser", settings.browser, "--browser-sandbox", settings.browser_sandbox),
+        hidden=(settings.data_dir.absolute(),),
     )
     await fleet.open()
 

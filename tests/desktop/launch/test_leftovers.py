@@ -1,5 +1,6 @@
 import fcntl
 import os
+import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -8,8 +9,8 @@ import psutil
 
 from deskhand.desktop.isolation.account import user_numbers
 from deskhand.desktop.isolation.data_dir import LOCKS, DesktopDirectory
-from deskhand.desktop.service import leftovers
-from deskhand.desktop.service.leftovers import CLEANING_LOCK, MARK, alive
+from deskhand.desktop.launch import leftovers
+from deskhand.desktop.launch.leftovers import CLEANING_LOCK, MARK, alive
 from tests.system.services import until
 
 
@@ -146,7 +147,7 @@ def test_processes_that_carry_the_mark_of_the_dead_are_killed(tmp_path: Path) ->
             # Right after execve(2) a process has no environment yet.
             until(psutil.Process(marked.pid).environ, "its environment")
             clean_leftovers(tmp_path)
-            assert not psutil.pid_exists(marked.pid)
+            assert marked.wait(20) == -signal.SIGKILL
             assert other.poll() is None
         finally:
             marked.kill()

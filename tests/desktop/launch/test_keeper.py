@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.keeper import GRACE_SECONDS, LONGEST_SECONDS, GracePeriod, exit_code
+from deskhand.desktop.launch.keeper import GRACE_SECONDS, LONGEST_SECONDS, GracePeriod, exit_code
 
-KEEPER = Path(__file__).parents[2] / "desktop" / "keeper.py"
+KEEPER = Path(__file__).parents[3] / "deskhand" / "desktop" / "launch" / "__main__.py"
 PATIENCE = 20.0 + LONGEST_SECONDS
 
 
 HASTY = """
-import runpy, sys
-keeper = runpy.run_path(sys.argv[1])
-sys.exit(keeper["exit_code"](keeper["keep"](sys.argv[2:], grace_seconds=0.1)))
+import sys
+sys.path[0] = sys.argv[1].partition("/deskhand/desktop/")[0]
+from deskhand.desktop.launch import keeper
+sys.exit(keeper.exit_code(keeper.keep(sys.argv[2:], grace_seconds=0.1)))
 """
 """A keeper with less patience."""
 
@@ -74,7 +75,7 @@ def test_orphans_that_end_by_themselves_are_reaped_while_the_service_runs() -> N
 
 def test_what_is_not_ours_to_kill_is_let_be_and_the_rest_is_killed() -> None:
     sweeping = (
-        "import os, subprocess\nfrom desktop import keeper\n"
+        "import os, subprocess\nfrom deskhand.desktop.launch import keeper\n"
         "def kill(pid, number):\n"
         "    if pid == other.pid: raise PermissionError\n"
         "    os.kill(pid, number)\n"
@@ -87,7 +88,6 @@ def test_what_is_not_ours_to_kill_is_let_be_and_the_rest_is_killed() -> None:
     command = [sys.executable, "-c", sweeping]
     done = subprocess.run(
         command,
-        cwd=KEEPER.parents[1],
         capture_output=True,
         text=True,
         timeout=PATIENCE,

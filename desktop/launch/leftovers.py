@@ -10,20 +10,23 @@ directory is removed that no lock names.
 import fcntl
 import os
 import re
+import select
+import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-import psutil
-
-from deskhand.desktop.display.x_server import clear_stale
 from deskhand.desktop.isolation.account import NUMBERS, desktop_users
 from deskhand.desktop.isolation.data_dir import LOCKS, DesktopDirectory
+from deskhand.desktop.x11.server_files import clear_stale
 
 CLEANING_LOCK = "sweep.lock"
 MARK = "DESKHAND_INSTANCE"
 """Environment variable that all processes of a desktop inherit."""
+
+END_MS = 2000
+"""Patience for the end of killed processes, in milliseconds."""
 
 # `process` names a directory by the first 8 of the 16 hexadecimal digits of the instance.
 _FOLDER = re.compile("[0-9a-f]{8}")
@@ -32,25 +35,30 @@ _FOLDER = re.compile("[0-9a-f]{8}")
 @contextmanager
 def alive(root: Path, instance: str, folder: DesktopDirectory) -> Iterator[None]:
     """Hold the lock of a living desktop, with the path of its directory, while the body runs."""
-    locks = root / LOCKS
-    locks.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _held(locks / instance) as lock:
-        lock.write(str(folder.path.absolute()))
-        # Until the path is written the file is empty, and other services treat the desktop as
-        # starting.
-        lock.flush()
+    with lock_instance(root, instance, folder):
         yield
 
 
-@contextmanager
-def _held(path: Path) -> Iterator[TextIO]:
+def lock_instance(root: Path, instance: str, folder: DesktopDirectory) -> TextIO:
+    """Lock a living desktop with the path of its directory; closing the file releases it."""
+    locks = root / LOCKS
+    locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = _locked(locks / instance)
+    lock.write(str(folder.path.absolute()))
+    # Until the path is written the file is empty, and other services treat the desktop as
+    # starting.
+    lock.flush()
+    return lock
+
+
+def _locked(path: Path) -> TextIO:
     while True:
-        with path.open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            # Between open and flock another process may have removed the file as a dead desktop's.
-            if _is_at(lock, path):
-                yield lock
-                return
+        lock = path.open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Between open and flock another process may have removed the file as a dead desktop's.
+        if _is_at(lock, path):
+            return lock
+        lock.close()
 
 
 def clean_leftovers(root: Path, numbers: Sequence[int] = NUMBERS) -> None:
@@ -117,14 +125,24 @@ def _taken(lock: TextIO) -> bool:
 
 
 def _end_processes(instance: str) -> None:
-    left = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error, OSError):
+    mark = f"{MARK}={instance}".encode()
+    with ExitStack() as opened:
+        poll, left = select.poll(), 0
+        for name in os.listdir("/proc"):  # noqa: PTH208 -- Path objects would delay every start
             # A service that was started from a shell on the dead desktop has inherited its mark.
-            if process.environ().get(MARK) == instance and process.pid != os.getpid():
-                process.kill()
-                left.append(process)
-    psutil.wait_procs(left, timeout=2.0)
+            if not name.isdigit() or int(name) == os.getpid():
+                continue
+            with suppress(OSError):
+                # The pidfd comes before the check, so that a reused pid is not killed.
+                pidfd = os.pidfd_open(int(name))
+                opened.callback(os.close, pidfd)
+                if mark in Path("/proc", name, "environ").read_bytes().split(b"\0"):
+                    signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+                    poll.register(pidfd, select.POLLIN)
+                    left += 1
+        for _ in range(left):
+            for pidfd, _event in poll.poll(END_MS):
+                poll.unregister(pidfd)
 
 
 def _clear(folder: DesktopDirectory) -> None:

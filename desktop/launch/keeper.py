@@ -1,31 +1,40 @@
-"""Parent process of the desktop service: kills all of its descendants when the service ends.
+"""Parent process of a desktop: it has root's rights, stays outside and cleans up.
 
-Run as ``python -S -E keeper.py COMMAND...``. The keeper imports the standard library only, so that
-its resident memory stays small for the lifetime of the desktop.
+The keeper imports the standard library only, so that its resident memory stays small for the
+lifetime of the desktop. What is needed once is loaded by short-lived children.
 
-The keeper is a child subreaper (PR_SET_CHILD_SUBREAPER, prctl(2)). The kernel reparents every
-orphan of the service to it, including daemons that forked twice and called setsid(2), which no
-process group or session reaches. Its states:
+Root's desktops have namespaces: the keeper forks `init`, which starts the service inside them. A
+child of the keeper prepares meanwhile what needs the host's view (`host_side`). Other desktops have
+the service as a direct child. In both cases the keeper is a child subreaper
+(PR_SET_CHILD_SUBREAPER, prctl(2)): the kernel reparents every orphan outside of a PID namespace to
+it, including daemons that forked twice and called setsid(2). Its states:
 
-* *running*: SIGCHLD wakes the keeper, which reaps orphans and waits for the service itself.
-* *ending*: after SIGTERM, SIGINT or SIGHUP the service gets SIGTERM and a grace period. When that
-  is used up, the service gets SIGKILL.
-* *sweeping*: the service has ended, for whatever reason. Every remaining descendant is killed.
-  Then the lock and the socket are removed that a killed X server leaves in ``/tmp``.
+* *running*: SIGCHLD wakes the keeper, which reaps orphans and waits for its child.
+* *ending*: after SIGTERM, SIGINT or SIGHUP the child gets SIGTERM and a grace period. When that
+  is used up, it gets SIGKILL.
+* *sweeping*: the child has ended, for whatever reason. Every remaining descendant is killed. Then
+  the files are removed that the desktop leaves.
 
-Invariant: when the keeper exits, no process that the service started is left, except those of
-another user (``sudo``).
+Invariant: when the keeper exits, no process that the service started is left, except, without
+namespaces, those of another user (``sudo``).
 """
 
 import _socket
 import ctypes
+import importlib
 import os
+import select
 import signal
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+
+from .channel import Channel, ChannelClosed, pair
+from .host_channel import HostChannel
+from .namespaces import rejoin, separate_children
+from .separation import is_separated
+from .signals import ENDING, SignalPipe
 
 PR_SET_CHILD_SUBREAPER = 36
 """<linux/prctl.h>."""
@@ -38,6 +47,9 @@ KEEPER = "DESKHAND_KEEPER"
 LEAN = {"MALLOC_MMAP_THRESHOLD_": str(3_000_000), "MALLOC_TRIM_THRESHOLD_": str(8 << 20)}
 """Blocks of whole screens (3.1 MB for the encoder, 8.3 MB as captured) are mapped and returned to
 the kernel; smaller ones, such as the 2.8 MB of a 1280x720 screenshot, stay in the heap."""
+
+NAMESPACES = "DESKHAND_NAMESPACES"
+"""Variable that is ``off`` to start a desktop without namespaces."""
 
 GRACE_SECONDS = 5.0
 """Processor time that the service has to end after SIGTERM; callers are promised 5 s."""
@@ -77,38 +89,107 @@ def keep(command: list[str], grace_seconds: float = GRACE_SECONDS) -> int:
     ``grace_seconds`` is the processor time that the service has to end after a signal.
     """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
-    # Blocked signals stay pending for sigtimedwait(2), so none arrives between two checks.
-    signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    signals = SignalPipe()
     # Values that the caller has set go before ours.
     environment = LEAN | dict(os.environ) | {KEEPER: str(os.getpid())}
-    # execve(2) keeps the signal mask, and it keeps SIGINT ignored, as a shell leaves it for
-    # background jobs: the service needs both at their defaults.
-    service = os.posix_spawn(
-        command[0], command, environment, setsigmask=[], setsigdef=[signal.SIGINT]
-    )
-    status, user, ended = _watch(service, wanted, grace_seconds)
+    if is_separated(command, os.geteuid()):
+        return _keep_separated(command, environment, signals, grace_seconds)
+    # execve(2) keeps SIGINT ignored, as a shell leaves it for background jobs: the service needs
+    # it at its default.
+    service = os.posix_spawn(command[0], command, environment, setsigdef=[signal.SIGINT])
+    status, user, ended = _watch(service, signals, grace_seconds)
     remove_x_files(ended | sweep(), user)
     return os.waitstatus_to_exitcode(status)
 
 
+def _keep_separated(
+    command: list[str],
+    environment: Mapping[str, str],
+    signals: SignalPipe,
+    grace_seconds: float,
+) -> int:
+    init, service, refused = _start_init(command, environment)
+    host = HostChannel(service, refused)
+    status, _, ended = _watch(init, signals, grace_seconds, host)
+    ended |= sweep()
+    user = host.clear(service_ended=os.WIFEXITED(status) and os.WEXITSTATUS(status) < 128)
+    if refused and user is not None:
+        remove_x_files(ended, user)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _start_init(command: list[str], environment: Mapping[str, str]) -> tuple[int, Channel, str]:
+    """Start init; return its pid, the channel of its service, and why it has no namespaces."""
+    refused = "DESKHAND_NAMESPACES is off" if os.environ.get(NAMESPACES) == "off" else ""
+    if not refused:
+        try:
+            own = separate_children()
+        except OSError as error:
+            refused = str(error)
+        else:
+            try:
+                init, channel, refused = _fork_init(command, environment, separated=True)
+            finally:
+                rejoin(own)
+            if not refused:
+                return init, channel, ""
+            os.waitpid(init, 0)
+    init, channel, _ = _fork_init(command, environment, separated=False)
+    return init, channel, refused
+
+
+def _fork_init(
+    command: list[str], environment: Mapping[str, str], *, separated: bool
+) -> tuple[int, Channel, str]:
+    (started, report), (host, passed) = pair(), pair()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            started.close()
+            host.close()
+            # Loaded late: the keeper does not need it.
+            init = importlib.import_module("deskhand.desktop.launch.init")
+            status = init.run(command, environment, report, passed, separated=separated)
+        finally:
+            os._exit(status)
+    report.close()
+    passed.close()
+    try:
+        refused = str(started.receive()[0]["refused"])
+    except ChannelClosed:
+        refused = "init did not start"
+    started.close()
+    return pid, host, refused
+
+
 def _watch(
-    service: int, wanted: set[signal.Signals], grace_seconds: float
+    child: int,
+    signals: SignalPipe,
+    grace_seconds: float,
+    host: HostChannel | None = None,
 ) -> tuple[int, int, set[int]]:
-    """Return wait status and user of the service, and the processes that were reaped with it."""
+    """Return wait status and user of the child, and the processes that were reaped with it."""
     grace: GracePeriod | None = None
+    poll = select.poll()
+    poll.register(signals, select.POLLIN)
+    if host is not None:
+        host.register(poll)
     while True:
-        user = _user(service)
-        status, ended = _reap(service)
+        user = _user(child)
+        taken = signals.take()
+        status, ended = _reap(child)
         if status is not None:
             return status, user, ended
-        caught = signal.sigtimedwait(wanted, 3600.0 if grace is None else LOOK_SECONDS)
-        if caught is not None and caught.si_signo != signal.SIGCHLD:
-            os.kill(service, signal.SIGTERM)
+        if taken & set(ENDING):
+            os.kill(child, signal.SIGTERM)
             grace = GracePeriod(time.monotonic(), grace_seconds)
         elif grace is not None and grace.spent(time.monotonic(), _runnable(), os.cpu_count() or 1):
-            os.kill(service, signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
             grace = None
+        for descriptor, _ in poll.poll(None if grace is None else LOOK_SECONDS * 1000):
+            if host is not None:
+                host.answer(descriptor, poll)
 
 
 def _runnable() -> int:
@@ -209,7 +290,3 @@ def _content(lock: Path) -> bytes:
 def exit_code(status: int) -> int:
     """Return the exit code that a shell gives for a status: 128 + n after signal n."""
     return 128 - status if status < 0 else status
-
-
-if __name__ == "__main__":
-    sys.exit(exit_code(keep(sys.argv[1:])))

@@ -1,0 +1,76 @@
+"""Protections of a desktop: each by its name, with its state and the reason where it is missing.
+
+A desktop that root starts with a user of its own has all of them where the kernel and the installed
+programs allow it. Other desktops share what the user who runs them has.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+NONE = "none"
+NAMES = ("namespaces",)
+"""All protections, in the order in which they are listed."""
+
+
+@dataclass(frozen=True)
+class Protection:
+    """One protection of a desktop."""
+
+    name: str
+    state: str
+    """``on`` or how it is enforced; ``none`` if it is missing."""
+    reason: str = ""
+    """Why it is missing, or not as strong as it can be; else empty."""
+
+    @property
+    def missing(self) -> bool:
+        """True for a protection that the desktop does not have."""
+        return self.state == NONE
+
+    def __str__(self) -> str:
+        because = f", because {self.reason}" if self.reason else ""
+        return f"{self.name}: {self.state}{because}"
+
+
+@dataclass(frozen=True)
+class Protections:
+    """All protections of one desktop."""
+
+    entries: tuple[Protection, ...] = ()
+
+    def adding(self, one: Protection) -> "Protections":
+        """Return these with one more, which replaces one of the same name."""
+        others = tuple(entry for entry in self.entries if entry.name != one.name)
+        return replace(self, entries=(*others, one))
+
+    @property
+    def warnings(self) -> list[str]:
+        """One sentence for each protection that is missing or weaker, with its reason."""
+        return [str(entry) for entry in self.entries if entry.reason]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the list of the status route."""
+        return [
+            {"name": entry.name, "state": entry.state, "because": entry.reason or None}
+            for entry in self.entries
+        ]
+
+
+def none_at_all(reason: str, names: Iterable[str] = NAMES) -> Protections:
+    """Return the protections of a desktop that has none of them."""
+    return Protections(tuple(Protection(name, NONE, reason) for name in names))
+
+
+def separated(refused: str) -> Protection:
+    """Return the protection by namespaces; ``refused`` is why there are none, or empty."""
+    return Protection("namespaces", NONE, refused) if refused else Protection("namespaces", "on")
+
+
+def reason_of_level(level: str, *, attached: bool) -> str:
+    """Return why a desktop of a level without protections has none."""
+    if attached:
+        return "the desktop is a screen that existed before"
+    if level == "shared":
+        return "the desktop runs as the user who started it"
+    return "the desktop runs as a user that was requested"

@@ -1,0 +1,1 @@
+"""Start of a desktop's processes: keeper, namespaces, init, service."""

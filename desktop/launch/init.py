@@ -1,0 +1,128 @@
+"""First process inside a desktop: PID 1 of its namespace, or an ordinary child without one.
+
+The keeper forks it, and it has the keeper's rights. It mounts what the desktop sees, starts the
+service and reaps every process that lost its parent. It ends with the service, and then the kernel
+kills the rest of the namespace (pid_namespaces(7)). When the keeper dies, the kernel kills this
+process, and with it the namespace.
+"""
+
+import os
+import select
+import signal
+from collections.abc import Callable, Mapping
+
+from .channel import CHANNELS, Channel, ChannelClosed, Message, pair
+from .mount_plan import DesktopView, mounts
+from .namespaces import end_with_parent, perform, separate
+from .signals import SignalPipe
+
+
+def run(
+    command: list[str],
+    environment: Mapping[str, str],
+    keeper: Channel,
+    passed: Channel,
+    *,
+    separated: bool,
+) -> int:
+    """Start the service and return its exit code, 128 + n after signal n.
+
+    ``keeper`` gets one message when the service starts. ``passed`` is the service's channel to
+    the keeper. With ``separated`` this process is the first of a PID namespace.
+    """
+    end_with_parent(signal.SIGKILL)
+    signals = SignalPipe()
+    reason = _separated() if separated else ""
+    try:
+        # Fails if the keeper died before its end could be watched.
+        keeper.send({"refused": reason})
+    except ChannelClosed:
+        return 1
+    if reason:
+        return 1
+    own, service_end = pair()
+    for channel in (passed, service_end):
+        os.set_inheritable(channel.fileno(), True)
+    channels = f"{passed.fileno()},{service_end.fileno()}"
+    service = os.posix_spawn(
+        command[0],
+        command,
+        {**environment, CHANNELS: channels},
+        # execve(2) keeps SIGINT ignored, as a shell leaves it for background jobs.
+        setsigdef=[signal.SIGINT],
+    )
+    passed.close()
+    service_end.close()
+    return Init(service, signals, own, separated=separated).wait()
+
+
+def _separated() -> str:
+    """Enter the namespaces; return the reason if the kernel refuses."""
+    try:
+        separate()
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+class Init:
+    """Waits for the service, and does what needs root's rights inside the desktop."""
+
+    def __init__(
+        self, service: int, signals: SignalPipe, channel: Channel, *, separated: bool
+    ) -> None:
+        self._service = service
+        self._signals = signals
+        self._channel = channel
+        self._separated = separated
+        self._requests: Mapping[str, Callable[[Message], Message]] = {"view": self._view}
+
+    def wait(self) -> int:
+        """Serve requests until the service has ended; return its exit code."""
+        poll = select.poll()
+        poll.register(self._signals, select.POLLIN)
+        poll.register(self._channel, select.POLLIN)
+        while True:
+            ready = {descriptor for descriptor, _ in poll.poll()}
+            if self._signals.fileno() in ready:
+                taken = self._signals.take()
+                status = self._reap()
+                if status is not None:
+                    return status
+                if signal.SIGTERM in taken:
+                    os.kill(self._service, signal.SIGTERM)
+            if self._channel.fileno() in ready and not self._answer():
+                # The service is ending, and its exit comes as a signal.
+                poll.unregister(self._channel)
+
+    def _reap(self) -> int | None:
+        """Reap all processes that have ended; return the service's exit code if it has."""
+        found = None
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return found
+            if pid == 0:
+                return found
+            if pid == self._service:
+                code = os.waitstatus_to_exitcode(status)
+                found = 128 - code if code < 0 else code
+
+    def _answer(self) -> bool:
+        try:
+            request, _ = self._channel.receive()
+            try:
+                answer = self._requests[str(request["do"])](request)
+            except OSError as error:
+                answer = {"error": str(error)}
+            self._channel.send(answer)
+        except ChannelClosed:
+            return False
+        return True
+
+    def _view(self, request: Message) -> Message:
+        if self._separated:
+            view = {name: value for name, value in request.items() if name != "do"}
+            perform(mounts(DesktopView(**view)))
+        return {}

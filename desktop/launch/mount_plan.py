@@ -1,0 +1,73 @@
+"""Mounts of one desktop: which trees it sees, and which of them it may write.
+
+Everything that the machine has mounted is made read-only first. Then the places of the plan are
+mounted, the ones nearer to the root first, so that each covers what an earlier one shows.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+HIDDEN = "DESKHAND_HIDDEN"
+"""Variable with more directories that desktops must not see, separated as in PATH."""
+
+TEMPORARY = "/tmp"  # noqa: S108 - a private one is mounted there
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the same
+X_SOCKETS = "/tmp/.X11-unix"  # noqa: S108 - compiled into every X client
+WORLD_WRITABLE_STICKY = 0o1777
+ENTER_ONLY = 0o711
+HIDDEN_BYTES = 1 << 20
+"""Size of an empty file system: room for the directories on which others are mounted."""
+
+Kind = Literal["empty", "shown"]
+
+
+@dataclass(frozen=True)
+class DesktopView:
+    """The places of one desktop; all paths are absolute, without links."""
+
+    folder: str
+    """The desktop's own directory, which it may write."""
+    hidden: tuple[str, ...]
+    """Directories that appear empty: those of all desktops, and of the control plane."""
+    writable: tuple[str, ...] = ()
+    """Other directories that stay as they are, such as the working directory of commands."""
+    temporary_bytes: int = 1 << 30
+    """Size of ``/tmp``, and of ``/dev/shm``."""
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One mount: an empty file system, or a tree of the machine at its own place."""
+
+    kind: Kind
+    path: str
+    mode: int = ENTER_ONLY
+    bytes: int = 0
+    sealed: bool = False
+    """True to make it read-only at the end."""
+
+
+def mounts(view: DesktopView) -> tuple[Mount, ...]:
+    """Return the mounts in their order."""
+    places = {path: Mount("empty", path, ENTER_ONLY, HIDDEN_BYTES, True) for path in view.hidden}
+    places |= {
+        path: Mount("empty", path, WORLD_WRITABLE_STICKY, view.temporary_bytes)
+        for path in (TEMPORARY, SHARED_MEMORY)
+    }
+    places |= {path: Mount("shown", path) for path in (*view.writable, view.folder) if path != "/"}
+    ordered = sorted(places.values(), key=lambda one: PurePosixPath(one.path).parts)
+    chosen: list[Mount] = []
+    for one in ordered:
+        above = _nearest(one.path, chosen)
+        # What lies below an empty file system is hidden already.
+        if one.kind == "shown" or above is None or above.kind == "shown":
+            chosen.append(one)
+    return tuple(chosen)
+
+
+def _nearest(path: str, chosen: Iterable[Mount]) -> Mount | None:
+    place = PurePosixPath(path)
+    above = [one for one in chosen if place.is_relative_to(one.path)]
+    return max(above, key=lambda one: len(one.path), default=None)

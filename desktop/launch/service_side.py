@@ -1,0 +1,105 @@
+"""The service's requests to its keeper and to init; see `host_channel` and `init`."""
+
+import os
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from threading import Lock
+
+from deskhand.desktop.errors import AccountUnavailable
+from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.identity import DesktopIdentity
+
+from .channel import CHANNELS, Channel, ChannelClosed, adopted
+from .mount_plan import DesktopView
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the keeper has prepared for this service."""
+
+    account: Account
+    display: int | None
+    """Number of the X display; None if the X server chooses it."""
+    keeper: int
+    """Pid of the keeper on the host."""
+    refused: str
+    """Why there are no namespaces; empty if there are."""
+    held: tuple[int, ...]
+    """Descriptors that stay open until this process ends."""
+
+
+class ServiceSide:
+    """Both channels of a service that a keeper of root has started."""
+
+    def __init__(self, keeper: Channel, init: Channel) -> None:
+        self._keeper = keeper
+        self._init = init
+        self._asking = Lock()
+
+    def ask_to_prepare(self, identity: DesktopIdentity) -> None:
+        """Have the keeper prepare the desktop, while this process goes on loading."""
+        message = {
+            "do": "prepare",
+            "instance": identity.instance,
+            "root": str(identity.root),
+            "folder": str(identity.directory.path),
+            "numbers": list(identity.numbers),
+        }
+        self._keeper.send(message)
+
+    def prepared(self) -> Prepared:
+        """Wait for what was asked for.
+
+        Raises:
+            AccountUnavailable: If the desktop could not be prepared, with the reason.
+        """
+        answer, held = self._keeper.receive()
+        if "error" in answer:
+            raise AccountUnavailable(str(answer["error"]))
+        account = Account(**answer["account"])
+        facts = answer["display"], int(answer["keeper"]), str(answer["refused"])
+        return Prepared(account, *facts, tuple(held))
+
+    def enter_view(self, view: DesktopView) -> None:
+        """Have init mount what the desktop sees; afterwards the rest of the machine is read-only.
+
+        Raises:
+            OSError: If the kernel refuses.
+        """
+        with self._asking:
+            self._init.send({"do": "view", **vars(view)})
+            answer, _ = self._init.receive()
+        if "error" in answer:
+            raise OSError(str(answer["error"]))
+
+    def host_pid(self, pid: int) -> int:
+        """Return the pid that a process of this namespace has on the host; blocks briefly.
+
+        Raises:
+            ProcessLookupError: If it has ended.
+        """
+        pidfd = os.pidfd_open(pid)
+        try:
+            with self._asking:
+                self._keeper.send({"do": "pid"}, [pidfd])
+                found = int(self._keeper.receive()[0]["pid"])
+        except ChannelClosed as error:
+            raise ProcessLookupError(pid) from error
+        finally:
+            os.close(pidfd)
+        # A process that was reaped meanwhile has the pid -1 (proc(5), fdinfo).
+        if found < 1:
+            raise ProcessLookupError(pid)
+        return found
+
+
+def service_side(environment: MutableMapping[str, str]) -> ServiceSide | None:
+    """Return the channels that init left for this process; None without a keeper of root.
+
+    The variable that names them is removed, because it means nothing to a child.
+    """
+    numbers = environment.pop(CHANNELS, "")
+    if not numbers:
+        return None
+    keeper, init = map(int, numbers.split(","))
+    return ServiceSide(adopted(keeper), adopted(init))

@@ -1,0 +1,52 @@
+import pytest
+
+from deskhand.desktop.isolation.protections import (
+    NAMES,
+    Protection,
+    Protections,
+    none_at_all,
+    reason_of_level,
+    separated,
+)
+
+
+def test_a_desktop_with_namespaces_has_nothing_to_report() -> None:
+    found = Protections((separated(""),))
+    assert found.to_json() == [{"name": "namespaces", "state": "on", "because": None}]
+    assert found.warnings == []
+
+
+def test_a_refusal_is_reported_with_its_reason() -> None:
+    found = separated("unshare: Operation not permitted")
+    assert found.missing
+    assert str(found) == "namespaces: none, because unshare: Operation not permitted"
+
+
+def test_a_protection_replaces_the_one_of_its_name() -> None:
+    weak = Protection("limits", "enforced by keeper", "no controllers")
+    found = none_at_all("it is shared", ("namespaces", "limits")).adding(weak)
+    assert [entry.name for entry in found.entries] == ["namespaces", "limits"]
+    assert found.warnings == [
+        "namespaces: none, because it is shared",
+        "limits: enforced by keeper, because no controllers",
+    ]
+    assert not weak.missing
+
+
+def test_without_a_reason_the_state_stands_alone() -> None:
+    assert str(separated("")) == "namespaces: on"
+
+
+@pytest.mark.parametrize(
+    ("level", "attached", "reason"),
+    [
+        ("shared", False, "the desktop runs as the user who started it"),
+        ("shared", True, "the desktop is a screen that existed before"),
+        ("user", False, "the desktop runs as a user that was requested"),
+        ("root", False, "the desktop runs as a user that was requested"),
+    ],
+)
+def test_other_levels_lack_every_protection(level: str, attached: bool, reason: str) -> None:
+    found = none_at_all(reason_of_level(level, attached=attached))
+    assert [entry.name for entry in found.entries] == list(NAMES)
+    assert {entry.reason for entry in found.entries} == {reason}

@@ -1,0 +1,42 @@
+from deskhand.desktop.launch.mount_plan import DesktopView, Mount, mounts
+
+FOLDER = "/var/lib/deskhand/desktops/one"
+ROOT = "/var/lib/deskhand/desktops"
+
+
+def planned(**places: object) -> dict[str, Mount]:
+    view = DesktopView(**{"folder": FOLDER, "hidden": (ROOT,), **places})  # type: ignore[arg-type]
+    return {one.path: one for one in mounts(view)}
+
+
+def test_a_desktop_has_its_own_directory_and_temporary_files() -> None:
+    found = planned(temporary_bytes=4096)
+    assert list(found) == ["/dev/shm", "/tmp", ROOT, FOLDER]
+    assert found["/tmp"] == Mount("empty", "/tmp", 0o1777, 4096)
+    assert found["/dev/shm"] == Mount("empty", "/dev/shm", 0o1777, 4096)
+    assert found[FOLDER].kind == "shown"
+
+
+def test_what_is_hidden_is_empty_and_read_only() -> None:
+    hidden = planned(hidden=(ROOT, "/srv/data"))
+    assert (hidden["/srv/data"].kind, hidden["/srv/data"].sealed) == ("empty", True)
+    assert (hidden[ROOT].kind, hidden[ROOT].sealed) == ("empty", True)
+
+
+def test_what_lies_in_a_hidden_directory_needs_no_mount() -> None:
+    found = planned(hidden=("/tmp/run", "/srv", "/srv/data"), folder="/tmp/run/one")
+    assert list(found) == ["/dev/shm", "/srv", "/tmp", "/tmp/run/one"]
+
+
+def test_a_hidden_directory_in_a_writable_one_is_covered_again() -> None:
+    found = planned(hidden=("/srv/data",), writable=("/srv",))
+    assert list(found) == ["/dev/shm", "/srv", "/srv/data", "/tmp", FOLDER]
+
+
+def test_a_directory_that_is_writable_and_hidden_is_shown_on_top() -> None:
+    found = planned(hidden=(ROOT, "/srv"), writable=("/srv/work",))
+    assert list(found) == ["/dev/shm", "/srv", "/srv/work", "/tmp", ROOT, FOLDER]
+
+
+def test_the_root_of_the_machine_never_becomes_writable() -> None:
+    assert "/" not in planned(writable=("/",))
