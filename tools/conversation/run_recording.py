@@ -20,6 +20,9 @@ Json = dict[str, Any]
 NOT_STORED = "recording not stored"
 """Beginning of the warning of a turn whose recording could not be stored."""
 
+FOLLOWS = "it is stored when its desktop has ended"
+"""End of that warning where the recording stayed on the desktop."""
+
 LATER = "the recording of a lost desktop is stored later"
 """Warning of a turn that ended before the recording of its lost desktop was stored."""
 

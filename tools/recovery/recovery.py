@@ -108,6 +108,16 @@ class RecordingRecovery:
             self._recover(desktop_id, work), name=f"recover {desktop_id}"
         )
 
+    async def leave(self, chat_id: str, desktop_id: str) -> None:
+        """Record that a chat's recording stayed on a desktop; it is stored when that has ended.
+
+        Raises:
+            StoreError: If the record cannot be written.
+        """
+        left = LeftRecording(desktop_id, chat_id, ())
+        await self._store.write(lambda db: rows.known(db, left, self._now()))
+        self.begin(desktop_id)
+
     async def settle(self, chat_id: str, desktop_ids: Sequence[str], seconds: float) -> Settled:
         """Wait until the recordings of a chat on its lost desktops are stored, at most so long.
 

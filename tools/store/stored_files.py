@@ -5,7 +5,7 @@ crash in between leaves bytes without a row, which cost room, but never a row wi
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -104,6 +104,20 @@ class StoredFiles:
         """Store a file of the same file system by moving it."""
         stored = await self._store.retried(lambda: asyncio.to_thread(self._disk.adopt, source))
         return await self._insert(stored, facts)
+
+    async def receive(
+        self, write: Callable[[Path], Awaitable[object]], facts: FileFacts
+    ) -> FileView:
+        """Store the file that ``write`` writes to a given path.
+
+        It is written again while a caller with patience finds the disk full.
+        """
+        unfinished = await asyncio.to_thread(self.incoming)
+        try:
+            await self._store.retried(lambda: write(unfinished))
+            return await self.adopt(unfinished, facts)
+        finally:
+            await asyncio.to_thread(unfinished.unlink, missing_ok=True)
 
     async def pin(self, file_id: str, pinned: bool) -> FileView:
         """Exempt a file from retention, or not any more.

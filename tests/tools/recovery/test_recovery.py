@@ -162,6 +162,24 @@ def test_a_recording_that_takes_too_long_is_stored_later_with_an_event(tmp_path:
     asyncio.run(scenario())
 
 
+def test_a_recording_that_stayed_on_its_desktop_is_stored_when_that_has_ended(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.recovery.leave("child", "d")
+            await b.recovery.leave("child", "d")
+            assert await b.states() == ["left"]
+            b.remains.add("d", "child")
+            b.dead.set()
+            await b.published.wait()
+            assert (await b.recording())["status"] == "stored"
+            assert await b.settle() == "stored"
+            assert await b.states() == ["removed"]
+
+    asyncio.run(scenario())
+
+
 def test_a_desktop_that_left_nothing_has_none(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with bench(tmp_path) as b:

@@ -62,6 +62,8 @@ class Recorded:
     """The stored files; ``None`` if there are none."""
     unreachable: bool = False
     """True if the desktop did not answer."""
+    left: bool = False
+    """True if the files stayed on the desktop, as they could not be stored here in time."""
 
 
 class RecordedSecrets(Protocol):
@@ -166,7 +168,11 @@ class TurnRecording:
                 if unreachable:
                     reason = "its desktop is gone"
                 warning = f"{NOT_STORED}: {reason}"
-                return Recorded(end_reason="failed", warning=warning, unreachable=unreachable)
+                # A recording that the desktop refuses to send is no better when it has ended.
+                left = isinstance(error, StoreError | OSError)
+                return Recorded(
+                    end_reason="failed", warning=warning, unreachable=unreachable, left=left
+                )
 
     async def clear(self) -> None:
         """Remove the desktop service's copy, if its files were stored here byte for byte."""
@@ -229,21 +235,16 @@ class TurnRecording:
             return None
 
     async def _fetch(self, what: str, name: str, media_type: str, metadata: Json) -> FileView:
-        unfinished = await asyncio.to_thread(self._files.incoming)
-        try:
-            path = f"{API}/recordings/{self._chat_id}/{what}"
-            await self._machine.download(path, unfinished)
-            facts = FileFacts(
-                chat_id=self._chat_id,
-                kind="thumbnail" if what == "thumbnail" else "recording",
-                name=name,
-                media_type=media_type,
-                details=metadata,
-                listed_with=self._listed_with,
-            )
-            return await self._files.adopt(unfinished, facts)
-        finally:
-            await asyncio.to_thread(unfinished.unlink, missing_ok=True)
+        path = f"{API}/recordings/{self._chat_id}/{what}"
+        facts = FileFacts(
+            chat_id=self._chat_id,
+            kind="thumbnail" if what == "thumbnail" else "recording",
+            name=name,
+            media_type=media_type,
+            details=metadata,
+            listed_with=self._listed_with,
+        )
+        return await self._files.receive(lambda to: self._machine.download(path, to), facts)
 
     async def _post(self, path: str, body: Json) -> None:
         await self._machine.request("POST", f"{API}/{path}", json=body)

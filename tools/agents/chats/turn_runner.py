@@ -10,6 +10,7 @@ the desktop service's copy of the recording is removed.
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, cast
 
@@ -23,7 +24,7 @@ from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.port import Role
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import ChatError, NoDesktop
-from deskhand.tools.conversation.run_recording import LATER, with_session
+from deskhand.tools.conversation.run_recording import FOLLOWS, LATER, with_session
 from deskhand.tools.conversation.run_recording import ended as ended_recording
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView
@@ -182,6 +183,9 @@ class TurnRunner:
         else:
             timeout = self._repository.settings.closing_seconds
             recorded = await self._recordings.finish(chat_id, "closed", timeout)
+            # Without a record the next start finds what the desktop left all the same.
+            with suppress(StoreUnavailable):
+                recorded = await self._left(chat_id, recorded)
 
         async def write(session: AsyncSession, chat: ChatRow) -> None:
             turn = await turns.running(session, chat)
@@ -201,6 +205,7 @@ class TurnRunner:
         if chat_id not in self._recorded:
             timeout = self._repository.settings.recording_seconds
             recorded = await self._recordings.finish(chat_id, end_reason, timeout)
+            recorded = await self._left(chat_id, recorded)
             self._recorded[chat_id] = await self._settled(chat_id, recorded, timeout)
         return self._recorded[chat_id]
 
@@ -286,6 +291,14 @@ class TurnRunner:
             view.id, machine, listed_with=view.parent_id or view.id, started=started
         )
         return Workplace(self._make_computer(view.id, machine), recording)
+
+    async def _left(self, chat_id: str, recorded: Recorded) -> Recorded:
+        """Leave a recording that could not be stored to the end of its desktop."""
+        desktop_id = (await self._repository.view(chat_id)).desktop_id
+        if not recorded.left or self._lost_recordings is None or desktop_id is None:
+            return recorded
+        await self._lost_recordings.leave(chat_id, desktop_id)
+        return replace(recorded, warning=f"{recorded.warning}; {FOLLOWS}")
 
     async def _settled(self, chat_id: str, recorded: Recorded, timeout: float) -> Recorded:
         """Wait for the recordings of the desktops that the chat has lost in this turn."""

@@ -58,6 +58,13 @@ class LostRecordings(Protocol):
         Return the result for the last of these desktops.
         """
 
+    async def leave(self, chat_id: str, desktop_id: str) -> None:
+        """Record that a chat's recording stayed on a desktop; it is stored when that has ended.
+
+        Raises:
+            StoreError: If the record cannot be written.
+        """
+
 
 class Models(Protocol):
     """The models that are available."""

@@ -4,14 +4,14 @@ import asyncio
 import base64
 import itertools
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from deskhand.tools.agents.chats.chats import Chats
-from deskhand.tools.agents.desktops.ports import ChatSettings
+from deskhand.tools.agents.desktops.ports import ChatSettings, LostRecordings
 from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Role, Usage
 from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
 from deskhand.tools.conversation.errors import NoModel
@@ -149,6 +149,9 @@ class FakeDesktop:
 
     def downloaded(self, path: str) -> bytes:
         self._refuse(path)
+        return self._content(path)
+
+    def _content(self, path: str) -> bytes:
         return b"jpeg" if path.endswith("thumbnail") else f"mp4 of {path}".encode()
 
     def posted(self, end: str) -> list[Json]:
@@ -171,7 +174,7 @@ class FakeDesktop:
         if recording_id not in self.recorded:
             raise MachineRefused(404, "Recording not found.")
         self.recording = None
-        video = self.downloaded(f"/api/v0/desktop/recordings/{recording_id}/video?part=1")
+        video = self._content(f"/api/v0/desktop/recordings/{recording_id}/video?part=1")
         size = self.video_size or len(video)
         part = {"index": 1, "bytes": size, "video_start": 0.0, "end_reason": "completed"}
         stopped = {"end_reason": "completed", "complete": True, "take": 1, "parts": [part]}
@@ -273,6 +276,25 @@ class FakeMachines:
         return desktop_id in self.watched
 
 
+class FakeLostRecordings:
+    """Notes the recordings that stayed on a desktop; lost desktops left none."""
+
+    def __init__(self) -> None:
+        self.left: list[tuple[str, str]] = []
+        self.on_stored: Callable[[str], Awaitable[None]] = self._published
+
+    async def _published(self, chat_id: str) -> None:
+        raise AssertionError(chat_id)
+
+    async def settle(
+        self, chat_id: str, desktop_ids: Sequence[str], seconds: float
+    ) -> Literal["stored", "pending", "none"]:
+        return "none"
+
+    async def leave(self, chat_id: str, desktop_id: str) -> None:
+        self.left.append((chat_id, desktop_id))
+
+
 class EchoTool:
     """Asks the machine to repeat the arguments."""
 
@@ -372,6 +394,7 @@ async def open_chats(
     secret_store: SecretStore | None = None,
     timing: FaultTiming | None = None,
     monotonic: Callable[[], float] = time.monotonic,
+    lost_recordings: LostRecordings | None = None,
 ) -> AsyncIterator[OpenChats]:
     """Open the chats of a data directory, resume them, and close them at the end."""
     clock = itertools.count(1_800_000_000)
@@ -390,6 +413,7 @@ async def open_chats(
             tools,
             settings,
             secret_store=secret_store,
+            lost_recordings=lost_recordings,
             now=read,
             clock=monotonic,
         )

@@ -1,6 +1,7 @@
 """Turns whose writes fail: they wait, and continue where they were."""
 
 import asyncio
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,6 +12,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.conversation.conversation import Text
 from deskhand.tools.conversation.waiting import TEXTS
 from deskhand.tools.kit.support.spec import MachineRefused, ToolContext, ToolOutcome, ToolSpec
@@ -19,6 +21,7 @@ from deskhand.tools.store.errors import StoreUnavailable
 from tests.tools.agents.chats.fakes import (
     LIMIT,
     FakeDesktop,
+    FakeLostRecordings,
     FakeMachines,
     OpenChats,
     ScriptedModel,
@@ -199,6 +202,35 @@ def test_a_turn_whose_end_cannot_be_written_ends_later_with_its_recording(tmp_pa
             result = await p.tool("wait_agent", caller, chat_id=chat_id)
             assert (result["report"], result["recording_status"]) == ("Seen", "stored")
             assert len(desktop.posted("recording/stop")) == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_recording_for_which_the_disk_stays_full_is_stored_later(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        desktop, lost = FakeDesktop(), FakeLostRecordings()
+        desktop.refuses["video?part=1"] = OSError(errno.ENOSPC, "No space left on device")
+        machines = FakeMachines({"desktop-1": desktop})
+        child = ScriptedModel([[act("screenshot")], [report("Seen")]])
+        settings = ChatSettings(recording_seconds=0.1)
+        async with open_chats(
+            tmp_path,
+            {"child": child},
+            machines=machines,
+            settings=settings,
+            timing=SHORT,
+            lost_recordings=lost,
+        ) as p:
+            caller = await p.caller()
+            chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
+            result = await p.tool("wait_agent", caller, chat_id=chat_id)
+            assert (result["report"], result["recording_status"]) == ("Seen", "none")
+            assert result["recording_warning"] == (
+                "recording not stored: it took longer than 0 s; "
+                "it is stored when its desktop has ended"
+            )
+            assert lost.left == [(chat_id, "desktop-1")]
+            assert not [method for method, _, _ in desktop.requests if method == "DELETE"]
 
     asyncio.run(scenario())
 

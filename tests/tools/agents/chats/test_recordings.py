@@ -1,5 +1,6 @@
 import asyncio
-from collections.abc import AsyncIterator
+import errno
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -8,7 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.chats.recordings import ChatRecordings, Recorded, TurnRecording
 from deskhand.tools.kit.support.spec import MachineRefused
-from deskhand.tools.store.database import Store
+from deskhand.tools.store.database import FaultTiming, Store
+from deskhand.tools.store.faults.health import patience
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.agents.chats.fakes import LIMIT, FakeDesktop, FakeMachine
@@ -37,7 +39,8 @@ class Bench:
 
 @asynccontextmanager
 async def bench(folder: Path) -> AsyncIterator[Bench]:
-    async with await Store.open(folder / "deskhand.db") as store, asyncio.timeout(LIMIT):
+    timing = FaultTiming(first_delay=0.01, longest_delay=0.02)
+    async with await Store.open(folder / "deskhand.db", timing) as store, asyncio.timeout(LIMIT):
         await store.write(_two_chats)
         yield Bench(store, folder)
 
@@ -142,6 +145,50 @@ def test_a_download_that_breaks_off_leaves_nothing_behind(tmp_path: Path) -> Non
             assert recorded.status == "none"
             assert "not stored" in str(recorded.warning)
             assert [p for p in (tmp_path / "files").rglob("*") if p.is_file()] == []
+
+    asyncio.run(scenario())
+
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+class Patient:
+    """Waits for the end of a fault; ``room`` is called when the wait begins."""
+
+    def __init__(self, room: Callable[[], object]) -> None:
+        self._room = room
+
+    @asynccontextmanager
+    async def waiting(self) -> AsyncIterator[None]:
+        self._room()
+        yield
+
+
+def test_a_download_that_finds_the_disk_full_is_made_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.open().ensure()
+            b.desktop.refuses["video?part=1"] = FULL
+            b.desktop.video_size = 5
+            with patience(Patient(b.desktop.refuses.clear)):
+                recorded = await b.finish()
+            assert (recorded.status, recorded.warning, recorded.left) == ("stored", None, False)
+            assert len(recorded.file_ids) == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_recording_for_which_the_disk_stays_full_is_left_on_the_desktop(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.open().ensure()
+            b.desktop.refuses["video?part=1"] = FULL
+            b.desktop.video_size = 5
+            with patience(Patient(lambda: None)):
+                recorded = await b.finish(0.05)
+            assert (recorded.status, recorded.left) == ("none", True)
+            await b.recordings.clear("child")
+            assert deleted(b) == []
 
     asyncio.run(scenario())
 
