@@ -241,6 +241,23 @@ def doctor(as_json: AsJson = False, data_dir: DataDir = None) -> None:
 
 
 @app.command()
+def audit(
+    limit: Annotated[int, typer.Option(help="How many records.", min=1, max=1000)] = 50,
+    subject: Annotated[
+        str, typer.Option(help="Only of this desktop, chat or secret.", metavar="ID")
+    ] = "",
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check that no record was changed or removed.")
+    ] = False,
+    url: Url = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the audit log of the running control plane, the newest record first."""
+    raise typer.Exit(_module("audit").main(url, data_dir, limit, subject, verify, as_json))
+
+
+@app.command()
 def url(data_dir: DataDir = None, url: Url = None) -> None:
     """Print a fresh sign-in link of the running control plane."""
     raise typer.Exit(_module("url").main(data_dir, url))

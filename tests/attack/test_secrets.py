@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.system.services import PATIENCE, Json, Service, service, tidy, until
+from tests.system.typing_targets import TextView
 
 pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
 
@@ -211,6 +212,16 @@ def test_a_page_that_imitates_another_site_is_not_typed_into(
     # The control: without hosts the same field receives what is typed.
     desktop.act(action="type", text="control")
     until(lambda: "control" in str(desktop.get(TREE)), "the text of the control")
+
+
+def test_a_field_that_takes_a_value_at_once_gets_it_without_keystrokes(desktop: Service) -> None:
+    view = TextView(desktop)
+    # As keystrokes the texts would take seconds, and the second one longer than its request may.
+    slowly: Json = {"action": "type", "protected": True, "delay_ms": 1000}
+    until(lambda: desktop.act(**slowly, text="ab")["timings"]["act_ms"] < 1000, "the known focus")
+    view.received("")
+    desktop.act(**slowly, text=VALUE)
+    assert view.received("") == VALUE
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.isolation.environment import SYSTEM_PATH
 from deskhand.desktop.settings import SANDBOX_MODES, SandboxMode
 from deskhand.tools.control_plane.settings import BadSetting, Settings
+from deskhand.tools.secrets.keys import CREDENTIAL, FILE, StoreKeys, keys_of
 
 from .terminal import BadDataDir, check_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
@@ -76,6 +77,7 @@ def _examine(settings: Settings) -> Iterator[Finding]:
     yield from _libraries()
     yield _isolation()
     yield _data(settings)
+    yield secrets_finding(keys_of(settings.data_dir, os.environ))
     yield _port(settings)
     yield _key()
 
@@ -170,6 +172,21 @@ def room_finding(folder: Path, free: int) -> Finding:
     if free < LEAST_FREE:
         return Finding("data directory", "warn", detail, "below 1 GiB no recording starts")
     return Finding("data directory", "ok", detail)
+
+
+def secrets_finding(keys: StoreKeys) -> Finding:
+    """Return where the key of the secret store is."""
+    key = keys.existing()
+    if key is None:
+        return Finding("secrets", "ok", "none is stored yet")
+    if key.source != FILE:
+        return Finding("secrets", "ok", f"encrypted with the key of the {key.source}")
+    return Finding(
+        "secrets",
+        "warn",
+        "encrypted with a key in a file beside them (secrets.key, mode 0600)",
+        f"pass a key as the systemd credential {CREDENTIAL} (LoadCredentialEncrypted=)",
+    )
 
 
 def _port(settings: Settings) -> Finding:

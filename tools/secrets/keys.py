@@ -25,6 +25,8 @@ from .encryption import key_id
 
 CREDENTIAL = "deskhand-secrets"
 KEY_FILE = "secrets.key"
+FILE = "file"
+"""Name of the source that protects least."""
 _KEYRING_SECONDS = 5.0
 _ATTRIBUTES = ("application", "deskhand", "purpose", "secret-store")
 
@@ -100,7 +102,7 @@ class FileSource:
     """A file of mode 0600 in the data directory."""
 
     path: Path
-    name: str = "file"
+    name: str = FILE
 
     def read(self) -> bytes | None:
         """Return the content of the file."""

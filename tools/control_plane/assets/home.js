@@ -75,6 +75,53 @@ async function read() {
   });
 }
 
+// A person has to know where values may go that no domain protects.
+function secretText(secret) {
+  if (secret.state === "needs_domains") {
+    return ["Not typed: store it again with its domains", true];
+  }
+  return secret.anywhere ? ["May be typed anywhere", true] : [secret.domains.join(", "), false];
+}
+
+function secretLine() {
+  return element("li", {}, element("strong", {}), " ", element("span", { className: "secret-where" }));
+}
+
+function updateSecretLine(line, secret) {
+  setText(line.querySelector("strong"), secret.name);
+  const where = line.querySelector(".secret-where");
+  const [text, isUnsafe] = secretText(secret);
+  setText(where, text);
+  where.classList.toggle("unsafe", isUnsafe);
+}
+
+async function readSecrets() {
+  let listed, probed;
+  try {
+    [listed, probed] = await Promise.all([
+      get("api/v0/secrets"),
+      get("api/v0/audit?action=secret.masked_often&limit=5"),
+    ]);
+  } catch {
+    // The lists above report that the control plane does not answer.
+    return;
+  }
+  byId("secrets-section").hidden = !listed.secrets.length && !probed.records.length;
+  keyed(byId("secrets"), listed.secrets, (s) => s.name, secretLine, updateSecretLine);
+  keyed(
+    byId("notices"),
+    probed.records,
+    (r) => `${r.writer}-${r.n}`,
+    () => element("li", { className: "unsafe" }),
+    (line, r) =>
+      setText(
+        line,
+        `The secret ${r.subject} was masked often in the results of ${r.actor.replace(":", " ")}, ${ago(r.at)}: ` +
+          "programs there may be guessing its value.",
+      ),
+  );
+}
+
 async function readStatus() {
   await troubled(async () => {
     const status = await get("api/v0/status");
@@ -144,6 +191,12 @@ byId("leave").addEventListener("click", async () => {
 });
 
 readStatus();
+readSecrets();
 const again = follow("api/v0/events", read);
 // Desktops come and go without a chat, too.
-setInterval(() => document.hidden || again(), 10000);
+setInterval(() => {
+  if (!document.hidden) {
+    again();
+    readSecrets();
+  }
+}, 10000);
