@@ -1,0 +1,201 @@
+"""A desktop delivers videos that hang or fill the memory of the program that decodes them."""
+
+import asyncio
+import struct
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import av
+import httpx2
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from deskhand.tools.recovery import rows
+from deskhand.tools.store import turns
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.files import FileFacts
+from tests.system.services import PATIENCE, Json, Service, service, until
+from tests.tools.store.fakes import chat_row
+
+pytestmark = [pytest.mark.attack, pytest.mark.root]
+
+hole = pytest.mark.xfail(strict=True, reason="the control plane decodes by itself")
+
+GROWTH = 300_000
+"""KiB by which the memory of the control plane may grow while a video is decoded."""
+VIDEOS = ("good", "hangs", "huge")
+
+
+def encoded(path: Path, width: int, height: int, frames: int) -> None:
+    options = {"preset": "ultrafast", "bf": "0", "g": "1000"}
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=10, options=options)
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        for _ in range(frames):
+            frame = av.VideoFrame(width, height, "yuv420p")
+            for plane in frame.planes:
+                plane.update(bytes([128]) * plane.buffer_size)
+            for packet in stream.encode(frame):
+                container.mux_one(packet)
+        for packet in stream.encode():
+            container.mux_one(packet)
+
+
+def with_samples(data: bytes, count: int) -> bytes:
+    """Return a video whose tables promise ``count`` frames of one byte."""
+    changed = bytearray(data)
+
+    def patch(kind: bytes, at: int, *values: int) -> None:
+        begin = data.index(kind) + 8 + at
+        struct.pack_into(f">{len(values)}I", changed, begin, *values)
+
+    patch(b"stsz", 0, 1, count)
+    patch(b"stts", 0, 1, count)
+    patch(b"stsc", 0, 1, 1, count)
+    return bytes(changed)
+
+
+def craft(folder: Path) -> dict[str, Path]:
+    paths = {name: folder / f"{name}.mp4" for name in VIDEOS}
+    encoded(paths["good"], 320, 180, 8)
+    paths["hangs"].write_bytes(with_samples(paths["good"].read_bytes(), 3_000_000))
+    encoded(paths["huge"], 16384, 8192, 1)
+    assert max(path.stat().st_size for path in paths.values()) < 10_000_000
+    return paths
+
+
+async def fill(data: Path, videos: dict[str, Path]) -> None:
+    """Store a chat with a recording for each video."""
+    disk = FileStore(data / "files")
+    async with await Store.open(data / "deskhand.db") as store:
+
+        async def write(db: AsyncSession) -> None:
+            for name, path in videos.items():
+                chat = chat_row(name)
+                db.add(chat)
+                await db.flush()
+                turn = await turns.begin(db, chat, 5.0)
+                turn.status, turn.ended_at = "done", 9.0
+                stored = disk.link(path, f"video-{name}")
+                metadata = described(name)
+                facts = FileFacts(
+                    chat_id=name,
+                    kind="recording",
+                    name=path.name,
+                    media_type="video/mp4",
+                    details=metadata,
+                    listed_with=name,
+                )
+                await rows.add_session(db, name, metadata, [(stored, facts)], None, time.time())
+
+        await store.write(write)
+
+
+def described(name: str) -> Json:
+    step = {"tool_call_id": "a", "tool": "computer", "title": "", "index": 0, "chat_id": name}
+    return {
+        "id": name,
+        "take": 1,
+        "started_at": time.time(),
+        "duration_s": 0.8,
+        "video_s": 0.8,
+        "end_reason": "completed",
+        "complete": True,
+        "parts": [{"index": 1, "video_start": 0.0, "bytes": 0, "end_reason": "completed"}],
+        "steps": [step | {"video_start": 0.0, "video_end": 0.5, "error": None}],
+        "time_map": [[0.0, 0.0], [0.8, 0.8]],
+    }
+
+
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("decoder")
+    data = folder / "data"
+    (data / "files").mkdir(parents=True)
+    asyncio.run(fill(data, craft(folder)))
+    arguments = ("up", "--listen", "127.0.0.1:0", "--data-dir", str(data))
+    with service(folder / "errors.log", *arguments) as found:
+        yield found
+
+
+def picture(plane: Service, name: str, patience: float = 3 * PATIENCE) -> httpx2.Response:
+    return plane.http.get(f"/api/v0/recordings/{name}/steps/0/picture", timeout=patience)
+
+
+def memory(plane: Service) -> int:
+    """Return the most memory that the control plane itself has had, in KiB."""
+    status = Path(f"/proc/{plane.process.pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0])
+
+
+def below(pid: int) -> list[int]:
+    children = [
+        int(child)
+        for listed in Path(f"/proc/{pid}/task").glob("*/children")
+        for child in listed.read_text().split()
+    ]
+    return [*children, *(pid for child in children for pid in below(child))]
+
+
+@hole
+@pytest.mark.slow("a video hangs until the limit of its worker")
+@pytest.mark.parametrize("name", ["hangs", "huge"])
+def test_a_crafted_video_causes_one_422_and_nothing_else(plane: Service, name: str) -> None:
+    # The control: an ordinary video has a picture, and a clip.
+    assert picture(plane, "good").headers["content-type"] == "image/jpeg"
+    before, processes = memory(plane), sorted(below(plane.process.pid))
+    assert picture(plane, name).status_code == 422
+    assert memory(plane) < before + GROWTH
+    until(lambda: sorted(below(plane.process.pid)) == processes, "the worker's end")
+    assert picture(plane, "good").status_code == 200
+    assert plane.http.get("/healthz").status_code == 200
+    assert plane.http.get("/api/v0/recordings/good/clip?from=0&to=0.5").status_code == 200
+
+
+@hole
+@pytest.mark.slow("a video hangs until the limit of its worker")
+def test_a_worker_has_no_rights(plane: Service) -> None:
+    """Look at the worker that the hanging video keeps busy."""
+    processes = set(below(plane.process.pid))
+    url, headers = f"{plane.url}/api/v0/recordings/hangs/clip", plane.http.headers
+    with httpx2.Client(timeout=3 * PATIENCE) as client:
+        request = client.build_request("GET", url, params={"to": "0.5"}, headers=headers)
+        sent = asyncio.run(worker_of(plane, processes, client, request))
+    assert sent["status"] == "422"
+    own = Path("/proc/self/ns")
+    for kind in ("net", "mnt", "pid", "ipc"):
+        assert sent[kind] != str((own / kind).readlink()), kind
+    assert sent["CapEff"] == "0" * 16
+    assert sent["NoNewPrivs"] == "1"
+    assert "0" not in sent["Uid"].split()
+    assert sent["root"] == "['work']"
+
+
+async def worker_of(
+    plane: Service, processes: set[int], client: httpx2.Client, request: httpx2.Request
+) -> dict[str, str]:
+    """Send a request, and return what is known about the worker meanwhile."""
+    asking = asyncio.create_task(asyncio.to_thread(client.send, request))
+
+    def confined() -> dict[str, str]:
+        for pid in set(below(plane.process.pid)) - processes:
+            found = facts(Path(f"/proc/{pid}"))
+            if found.get("NoNewPrivs") == "1":
+                return found
+        return {}
+
+    found: dict[str, str] = await asyncio.to_thread(until, confined, "the worker")
+    return found | {"status": str((await asking).status_code)}
+
+
+def facts(process: Path) -> dict[str, str]:
+    try:
+        lines = (process / "status").read_text().splitlines()
+        known = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+        spaces = {n: str((process / "ns" / n).readlink()) for n in ("net", "mnt", "pid", "ipc")}
+        root = str([path.name for path in (process / "root").iterdir()])
+    except OSError:
+        return {}
+    return known | spaces | {"root": root}
