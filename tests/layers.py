@@ -69,6 +69,7 @@ tools/control_plane/routes: recording/library tools/audit tools/control_plane
 tools/control_plane/run_video: recording tools/control_plane tools/conversation
 tools/control_plane: desktop tools/conversation tools/kit/support tools/store vncbridge
   vncbridge/auth vncbridge/http vncbridge/viewer
+tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
 tools/fleet: desktop desktop/client desktop/isolation desktop/launch tools/kit/support
   tools/recovery tools/store
@@ -102,7 +103,7 @@ OWNER = {
     "jeepney": {"desktop/accessibility"},
     "mss": {"desktop/attach"},
     "obstore": {"tools/store"},
-    "PIL": {"desktop/screenshots", "recording/video", "tools/agents/scripted"},
+    "PIL": {"desktop/screenshots", "recording/video", "tools/agents/scripted", "tools/decoder"},
     "psutil": {"desktop/display", "desktop/metrics"},
     "pyautogui": {"desktop/attach"},
     "sqlalchemy": {

@@ -177,7 +177,7 @@ class Catalog:
         """
         stretches = self._stretches(recording_id, start, end)
         # A random name, because two requests may cut the same clip at once.
-        target = stretches[0].video.with_name(f"{uuid.uuid4()}{CLIP}")
+        target = self._folder / checked(recording_id) / f"{uuid.uuid4()}{CLIP}"
         try:
             tag = clips.tag(stretches)
             clips.cut(stretches, target)

@@ -7,6 +7,7 @@ them.
 """
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import chain, pairwise
@@ -26,11 +27,14 @@ from deskhand.recording.errors import RecordingFailed, UnreadableVideo
 from .encoder import TIME_BASE, parameter_sets
 from .jpeg import downscaled, jpeg
 
+Video = Path | int
+"""The path of a file, or a descriptor that can be read and positioned."""
+
 
 class Stretch(NamedTuple):
     """Part of one file; seconds of its own video."""
 
-    video: Path
+    video: Video
     start: float
     end: float
 
@@ -48,13 +52,13 @@ def tag(stretches: Sequence[Stretch]) -> str:
     """
     known = hashlib.sha256()
     for stretch in stretches:
-        facts = stretch.video.stat()
+        facts = os.stat(stretch.video)  # noqa: PTH116 - it may be a descriptor
         moments = (stretch.start.hex(), stretch.end.hex())
         known.update(repr((facts.st_ino, facts.st_mtime_ns, facts.st_size, *moments)).encode())
     return known.hexdigest()[:32]
 
 
-def cut(stretches: Sequence[tuple[Path, float, float]], target: Path) -> None:
+def cut(stretches: Sequence[tuple[Video, float, float]], target: Path) -> None:
     """Copy stretches one after the other into a new file, without encoding anything again.
 
     A stretch that begins between two keyframes includes the frames since the previous keyframe,
@@ -67,7 +71,7 @@ def cut(stretches: Sequence[tuple[Path, float, float]], target: Path) -> None:
     try:
         _write([Stretch(*stretch) for stretch in stretches], target)
     except (av.FFmpegError, IndexError) as error:
-        raise UnreadableVideo(stretches[0][0].name, str(error)) from error
+        raise UnreadableVideo(_name(stretches[0][0]), str(error)) from error
 
 
 def _write(stretches: Sequence[Stretch], target: Path) -> None:
@@ -76,7 +80,7 @@ def _write(stretches: Sequence[Stretch], target: Path) -> None:
         stream: VideoStream | None = None
         offset = 0.0
         for stretch in stretches:
-            with closing(av.open(str(stretch.video))) as source:
+            with closing(_open(stretch.video)) as source:
                 found = source.streams.video[0]
                 stream = stream or clip.add_stream_from_template(found)
                 # An MP4 track has one avcC box, so all packets need the same parameter sets.
@@ -123,14 +127,14 @@ def _placed_packets(
         yield _PlacedPacket(packet, offset + round((shown - stretch.start) * 1000))
 
 
-def picture(video: Path, at: float) -> NDArray[np.uint8]:
+def picture(video: Video, at: float) -> NDArray[np.uint8]:
     """Decode the frame that a video shows at a moment: B, G, R and one byte, a pixel.
 
     Raises:
         UnreadableVideo: If the file contains no frame.
     """
     try:
-        with closing(av.open(str(video))) as source:
+        with closing(_open(video)) as source:
             stream = source.streams.video[0]
             last = None
             for packet in _from(source, stream, at):
@@ -140,19 +144,31 @@ def picture(video: Path, at: float) -> NDArray[np.uint8]:
                 for frame in packet.decode():
                     last = frame
             if last is None:
-                raise UnreadableVideo(video.name, "no picture")
+                raise UnreadableVideo(_name(video), "no picture")
             return cast("NDArray[np.uint8]", last.to_ndarray(format="bgra"))
     except (av.FFmpegError, IndexError) as error:
-        raise UnreadableVideo(video.name, str(error)) from error
+        raise UnreadableVideo(_name(video), str(error)) from error
 
 
-def still(video: Path, at: float) -> bytes:
+def still(video: Video, at: float) -> bytes:
     """Return a small JPEG of a moment.
 
     Raises:
         UnreadableVideo: If the file contains no frame.
     """
     return jpeg(downscaled(picture(video, at)))
+
+
+def _open(video: Video) -> InputContainer:
+    if isinstance(video, Path):
+        return av.open(str(video))
+    # FFmpeg duplicates the descriptor, and all duplicates have one position (dup(2)).
+    os.lseek(video, 0, os.SEEK_SET)
+    return av.open("fd:", options={"fd": str(video)})
+
+
+def _name(video: Video) -> str:
+    return video.name if isinstance(video, Path) else "the video"
 
 
 def _from(

@@ -21,8 +21,6 @@ from tests.tools.store.fakes import chat_row
 
 pytestmark = [pytest.mark.attack, pytest.mark.root]
 
-hole = pytest.mark.xfail(strict=True, reason="the control plane decodes by itself")
-
 GROWTH = 300_000
 """KiB by which the memory of the control plane may grow while a video is decoded."""
 VIDEOS = ("good", "hangs", "huge")
@@ -139,7 +137,6 @@ def below(pid: int) -> list[int]:
     return [*children, *(pid for child in children for pid in below(child))]
 
 
-@hole
 @pytest.mark.slow("a video hangs until the limit of its worker")
 @pytest.mark.parametrize("name", ["hangs", "huge"])
 def test_a_crafted_video_causes_one_422_and_nothing_else(plane: Service, name: str) -> None:
@@ -154,7 +151,6 @@ def test_a_crafted_video_causes_one_422_and_nothing_else(plane: Service, name: s
     assert plane.http.get("/api/v0/recordings/good/clip?from=0&to=0.5").status_code == 200
 
 
-@hole
 @pytest.mark.slow("a video hangs until the limit of its worker")
 def test_a_worker_has_no_rights(plane: Service) -> None:
     """Look at the worker that the hanging video keeps busy."""

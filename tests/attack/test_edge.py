@@ -58,6 +58,7 @@ def is_closed(connection: socket.socket) -> bool:
         return True
 
 
+@pytest.mark.slow("opens 400 connections to a control plane of its own")
 def test_silent_connections_leave_descriptors_for_a_signed_in_page(tmp_path: Path) -> None:
     with control_plane(tmp_path, FEW) as plane, ExitStack() as flood:
         # The control: before the flood the page loads.
@@ -85,6 +86,7 @@ def test_one_peer_has_at_most_64_waiting_connections(plane: Service) -> None:
         assert b" 200 " in waiting[-1].makefile("rb").readline()
 
 
+@pytest.mark.slow("the limit of a silent body is 30 s")
 def test_headers_and_bodies_that_do_not_come_end_their_connection(plane: Service) -> None:
     # Longer than the limits of 15 s and 30 s: what is asserted is the end, not its time.
     patience = 3 * PATIENCE

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.conversation import errors as agents
+from deskhand.tools.decoder.errors import DecoderEnded, NotDecodable
 from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
 from deskhand.tools.store.errors import (
     BadSecret,
@@ -43,6 +44,8 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (ClientGone, CLIENT_GONE, ""),
     (errors.NoSuchVideoMoment, 400, "Failed to cut clip."),
     (errors.NotCut, 409, "The recording cannot be cut."),
+    (NotDecodable, 422, "The recording cannot be decoded."),
+    (DecoderEnded, 503, "Nothing can be decoded."),
     (errors.ControlPlaneError, 400, ""),
     (agents.UnknownTool, 404, "Unknown tool."),
     (agents.Conflict, 409, ""),

@@ -203,9 +203,10 @@ class Files(Protocol):
 
 
 class Editor(Protocol):
-    """Cuts videos; the module ``deskhand.recording.video.clips`` outside of tests.
+    """Cuts videos; ``deskhand.tools.decoder.decoder.Decoder`` outside of tests.
 
-    All calls block, and raise ``RecordingError`` where a video cannot be read.
+    All calls block, and raise ``RecordingError`` where a video cannot be read, ``NotDecodable``
+    where that takes too much time or memory.
     """
 
     def cut(self, stretches: Sequence[tuple[Path, float, float]], target: Path) -> None:

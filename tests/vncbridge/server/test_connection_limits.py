@@ -22,6 +22,8 @@ def test_a_connection_whose_request_is_served_is_not_closed() -> None:
     connections.add("a", "peer")
     connections.add("b", "peer")
     connections.work("a")
+    assert connections.wait("a") is None
+    connections.work("a")
     assert connections.add("c", "peer") is None
     # After its answer it waits as the newest, and another one makes room for it.
     assert connections.wait("a") == "b"

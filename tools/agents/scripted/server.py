@@ -11,6 +11,7 @@ import secrets
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,6 +21,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from deskhand.tools.decoder.errors import NotDecodable
 from deskhand.vncbridge.server.http_protocol import mark_proven
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
@@ -27,6 +29,7 @@ from . import decode, sse
 from .binding import REFUSAL, mismatches, signed
 from .library import packaged_scripts
 from .log import LogEntry, RequestLog
+from .picture_header import measure
 from .player import PlayedTurn, play
 from .protocol import InvalidRequest, Request, read_request
 from .script import Fault, Script
@@ -61,10 +64,12 @@ class ScriptedModelServer:
         *,
         log_file: Path | None = None,
         port: int = 0,
+        pixels: decode.RgbDecoder = decode.decoded_here,
     ) -> None:
         self._scripts = {script.name: script for script in (*packaged_scripts(), *scripts)}
         self._log = RequestLog(log_file)
         self._port = port
+        self._decode = partial(decode.pixels, decode=pixels)
         self._seen: dict[str, int] = {}
         self._closing = asyncio.Event()
         self._received = asyncio.Event()
@@ -124,7 +129,7 @@ class ScriptedModelServer:
             return refusal
         try:
             betas = frozenset(http.headers.get("anthropic-beta", "").replace(" ", "").split(","))
-            request = read_request(json.loads(body), decode.measure, betas)
+            request = read_request(json.loads(body), measure, betas)
         except ValueError:
             return self._refuse(400, "invalid_request_error", "the body is not JSON")
         except InvalidRequest as error:
@@ -142,7 +147,11 @@ class ScriptedModelServer:
             problem = f"{refused[0].path}: {REFUSAL}"
             return self._refuse(400, "invalid_request_error", problem, request)
         # Decoding pictures takes tens of milliseconds, which must not block the event loop.
-        turn = await asyncio.to_thread(play, script, request, decode.pixels, secrets.token_hex(6))
+        nonce = secrets.token_hex(6)
+        try:
+            turn = await asyncio.to_thread(play, script, request, self._decode, nonce)
+        except NotDecodable as error:
+            return self._refuse(422, "invalid_request_error", f"a picture: {error}", request)
         turn = replace(turn, content=await asyncio.to_thread(signed, request, turn.content))
         dropped = [one.to_json() for one in wrong]
         return await self._deliver(turn, request, self._due_fault(turn.fault, body), dropped)

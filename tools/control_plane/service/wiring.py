@@ -14,10 +14,9 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 
@@ -31,12 +30,12 @@ from deskhand.tools.audit.log import AuditLog
 from deskhand.tools.control_plane.audit_trail import AuditTrail
 from deskhand.tools.control_plane.credentials import load_credentials, read_token
 from deskhand.tools.control_plane.pages import router as pages_router
-from deskhand.tools.control_plane.ports import Editor
 from deskhand.tools.control_plane.routes.audit import router as audit_router
 from deskhand.tools.control_plane.routes.secrets import router as secrets_router
 from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.conversation.errors import ChatError
+from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.fleet.allocator import DesktopAllocator
 from deskhand.tools.fleet.fleet import Fleet
 from deskhand.tools.fleet.registry import DesktopRegistry
@@ -49,7 +48,6 @@ from deskhand.tools.kit.read_file import ReadFileTool
 from deskhand.tools.kit.search_files import SearchFilesTool
 from deskhand.tools.kit.support.spec import Tool
 from deskhand.tools.kit.write_file import WriteFileTool
-from deskhand.tools.recovery.ports import Finisher
 from deskhand.tools.recovery.recovery import RecordingRecovery
 from deskhand.tools.secrets.keys import keys_of
 from deskhand.tools.secrets.store import SecretStore
@@ -122,11 +120,11 @@ async def control_plane(
     token = read_token(token_file or data / "token")
     closing = asyncio.Event()
     async with AsyncExitStack() as stack:
+        # First, while there is only one thread to fork.
+        decoder = stack.enter_context(Decoder())
         secret_store = SecretStore(data, keys_of(data, environment))
         stack.enter_context(logged(data / "logs", secret_store.hide))
-        scripted = await stack.enter_async_context(
-            ScriptedModelServer(log_file=data / "logs" / "scripted.jsonl")
-        )
+        scripted = await _scripted(data, decoder, stack)
         store = await Store.open(data / "deskhand.db")
         stack.push_async_callback(store.close)
         disk = FileStore(data / "files")
@@ -136,7 +134,7 @@ async def control_plane(
         models = _models(settings, environment, scripted, files)
         stack.push_async_callback(models.close)
         base_url = "" if address.path is not None else address.url
-        recovery = await _recovery(store, disk, fleet, stack)
+        recovery = await _recovery(store, disk, fleet, decoder, stack)
         credentials = load_credentials(data, token)
         audit = _audit_log(store, credentials, stack)
         chats = Chats(
@@ -155,7 +153,7 @@ async def control_plane(
             chats=chats,
             desktops=fleet,
             files=files,
-            editor=_editor,
+            editor=lambda: decoder,
             about=lambda: _facts(data, models, chats.supervisor),
             closing=closing,
             ready=lambda: _is_writable(store),
@@ -172,6 +170,12 @@ async def control_plane(
         maintenance = StorageMaintenance(store, disk.root, time.time, upload_queue=upload_queue)
         _start_tidying(stack, chats, maintenance, recovery, audit)
         yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
+
+
+async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> ScriptedModelServer:
+    log_file = data / "logs" / "scripted.jsonl"
+    server = ScriptedModelServer(log_file=log_file, pixels=decoder.pixels)
+    return await stack.enter_async_context(server)
 
 
 def _is_writable(store: Store) -> bool:
@@ -285,10 +289,11 @@ async def _fleet(
 
 
 async def _recovery(
-    store: Store, disk: FileStore, fleet: Fleet, stack: AsyncExitStack
+    store: Store, disk: FileStore, fleet: Fleet, decoder: Decoder, stack: AsyncExitStack
 ) -> RecordingRecovery:
     recovery = RecordingRecovery(
-        store, disk, disk.root / "recovering", fleet.remains, fleet.ended, _finisher
+        *(store, disk, disk.root / "recovering", fleet.remains, fleet.ended),
+        lambda: decoder.finish,
     )
     stack.push_async_callback(recovery.close)
     fleet.on_end = recovery.begin
@@ -320,19 +325,6 @@ def _provider() -> type[ProviderAccount]:
     module = importlib.import_module("deskhand.tools.agents.providers.anthropic")
     found: type[ProviderAccount] = module.AnthropicModel
     return found
-
-
-@cache
-def _editor() -> Editor:
-    # The editor imports a video library, which most control planes do not need for hours.
-    return cast(Editor, importlib.import_module("deskhand.recording.video.clips"))
-
-
-@cache
-def _finisher() -> Finisher:
-    # It imports the same library.
-    finisher = importlib.import_module("deskhand.tools.recovery.finishing").finish
-    return cast(Finisher, finisher)
 
 
 def _model(files: StoredFiles, api_key: str, base_url: str | None) -> ProviderAccount:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from deskhand.tools.agents.loop.history import prepared
 from deskhand.tools.agents.providers import anthropic_wire as wire
 from deskhand.tools.agents.providers.port import Prompt
-from deskhand.tools.agents.scripted.decode import measure
+from deskhand.tools.agents.scripted.picture_header import measure
 from deskhand.tools.agents.scripted.protocol import read_request
 from deskhand.tools.conversation.conversation import (
     Block,

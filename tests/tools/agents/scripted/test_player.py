@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from deskhand.tools.agents.scripted.decode import pixels
+from deskhand.tools.agents.scripted.decode import decoded_here, pixels
 from deskhand.tools.agents.scripted.player import PlayedTurn, play
 from deskhand.tools.agents.scripted.protocol import Measured, Request, SeenPicture
 from deskhand.tools.agents.scripted.script import Script, read_script
@@ -52,7 +52,9 @@ class Chat:
         self.messages.append({"role": "user", "content": content})
         shown = tuple(SeenPicture(data, Measured("image/png", 40, 30)) for data in self.pictures)
         request = Request("test", True, tuple(self.messages), self.tools, self.computer, shown)
-        turn = play(self.script, request, pixels, f"n{len(self.messages)}")
+        turn = play(
+            self.script, request, lambda data: pixels(data, decoded_here), f"n{len(self.messages)}"
+        )
         self.messages.append({"role": "assistant", "content": list(turn.content)})
         return turn
 

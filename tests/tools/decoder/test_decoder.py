@@ -1,0 +1,130 @@
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+
+from deskhand.recording.errors import RecordingError
+from deskhand.recording.library.catalog import Catalog
+from deskhand.recording.library.metadata import Part, opened_line
+from deskhand.tools.decoder.decoder import Decoder
+from deskhand.tools.decoder.errors import DecoderEnded, NotDecodable
+
+RECORDING = "11111111-2222-3333-4444-555555555555"
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[Decoder]:
+    with Decoder() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("video") / "1.mp4"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=10, options={"bf": "0"})
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for shade in range(10):
+            pixels = np.full((48, 64, 3), 20 * shade, np.uint8)
+            for packet in stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")):
+                container.mux_one(packet)
+        for packet in stream.encode():
+            container.mux_one(packet)
+    return path
+
+
+def frames(path: Path) -> int:
+    with av.open(str(path)) as container:
+        return sum(1 for _ in container.decode(video=0))
+
+
+def png(width: int, height: int) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (width, height), (1, 2, 3)).save(out, "PNG")
+    return out.getvalue()
+
+
+def claimed(width: int, height: int) -> bytes:
+    """Return a small PNG whose header names a large picture."""
+    data = bytearray(png(8, 8))
+    data[16:24] = width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    data[29:33] = zlib.crc32(data[12:29]).to_bytes(4, "big")
+    return bytes(data)
+
+
+def test_a_still_is_a_jpeg(decoder: Decoder, video: Path) -> None:
+    with Image.open(io.BytesIO(decoder.still(video, 0.5))) as picture:
+        assert picture.format == "JPEG"
+        assert picture.width * 48 == picture.height * 64
+
+
+def test_a_clip_has_the_frames_of_its_stretches(
+    decoder: Decoder, video: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "target.mp4"
+    decoder.cut([(video, 0.0, 0.5), (video, 0.0, 0.3)], target)
+    assert frames(target) == 8
+    assert [path.name for path in tmp_path.iterdir()] == ["target.mp4"]
+    assert target.stat().st_uid == os.geteuid()
+
+
+def test_what_is_no_video_cannot_be_read(decoder: Decoder, tmp_path: Path) -> None:
+    path = tmp_path / "none.mp4"
+    path.write_bytes(b"no video")
+    with pytest.raises(RecordingError):
+        decoder.still(path, 0.0)
+    with pytest.raises(RecordingError):
+        decoder.cut([(path, 0.0, 1.0)], tmp_path / "clip.mp4")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_pixels_come_back_as_they_were(decoder: Decoder) -> None:
+    assert decoder.pixels(png(3, 2)) == (3, 2, bytes([1, 2, 3] * 6))
+
+
+@pytest.mark.parametrize("data", [b"", b"no picture", png(8, 8)[:-40], claimed(60_000, 60_000)])
+def test_a_picture_that_cannot_be_decoded_is_named(decoder: Decoder, data: bytes) -> None:
+    with pytest.raises(NotDecodable):
+        decoder.pixels(data)
+
+
+def test_a_recording_is_finished_in_its_folder(
+    decoder: Decoder, video: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / RECORDING
+    folder.mkdir()
+    (folder / "1.mp4").write_bytes(video.read_bytes())
+    part = Part(recording_id=RECORDING, index=1, session_number=1, label="", started_at=5.0)
+    (folder / "1.journal").write_text(opened_line(part))
+    (session,) = decoder.finish(tmp_path, RECORDING)
+    assert session.metadata["end_reason"] == "service_lost"
+    assert session.videos == (folder / "1.mp4",)
+    assert session.thumbnail == folder / "1.jpg"
+    assert frames(folder / "1.mp4") == 10
+    assert Catalog(tmp_path).latest_session(RECORDING)[0].end_reason == "service_lost"
+    # Finishing again changes nothing.
+    assert decoder.finish(tmp_path, RECORDING) == (session,)
+
+
+def test_a_recording_without_a_frame_has_no_session(decoder: Decoder, tmp_path: Path) -> None:
+    folder = tmp_path / RECORDING
+    folder.mkdir()
+    (folder / "1.mp4").write_bytes(b"no video")
+    (folder / "1.journal").write_text("")
+    assert decoder.finish(tmp_path, RECORDING) == ()
+    assert decoder.finish(tmp_path / "none", RECORDING) == ()
+
+
+def test_a_closed_decoder_refuses(video: Path) -> None:
+    closed = Decoder()
+    closed.open()
+    closed.close()
+    closed.close()
+    with pytest.raises(DecoderEnded):
+        closed.still(video, 0.0)

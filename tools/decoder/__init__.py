@@ -1,0 +1,1 @@
+"""Decoding of bytes of desktops in short-lived processes without rights."""
