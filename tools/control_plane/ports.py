@@ -135,6 +135,9 @@ class Chats(Protocol):
     async def steps(self, chat_id: str) -> Sequence[StepView]:
         """Return the tool calls of a chat, oldest first."""
 
+    async def changed_turns(self, chat_id: str) -> Sequence[int]:
+        """Return the numbers of the turns whose steps were changed after their end."""
+
     async def files(self, chat_id: str) -> Sequence[FileView]:
         """Return the files that are listed with a chat."""
 

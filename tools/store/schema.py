@@ -88,6 +88,8 @@ class TurnRow(Base):
     output_tokens: Mapped[int] = mapped_column(default=0)
     cache_read_tokens: Mapped[int] = mapped_column(default=0)
     cache_write_tokens: Mapped[int] = mapped_column(default=0)
+    last_step_hash: Mapped[str | None]
+    """Hash of its last step, see ``step_hash``; ``None`` until the turn ends."""
     dropped_thinking: Mapped[int] = mapped_column(default=0)
     """Thinking blocks that the provider dropped from requests; more than 0 is a defect."""
     recording: Mapped[Json] = mapped_column(default=dict)

@@ -8,10 +8,11 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.conversation.step_hash import last_step_hash
 from deskhand.tools.conversation.views import StepView
 
 from .errors import UnknownRow
-from .schema import ChatRow, StepRow
+from .schema import ChatRow, StepRow, TurnRow
 
 Json = dict[str, Any]
 
@@ -135,6 +136,21 @@ async def of_turn(session: AsyncSession, chat_id: str, turn: int) -> list[StepRo
     """Return the steps of one turn, in order."""
     query = select(StepRow).where(StepRow.chat_id == chat_id, StepRow.turn == turn)
     return list(await session.scalars(query.order_by(StepRow.index)))
+
+
+async def hash_of_turn(session: AsyncSession, turn: TurnRow) -> str:
+    """Return the hash of the last step of a turn that has ended, as its rows are now."""
+    found = map(view, await of_turn(session, turn.chat_id, turn.number))
+    return last_step_hash(found, turn.ended_at or 0.0)
+
+
+async def changed_turns(session: AsyncSession, chat_id: str) -> list[int]:
+    """Return the numbers of the turns of a chat whose steps were changed after their end."""
+    query = select(TurnRow).where(TurnRow.chat_id == chat_id, TurnRow.last_step_hash.is_not(None))
+    ended = list(await session.scalars(query.order_by(TurnRow.number)))
+    return [
+        turn.number for turn in ended if await hash_of_turn(session, turn) != turn.last_step_hash
+    ]
 
 
 async def place_in_video(

@@ -91,6 +91,9 @@ class FakeChats:
         self.known = {chat.id: chat, **self.known}
         return chat
 
+    async def changed_turns(self, chat_id: str) -> Sequence[int]:
+        return (2,)
+
     async def dropped_thinking(self) -> int:
         return 0
 

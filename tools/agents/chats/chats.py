@@ -204,6 +204,10 @@ class Chats:
         """Return the tool calls of a chat, oldest first."""
         return await self._repository.store.read(lambda s: steps.views(s, chat_id))
 
+    async def changed_turns(self, chat_id: str) -> Sequence[int]:
+        """Return the numbers of the turns whose steps were changed after their end."""
+        return await self._repository.store.read(lambda s: steps.changed_turns(s, chat_id))
+
     async def files(self, chat_id: str) -> Sequence[FileView]:
         """Return the files that are listed with a chat."""
         return await self._repository.store.read(lambda s: files.of_chat(s, chat_id))

@@ -39,6 +39,7 @@ API = "/api/v0/desktop"
 DOWNLOADS = 4
 """Videos that are downloaded at the same time; more would only share the same disk."""
 
+STEP_MISSING = "the recording was changed on its desktop: it lacks the last step that was sent"
 CLEARING_SECONDS = 5.0
 """Timeout of removing the desktop's copy. What stays is removed with the desktop."""
 
@@ -116,6 +117,8 @@ class TurnRecording:
         self._closed = False
         self._warning: str | None = None
         self._stored_take: int | None = None
+        self._last_step = ""
+        """Call of the last step that the recorder has accepted."""
 
     @property
     def started(self) -> bool:
@@ -144,6 +147,7 @@ class TurnRecording:
             return
         try:
             await self._post(f"recordings/{self._chat_id}/steps", step)
+            self._last_step = step["tool_call_id"]
         except (MachineRefused, MachineUnavailable) as error:
             self._warning = f"a step is missing in the recording: {error}"
 
@@ -197,6 +201,8 @@ class TurnRecording:
         answer = await self._machine.request("GET", f"{API}/recordings/{self._chat_id}")
         # The desktop knows only the values of the chats that work there.
         metadata: Json = masked_json(without_addresses(answer), self._secrets.hide)
+        if self._last_step not in {"", *(step["tool_call_id"] for step in metadata["steps"])}:
+            self._warning = STEP_MISSING
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime(metadata["started_at"]))
         videos = [
             await self._fetch(

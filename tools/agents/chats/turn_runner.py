@@ -159,6 +159,7 @@ class TurnRunner:
         async def write(session: AsyncSession, chat: ChatRow) -> None:
             turn = await turns.running(session, chat)
             _write_end(turn, ended, status, self._repository.now())
+            turn.last_step_hash = await steps.hash_of_turn(session, turn)
             await self._write_recording(session, chat, turn, recorded)
 
         if interrupting:

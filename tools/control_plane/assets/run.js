@@ -235,7 +235,15 @@ function showFiles(files) {
   );
 }
 
-function show({ chat, recordings, children }) {
+/** The control plane keeps a hash of the last step of each turn. */
+function showChanged(turns) {
+  const words = byId("changed");
+  words.hidden = turns.length === 0;
+  setText(words, `The steps were changed after the end of turn ${turns.join(", ")}.`);
+}
+
+function show({ chat, recordings, children, changed_turns: changed }) {
+  showChanged(changed);
   startedAt = chat.started_at ?? chat.created_at;
   document.title = `${chat.title || "Run"} · Deskhand`;
   setText(byId("title"), chat.title || "Run");

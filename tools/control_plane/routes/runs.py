@@ -33,7 +33,11 @@ def router(chats: Chats, files: Files) -> APIRouter:
 
     @routes.get("/runs/{chat_id}")
     async def run(chat_id: str) -> JSONResponse:
-        """Show a chat with its steps, files, recordings and children in one answer."""
+        """Show a chat with its steps, files, recordings and children in one answer.
+
+        `changed_turns` are the turns whose steps differ from those that the control plane had at
+        their end; it keeps a hash of the last step of each turn.
+        """
         body = await whole(chats, chat_id)
         found = run_video(await existing_files(files, body["recording_file_ids"]))
         # The page of a run shows its children too: one answer saves a request for each.
@@ -41,6 +45,7 @@ def router(chats: Chats, files: Files) -> APIRouter:
         return JSONResponse(
             {
                 "chat": {**body, "steps": _with_times(body["steps"], found)},
+                "changed_turns": list(await chats.changed_turns(chat_id)),
                 "recordings": _parts(chat_id, found),
                 "thumbnail_url": _address(body["thumbnail_file_id"]),
                 "children": [child.to_json() for child in below],

@@ -109,6 +109,8 @@ class FakeDesktop:
     """What a screenshot shows."""
     told_text: str | None = None
     """Text that the desktop reports in place of one that went into a password field."""
+    loses_steps: bool = False
+    """True if the recorder does not keep the steps that it is sent."""
     video_size: int | None = None
     """Size that the recorder reports for its videos; by default the real one."""
     lease: Json = field(default_factory=dict)
@@ -132,7 +134,7 @@ class FakeDesktop:
             case ["recordings", recording_id]:
                 return self.recorded[recording_id]
             case ["recordings", recording_id, "steps"]:
-                self.recorded[recording_id]["steps"].append(_step(body))
+                self._add_step(recording_id, body)
                 return b""
             case ["action"]:
                 return await self._act(body, call_id or "")
@@ -156,6 +158,10 @@ class FakeDesktop:
 
     def posted(self, end: str) -> list[Json]:
         return [body for _, path, body in self.requests if path.endswith(end)]
+
+    def _add_step(self, recording_id: str, body: Json) -> None:
+        if not self.loses_steps:
+            self.recorded[recording_id]["steps"].append(_step(body))
 
     def _start(self, recording_id: str) -> Json:
         if self.recording is None:

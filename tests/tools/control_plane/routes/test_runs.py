@@ -98,6 +98,7 @@ def test_a_run_is_shown_whole(tmp_path: Path) -> None:
             body = (await client.get(f"/api/v0/runs/{chat.id}")).json()
         assert body["chat"]["id"] == chat.id
         assert body["chat"]["steps"] == []
+        assert body["changed_turns"] == [2]
         assert body["recordings"] == [
             {
                 "file_id": video.id,
