@@ -49,6 +49,10 @@ class DesktopSettings:
     command_cgroup: Path | None = None
     """Delegated control group (v2) instead of the service's own, in which the limits bind a
     command as a whole."""
+    desktop_processes: int | None = None
+    """Processes of a whole desktop of root; None for the default, as for the next two."""
+    desktop_memory_mib: int | None = None
+    desktop_tmp_mib: int | None = None
     file_roots: tuple[Path, ...] = ()
     """Trees that the file routes are confined to; commands are not."""
     browser: str = ""
@@ -112,6 +116,7 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--command-cgroup", type=Path, metavar="DIR",
                         help="control group (v2) delegated to the desktop's user "
                         "(default: the service's own, where it is writable)")  # fmt: skip
+    _add_desktop_limits(parser)
     parser.add_argument("--file-root", action="append", default=[], dest="file_roots", type=Path,
                         metavar="DIR", help="let the file routes work in this tree only "
                         "(may be given again; commands are not bound by it)")  # fmt: skip
@@ -132,6 +137,18 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     return DesktopSettings(**found)
 
 
+def _add_desktop_limits(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--desktop-processes", type=_count, metavar="N",
+                        help="processes of the whole desktop, if root starts it "
+                        "(default: 2000)")  # fmt: skip
+    parser.add_argument("--desktop-memory", type=_count, dest="desktop_memory_mib", metavar="MIB",
+                        help="memory of the whole desktop, if root starts it "
+                        "(default: 4096, or half of the machine's)")  # fmt: skip
+    parser.add_argument("--desktop-tmp", type=_count, dest="desktop_tmp_mib", metavar="MIB",
+                        help="size of the desktop's /tmp, if root starts it "
+                        "(default: 1024)")  # fmt: skip
+
+
 def _add_browser_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--browser", default="", metavar="PROGRAM", help="name or path of the "
                         "browser (default: the first of Chromium, Chrome, Edge and Brave "
@@ -146,6 +163,12 @@ def _pair(text: str) -> tuple[str, str]:
     if not (name and found):
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     return name, value
+
+
+def _count(text: str) -> int:
+    if not (text.isdecimal() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
 
 
 def _size(text: str) -> Size:

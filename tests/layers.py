@@ -58,8 +58,9 @@ tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support t
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/scripted: vncbridge/server
 tools/audit: tools/store
-tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/remote.py
-  tools/control_plane tools/control_plane/service tools/demo tools/secrets tools/store vncbridge
+tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
+  desktop/remote.py tools/control_plane tools/control_plane/service tools/demo tools/secrets
+  tools/store vncbridge
   vncbridge/server
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket

@@ -24,6 +24,7 @@ PACKAGES = {
     "dbus-daemon": "dbus-daemon",
     "hsetroot": "hsetroot",
     "openbox": "openbox",
+    "prlimit": "util-linux",
     "setpriv": "util-linux",
     "setxkbmap": "x11-xkb-utils",
     "tint2": "tint2",
@@ -115,12 +116,13 @@ class ChildProcessSpawner:
 
     PR_SET_PDEATHSIG (prctl(2)) is bound to the thread that forked, not to its process. Therefore
     all children are forked by this one thread, which runs until ``close``. ``host_pid`` returns the
-    pid on the host for the pid of a child.
+    pid on the host for the pid of a child. ``processes`` limits those of the user (RLIMIT_NPROC).
     """
 
-    def __init__(self, host_pid: Callable[[int], int] = int) -> None:
+    def __init__(self, host_pid: Callable[[int], int] = int, processes: int | None = None) -> None:
         self._host_pid = host_pid
-        self._setpriv = ""
+        self._processes = processes
+        self._guard: tuple[str, ...] = ()
         self._children: dict[int, tuple[ChildProcess, subprocess.Popen[bytes], ChildCommand]] = {}
         self._requests: queue.SimpleQueue[tuple[ChildCommand, Future[ChildProcess]] | None] = (
             queue.SimpleQueue()
@@ -147,7 +149,10 @@ class ChildProcessSpawner:
         Raises:
             MissingProgram: If ``setpriv`` is not installed.
         """
-        self._setpriv = find_program("setpriv")
+        self._guard = (find_program("setpriv"), "--pdeathsig", "KILL", "--")
+        if self._processes is not None:
+            limit = (find_program("prlimit"), f"--nproc={self._processes}")
+            self._guard = (*limit, *self._guard)
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         self._thread.start()
@@ -231,7 +236,7 @@ class ChildProcessSpawner:
         with command.log.open("ab") as log:
             process = subprocess.Popen(
                 # setpriv replaces itself with the program (execve), which keeps the pid.
-                [self._setpriv, "--pdeathsig", "KILL", "--", program, *command.argv[1:]],
+                [*self._guard, program, *command.argv[1:]],
                 env=dict(command.environment),
                 cwd=command.cwd,
                 stdin=subprocess.DEVNULL,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 NONE = "none"
-NAMES = ("namespaces",)
+NAMES = ("namespaces", "limits")
 """All protections, in the order in which they are listed."""
 
 
@@ -46,8 +46,8 @@ class Protections:
 
     @property
     def warnings(self) -> list[str]:
-        """One sentence for each protection that is missing or weaker, with its reason."""
-        return [str(entry) for entry in self.entries if entry.reason]
+        """One sentence for each protection that is missing, with its reason."""
+        return [str(entry) for entry in self.entries if entry.missing]
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the list of the status route."""
@@ -65,6 +65,11 @@ def none_at_all(reason: str, names: Iterable[str] = NAMES) -> Protections:
 def separated(refused: str) -> Protection:
     """Return the protection by namespaces; ``refused`` is why there are none, or empty."""
     return Protection("namespaces", NONE, refused) if refused else Protection("namespaces", "on")
+
+
+def limited(refused: str) -> Protection:
+    """Return the protection by limits; ``refused`` is why no control group enforces them."""
+    return Protection("limits", "enforced by keeper" if refused else "on", refused)
 
 
 def reason_of_level(level: str, *, attached: bool) -> str:

@@ -17,6 +17,7 @@ from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root
 from deskhand.desktop.isolation.user_processes import kill_user_processes
 
 from .channel import Message
+from .desktop_group import DesktopGroup
 from .display_number import reserve_display
 from .leftovers import clean_leftovers, lock_instance
 
@@ -82,6 +83,7 @@ def prepare(request: HostRequest) -> Preparation:
 def clear(request: HostRequest, user: int, *, files: bool) -> None:
     """End the processes of an ended desktop and, with ``files``, remove all but its recordings."""
     kill_user_processes(user)
+    DesktopGroup(request.instance).remove()
     folder = DesktopDirectory(request.folder)
     if files:
         with suppress(OSError):

@@ -11,7 +11,12 @@ import select
 import signal
 from collections.abc import Callable, Mapping
 
+from deskhand.desktop.isolation.user_processes import user_pids
+
 from .channel import CHANNELS, Channel, ChannelClosed, Message, pair
+from .desktop_group import DesktopGroup
+from .limits import DesktopLimits
+from .memory_watch import INTERVAL, MemoryWatch, namespace_pids
 from .mount_plan import DesktopView, mounts
 from .namespaces import end_with_parent, perform, separate
 from .signals import SignalPipe
@@ -75,7 +80,11 @@ class Init:
         self._signals = signals
         self._channel = channel
         self._separated = separated
-        self._requests: Mapping[str, Callable[[Message], Message]] = {"view": self._view}
+        self._memory: MemoryWatch | None = None
+        self._requests: Mapping[str, Callable[[Message], Message]] = {
+            "limit": self._limit,
+            "view": self._view,
+        }
 
     def wait(self) -> int:
         """Serve requests until the service has ended; return its exit code."""
@@ -83,7 +92,10 @@ class Init:
         poll.register(self._signals, select.POLLIN)
         poll.register(self._channel, select.POLLIN)
         while True:
-            ready = {descriptor for descriptor, _ in poll.poll()}
+            timeout = None if self._memory is None else INTERVAL * 1000
+            ready = {descriptor for descriptor, _ in poll.poll(timeout)}
+            if self._memory is not None:
+                self._memory.check()
             if self._signals.fileno() in ready:
                 taken = self._signals.take()
                 status = self._reap()
@@ -120,6 +132,20 @@ class Init:
         except ChannelClosed:
             return False
         return True
+
+    def _limit(self, request: Message) -> Message:
+        """Limit the desktop by a control group, or by watching its memory; return why not by one.
+
+        The number of processes is limited by RLIMIT_NPROC then, which the service sets.
+        """
+        limits = DesktopLimits(**request["limits"])
+        members = (os.getpid(), self._service)
+        refused = DesktopGroup(str(request["instance"])).make(limits, members)
+        if refused:
+            user = int(request["user"])
+            listed = namespace_pids if self._separated else lambda: user_pids(user)
+            self._memory = MemoryWatch(limits.memory_bytes, listed, self._service)
+        return {"refused": refused}
 
     def _view(self, request: Message) -> Message:
         if self._separated:

@@ -10,6 +10,7 @@ from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.identity import DesktopIdentity
 
 from .channel import CHANNELS, Channel, ChannelClosed, adopted
+from .limits import DesktopLimits
 from .mount_plan import DesktopView
 
 
@@ -59,6 +60,14 @@ class ServiceSide:
         account = Account(**answer["account"])
         facts = answer["display"], int(answer["keeper"]), str(answer["refused"])
         return Prepared(account, *facts, tuple(held))
+
+    def limit(self, identity: DesktopIdentity, user: int, limits: DesktopLimits) -> str:
+        """Have init limit the desktop; return why no control group does it, or an empty text."""
+        message = {"do": "limit", "instance": identity.instance, "user": user}
+        with self._asking:
+            self._init.send({**message, "limits": vars(limits)})
+            answer, _ = self._init.receive()
+        return str(answer.get("refused", "") or answer.get("error", ""))
 
     def enter_view(self, view: DesktopView) -> None:
         """Have init mount what the desktop sees; afterwards the rest of the machine is read-only.

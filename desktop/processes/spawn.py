@@ -36,6 +36,8 @@ class ResourceLimits:
     """Address space of each process; with ``cgroup`` the memory of the whole command."""
     cpu_seconds: int | None = None
     open_files: int | None = None
+    processes: int | None = None
+    """Processes and threads of the user (RLIMIT_NPROC), for the command and its descendants."""
     cpus: float | None = None
     """CPU time in processors, for the whole command; only with ``cgroup``."""
     cgroup: Path | None = None
@@ -79,10 +81,12 @@ class Spawner:
         self._requests: SimpleQueue[tuple[SpawnRequest, Future[Spawned]] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="spawn", daemon=True)
         self._setpriv: str | None = None
+        self._prlimit: str | None = None
 
     def open(self) -> None:
         """Start the thread."""
         self._setpriv = shutil.which("setpriv")
+        self._prlimit = shutil.which("prlimit")
         self._thread.start()
 
     def close(self) -> None:
@@ -122,6 +126,9 @@ class Spawner:
         workdir = request.find_workdir()
         # setpriv replaces itself with the shell (execve), which keeps the pid and the death signal.
         guard = [self._setpriv, "--pdeathsig", "KILL", "--"] if self._setpriv else []
+        if request.limits.processes is not None and self._prlimit:
+            # Before the shell runs: a child that it forked earlier would keep the old limit.
+            guard = [self._prlimit, f"--nproc={request.limits.processes}", *guard]
         with ExitStack() as after, ExitStack() as on_failure:
             # The copy is opened before the fork, so that an unusable output_path starts nothing.
             copy = request.copy()

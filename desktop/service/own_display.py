@@ -107,7 +107,7 @@ class DesktopService:
     async def _open(self, stack: AsyncExitStack) -> tuple[Display, OpenParts]:
         common, home = self._common, self._context.directory.path / "home"
         cgroup = common.open_cgroup(stack)
-        spawner = stack.enter_context(ChildProcessSpawner(self._context.host_pid))
+        spawner = stack.enter_context(self._spawner())
         # The display starts before the recorder, and gets its first input after it.
         browser = await asyncio.to_thread(self._prepare_browser)
         options = self._options(spawner, browser, lambda: recording.recorder.touch())
@@ -128,6 +128,12 @@ class DesktopService:
             lambda session: _record(session, recording.recorder),
         )
         return display, OpenParts(computer, recording, registry, cgroup)
+
+    def _spawner(self) -> ChildProcessSpawner:
+        limits = self._context.limits
+        return ChildProcessSpawner(
+            self._context.host_pid, None if limits is None else limits.processes
+        )
 
     def _prepare_browser(self) -> BrowserLaunch:
         settings = self._context.settings

@@ -36,6 +36,7 @@ from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.data_dir import DesktopDirectory
 from deskhand.desktop.isolation.environment import built
 from deskhand.desktop.isolation.protections import Protections
+from deskhand.desktop.launch.limits import DesktopLimits
 from deskhand.desktop.lease.handover import LeaseEffects
 from deskhand.desktop.lease.lease import ControlSession
 from deskhand.desktop.lease.privacy import PrivacyMode
@@ -80,6 +81,8 @@ class ServiceContext:
     pid: int
     """Process to signal for the end of the service: its keeper, or itself without one."""
     protections: Protections
+    limits: DesktopLimits | None = None
+    """Limits of the whole desktop; None if nothing enforces any."""
     display: int | None = None
     """Number of the X display that is reserved for this desktop; None for any."""
     host_pid: Callable[[int], int] = int
@@ -178,7 +181,13 @@ class CommonParts:
         git: "GitParts | None" = None,
     ) -> Registry:
         """Open the registry of commands; with ``git`` it notes the paths that they touch."""
-        settings = process_settings(self.context.settings, self.context.directory, cgroup)
+        limits = self.context.limits
+        settings = process_settings(
+            self.context.settings,
+            self.context.directory,
+            cgroup,
+            processes=None if limits is None else limits.processes,
+        )
         registry = (
             Registry(environment, settings)
             if git is None
@@ -253,6 +262,7 @@ class CommonParts:
             level=account.level,
             user=account.name,
             protections=self.context.protections.to_json(),
+            limits=None if self.context.limits is None else vars(self.context.limits),
             version=VERSION,
         )
 

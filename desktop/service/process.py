@@ -20,6 +20,7 @@ from deskhand.desktop.isolation.data_dir import open_root
 from deskhand.desktop.isolation.identity import DesktopIdentity
 from deskhand.desktop.isolation.protections import (
     Protections,
+    limited,
     none_at_all,
     reason_of_level,
     separated,
@@ -27,6 +28,7 @@ from deskhand.desktop.isolation.protections import (
 from deskhand.desktop.isolation.user_processes import kill_user_processes
 from deskhand.desktop.launch.keeper import KEEPER
 from deskhand.desktop.launch.leftovers import alive, clean_leftovers
+from deskhand.desktop.launch.limits import DesktopLimits, desktop_limits
 from deskhand.desktop.launch.mount_plan import HIDDEN, DesktopView
 from deskhand.desktop.launch.service_side import ServiceSide
 from deskhand.desktop.settings import DesktopSettings
@@ -68,15 +70,18 @@ def _serve_separated(
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))
         token = _token(settings.token_file)
         preloaded = preload()
+        limits = _limits(settings)
+        unlimited = launch.limit(identity, prepared.account.uid, limits)
         # Last, because the files of the package may lie where the desktop sees nothing.
-        launch.enter_view(_view(settings, identity))
+        launch.enter_view(_view(settings, identity, limits))
         become(prepared.account)
         end_with_parent(parent)
         os.chdir(folder.path)
         os.umask(0o077)
         context = ServiceContext(
             *(settings, folder, prepared.account, identity.instance, token, prepared.keeper),
-            protections=Protections((separated(prepared.refused),)),
+            protections=Protections((separated(prepared.refused), limited(unlimited))),
+            limits=limits,
             display=prepared.display,
             host_pid=launch.host_pid,
         )
@@ -84,13 +89,22 @@ def _serve_separated(
     return 0
 
 
-def _view(settings: DesktopSettings, identity: DesktopIdentity) -> DesktopView:
+def _limits(settings: DesktopSettings) -> DesktopLimits:
+    given = settings.desktop_processes, settings.desktop_memory_mib, settings.desktop_tmp_mib
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return desktop_limits(machine, *given)
+
+
+def _view(
+    settings: DesktopSettings, identity: DesktopIdentity, limits: DesktopLimits
+) -> DesktopView:
     more = [name for name in os.environ.get(HIDDEN, "").split(os.pathsep) if name]
     named = (settings.workdir, *settings.file_roots, settings.command_cgroup)
     return DesktopView(
         folder=os.path.realpath(identity.directory.path),
         hidden=tuple(os.path.realpath(path) for path in (str(identity.root), *more)),
         writable=tuple(os.path.realpath(path) for path in named if path is not None),
+        temporary_bytes=limits.temporary_bytes,
     )
 
 

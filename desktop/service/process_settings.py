@@ -10,9 +10,16 @@ from deskhand.desktop.settings import DesktopSettings
 
 
 def process_settings(
-    settings: DesktopSettings, directory: DesktopDirectory, cgroup: Choice
+    settings: DesktopSettings,
+    directory: DesktopDirectory,
+    cgroup: Choice,
+    *,
+    processes: int | None = None,
 ) -> ProcessSettings:
-    """Return the settings for commands whose output and journal are kept in ``directory``."""
+    """Return the settings for commands whose output and journal are kept in ``directory``.
+
+    ``processes`` is the number of processes that the whole desktop may have.
+    """
     return ProcessSettings(
         output_folder=directory.path / "processes",
         journal=directory.detached_journal,
@@ -20,6 +27,7 @@ def process_settings(
             nice=settings.command_nice,
             memory_bytes=settings.command_memory_bytes,
             cpus=settings.command_cpus,
+            processes=processes,
             cgroup=None if cgroup.group is None else Path(cgroup.group),
         ),
     )

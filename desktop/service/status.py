@@ -26,6 +26,8 @@ class StatusFacts:
     level: str
     user: str
     protections: Sequence[Json]
+    limits: Json | None
+    """Limits of the whole desktop; None if nothing enforces any."""
     version: str
 
 
@@ -90,6 +92,7 @@ def _activity(facts: StatusFacts) -> Json:
         "level": facts.level,
         "user": facts.user,
         "protections": list(facts.protections),
+        "limits": facts.limits,
         "version": facts.version,
     }
 

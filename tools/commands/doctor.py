@@ -13,6 +13,13 @@ from typing import Literal
 from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.isolation.environment import SYSTEM_PATH
+from deskhand.desktop.isolation.protections import (
+    Protections,
+    none_at_all,
+    reason_of_level,
+    separated,
+)
+from deskhand.desktop.launch.probe import namespaces_refused
 from deskhand.desktop.settings import SANDBOX_MODES, SandboxMode
 from deskhand.tools.control_plane.settings import BadSetting, Settings
 from deskhand.tools.secrets.keys import CREDENTIAL, FILE, StoreKeys, keys_of
@@ -76,6 +83,7 @@ def _examine(settings: Settings) -> Iterator[Finding]:
     yield from _fonts()
     yield from _libraries()
     yield _isolation()
+    yield from _protections()
     yield _data(settings)
     yield secrets_finding(keys_of(settings.data_dir, os.environ))
     yield _port(settings)
@@ -155,6 +163,17 @@ def _isolation() -> Finding:
         "shared: agents run as you and can do what you can",
         "start Deskhand as root, so that desktops get users of their own",
     )
+
+
+def _protections() -> Iterator[Finding]:
+    if os.geteuid() != 0:
+        found = none_at_all(reason_of_level("shared", attached=False))
+    else:
+        found = Protections((separated(namespaces_refused()),))
+    for one in found.entries:
+        because = f", because {one.reason}" if one.reason else ""
+        status: Literal["ok", "warn"] = "warn" if one.reason else "ok"
+        yield Finding(f"protection {one.name}", status, f"{one.state}{because}")
 
 
 def _data(settings: Settings) -> Finding:

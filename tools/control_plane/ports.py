@@ -55,6 +55,10 @@ class DesktopView(Protocol):
     def browser_warning(self) -> str:
         """Why the browser does not start, or has no sandbox; empty otherwise."""
 
+    @property
+    def missing_protections(self) -> Sequence[str]:
+        """Protections that the desktop lacks, each with its reason."""
+
 
 class Service(Protocol):
     """The HTTP API of one desktop service."""

@@ -65,6 +65,8 @@ class DesktopInfo:
     size: tuple[int, int]
     browser_warning: str = ""
     """Why its browser does not start, or has no sandbox; empty otherwise."""
+    missing_protections: tuple[str, ...] = ()
+    """Protections that it lacks, each with its reason."""
 
 
 class Fleet:
@@ -154,6 +156,7 @@ class Fleet:
             width=ready["size"][0],
             height=ready["size"][1],
             browser_warning=ready.get("browser_warning", ""),
+            missing_protections=tuple(ready.get("missing_protections", ())),
         )
         self._entries.save(entry)
         self._known[desktop_id] = entry
@@ -270,6 +273,7 @@ class Fleet:
             display=entry.display,
             size=(entry.width, entry.height),
             browser_warning=entry.browser_warning,
+            missing_protections=tuple(entry.missing_protections),
         )
 
     async def stop(self, desktop_id: str) -> None:

@@ -8,7 +8,7 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from deskhand.tools.store.private_file import write_private
@@ -38,6 +38,7 @@ class RegisteredDesktop:
     height: int = 0
     """Of its display, in native pixels."""
     browser_warning: str = ""
+    missing_protections: tuple[str, ...] = ()
 
 
 class DesktopRegistry:
@@ -78,7 +79,8 @@ class DesktopRegistry:
         """Yield every readable entry; a file that cannot be read is removed."""
         for path in sorted(self._folder.glob("*.json")):
             try:
-                yield RegisteredDesktop(**json.loads(path.read_text()))
+                entry = RegisteredDesktop(**json.loads(path.read_text()))
+                yield replace(entry, missing_protections=tuple(entry.missing_protections))
             # ``TypeError``: another version of the program may have written other fields.
             except (ValueError, TypeError):
                 self.remove(path.stem)

@@ -4,6 +4,7 @@ from deskhand.desktop.isolation.protections import (
     NAMES,
     Protection,
     Protections,
+    limited,
     none_at_all,
     reason_of_level,
     separated,
@@ -26,11 +27,14 @@ def test_a_protection_replaces_the_one_of_its_name() -> None:
     weak = Protection("limits", "enforced by keeper", "no controllers")
     found = none_at_all("it is shared", ("namespaces", "limits")).adding(weak)
     assert [entry.name for entry in found.entries] == ["namespaces", "limits"]
-    assert found.warnings == [
-        "namespaces: none, because it is shared",
-        "limits: enforced by keeper, because no controllers",
-    ]
+    # A protection that is enforced in another way is not missing.
+    assert found.warnings == ["namespaces: none, because it is shared"]
     assert not weak.missing
+
+
+def test_limits_without_a_control_group_are_enforced_by_the_keeper() -> None:
+    assert str(limited("")) == "limits: on"
+    assert str(limited("no cgroup")) == "limits: enforced by keeper, because no cgroup"
 
 
 def test_without_a_reason_the_state_stands_alone() -> None:

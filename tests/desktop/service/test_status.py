@@ -22,6 +22,7 @@ FACTS = StatusFacts(
     command_limits={"by": "rlimit"},
     level="user",
     user="deskhand-01",
+    limits={"processes": 2000},
     protections=({"name": "namespaces", "state": "on", "because": None},),
     version="1.0",
 )
@@ -40,6 +41,7 @@ ACTIVITY = {
     "command_limits": {"by": "rlimit"},
     "level": "user",
     "user": "deskhand-01",
+    "limits": {"processes": 2000},
     "protections": [{"name": "namespaces", "state": "on", "because": None}],
     "version": "1.0",
 }

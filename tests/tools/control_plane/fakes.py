@@ -267,6 +267,7 @@ class FakeDesktop:
     level: str = "shared"
     pid: int | None = 42
     browser_warning: str = ""
+    missing_protections: tuple[str, ...] = ()
 
 
 @dataclass

@@ -44,8 +44,11 @@ function updateDesktopCard(card, desktop, chats) {
   const doing = chat ? stateOf(chat)[0] : "No agent works here";
   setText(card.querySelector(".card-when"), `${doing} · started ${ago(desktop.created_at)}`);
   const warning = card.querySelector(".card-warning");
-  setText(warning, desktop.browser_warning);
-  warning.hidden = !desktop.browser_warning;
+  // Desktops of other levels lack all protections: that is said once, in the documentation.
+  const missing = desktop.level === "user" ? desktop.missing_protections : [];
+  const warnings = [desktop.browser_warning, ...missing].filter(Boolean);
+  setText(warning, warnings.join(" · "));
+  warning.hidden = !warnings.length;
 }
 
 async function read() {

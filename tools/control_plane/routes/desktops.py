@@ -28,7 +28,8 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
         """List the desktops.
 
         `browser_warning` states why a desktop's browser does not start or has no sandbox; it is
-        empty otherwise.
+        empty otherwise. `missing_protections` names each protection that a desktop lacks, with the
+        reason.
         """
         found = await desktops.list()
         return JSONResponse({"desktops": [desktop_json(desktop) for desktop in found]})
@@ -77,4 +78,5 @@ def desktop_json(desktop: DesktopView) -> Json:
         "level": desktop.level,
         "pid": desktop.pid,
         "browser_warning": desktop.browser_warning,
+        "missing_protections": list(desktop.missing_protections),
     }

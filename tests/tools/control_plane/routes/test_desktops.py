@@ -25,6 +25,7 @@ def test_desktops_are_listed_as_the_pages_show_them(tmp_path: Path) -> None:
                     "live_url": "desktops/d1",
                     "level": "shared",
                     "browser_warning": "",
+                    "missing_protections": [],
                     "pid": 42,
                 }
             ]

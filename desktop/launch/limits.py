@@ -1,0 +1,77 @@
+"""Limits of one desktop as a whole: processes, memory, share of the processors, temporary files."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+MIB = 1 << 20
+GIB = 1 << 30
+MOST_PROCESSES = 2000
+MOST_MEMORY = 4 * GIB
+TEMPORARY_BYTES = GIB
+CPU_WEIGHT = 100
+"""The kernel's default (cgroup-v2.rst, cpu.weight): all desktops get the same share."""
+
+CONTROLLERS = frozenset({"cpu", "memory", "pids"})
+"""Controllers that a control group needs to enforce all limits."""
+
+
+@dataclass(frozen=True)
+class DesktopLimits:
+    """What all processes of one desktop may take together."""
+
+    processes: int
+    """Threads count too, as in RLIMIT_NPROC and pids.max."""
+    memory_bytes: int
+    temporary_bytes: int
+    """Size of ``/tmp``, and of ``/dev/shm``."""
+    cpu_weight: int = CPU_WEIGHT
+
+
+class ProcessMemory(NamedTuple):
+    """Memory of one process in bytes; one that is spared is chosen last."""
+
+    pid: int
+    bytes: int
+    spared: bool = False
+
+
+def desktop_limits(
+    machine_bytes: int, processes: int | None, memory_mib: int | None, temporary_mib: int | None
+) -> DesktopLimits:
+    """Return the limits; those that are not given have their defaults.
+
+    ``machine_bytes`` is the memory of the machine, of which one desktop gets half at most.
+    """
+    memory = min(MOST_MEMORY, machine_bytes // 2) if memory_mib is None else memory_mib * MIB
+    temporary = TEMPORARY_BYTES if temporary_mib is None else temporary_mib * MIB
+    return DesktopLimits(processes or MOST_PROCESSES, memory, temporary)
+
+
+def exceeded(usages: Sequence[ProcessMemory], memory_bytes: int) -> bool:
+    """Return True if the processes have more memory together than the limit."""
+    return sum(one.bytes for one in usages) > memory_bytes
+
+
+def victim(usages: Sequence[ProcessMemory], memory_bytes: int) -> int | None:
+    """Return the process to kill: the largest one if the limit is exceeded, else None."""
+    if not exceeded(usages, memory_bytes):
+        return None
+    return max(usages, key=lambda one: (not one.spared, one.bytes)).pid
+
+
+def interface_files(limits: DesktopLimits) -> Mapping[str, str]:
+    """Return the interface files of a control group (v2) with their values."""
+    return {
+        "pids.max": str(limits.processes),
+        "memory.max": str(limits.memory_bytes),
+        # With swap, memory.max would slow the desktop down instead of ending its largest process.
+        "memory.swap.max": "0",
+        "cpu.weight": str(limits.cpu_weight),
+    }
+
+
+def lacking(available: Collection[str]) -> str:
+    """Return why a hierarchy with these controllers enforces no limits, empty if it does."""
+    missing = sorted(CONTROLLERS - set(available))
+    return f"cgroup v2 has no controller {' and '.join(missing)} here" if missing else ""

@@ -1,0 +1,135 @@
+"""An agent uses up processes, memory and disk of the machine."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.attack.attackers import output, python
+from tests.system.services import Service, service, until
+
+pytestmark = [
+    pytest.mark.attack,
+    pytest.mark.root,
+    pytest.mark.x11,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root limits desktops"),
+]
+
+LIMITS = ("--desktop-processes", "300", "--desktop-memory", "512", "--desktop-tmp", "64")
+
+FORK_BOMB = """
+import os, time
+while True:
+    try:
+        if os.fork() == 0:
+            os.setsid()
+    except OSError:
+        time.sleep(0.2)
+"""
+
+HOG = "import time; data = bytearray(200 << 20); time.sleep(60)"
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Path]:
+    """A file system of 200 MiB."""
+    folder.mkdir()
+    folder.chmod(0o711)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200M", "tmpfs", folder], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.fixture(scope="module")
+def desktops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Service]]:
+    folder = tmp_path_factory.mktemp("limits")
+    with ExitStack() as stack:
+        disk = stack.enter_context(small_disk(folder / "disk"))
+        place = ("--folder", str(disk / "desktop"))
+        attacker = service(folder / "attacker.log", "desktop", *LIMITS, *place)
+        other = service(folder / "other.log", "desktop")
+        yield stack.enter_context(attacker), stack.enter_context(other)
+
+
+def serves(desktop: Service) -> bool:
+    """Return True if a desktop answers and shows its screen."""
+    return (
+        desktop.http.get("/healthz").status_code == 200
+        and desktop.http.get("/api/v0/desktop/screenshot").status_code == 200
+    )
+
+
+def background(desktop: Service, script: str) -> str:
+    body = {"command": f"exec /usr/bin/python3 -c '{script}'", "background": True}
+    return str(desktop.post("/api/v0/processes/start", body)["id"])
+
+
+def count(user: str) -> int:
+    """Return how many processes and threads a user has."""
+    found = subprocess.run(["ps", "-u", user, "-L", "-o", "pid="], capture_output=True, check=False)
+    return len(found.stdout.split())
+
+
+def test_the_limits_are_in_the_status(desktops: tuple[Service, Service]) -> None:
+    mib = 1 << 20
+    assert desktops[0].get("/api/v0/desktop")["limits"] == {
+        "processes": 300,
+        "memory_bytes": 512 * mib,
+        "temporary_bytes": 64 * mib,
+        "cpu_weight": 100,
+    }
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limits = desktops[1].get("/api/v0/desktop")["limits"]
+    assert (limits["processes"], limits["temporary_bytes"]) == (2000, 1024 * mib)
+    assert limits["memory_bytes"] == min(4096 * mib, machine // 2)
+
+
+def test_a_fork_bomb_stays_within_its_desktop_and_ends_with_it(
+    desktops: tuple[Service, Service], tmp_path: Path
+) -> None:
+    with service(tmp_path / "bomb.log", "desktop", *LIMITS) as attacker:
+        user = attacker.get("/api/v0/desktop")["user"]
+        background(attacker, FORK_BOMB)
+        until(lambda: count(user) > 290, "as many processes as the limit allows")
+        assert serves(desktops[1])
+        assert serves(attacker)
+        assert count(user) <= 310
+    until(lambda: count(user) == 0, "the end of all of them")
+
+
+def test_memory_hogs_are_killed(desktops: tuple[Service, Service]) -> None:
+    attacker, other = desktops
+    hogs = [background(attacker, HOG) for _ in range(10)]
+
+    def ended() -> int:
+        listed = [attacker.get(f"/api/v0/processes/{hog}/output") for hog in hogs]
+        return sum(not one["running"] for one in listed)
+
+    until(lambda: ended() >= 9, "the end of most hogs")
+    assert serves(other)
+    assert serves(attacker)
+    for hog in hogs:
+        with suppress(AssertionError):
+            attacker.post(f"/api/v0/processes/{hog}/signal", {"signal": "kill"})
+
+
+def test_a_filled_disk_harms_nobody_else(desktops: tuple[Service, Service]) -> None:
+    attacker, other = desktops
+    for place, least in (("/tmp", 60), ("$HOME", 100)):
+        assert "No space left" in output(attacker, f"cat /dev/zero > {place}/filled")
+        size = int(output(attacker, f"stat -c %s {place}/filled"))
+        assert least << 20 <= size <= 200 << 20, place
+        assert serves(other)
+        assert serves(attacker)
+        output(attacker, f"rm {place}/filled")
+    assert python(attacker, "print('works')") == "works"
+
+
+@pytest.mark.skip(reason="needs the controller cpu of cgroup v2")
+def test_the_processor_is_shared_by_weight() -> None:
+    """Runs where the controller exists."""
