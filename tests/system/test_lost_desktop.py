@@ -2,6 +2,7 @@
 
 import copy
 import io
+import json
 import os
 import signal
 import sqlite3
@@ -11,6 +12,7 @@ import time
 from pathlib import Path
 
 import av
+import httpx2
 import numpy as np
 import pytest
 
@@ -213,6 +215,42 @@ def test_an_agent_whose_desktop_dies_in_its_first_step_goes_on(tmp_path: Path) -
         assert done["recording_status"] == "stored", done
         frames = pictures(plane, done["recording_file_ids"][-1])
         assert shows(frames, LAST)
+
+
+@pytest.mark.soak
+@pytest.mark.slow("an agent with eight steps whose desktop is killed")
+def test_the_event_stream_reports_a_recording_that_is_stored_late(tmp_path: Path) -> None:
+    with (
+        gated_model([*EIGHT, painted_report()], 8) as model,
+        plane_of(tmp_path, model, "first") as plane,
+    ):
+        agent = Agent(plane)
+        model.gates[8].wait()
+        agent.locate(plane)
+        agent.wait_until_written()
+        with plane.http.stream("GET", f"/api/v0/chats/{agent.id}/events") as stream:
+            agent.kill()
+            # The agent waits for its model: nothing but the recovery changes the chat.
+            stored = stored_files(stream)
+        assert len(stored) == 1
+        assert shows(pictures(plane, stored[0]), COLOURS[-1])
+        model.gates[8].open()
+        done = agent.wait(plane)
+        assert done["recording_file_ids"] == stored
+        check_stored(plane, agent, done, COLOURS[0])
+
+
+def stored_files(stream: httpx2.Response) -> list[str]:
+    """Return the files of the first event that names files of a recording."""
+    deadline = time.monotonic() + WAIT
+    for line in stream.iter_lines():
+        assert time.monotonic() < deadline, "no event of a stored recording"
+        if line.startswith("data: "):
+            event = json.loads(line.removeprefix("data: "))
+            found: list[str] = event.get("data", event).get("recording_file_ids") or []
+            if found:
+                return found
+    raise AssertionError("the stream ended")
 
 
 @pytest.mark.soak

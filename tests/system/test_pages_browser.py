@@ -135,6 +135,26 @@ def test_the_wall_shows_desktops_and_runs_as_they_come(chrome: str, tmp_path: Pa
     asyncio.run(scenario())
 
 
+def test_the_card_of_a_desktop_shows_what_is_wrong_with_its_browser(
+    chrome: str, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        warned = "the browser runs without a sandbox: no user namespaces"
+        shown.desktops.known["d1"] = FakeDesktop(id="d1", name="First", browser_warning=warned)
+        shown.desktops.known["d2"] = FakeDesktop(id="d2", name="Second")
+        async with browsing(chrome, shown, "/") as page:
+            first, second = (
+                page.locator("#desktops > *").filter(has_text=name).locator(".card-warning")
+                for name in ("First", "Second")
+            )
+            await expect(first).to_have_text(warned)
+            await expect(first).to_be_visible()
+            await expect(second).to_be_hidden()
+
+    asyncio.run(scenario())
+
+
 def test_a_person_answers_a_question_and_stops_everything(chrome: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
