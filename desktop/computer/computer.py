@@ -340,7 +340,7 @@ class Computer:
         with stages.stage("act"):
             try:
                 send = partial(self._send_events, caller)
-                await self._typing_policy.perform(request.action, send)
+                host = await self._typing_policy.perform(request.action, send)
                 point = await self._point(request)
             except Withheld:
                 raise
@@ -354,7 +354,8 @@ class Computer:
             shot = await self._observer.picture(picture_of(request, self.size), stages)
             self._access.check_view()
         shown = await self._observer.frame_id()
-        return outcome_of(request, self.size, point, shown, shot, stages.taken)
+        outcome = outcome_of(request, self.size, point, shown, shot, stages.taken)
+        return replace(outcome, typed_into=host)
 
     async def _send_events(self, caller: Caller, action: Action) -> None:
         # Only a smooth motion starts where the pointer is; reading its position costs a round trip.

@@ -68,6 +68,8 @@ class Outcome:
     clamped: bool = False
     screenshot: ScreenshotResult | None = None
     observation: Observation | None = None
+    typed_into: str = ""
+    """Host of the page that received a protected text; empty outside of web pages."""
     redacted_text: str | None = None
     """Stands in the place of a text that went into a password field. The reply calls it
     ``told_text``."""
@@ -167,6 +169,8 @@ def _result_json(outcome: Outcome) -> Json:
         body["clamped"] = outcome.clamped
     if outcome.redacted_text is not None:
         body["told_text"] = outcome.redacted_text
+    if outcome.typed_into:
+        body["typed_into"] = outcome.typed_into
     if outcome.screenshot is not None:
         body |= screenshot_json(outcome.screenshot)
     return body

@@ -1,8 +1,8 @@
 """Policy of typing: which text an agent may type, and which text must not be recorded."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -69,18 +69,38 @@ class NoPasswordFields:
 
 
 class AgentProcesses(Protocol):
-    """The processes of the agent's user, except those that the service launched."""
+    """The processes of the agent's user, except those that the service launched. Blocking."""
 
-    def stopped(self) -> AbstractAsyncContextManager[object]:
-        """Stop them while the body runs."""
+    def hold(self) -> object:
+        """Stop them, until as many calls of ``release``."""
+
+    def release(self) -> object:
+        """Let them continue."""
 
 
 class UnstoppedProcesses:
     """The processes of a desktop that cannot stop them."""
 
-    def stopped(self) -> AbstractAsyncContextManager[object]:
-        """Let them run."""
-        return nullcontext()
+    def hold(self) -> None:
+        """Do nothing."""
+
+    def release(self) -> None:
+        """Do nothing."""
+
+
+@asynccontextmanager
+async def _held(processes: AgentProcesses) -> AsyncIterator[None]:
+    """Hold the processes while the body runs; a cancelled caller does not leave them stopped."""
+    loop = asyncio.get_running_loop()
+    holding = loop.run_in_executor(None, processes.hold)
+    try:
+        await asyncio.shield(holding)
+        yield
+    finally:
+        while not holding.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({holding})
+        await asyncio.shield(loop.run_in_executor(None, processes.release))
 
 
 @dataclass(frozen=True)
@@ -92,8 +112,10 @@ class TypingPolicy:
     window: Callable[[], object] = lambda: None
     """Returns the window with the keyboard focus. Blocks for a moment."""
 
-    async def perform(self, action: Action, send: Callable[[Action], Awaitable[None]]) -> None:
+    async def perform(self, action: Action, send: Callable[[Action], Awaitable[None]]) -> str:
         """Perform an action by ``send``, but type a protected text only into the field of now.
+
+        Return the host of the page that received a protected text; empty otherwise.
 
         The processes of the agent are stopped meanwhile: they could imitate a field, or read one.
 
@@ -103,16 +125,17 @@ class TypingPolicy:
         """
         if not isinstance(action, Type) or not action.protected:
             await send(action)
-            return
-        async with self.processes.stopped():
+            return ""
+        async with _held(self.processes):
             # Asks applications over D-Bus, which may take seconds.
             admitted = await asyncio.to_thread(self.fields.admit, action.hosts)
             # A field would take a line break as text, where a person would press Return.
             if action.text.isprintable() and await asyncio.to_thread(
                 self.fields.fill, admitted, action.text
             ):
-                return
+                return admitted.host
             await self._send_checked(action, admitted, send)
+            return admitted.host
 
     async def _send_checked(
         self,

@@ -113,13 +113,16 @@ class TypeSecretTool:
         where: Json = {"domains": list(secret.domains)} if secret.domains else {"anywhere": True}
         actor = f"chat:{context.chat_id}"
         await self._audit.record(actor, "secret.type", name, where)
-        outcome = await self._typed(secret, context)
-        details = where | ({"error": outcome.error} if outcome.is_error else {})
+        outcome, host = await self._typed(secret, context)
+        details = where | ({"error": outcome.error} if outcome.is_error else {"host": host})
         action = "secret.refused" if outcome.is_error else "secret.typed"
         await self._audit.record(actor, action, name, details)
         return outcome
 
-    async def _typed(self, secret: EntrustedSecret, context: ToolContext) -> ToolOutcome:
+    async def _typed(
+        self, secret: EntrustedSecret, context: ToolContext
+    ) -> tuple[ToolOutcome, str]:
+        """Return the outcome, and the host of the page that received the value."""
         # A screenshot in the response could show the value, in a field that does not mask it.
         typing: Json = {"action": "type", "text": secret.value, "observe": {"screenshot": False}}
         # The desktop service checks the field with the keyboard focus, and that it stays the same.
@@ -129,10 +132,10 @@ class TypeSecretTool:
         try:
             # The desktop redacts the value from its logs and recordings from this request on.
             await context.machine.request("POST", SECRETS, json={"values": [secret.value]})
-            await context.machine.request("POST", ACTION, json=typing, timeout=PATIENCE)
+            reply = await context.machine.request("POST", ACTION, json=typing, timeout=PATIENCE)
         except (MachineRefused, MachineUnavailable) as error:
-            return ToolOutcome(error=str(error))
-        return ToolOutcome({"typed": secret.name})
+            return ToolOutcome(error=str(error)), ""
+        return ToolOutcome({"typed": secret.name}), str(reply.get("typed_into", ""))
 
 
 NEEDS_DOMAINS = "cannot be typed: a person has to store it again with its domains"

@@ -1,6 +1,4 @@
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -8,7 +6,7 @@ import pytest
 from deskhand.desktop.actions.catalog import Action, Type
 from deskhand.desktop.actions.requests import action_request, batch_request
 from deskhand.desktop.computer.computer import Computer
-from deskhand.desktop.computer.outcomes import Outcome
+from deskhand.desktop.computer.outcomes import Outcome, outcome_json
 from deskhand.desktop.computer.typing_policy import NoPasswordFields, TypingPolicy, sizes
 from deskhand.desktop.errors import ActionFailed, FocusMoved, ForeignHost
 from deskhand.desktop.input.events import Tap
@@ -67,7 +65,10 @@ def test_each_action_of_a_batch_has_its_redacted_text() -> None:
 def test_a_text_for_some_hosts_goes_nowhere_else() -> None:
     wanted = {"action": "type", "text": "hunter2", "hosts": ["mail.example"]}
     input_device = FakeInput()
-    assert isinstance(act(input_device, FakeFields(host="mail.example"), **wanted), Outcome)
+    outcome = act(input_device, FakeFields(host="mail.example"), **wanted)
+    assert isinstance(outcome, Outcome)
+    assert outcome.typed_into == "mail.example"
+    assert outcome_json(outcome, "instance")["typed_into"] == "mail.example"
     assert input_device.done
     for fields, message in (
         (FakeFields(host="evil.test"), "mail.example only, and evil.test has the keyboard"),
@@ -159,10 +160,10 @@ class FakeProcesses:
         self.are_stopped = False
         self.times = 0
 
-    @asynccontextmanager
-    async def stopped(self) -> AsyncIterator[None]:
+    def hold(self) -> None:
         self.are_stopped, self.times = True, self.times + 1
-        yield
+
+    def release(self) -> None:
         self.are_stopped = False
 
 
@@ -180,6 +181,27 @@ def test_the_agents_processes_are_stopped_while_a_protected_text_is_typed() -> N
 
     asyncio.run(scenario())
     assert states == [*[True] * len(sizes(len(VALUE))), False]
+    assert (processes.are_stopped, processes.times) == (False, 1)
+
+
+def test_a_cancelled_action_does_not_leave_the_processes_stopped() -> None:
+    processes = FakeProcesses()
+
+    async def scenario() -> None:
+        begun = asyncio.Event()
+
+        async def send(_: Action) -> None:
+            begun.set()
+            await asyncio.Event().wait()
+
+        policy = TypingPolicy(FakeFields(), processes)
+        typing = asyncio.create_task(policy.perform(action_request(PROTECTED, NATIVE).action, send))
+        await begun.wait()
+        assert processes.are_stopped
+        typing.cancel()
+        await asyncio.gather(typing, return_exceptions=True)
+
+    asyncio.run(scenario())
     assert (processes.are_stopped, processes.times) == (False, 1)
 
 

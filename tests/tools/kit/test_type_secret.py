@@ -14,7 +14,7 @@ CALLER = FakeMachine().context().chat_id
 def machine() -> FakeMachine:
     made = FakeMachine()
     made.answer("/secrets", {"count": 1})
-    made.answer("/action", {"output": "type action performed"})
+    made.answer("/action", {"output": "type action performed", "typed_into": "www.mail.example"})
     return made
 
 
@@ -97,7 +97,7 @@ def test_the_audit_log_has_an_attempt_before_the_desktop_gets_the_value() -> Non
     actor = f"chat:{CALLER}"
     assert events.records == [
         (0, actor, "secret.type", "mail", where),
-        (2, actor, "secret.typed", "mail", where),
+        (2, actor, "secret.typed", "mail", {**where, "host": "www.mail.example"}),
         (2, actor, "secret.type", "mail", where),
         (4, actor, "secret.refused", "mail", {**where, "error": "focus moved"}),
     ]
