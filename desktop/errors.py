@@ -148,11 +148,10 @@ class FocusMoved(Withheld):
 
     status, code = 409, "focus_moved"
 
-    def __init__(self, typed: int, total: int) -> None:
+    def __init__(self) -> None:
+        # Without numbers: an agent must not learn the length of a secret.
         super().__init__(
-            "focus moved",
-            f"The rest of the text was withheld after {typed} of {total} characters: "
-            "clear the field, click it and try again.",
+            "focus moved", "(the rest of the text was withheld: clear the field, click it again)"
         )
 
 

@@ -10,10 +10,11 @@ from deskhand.desktop.accessibility.admitted_field import AdmittedField, FieldSt
 from deskhand.desktop.accessibility.password_fields import TYPING, text_length
 from deskhand.desktop.actions.catalog import Action, Type
 from deskhand.desktop.actions.requests import ActionRequest
-from deskhand.desktop.errors import FocusMoved, ForeignHost
+from deskhand.desktop.errors import ActionFailed, FocusMoved, ForeignHost, UntypableText
 
 from .outcomes import Outcome
 
+UNTYPABLE = "the keyboard cannot type a character of the text"
 MOST_UNCHECKED = 8
 """Characters after which the focus is checked again, at the latest."""
 
@@ -149,8 +150,12 @@ class TypingPolicy:
         for size in sizes(total):
             state = await asyncio.to_thread(self.fields.state, admitted, length if typed else None)
             if not state.has_focus or await asyncio.to_thread(self.window) != window:
-                raise FocusMoved(typed, total)
-            await send(replace(action, keysyms=action.keysyms[typed : typed + size]))
+                raise FocusMoved
+            try:
+                await send(replace(action, keysyms=action.keysyms[typed : typed + size]))
+            except UntypableText:
+                # Its text has characters of the value, which an agent must not read.
+                raise ActionFailed(UNTYPABLE, "") from None
             typed, length = typed + size, state.length
 
     def with_redacted_text(self, request: ActionRequest, outcome: Outcome, since: float) -> Outcome:

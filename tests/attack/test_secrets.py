@@ -1,5 +1,6 @@
 """Attacks on the secrets that agents type: pages that want another site's value, and the mask."""
 
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,9 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
-from tests.system.services import PATIENCE, Json, Service, service, tidy, until
+from tests.system.services import DESKHAND, PATIENCE, Json, Service, service, tidy, until
 from tests.system.typing_targets import TextView
 
 pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
@@ -303,6 +305,46 @@ def test_a_reader_of_the_data_directory_finds_no_value(tmp_path: Path) -> None:
         files = [one for one in (tmp_path / "data").rglob("*") if one.is_file()]
         assert files
         assert not [one for one in files if VALUE.encode() in one.read_bytes()]
+
+
+@pytest.mark.slow("a control plane and a desktop")
+def test_the_audit_log_has_who_did_what_and_no_value(tmp_path: Path) -> None:
+    with control_plane(tmp_path) as plane:
+        desktop = plane.post("/api/v0/desktops", {})["id"]
+        wanted = {"value": VALUE, "anywhere": True}
+        assert plane.http.put(f"{SECRETS}/mail", json=wanted).is_success
+        scopes = {"name": "guest", "scopes": [f"desktop:{desktop}:control"]}
+        token = plane.post("/api/v0/tokens", scopes)["token"]
+        guest = {"Authorization": f"Bearer {token}"}
+        below = f"/api/v0/desktops/{desktop}/desktop"
+        press = {"action": "key", "text": "shift"}
+        assert plane.http.post(f"{below}/action", json=press, headers=guest).is_success
+        take = {"action": "take", "name": "Ada"}
+        assert plane.http.post(f"{below}/lease", json=take, headers=guest).is_success
+        release = {"action": "release", "name": "Ada"}
+        assert plane.http.post(f"{below}/lease", json=release, headers=guest).is_success
+        code = plane.post("/api/v0/login/codes", {})["code"]
+        assert httpx2.post(f"{plane.url}/api/v0/login", json={"code": code}).is_success
+        assert httpx2.post(f"{plane.url}/api/v0/login", json={"code": "x"}).status_code == 401
+        chat = new_chat(plane, "chat")
+        typed = plane.http.post(
+            "/api/v0/tools/type_secret", json={"name": "mail"}, headers={"Deskhand-Chat-Id": chat}
+        )
+        assert typed.json()["result"] == {"typed": "mail"}, typed.text
+        records = plane.get("/api/v0/audit")["records"]
+        found = {(one["actor"], one["action"], one["subject"]) for one in records}
+        assert found >= {
+            ("guest", "desktop.request", desktop),
+            ("guest", "desktop.take_over", desktop),
+            ("guest", "desktop.hand_back", desktop),
+            ("browser", "signed_in", ""),
+            ("", "sign_in.refused", ""),
+            (f"chat:{chat}", "secret.typed", "mail"),
+        }
+        assert VALUE not in str(records)
+        command = [DESKHAND, "audit", "--verify", "--data-dir", str(tmp_path / "data")]
+        verified = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (verified.returncode, verified.stdout.split()[0]) == (0, "intact"), verified
 
 
 @pytest.mark.slow("a control plane and a desktop")

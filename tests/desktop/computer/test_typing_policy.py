@@ -8,7 +8,7 @@ from deskhand.desktop.actions.requests import action_request, batch_request
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.outcomes import Outcome, outcome_json
 from deskhand.desktop.computer.typing_policy import NoPasswordFields, TypingPolicy, sizes
-from deskhand.desktop.errors import ActionFailed, FocusMoved, ForeignHost
+from deskhand.desktop.errors import ActionFailed, FocusMoved, ForeignHost, UntypableText
 from deskhand.desktop.input.events import Tap
 from deskhand.desktop.tool_calls.caller import Caller
 from tests.desktop.fakes import NATIVE, FakeClock, FakeFields, FakeInput, FakePictures, FakeScreen
@@ -132,10 +132,18 @@ def test_the_rest_of_a_protected_text_is_withheld_when_the_focus_moves(
     moved_at: int, got: int
 ) -> None:
     input_device = FakeInput()
-    with pytest.raises(FocusMoved, match=f"withheld after {got} of 28 characters") as refused:
+    with pytest.raises(FocusMoved, match="rest of the text was withheld") as refused:
         act(input_device, FakeFields(moved_at=moved_at), **PROTECTED)
     assert (refused.value.message, refused.value.code) == ("focus moved", "focus_moved")
     assert typed(input_device) == got
+
+
+def test_an_error_of_the_keyboard_does_not_name_characters_of_a_protected_text() -> None:
+    input_device = FakeInput(refuse=lambda _: UntypableText("c"))
+    with pytest.raises(ActionFailed) as failed:
+        act(input_device, FakeFields(), **PROTECTED)
+    assert "'c'" not in str(failed.value)
+    assert "a character of the text" in str(failed.value)
 
 
 def test_the_rest_is_withheld_when_another_window_gets_the_keyboard() -> None:
