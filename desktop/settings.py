@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from .geometry import Size
 
 Program = Literal["Xvnc", "Xvfb"]
+DisplayStart = Literal["at-start", "on-request"]
 SandboxMode = Literal["auto", "required", "off"]
 SANDBOX_MODES: tuple[SandboxMode, ...] = get_args(SandboxMode)
 DEFAULT_SIZE = Size(1920, 1080)
@@ -30,6 +31,8 @@ class DesktopSettings:
     size: Size = DEFAULT_SIZE
     xserver: Program = "Xvnc"
     """``Xvfb`` has no live view."""
+    display: DisplayStart = "at-start"
+    """``on-request`` starts X server and session by a request, which follows their first use."""
     glx: bool = False
     """Enables the GLX extension, which costs the X server memory and start-up time."""
     layout: str = ""
@@ -81,12 +84,7 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON line")
     parser.add_argument("--folder", type=Path, help="private folder for sockets, logs, recordings")
     parser.add_argument("--user", help="user to work as (root only; default: one of our own)")
-    parser.add_argument("--size", type=_size, default=DEFAULT_SIZE, metavar="WxH",
-                        help="size of the display (default: 1920x1080)")  # fmt: skip
-    parser.add_argument("--xserver", choices=("Xvnc", "Xvfb"), default="Xvnc",
-                        help="program that makes the display; Xvfb has no live view "
-                        "(default: %(default)s)")  # fmt: skip
-    parser.add_argument("--glx", action="store_true", help="let applications draw with OpenGL")
+    _add_display_options(parser)
     # SUPPRESS leaves an absent option out of the result, so that its default stands in one place
     # only, `DesktopSettings`.
     parser.add_argument("--layout", type=_layout, metavar="NAME",
@@ -126,9 +124,10 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--linger", type=float, metavar="SECONDS",
                         help="end after this long without a call")  # fmt: skip
     found = vars(parser.parse_args(arguments))
-    # All four configure what the service starts itself.
+    # All of them configure what the service starts itself.
     own_only = {name: found.get(name) for name in ("layout", "glx", "browser")}
     own_only["xserver"] = found["xserver"] != "Xvnc"
+    own_only["display"] = found["display"] != "at-start"
     chosen = [name for name, given in own_only.items() if given]
     if chosen and found["attach"] is not None:
         parser.error(f"--{chosen[0]} is for a display of our own, not for one to --attach to")
@@ -147,6 +146,18 @@ def _add_desktop_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--desktop-tmp", type=_count, dest="desktop_tmp_mib", metavar="MIB",
                         help="size of the desktop's /tmp, if root starts it "
                         "(default: 1024)")  # fmt: skip
+
+
+def _add_display_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--size", type=_size, default=DEFAULT_SIZE, metavar="WxH",
+                        help="size of the display (default: 1920x1080)")  # fmt: skip
+    parser.add_argument("--xserver", choices=("Xvnc", "Xvfb"), default="Xvnc",
+                        help="program that makes the display; Xvfb has no live view "
+                        "(default: %(default)s)")  # fmt: skip
+    parser.add_argument("--display", choices=("at-start", "on-request"), default="at-start",
+                        help="when the X server and its session start; on-request: by "
+                        "POST /api/v0/desktop/display (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--glx", action="store_true", help="let applications draw with OpenGL")
 
 
 def _add_browser_options(parser: argparse.ArgumentParser) -> None:

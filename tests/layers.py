@@ -153,7 +153,7 @@ PURE = {
 VALUES = {
     "desktop.accessibility.admitted_field",
     *("desktop.capture.frames", "desktop.input.events", "desktop.windows.focused"),
-    "tools.kit.support.spec",
+    *("tools.fleet.desktop_info", "tools.kit.support.spec"),
 }
 """Pure modules without a decision in them: the tests of their users suffice."""
 

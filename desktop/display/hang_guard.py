@@ -57,9 +57,12 @@ class HangGuard:
     """Answers calls in place of the application while the X server answers nobody."""
 
     def __init__(
-        self, app: App, server: Callable[[], ProbedServer], timeouts: HangTimeouts | None = None
+        self,
+        app: App,
+        server: Callable[[], ProbedServer | None],
+        timeouts: HangTimeouts | None = None,
     ) -> None:
-        """``server`` returns the newest X server."""
+        """``server`` returns the newest X server, ``None`` before there is one."""
         self._app = app
         self._server = server
         self._timeouts = timeouts or HangTimeouts()
@@ -112,6 +115,8 @@ class HangGuard:
 
     async def _responds(self) -> bool:
         server, loop, timeout = self._server(), asyncio.get_running_loop(), self._timeouts.reply
+        if server is None:
+            return True
         return any(
             await asyncio.gather(
                 loop.run_in_executor(self._threads, server.x_responds, timeout),

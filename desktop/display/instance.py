@@ -16,9 +16,11 @@ from deskhand.desktop.windows.watcher import WindowWatch
 from deskhand.desktop.windows.windows import X11Windows
 
 from .child_processes import ChildProcessSpawner
+from .deferred_socket import DeferredSocket
 from .health_check import HealthCheck
-from .session import DesktopSession, SessionFiles
-from .x_server import XServer
+from .session import DesktopSession
+from .session_files import SessionFiles, session_environment
+from .x_server import AUTHORITY, XServer
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,18 @@ class InstanceOptions:
     glx: bool = False
     display: int | None = None
     """Number of the display that is reserved for this desktop; None for any."""
+    deferred: DeferredSocket | None = None
+    """The socket of a display that starts later, with the number of the display."""
+
+    @property
+    def number(self) -> int | None:
+        """Number of the display of all instances; None if each takes a free one."""
+        return self.display if self.deferred is None else self.deferred.number
+
+    def before_start(self) -> dict[str, str]:
+        """Return the environment of applications while a deferred display has not started."""
+        authority = self.folder / AUTHORITY
+        return session_environment(self.folder, f":{self.number}", authority, self.environment)
 
 
 class DisplayInstance:
@@ -89,7 +103,7 @@ class DisplayInstance:
                     on_death=self._lost,
                     program=options.program,
                     glx=options.glx,
-                    number=options.display,
+                    number=options.number,
                 )
             )
             # The exit stack closes the health check after all connections: closing one of those
@@ -120,6 +134,8 @@ class DisplayInstance:
             self.windows = stack.enter_context(X11Windows(*address))
             self.clipboard = stack.enter_context(X11Clipboard(*address))
             stack.enter_context(WindowWatch(*address, options.publish))
+            if options.deferred is not None:
+                options.deferred.hand_over(self.xserver.cookie)
             self._stack = stack.pop_all()
 
     def close(self) -> None:

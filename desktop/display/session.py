@@ -2,11 +2,9 @@
 
 import os
 import select
-import shlex
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,6 +16,7 @@ from deskhand.desktop.errors import DisplayNotReady, MissingProgram
 from deskhand.desktop.x11.connection import await_window_manager
 
 from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner, find_program
+from .session_files import BUS, SessionFiles, session_environment
 
 _MARK = "DESKHAND_SESSION"
 _WALLPAPER = ("-add", "#16222f", "-add", "#27445d", "-add", "#3d6a86", "-gradient", "180")
@@ -28,34 +27,6 @@ _WINDOW_MANAGER_SECONDS = 5.0
 _LAYOUT_SECONDS = 5.0
 # Both programs set a property of the display and exit, so the status does not list them.
 _ONCE = ("hsetroot", "setxkbmap")
-
-_TEXTS = {
-    "openbox.xml": "etc/openbox.xml",
-    "themerc": "share/themes/Deskhand/openbox-3/themerc",
-    "tint2rc": "etc/tint2rc",
-    "deskhand-browser.desktop": "share/applications/deskhand-browser.desktop",
-    "deskhand-terminal.desktop": "share/applications/deskhand-terminal.desktop",
-    "preferences.json": "browser/Default/Preferences",
-}
-_SCRIPTS = {"browser.sh": "bin/browser", "terminal.sh": "bin/terminal"}
-_IMAGES = {"browser.png": "share/icons/browser.png", "terminal.png": "share/icons/terminal.png"}
-
-
-@dataclass(frozen=True)
-class SessionFiles:
-    """Files of the package, by name, that are copied into each session."""
-
-    texts: Mapping[str, str]
-    images: Mapping[str, bytes]
-
-    @classmethod
-    def read(cls) -> Self:
-        """Read the files; they may be unreadable once privileges are dropped."""
-        assets = Path(__file__).parent / "assets"
-        return cls(
-            {name: (assets / name).read_text() for name in (*_TEXTS, *_SCRIPTS)},
-            {name: (assets / name).read_bytes() for name in _IMAGES},
-        )
 
 
 class DesktopSession:
@@ -83,13 +54,8 @@ class DesktopSession:
         self._display = display
         self._xauthority = xauthority
         self._spawner = spawner
-        self._bus = folder / "run" / "bus"
-        self._environment = {
-            **environment,
-            "DISPLAY": display,
-            "XAUTHORITY": str(xauthority),
-            "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self._bus}",
-        }
+        self._bus = folder / BUS
+        self._environment = session_environment(folder, display, xauthority, environment)
         self._files = files
         self._browser = browser
         self._layout = layout
@@ -165,7 +131,7 @@ class DesktopSession:
         }
 
     def _start_all(self) -> None:
-        self._write_files()
+        self._files.write(self._folder, self._environment, self._browser)
         for name in ("dbus-daemon", "openbox", "tint2", "hsetroot", "xterm"):
             find_program(name, self._environment.get("PATH"))
         self._set_layout()
@@ -175,24 +141,6 @@ class DesktopSession:
         # tint2 polls for a window manager once a second, so starting it earlier costs a second.
         await_window_manager(self._display, self._xauthority, _WINDOW_MANAGER_SECONDS)
         self._start_panel()
-
-    def _write_files(self) -> None:
-        downloads = self._environment.get("HOME", str(self._folder)) + "/Downloads"
-        for asset, place in {**_TEXTS, **_SCRIPTS}.items():
-            text = self._files.texts[asset].replace("@FOLDER@", str(self._folder))
-            text = text.replace("@DOWNLOADS@", downloads)
-            for mark, value in _browser_values(self._browser).items():
-                text = text.replace(mark, value)
-            path = self._folder / place
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.write_text(text)
-            path.chmod(0o700 if asset in _SCRIPTS else 0o600)
-        for asset, place in _IMAGES.items():
-            path = self._folder / place
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.write_bytes(self._files.images[asset])
-        self._bus.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        Path(downloads).mkdir(parents=True, exist_ok=True)
 
     def _start(self, name: str, *arguments: str, **more: Any) -> ChildProcess:
         # Applications inherit the mark, by which `close` finds those that left the process group.
@@ -276,13 +224,3 @@ class DesktopSession:
         with suppress(psutil.Error, OSError):
             return process.environ().get(_MARK) == str(self._folder)
         return False
-
-
-def _browser_values(browser: BrowserLaunch) -> dict[str, str]:
-    """Return the parts of the browser's script that differ from desktop to desktop."""
-    return {
-        "@BROWSER@": shlex.quote(browser.program or ""),
-        "@REFUSAL@": shlex.quote(browser.refusal),
-        # `--test-type` hides the warning about the missing sandbox.
-        "@SANDBOX@": "" if browser.sandboxed else "--no-sandbox --test-type",
-    }

@@ -2,13 +2,16 @@
 
 States of the display, as seen by callers:
 
+* *absent*, of a deferred display only: nothing was started. The first call that needs the display,
+  and the first client that connects to its socket (``want``), makes it *wanted*; calls wait as in
+  *starting*. ``start`` makes either of the two *starting*.
 * *starting*: ``_running`` is a pending future. Calls wait for it, up to their timeout. If the next
   attempt is due only after that, they raise DisplayNotReady at once instead of waiting in vain.
 * *running*: ``_running`` holds the instance.
 * *closed*: ``_running`` is cancelled, and every call raises DisplayGone.
 
-Events: the X server exits (reported by the instance, in the spawn thread), a call finds its
-connection broken (``lost``, in any thread), ``close``. Either of the first two makes the state
+Events: ``start``, the X server exits (reported by the instance, in the spawn thread), a call finds
+its connection broken (``lost``, in any thread), ``close``. Each of the first three makes the state
 *starting* and wakes the thread, which closes the old instance, waits as `backoff` says, and opens
 the next one.
 
@@ -25,7 +28,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from types import TracebackType
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 
 from deskhand.desktop.errors import DesktopError, DisplayGone, DisplayNotReady
 
@@ -35,6 +38,7 @@ _NAME = "of this desktop"
 
 logger = logging.getLogger(__name__)
 
+NOT_STARTED = "it is started at its first use, as soon as there is room for one more display"
 PATIENCE_SECONDS = 8.0
 """Default time that a call waits for a display that is starting."""
 
@@ -65,6 +69,7 @@ class DisplaySupervisor(Generic[InstanceT]):
 
     ``create`` makes an instance with that number, not open yet, which calls back when it ends by
     itself. ``publish`` is called in the supervisor's thread with an event's kind and data.
+    ``deferred`` leaves the first instance to ``start``.
     """
 
     def __init__(
@@ -72,7 +77,12 @@ class DisplaySupervisor(Generic[InstanceT]):
         create: Callable[[int, Callable[[], None]], InstanceT],
         publish: Callable[[str, dict[str, Any]], object],
         clock: Callable[[], float] = time.monotonic,
+        *,
+        deferred: bool = False,
     ) -> None:
+        self._deferred = deferred
+        self._wanted: Future[None] = Future()
+        self._wanted_here: asyncio.Future[None] | None = None
         self._create = create
         self._publish = publish
         self._clock = clock
@@ -100,12 +110,15 @@ class DisplaySupervisor(Generic[InstanceT]):
         self.close()
 
     def open(self) -> None:
-        """Open the first instance and start the thread.
+        """Open the first instance, unless it is deferred, and start the thread.
 
         Raises:
             DesktopError: If the instance does not start.
         """
-        self._start()
+        if self._deferred:
+            self._reason = NOT_STARTED
+        else:
+            self._start()
         self._thread.start()
 
     def close(self) -> None:
@@ -119,6 +132,46 @@ class DisplaySupervisor(Generic[InstanceT]):
         # The newest instance may have ended by itself just before; the thread replaces none now.
         if self._newest is not None:
             self._newest.close()
+
+    @property
+    def state(self) -> Literal["absent", "wanted", "starting", "running"]:
+        """State of the display; see the module."""
+        if self._running.done():
+            return "running"
+        if not self._deferred:
+            return "starting"
+        return "wanted" if self._wanted.done() else "absent"
+
+    def want(self) -> None:
+        """Report, from any thread, that the display is used."""
+        with self._lock:
+            if not self._wanted.done():
+                self._wanted.set_result(None)
+
+    async def wait_wanted(self, timeout: float) -> None:
+        """Wait until a deferred display is used or started, at most so long."""
+        if self._deferred and not self._wanted.done():
+            # One future for all waits: each other one would stay referenced until the first use.
+            if self._wanted_here is None:
+                self._wanted_here = asyncio.wrap_future(self._wanted)
+            # Unlike wait_for, asyncio.wait does not cancel the future that all callers share.
+            await asyncio.wait({self._wanted_here}, timeout=timeout)
+
+    def start(self) -> None:
+        """Start a deferred display in the supervisor's thread; a second call does nothing."""
+        with self._lock:
+            if not self._deferred or self._closing.is_set():
+                return
+            self._deferred = False
+            self._reason = ""
+            if not self._wanted.done():
+                self._wanted.set_result(None)
+        self._died.set()
+
+    @property
+    def latest(self) -> InstanceT | None:
+        """The newest instance; None before a deferred display is started."""
+        return self._newest
 
     @property
     def newest(self) -> InstanceT:
@@ -141,6 +194,8 @@ class DisplaySupervisor(Generic[InstanceT]):
             DisplayNotReady: If none starts in time, or no attempt is due before that.
             DisplayGone: If the display was closed.
         """
+        if timeout > 0.0:
+            self.want()
         try:
             return self._running.result(self._allowed_wait(timeout))
         except TimeoutError as error:
@@ -164,6 +219,7 @@ class DisplaySupervisor(Generic[InstanceT]):
             DisplayNotReady: As ``current``.
             DisplayGone: As ``current``.
         """
+        self.want()
         if not self._running.done():
             running = asyncio.wrap_future(self._running)
             # Unlike wait_for, asyncio.wait does not cancel `running` and with it `_running`, which
@@ -179,7 +235,7 @@ class DisplaySupervisor(Generic[InstanceT]):
         """Return the state for the status route."""
         next_start_s = self.next_start_s
         return {
-            "state": "running" if self._running.done() else "starting",
+            "state": self.state,
             "restarts": max(0, self._number - 1),
             "recent_ends": len(recent(self._failures, self._clock())),
             "last_end": self._reason or None,
@@ -212,8 +268,9 @@ class DisplaySupervisor(Generic[InstanceT]):
             self._died.clear()
             if self._closing.is_set():
                 return
-            logger.warning("the display is started again: %s", self._reason)
-            self.newest.close()
+            if self._newest is not None:
+                logger.warning("the display is started again: %s", self._reason)
+                self._newest.close()
             if not self._replace():
                 return
 

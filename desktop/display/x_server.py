@@ -22,8 +22,11 @@ from deskhand.desktop.settings import Program
 from deskhand.desktop.x11.server_files import X_SOCKETS, clear_lock, clear_socket, clear_stale
 
 from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner
+from .x_setup import COOKIE_NAME
 
-_COOKIE_NAME = b"MIT-MAGIC-COOKIE-1"
+AUTHORITY = "Xauthority"
+RFB_SOCKET = "rfb.sock"
+"""Names in the directory of the desktop."""
 # Family of an .Xauthority entry that matches every host and display (Xauth.h).
 _FAMILY_WILD = 65535
 # ProtocolVersion message: "RFB 003.008\n" (RFC 6143, 7.1.1).
@@ -53,8 +56,8 @@ class XServer:
         number: int | None = None,
     ) -> None:
         self.size = size
-        self.xauthority = folder / "Xauthority"
-        self.rfb_socket = folder / "rfb.sock"
+        self.xauthority = folder / AUTHORITY
+        self.rfb_socket = folder / RFB_SOCKET
         self.died = threading.Event()
         self._log = folder / "logs" / "xserver.log"
         self._environment = environment
@@ -86,6 +89,11 @@ class XServer:
         return f":{self._number}" if self._number is not None else "(starting)"
 
     @property
+    def cookie(self) -> bytes:
+        """Cookie that clients present."""
+        return self._cookie
+
+    @property
     def pid(self) -> int | None:
         """Process id; None unless the server runs."""
         return self._child.pid if self._child is not None and self._child.running else None
@@ -111,7 +119,7 @@ class XServer:
         Raises:
             MissingProgram: If it is not installed.
         """
-        _make_socket_directory()
+        make_socket_directory()
         clear_stale()
         self._cookie = write_cookie(self.xauthority)
         self.rfb_socket.unlink(missing_ok=True)
@@ -195,7 +203,7 @@ class XServer:
             self._child.stop()
         if self._number is not None:
             clear_lock(self._number, (os.geteuid(),))
-            clear_socket(X_SOCKETS / f"X{self._number}", (os.geteuid(),))
+            clear_socket(socket_of(self._number), (os.geteuid(),))
         self.rfb_socket.unlink(missing_ok=True)
 
     def _stays_stopped(self, deadline: float) -> bool:
@@ -263,7 +271,7 @@ def write_cookie(path: Path) -> bytes:
     """Write a fresh cookie, valid for every display number of this host, and return it."""
     cookie = secrets.token_bytes(16)
     # With -displayfd the server chooses its number later, hence the wildcard entry.
-    fields = (b"", b"", _COOKIE_NAME, cookie)
+    fields = (b"", b"", COOKIE_NAME, cookie)
     entry = struct.pack(">H", _FAMILY_WILD) + b"".join(
         struct.pack(">H", len(part)) + part for part in fields
     )
@@ -284,7 +292,13 @@ def _is_stopped(pid: int) -> bool:
     return state in ("T", "t")
 
 
-def _make_socket_directory() -> None:
+def socket_of(number: int) -> Path:
+    """Return the socket of a display."""
+    return X_SOCKETS / f"X{number}"
+
+
+def make_socket_directory() -> None:
+    """Create the folder of the sockets if it is missing."""
     # An X server that does not run as root refuses to create this directory.
     with suppress(FileExistsError):
         X_SOCKETS.mkdir()
@@ -295,9 +309,9 @@ def _connect_x(number: int, cookie: bytes, deadline: float) -> socket.socket:
     with ExitStack() as stack:
         client = stack.enter_context(socket.socket(socket.AF_UNIX))
         client.settimeout(_left(deadline))
-        client.connect(str(X_SOCKETS / f"X{number}"))
-        header = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(_COOKIE_NAME), len(cookie))
-        client.sendall(header + _COOKIE_NAME + bytes(-len(_COOKIE_NAME) % 4) + cookie)
+        client.connect(str(socket_of(number)))
+        header = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(COOKIE_NAME), len(cookie))
+        client.sendall(header + COOKIE_NAME + bytes(-len(COOKIE_NAME) % 4) + cookie)
         accepted, length = struct.unpack("<B5xH", _exactly(client, 8))
         if accepted != 1:
             raise ConnectionRefusedError("X refused the cookie")

@@ -7,6 +7,7 @@ and the lease comes last: control of an incomplete desktop cannot be taken.
 
 import asyncio
 import encodings.idna  # noqa: F401 - otherwise loaded at the first host name, see preload()
+import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -20,7 +21,9 @@ from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.display.api import WaitingUpstream, display_ready
+from deskhand.desktop.display.api import router as display_router
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
+from deskhand.desktop.display.deferred_socket import DeferredSocket
 from deskhand.desktop.display.hang_guard import HangGuard
 from deskhand.desktop.display.instance import (
     DisplayInstance,
@@ -28,9 +31,17 @@ from deskhand.desktop.display.instance import (
     InstanceOptions,
 )
 from deskhand.desktop.display.proxies import InputProxy, ScreenProxy
-from deskhand.desktop.display.session import SessionFiles
+from deskhand.desktop.display.session_files import SessionFiles
 from deskhand.desktop.display.supervisor import DisplaySupervisor
+from deskhand.desktop.display.x_server import (
+    RFB_SOCKET,
+    XServer,
+    make_socket_directory,
+    socket_of,
+)
 from deskhand.desktop.events.downloads import Downloads
+from deskhand.desktop.launch.display_number import reserve_display
+from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.handover import WindowEventPublisher, activity_summary
 from deskhand.desktop.lease.lease import ControlSession
 from deskhand.desktop.recordings.steps import step_from_control_session
@@ -82,40 +93,51 @@ class DesktopService:
         self._common = CommonParts(context)
         self._git = GitParts(self._common)
         self._viewers = Viewers(control=self._common.lease)
-        self._display: Display | None = None
+        self._opened: tuple[Display, InstanceOptions] | None = None
 
     async def run(self, bound: socket, address: Address) -> None:
         """Serve until SIGTERM; everything that was opened is closed when this returns."""
         async with AsyncExitStack() as stack:
             stack.enter_context(self._common.logged())
-            display, parts = await self._open(stack)
-            app = application(self._common, parts, self._screen(display, parts), self._git)
-            guarded = HangGuard(app, lambda: display.newest.xserver)
+            display, options, parts = await self._open(stack)
+            screen = self._screen(display, options, parts)
+            app = application(self._common, parts, screen, self._git)
+            guarded = HangGuard(app, lambda: _xserver(display))
             stack.push_async_callback(guarded.close)
-            await self._common.serve(guarded, bound, lambda: self._announce(address, display))
+            await self._common.serve(
+                guarded, bound, lambda: self._announce(address, display, options)
+            )
 
     def environment(self) -> dict[str, str]:
         """Return the whole environment that a command starts from."""
-        if self._display is None:
+        if self._opened is None:
             return dict(self._common.environment)
-        return self._display.newest.session.environment | self._git.askpass.environment
+        display, options = self._opened
+        instance = display.latest
+        found = options.before_start() if instance is None else instance.session.environment
+        return found | self._git.askpass.environment
 
     def workdir(self) -> Path | None:
         """Return the directory in which commands run that name none."""
         return self._common.workdir
 
-    async def _open(self, stack: AsyncExitStack) -> tuple[Display, OpenParts]:
+    async def _open(self, stack: AsyncExitStack) -> tuple[Display, InstanceOptions, OpenParts]:
         common, home = self._common, self._context.directory.path / "home"
         cgroup = common.open_cgroup(stack)
         spawner = stack.enter_context(self._spawner())
         # The display starts before the recorder, and gets its first input after it.
         browser = await asyncio.to_thread(self._prepare_browser)
-        options = self._options(spawner, browser, lambda: recording.recorder.touch())
+        deferred = self._defer(stack, browser, lambda: display.want())
+        options = self._options(spawner, browser, deferred, lambda: recording.recorder.touch())
         display = stack.enter_context(
-            DisplaySupervisor(DisplayInstanceFactory(options), common.events.publish)
+            DisplaySupervisor(
+                DisplayInstanceFactory(options),
+                common.events.publish,
+                deferred=deferred is not None,
+            )
         )
         devices = ScreenProxy(display, self._context.settings.size), InputProxy(display)
-        self._display = display
+        self._opened = display, options
         stack.enter_context(Downloads(home / "Downloads", common.events.publish))
         focus = Focus(lambda: (display.newest.xserver.display, display.newest.xserver.xauthority))
         stack.callback(focus.close)
@@ -127,7 +149,22 @@ class DesktopService:
             *(stack, computer, recording.recorder, self._viewers.apply_control_change),
             lambda session: _record(session, recording.recorder),
         )
-        return display, OpenParts(computer, recording, registry, cgroup)
+        return display, options, OpenParts(computer, recording, registry, cgroup)
+
+    def _defer(
+        self, stack: AsyncExitStack, browser: BrowserLaunch, used: Callable[[], None]
+    ) -> DeferredSocket | None:
+        """Listen on the display's socket if the display starts later; write what commands run."""
+        if self._context.settings.display == "at-start":
+            return None
+        make_socket_directory()
+        number = self._context.display
+        while number is None or (self._context.display is None and socket_of(number).exists()):
+            number, name = reserve_display()
+            stack.enter_context(name)
+        folder = self._context.directory.path
+        self._preloaded.files.write(folder, self._common.environment, browser)
+        return stack.enter_context(DeferredSocket(socket_of(number), used, os.geteuid()))
 
     def _spawner(self) -> ChildProcessSpawner:
         limits = self._context.limits
@@ -140,7 +177,11 @@ class DesktopService:
         return prepare(settings.browser, settings.browser_sandbox, self._common.environment)
 
     def _options(
-        self, spawner: ChildProcessSpawner, browser: BrowserLaunch, acted: Callable[[], None]
+        self,
+        spawner: ChildProcessSpawner,
+        browser: BrowserLaunch,
+        deferred: DeferredSocket | None,
+        acted: Callable[[], None],
     ) -> InstanceOptions:
         settings, common = self._context.settings, self._common
         return InstanceOptions(
@@ -156,17 +197,20 @@ class DesktopService:
             program=settings.xserver,
             glx=settings.glx,
             display=self._context.display,
+            deferred=deferred,
         )
 
-    def _screen(self, display: Display, parts: OpenParts) -> ScreenAccess:
-        xserver = display.newest.xserver
-        upstream = UnixUpstream(xserver.rfb_socket) if xserver.has_live_view else None
+    def _screen(self, display: Display, options: InstanceOptions, parts: OpenParts) -> ScreenAccess:
+        common = self._common
+        upstream = None if options.program != "Xvnc" else UnixUpstream(options.folder / RFB_SOCKET)
+        # The tracker has found no bus of a session that had not started.
+        track_focus = parts.recording.focus_tracker.connected
         return ScreenAccess(
             size=self._context.settings.size,
             environment=self.environment,
-            status=lambda: self._status(display, parts),
+            status=lambda: self._status(display, options, parts),
             # A probe must not wait, so readiness reads the supervisor's state instead of `current`.
-            readiness=lambda: str(display.status()["state"]),
+            readiness=lambda: _readiness(display),
             windows=lambda: display.current().windows,
             clipboard=lambda: display.current().clipboard,
             home=lambda: self._context.directory.path / "home",
@@ -176,27 +220,30 @@ class DesktopService:
                 self._viewers, None if upstream is None else WaitingUpstream(upstream, display)
             ),
             wait_ready=display_ready(display),
+            display=display_router(display, may_force, track_focus, common.closing),
         )
 
-    def _status(self, display: Display, parts: OpenParts) -> dict[str, Any]:
+    def _status(
+        self, display: Display, options: InstanceOptions, parts: OpenParts
+    ) -> dict[str, Any]:
         # The status is returned while the display restarts, too; `current` would block until then.
-        instance = display.newest
+        instance = display.latest
         xserver = XServerFacts(
-            pid=instance.xserver.host_pid,
-            live_view=instance.xserver.has_live_view,
+            pid=None if instance is None else instance.xserver.host_pid,
+            live_view=options.program == "Xvnc",
             supervision=display.status(),
-            session=instance.session.status(),
-            shared_memory=instance.framebuffer.shared_memory,
+            session=options.browser.status() if instance is None else instance.session.status(),
+            shared_memory=None if instance is None else instance.framebuffer.shared_memory,
         )
         size, viewers = self._context.settings.size, self._viewers.count
-        name = instance.xserver.display
+        name = _name(display, options)
         return own_display_status(self._common.status_facts(parts, name, size, viewers), xserver)
 
-    def _announce(self, address: Address, display: Display) -> None:
-        context, name = self._context, display.newest.xserver.display
+    def _announce(self, address: Address, display: Display, options: InstanceOptions) -> None:
+        context, name = self._context, _name(display, options)
         if context.settings.as_json:
             size = context.settings.size
-            warning = display.newest.session.browser.warning
+            warning = options.browser.warning
             ready = self._common.ready_message(address.url, context.pid, name, size)
             announce(replace(ready, browser_warning=warning).line())
         elif address.path is not None:
@@ -209,6 +256,21 @@ class DesktopService:
             announce(f"Desktop {name}: {address.url}/login#code={code}")
             if context.settings.token_file is None:
                 announce(f"Token for programs: {context.token}")
+
+
+def _name(display: Display, options: InstanceOptions) -> str:
+    if options.number is not None:
+        return f":{options.number}"
+    return display.newest.xserver.display
+
+
+def _xserver(display: Display) -> XServer | None:
+    return None if display.latest is None else display.latest.xserver
+
+
+def _readiness(display: Display) -> str:
+    # A display that nobody has used yet needs no time to answer files and processes.
+    return "running" if display.state in ("absent", "wanted") else display.state
 
 
 def _record(session: ControlSession, recorder: Recorder) -> None:

@@ -44,6 +44,13 @@ from deskhand.vncbridge.server.docs_page import router as docs_router
 from .parts import VERSION, CommonParts, GitParts, OpenParts
 
 TICKETS = "/api/v0/desktop/tickets"
+_ON_DISPLAY = {
+    ("POST", "/api/v0/desktop/launch"),
+    ("POST", "/api/v0/desktop/open"),
+    ("GET", "/api/v0/desktop/accessibility"),
+    ("POST", "/api/v0/desktop/recording/start"),
+}
+"""Requests that need the display, of routers that also serve others."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,9 @@ class ScreenAccess:
     """The sentence that refuses viewers where there is no upstream."""
     live_view: LiveView | None = None
     wait_ready: Callable[[Request], Awaitable[None]] | None = None
-    """Waits for the display before a request to the computer."""
+    """Waits for the display before a request that needs it."""
+    display: APIRouter | None = None
+    """The routes that start the display."""
 
 
 def application(
@@ -87,24 +96,31 @@ def application(
     computer = computer_router(
         *(parts.computer, screen.status, common.once, widgets.pointed), closing=common.closing
     )
-    # Requests to the computer wait while the display restarts; those to files and processes do not
-    # need it.
+    # Requests to the computer wait while the display starts; those to files and processes do not
+    # need it. The bus of the widgets belongs to the session on the display.
     waiting = [] if screen.wait_ready is None else [Depends(screen.wait_ready)]
     app.include_router(computer, dependencies=waiting)
     launcher = ProcessLauncher(parts.registry)
     for router in (
         events_router(common.events),
         windows_router(screen.windows, screen.size, common.lease),
-        applications_router(InstalledApplications(screen.environment), launcher, common.lease),
+        _after(
+            screen.wait_ready,
+            applications_router(InstalledApplications(screen.environment), launcher, common.lease),
+        ),
         clipboard_router(screen.clipboard, common.lease),
-        accessibility_router(widgets, common.lease),
+        _after(screen.wait_ready, accessibility_router(widgets, common.lease)),
+        *(() if screen.display is None else (screen.display,)),
         *_live_view(common, screen),
         tokens_router(common.credentials),
         lease_router(common.lease, lambda: _viewer_count(screen.live_view), may_force),
         secrets_router(common.redactor),
-        recordings_router(
-            *(recording.recorder, recording.catalog, common.closing.is_set),
-            recording.step_log.written,
+        _after(
+            screen.wait_ready,
+            recordings_router(
+                *(recording.recorder, recording.catalog, common.closing.is_set),
+                recording.step_log.written,
+            ),
         ),
         processes_router(parts.registry, common.streams, context.instance),
         _files(common, parts, screen, git),
@@ -118,6 +134,20 @@ def application(
     policy = AccessPolicy(frozenset(context.settings.allowed_hosts), desktop=context.instance)
     install_auth(app, policy, common.credentials)
     return app
+
+
+def _after(wait_ready: Callable[[Request], Awaitable[None]] | None, router: APIRouter) -> APIRouter:
+    """Return a router whose requests of `_ON_DISPLAY` wait for the display first."""
+    if wait_ready is None:
+        return router
+
+    async def wait(request: Request) -> None:
+        if (request.method, request.url.path) in _ON_DISPLAY:
+            await wait_ready(request)
+
+    waiting = APIRouter(dependencies=[Depends(wait)])
+    waiting.include_router(router)
+    return waiting
 
 
 def _viewer_count(live_view: LiveView | None) -> int:

@@ -41,7 +41,11 @@ class XServerFacts:
     supervision: Json
     """State of the supervisor: restarts, the last failure, the next restart."""
     session: Json
-    shared_memory: bool
+    shared_memory: bool | None
+    """None before there is a display."""
+
+
+_CAPTURE = {True: "mit-shm", False: "core", None: None}
 
 
 def own_display_status(facts: StatusFacts, xserver: XServerFacts) -> Json:
@@ -55,7 +59,7 @@ def own_display_status(facts: StatusFacts, xserver: XServerFacts) -> Json:
             **xserver.supervision,
         },
         "session": xserver.session,
-        "capture": "mit-shm" if xserver.shared_memory else "core",
+        "capture": _CAPTURE[xserver.shared_memory],
         **_activity(facts),
     }
 

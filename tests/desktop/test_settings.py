@@ -17,7 +17,8 @@ def test_defaults_are_usable() -> None:
 def test_everything_can_be_set() -> None:
     line = (
         "--listen unix:/x --token-file /t --json --folder /f --user u --size 800x600"
-        " --xserver Xvfb --glx --layout us(intl) --timezone Europe/Berlin --locale de_DE"
+        " --xserver Xvfb --display on-request --glx --layout us(intl)"
+        " --timezone Europe/Berlin --locale de_DE"
         " --allow-host a --allow-host b --inherit-env E --env A=b=c --env D='' --workdir /w"
         " --linger 9"
     )
@@ -25,6 +26,7 @@ def test_everything_can_be_set() -> None:
     assert settings.token_file == Path("/t")
     assert settings.size == Size(800, 600)
     assert (settings.xserver, settings.glx) == ("Xvfb", True)
+    assert settings.display == "on-request"
     assert settings.layout == "us(intl)"
     assert settings.timezone == "Europe/Berlin"
     assert settings.locale == "de_DE.UTF-8"
@@ -89,7 +91,9 @@ def test_a_locale_is_a_utf8_one_however_it_is_written(name: str) -> None:
     assert parse(["--locale", name]).locale == "de_DE.UTF-8"
 
 
-@pytest.mark.parametrize("option", ["--layout=de", "--glx", "--xserver=Xvfb"])
+@pytest.mark.parametrize(
+    "option", ["--layout=de", "--glx", "--xserver=Xvfb", "--display=on-request"]
+)
 def test_somebodys_own_screen_is_left_as_it_is(
     option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

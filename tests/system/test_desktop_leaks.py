@@ -10,7 +10,7 @@ from bench.traces import Traces, traces
 from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
 from deskhand.desktop.display.instance import DisplayInstance, InstanceOptions
-from deskhand.desktop.display.session import SessionFiles
+from deskhand.desktop.display.session_files import SessionFiles
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.isolation.account import user_numbers
 from deskhand.desktop.isolation.environment import built

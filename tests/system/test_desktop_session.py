@@ -15,7 +15,8 @@ from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.capture.framebuffer import Framebuffer
 from deskhand.desktop.capture.frames import Frame
 from deskhand.desktop.display.child_processes import ChildCommand
-from deskhand.desktop.display.session import DesktopSession, SessionFiles
+from deskhand.desktop.display.session import DesktopSession
+from deskhand.desktop.display.session_files import SessionFiles
 from deskhand.desktop.errors import MissingProgram
 from deskhand.desktop.geometry import Point, Region
 from deskhand.desktop.input.events import ButtonPress, ButtonRelease, PointerMotion

@@ -8,7 +8,8 @@ import pytest
 
 from deskhand.desktop.browser.policy import BrowserLaunch, decide
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
-from deskhand.desktop.display.session import DesktopSession, SessionFiles
+from deskhand.desktop.display.session import DesktopSession
+from deskhand.desktop.display.session_files import SessionFiles
 from deskhand.desktop.errors import DisplayGone, MissingProgram
 
 BROWSER = decide("/usr/bin/true", "auto", "")

@@ -217,3 +217,67 @@ def test_an_instance_that_ends_while_the_display_is_closed_is_closed_too() -> No
     go_on.set()
     closing.join(LIMIT)
     assert all(instance.closed for instance in factory.instances)
+
+
+@contextmanager
+def deferred(factory: Factory) -> Iterator[DisplaySupervisor[FakeInstance]]:
+    with DisplaySupervisor(factory, factory.publish, lambda: factory.now, deferred=True) as display:
+        yield display
+
+
+def test_a_deferred_display_waits_for_its_first_use_and_its_start() -> None:
+    factory = Factory()
+    with deferred(factory) as display:
+        assert (display.status()["state"], display.latest) == ("absent", None)
+        with pytest.raises(DisplayNotReady):
+            display.present()
+        assert display.status()["state"] == "absent"
+        with pytest.raises(DisplayNotReady, match="at its first use"):
+            display.current(0.001)
+        assert (display.status()["state"], factory.instances) == ("wanted", [])
+        display.start()
+        display.start()
+        assert display.current(LIMIT) is display.latest is factory.instances[0]
+        assert (display.state, len(factory.instances)) == ("running", 1)
+    assert factory.instances[0].closed
+    assert factory.events == []
+
+
+def test_a_deferred_display_that_was_started_is_replaced_as_any_other() -> None:
+    factory = Factory()
+    factory.failures = [DisplayNotReady(":1", 1.0)]
+    with deferred(factory) as display:
+        display.start()
+        assert display.current(LIMIT).number == 2
+        factory.instances[1].die()
+        assert display.current(LIMIT).number == 3
+        assert display.status()["restarts"] == 2
+
+
+def test_a_deferred_display_that_nobody_uses_is_closed() -> None:
+    factory = Factory()
+    with deferred(factory) as display:
+        pass
+    with pytest.raises(DisplayGone):
+        display.current()
+    display.start()
+    assert factory.instances == []
+
+
+def test_many_wait_for_the_first_use_of_a_display() -> None:
+    async def scenario() -> None:
+        factory = Factory()
+        display = DisplaySupervisor(factory, factory.publish, deferred=True)
+        display.open()
+        await display.wait_wanted(0.001)
+        assert display.status()["state"] == "absent"
+        waiting = [asyncio.create_task(display.wait_wanted(LIMIT)) for _ in range(3)]
+        calling = asyncio.create_task(display.wait_ready(LIMIT))
+        await asyncio.gather(*waiting)
+        assert display.status()["state"] == "wanted"
+        display.start()
+        await calling
+        await display.wait_wanted(LIMIT)
+        await asyncio.to_thread(display.close)
+
+    asyncio.run(asyncio.wait_for(scenario(), LIMIT))

@@ -1,0 +1,182 @@
+"""Socket of a display whose X server starts when its first client connects.
+
+Until then the desktop service listens on it. The first connection is reported, and waits in the
+backlog of the socket while the X server starts. The X server replaces the socket by its own,
+unlink(2) and bind(2), which leaves the connections of the earlier one intact. They are then relayed
+to the X server, with the descriptors that they pass. Only the clients that came before the X server
+was ready are relayed; all others connect to it directly.
+"""
+
+import logging
+import os
+import select
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from .x_setup import HEAD_BYTES, setup_bytes, with_cookie
+
+_BACKLOG = 64
+_CHUNK = 65_536
+_MOST_DESCRIPTORS = 16
+"""Of one message; X clients pass one or two (DRI3, MIT-SHM)."""
+
+logger = logging.getLogger(__name__)
+
+
+class DeferredSocket:
+    """Listens at ``path`` while it is open and there is no X server.
+
+    ``used`` is called once, in a thread, when a client connects. Clients of other users than
+    ``user`` are not relayed.
+    """
+
+    def __init__(self, path: Path, used: Callable[[], None], user: int) -> None:
+        self._path = path
+        self._used = used
+        self._user = user
+        self._listener: socket.socket | None = None
+        self._relayed: list[socket.socket] = []
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def number(self) -> int:
+        """Number of the display."""
+        return int(self._path.name.removeprefix("X"))
+
+    def open(self) -> None:
+        """Listen, in a thread.
+
+        Raises:
+            OSError: If the path exists.
+        """
+        with ExitStack() as stack:
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(str(self._path))
+            listener.listen(_BACKLOG)
+            stack.pop_all()
+        self._listener = listener
+        # The descriptor of a closed socket may soon be that of another file.
+        wait = (listener, listener.dup())
+        threading.Thread(target=self._wait, args=wait, name="x-clients", daemon=True).start()
+
+    def hand_over(self, cookie: bytes) -> None:
+        """Relay the clients that have connected so far to the X server; a second call does nothing.
+
+        They are presented with ``cookie``, as they may have come before it was written.
+        """
+        listener, self._listener = self._listener, None
+        if listener is None:
+            return
+        with suppress(BlockingIOError):
+            listener.setblocking(False)
+            while True:
+                client, _ = listener.accept()
+                client.setblocking(True)
+                if _user(client) == self._user:
+                    self._relay(client, cookie)
+                else:
+                    client.close()
+        _end(listener)
+
+    def close(self) -> None:
+        """Stop listening; relayed clients are disconnected. Twice is fine."""
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            _end(listener)
+            self._path.unlink(missing_ok=True)
+        for end in self._relayed:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def _wait(self, listener: socket.socket, same: socket.socket) -> None:
+        # poll(2) reports a connection and leaves it in the backlog, unlike accept(2).
+        poll = select.poll()
+        with same:
+            poll.register(same, select.POLLIN)
+            poll.poll()
+        if self._listener is listener:
+            self._used()
+
+    def _relay(self, client: socket.socket, cookie: bytes) -> None:
+        server = socket.socket(socket.AF_UNIX)
+        try:
+            server.connect(str(self._path))
+        except OSError as error:
+            logger.warning("an early client of the display is dropped: %s", error)
+            server.close()
+            client.close()
+            return
+        self._relayed += [client, server]
+        work = (client, server, cookie)
+        threading.Thread(target=_serve, args=work, name="x-relay", daemon=True).start()
+
+
+def _end(listener: socket.socket) -> None:
+    # shutdown(2) wakes the thread that waits for a client, close(2) does not.
+    with suppress(OSError):
+        listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+
+
+def _serve(client: socket.socket, server: socket.socket, cookie: bytes) -> None:
+    with client, server:
+        back = threading.Thread(target=_copy, args=(server, client), name="x-relay", daemon=True)
+        back.start()
+        with suppress(OSError, ValueError):
+            head = _exactly(client, HEAD_BYTES)
+            _exactly(client, setup_bytes(head) - HEAD_BYTES)
+            server.sendall(with_cookie(head, cookie))
+            _copy(client, server)
+        with suppress(OSError):
+            server.shutdown(socket.SHUT_RDWR)
+        back.join()
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while True:
+            data, descriptors, _, _ = socket.recv_fds(source, _CHUNK, _MOST_DESCRIPTORS)
+            if not data:
+                break
+            with ExitStack() as received:
+                for descriptor in descriptors:
+                    received.callback(os.close, descriptor)
+                sent = socket.send_fds(target, [data], descriptors) if descriptors else 0
+                target.sendall(data[sent:])
+    with suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
+
+
+def _exactly(client: socket.socket, length: int) -> bytes:
+    found = b""
+    while len(found) < length:
+        piece = client.recv(length - len(found))
+        if not piece:
+            raise ConnectionError("the client hung up")
+        found += piece
+    return found
+
+
+def _user(client: socket.socket) -> int:
+    """Return the user of the process that connected (SO_PEERCRED, unix(7))."""
+    credentials = struct.Struct("3i")
+    found = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, credentials.size)
+    uid: int = credentials.unpack(found)[1]
+    return uid

@@ -1,0 +1,81 @@
+"""Files and environment of a desktop session, which exist before its programs are started."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from deskhand.desktop.browser.policy import BrowserLaunch
+
+BUS = Path("run/bus")
+"""Socket of the session's message bus in the directory of the desktop."""
+
+_TEXTS = {
+    "openbox.xml": "etc/openbox.xml",
+    "themerc": "share/themes/Deskhand/openbox-3/themerc",
+    "tint2rc": "etc/tint2rc",
+    "deskhand-browser.desktop": "share/applications/deskhand-browser.desktop",
+    "deskhand-terminal.desktop": "share/applications/deskhand-terminal.desktop",
+    "preferences.json": "browser/Default/Preferences",
+}
+_SCRIPTS = {"browser.sh": "bin/browser", "terminal.sh": "bin/terminal"}
+_IMAGES = {"browser.png": "share/icons/browser.png", "terminal.png": "share/icons/terminal.png"}
+
+
+@dataclass(frozen=True)
+class SessionFiles:
+    """Files of the package, by name, that are copied into each session."""
+
+    texts: Mapping[str, str]
+    images: Mapping[str, bytes]
+
+    @classmethod
+    def read(cls) -> Self:
+        """Read the files; they may be unreadable once privileges are dropped."""
+        assets = Path(__file__).parent / "assets"
+        return cls(
+            {name: (assets / name).read_text() for name in (*_TEXTS, *_SCRIPTS)},
+            {name: (assets / name).read_bytes() for name in _IMAGES},
+        )
+
+    def write(self, folder: Path, environment: Mapping[str, str], browser: BrowserLaunch) -> None:
+        """Write the files into a desktop's directory; ``environment`` is that of applications."""
+        downloads = environment.get("HOME", str(folder)) + "/Downloads"
+        for asset, place in {**_TEXTS, **_SCRIPTS}.items():
+            text = self.texts[asset].replace("@FOLDER@", str(folder))
+            text = text.replace("@DOWNLOADS@", downloads)
+            for mark, value in _browser_values(browser).items():
+                text = text.replace(mark, value)
+            path = folder / place
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.write_text(text)
+            path.chmod(0o700 if asset in _SCRIPTS else 0o600)
+        for asset, place in _IMAGES.items():
+            path = folder / place
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.write_bytes(self.images[asset])
+        (folder / BUS).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        Path(downloads).mkdir(parents=True, exist_ok=True)
+
+
+def session_environment(
+    folder: Path, display: str, xauthority: Path, environment: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the environment of the applications of a session on ``display``."""
+    return {
+        **environment,
+        "DISPLAY": display,
+        "XAUTHORITY": str(xauthority),
+        "DBUS_SESSION_BUS_ADDRESS": f"unix:path={folder / BUS}",
+    }
+
+
+def _browser_values(browser: BrowserLaunch) -> dict[str, str]:
+    """Return the parts of the browser's script that differ from desktop to desktop."""
+    return {
+        "@BROWSER@": shlex.quote(browser.program or ""),
+        "@REFUSAL@": shlex.quote(browser.refusal),
+        # `--test-type` hides the warning about the missing sandbox.
+        "@SANDBOX@": "" if browser.sandboxed else "--no-sandbox --test-type",
+    }
