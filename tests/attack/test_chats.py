@@ -22,7 +22,6 @@ Json = dict[str, Any]
 MARK = "mark4e1d7c"
 HIDDEN = "[m]ark4e1d7c"
 """The mark as a pattern, which the attacker's own command line does not match."""
-SHARED = pytest.mark.xfail(strict=True, reason="all chats share the default desktop")
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ TABLE = {
     "a file": "cat {home}/secret-*",
     "the list of files": "ls {home}",
     "the working directory": "cat {work}/work/notes",
-    "all readable files": f"find /tmp /var /home /run /dev/shm -name '*{HIDDEN}*' 2>/dev/null",
+    "files below the desktops": f"find {{home}}/.. {{home}}/../.. -name '*{HIDDEN}*' 2>/dev/null",
     "a process": f"ps -eo args | grep '{HIDDEN}'",
     "its environment": f"cat $(pgrep -f '{HIDDEN}' | sed 's|.*|/proc/&/environ|') | tr '\\0' '\\n'",
     "a signal": f"kill -0 $(pgrep -o -f '^{HIDDEN}') && echo {MARK}",
@@ -112,7 +111,6 @@ TABLE = {
 """Commands that write the mark where they reach an object of ``x``."""
 
 
-@SHARED
 @pytest.mark.parametrize("name", TABLE)
 def test_a_chat_reaches_no_object_of_another(scene: Scene, name: str) -> None:
     command = TABLE[name].format(**scene.facts)
@@ -120,7 +118,6 @@ def test_a_chat_reaches_no_object_of_another(scene: Scene, name: str) -> None:
     assert MARK not in scene.y.run(command)
 
 
-@SHARED
 def test_a_chat_does_not_write_to_the_files_of_another(scene: Scene) -> None:
     target = shlex.quote(f"{scene.facts['home']}/secret-{MARK}")
     scene.y.run(f"echo changed > {target}")
@@ -137,3 +134,29 @@ def test_a_chat_neither_lists_nor_reads_nor_ends_the_commands_of_another(scene: 
     ended = scene.y.call("process_signal", process_id=process, signal="kill")
     assert not ended.get("result", {}).get("success"), ended
     assert MARK in scene.x.run(TABLE["a process"])
+
+
+def test_an_agent_is_not_put_on_the_desktop_of_another_chat(scene: Scene) -> None:
+    desktop = scene.plane.get(f"/api/v0/chats/{scene.x.id}")["desktop_id"]
+    spawn = {"type": "computer_use", "prompt": "Look.", "desktop": desktop}
+    refused = scene.y.call("spawn_agent", **spawn)
+    assert f"no desktop has the id {desktop}" in refused["error"]
+    child = scene.x.call("spawn_agent", **spawn)["result"]["chat_id"]
+    assert MARK in scene.x.run(TABLE["a file"].format(**scene.facts), child)
+    scene.x.call("close_agent", chat_id=child)
+
+
+def test_a_child_works_on_the_desktop_of_its_parent_or_on_its_own(scene: Scene) -> None:
+    """The token of a chat is valid for its children too."""
+    shared = scene.x.call("spawn_agent", type="general", prompt="Wait.")["result"]["chat_id"]
+    assert MARK in scene.x.run(TABLE["a file"].format(**scene.facts), shared)
+    own = scene.x.call("spawn_agent", type="computer_use", prompt="Wait.")["result"]["chat_id"]
+    path = f"/api/v0/chats/{own}"
+    until(lambda: scene.plane.get(path)["desktop_id"], "a desktop of its own")
+    assert MARK not in scene.x.run(TABLE["a file"].format(**scene.facts), own)
+    foreign = scene.y.http.post(
+        "/api/v0/tools/execute", json={"command": "id"}, headers={"Deskhand-Chat-Id": own}
+    )
+    assert foreign.status_code == 403
+    for child in (shared, own):
+        scene.x.call("close_agent", chat_id=child)

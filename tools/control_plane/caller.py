@@ -4,9 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from deskhand.vncbridge.auth.scopes import ADMIN
 from deskhand.vncbridge.http import caller_headers
 
 from .errors import BadCaller
+
+OWNER = "owner"
+"""Id of the service's own credential: its token file, and browsers signed in with a code."""
 
 LONGEST_TOOL_CALL = 200
 """Characters of a tool call's id; providers' ids have fewer than 64."""
@@ -42,6 +46,23 @@ def principal_name(scope: Mapping[str, Any]) -> str:
     """Return the name of the credential with which the middleware accepted an ASGI request."""
     name: str = scope["state"]["principal"].name
     return name
+
+
+def credential_id(scope: Mapping[str, Any]) -> str:
+    """Return the id of that credential: of its token, or ``owner`` for the owner of the service."""
+    token_id: str = scope["state"]["principal"].token_id
+    return token_id or OWNER
+
+
+def reads_conversation(scope: Mapping[str, Any]) -> bool:
+    """Return whether that credential covers the conversation of the chat that is requested."""
+    found: bool = scope["state"]["reads_conversation"]
+    return found
+
+
+def is_administrator(scope: Mapping[str, Any]) -> bool:
+    """Return whether that credential permits everything."""
+    return ADMIN in scope["state"]["principal"].scopes
 
 
 def principal_scopes(scope: Mapping[str, Any]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ ControlPlaneError
 ├── BadBody             the body is not one that the route accepts (400)
 ├── BadCaller           the header that names the calling chat is not a UUID (400)
 ├── ChatHasNoDesktop    the chat has no desktop to show (400)
+├── NotShared           the share link does not cover the object (403)
 ├── NoSuchVideoMoment   the run video does not contain the requested time (400)
 ├── NotCut              the run video cannot be cut there (409)
 └── TooManyStreams      the limit of event streams is reached (429)
@@ -68,6 +69,13 @@ class ChatHasNoDesktop(ControlPlaneError):
 
     def __str__(self) -> str:
         return "Chat has no desktop."
+
+
+class NotShared(ControlPlaneError):
+    """A share link without the conversation does not cover attached files."""
+
+    def __str__(self) -> str:
+        return "This link does not cover the conversation and its files."
 
 
 class NoSuchVideoMoment(ControlPlaneError):

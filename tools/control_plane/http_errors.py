@@ -41,6 +41,7 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.PathRefused, 400, "Path may not pass to a desktop."),
     (errors.PathNotServed, 404, "No such path on a desktop."),
     (errors.TooManyStreams, 429, ""),
+    (errors.NotShared, 403, ""),
     (ClientGone, CLIENT_GONE, ""),
     (errors.NoSuchVideoMoment, 400, "Failed to cut clip."),
     (errors.NotCut, 409, "The recording cannot be cut."),

@@ -52,6 +52,10 @@ class DesktopView(Protocol):
         """Process id of the service."""
 
     @property
+    def has_display(self) -> bool:
+        """False until the display of a desktop that was started without one is used."""
+
+    @property
     def browser_warning(self) -> str:
         """Why the browser does not start, or has no sandbox; empty otherwise."""
 
@@ -119,6 +123,7 @@ class Chats(Protocol):
         mode: str = "general",
         model: str | None = None,
         parent_id: str | None = None,
+        owner: str | None = None,
     ) -> ChatView:
         """Create a chat and start its first turn if there is a prompt."""
 
@@ -169,7 +174,7 @@ class Chats(Protocol):
     async def delete(self, chat_id: str) -> Any:
         """Delete a chat with its children, files and recordings."""
 
-    async def default_chat(self, token_name: str) -> ChatView:
+    async def default_chat(self, token_name: str, owner: str) -> ChatView:
         """Return the chat for callers that name none."""
 
     def tool_specs(self) -> tuple[ToolSpec, ...]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.conversation.errors import NoDesktop
@@ -20,27 +21,41 @@ class DesktopAllocator:
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
 
-    async def acquire(self, chat_id: str, *, name: str) -> str:
+    async def acquire(self, chat_id: str, *, name: str, display: bool = True) -> str:
         """Start a desktop for a chat and return its id once it is ready.
 
-        Raises:
-            NoDesktop: If the start failed; the text is the reason.
-        """
-        try:
-            return (await self._fleet.start(name, chat_id)).id
-        except DesktopNotStarted as error:
-            raise NoDesktop(str(error)) from error
-
-    async def default(self) -> str:
-        """Return the desktop of chats that have none, started at its first use.
+        Without ``display`` its X server and session start later, see ``show``.
 
         Raises:
             NoDesktop: If the start failed; the text is the reason.
         """
         try:
-            return await self._fleet.default()
+            return (await self._fleet.start(name, chat_id, display=display)).id
         except DesktopNotStarted as error:
             raise NoDesktop(str(error)) from error
+
+    async def show(self, desktop_id: str) -> None:
+        """Start the display of a desktop; return when it can be used.
+
+        Raises:
+            NoDesktop: If it could not be started; the text is the reason.
+        """
+        try:
+            await self._fleet.show(desktop_id)
+        except (DesktopRefused, DesktopUnavailable, UnknownDesktop) as error:
+            raise NoDesktop(f"its display could not be started: {error}") from error
+
+    def on_wanted(self, show: Callable[[str], Awaitable[None]]) -> None:
+        """Await ``show`` with the id of each desktop whose display is used for the first time."""
+        self._fleet.first_uses.on_use = show
+
+    def has_display(self, desktop_id: str) -> bool:
+        """Return whether the display of a desktop has been started."""
+        return self._fleet.has_display(desktop_id)
+
+    def chat_of(self, desktop_id: str) -> str | None:
+        """Return the chat that a desktop was started for, ``None`` if a person started it."""
+        return self._fleet.chat_of(desktop_id)
 
     def machine(self, desktop_id: str, chat_id: str, ancestors: tuple[str, ...]) -> DesktopMachine:
         """Return a chat's connection to a desktop; the address is looked up at each request."""

@@ -20,9 +20,9 @@ import secrets
 import signal
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from deskhand.desktop.client.command import service_command
 from deskhand.desktop.client.http import DesktopClient
@@ -30,7 +30,9 @@ from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.launch.keeper import LONGEST_SECONDS
 from deskhand.desktop.launch.mount_plan import HIDDEN
 
+from .desktop_info import DesktopInfo
 from .errors import DesktopNotStarted, UnknownDesktop
+from .first_uses import DISPLAY, FirstUses
 from .registry import DesktopRegistry, RegisteredDesktop, boot_id, exit_of, is_alive, start_time
 from .remains import FleetRemains
 
@@ -47,26 +49,6 @@ PASSED_ON = (
     *("XDG_RUNTIME_DIR", "DESKHAND_RUN_DIR", "DESKHAND_USERS", "DESKHAND_NAMESPACES"),
 )
 """The variables that a service inherits: provider keys are not among them."""
-
-
-@dataclass(frozen=True)
-class DesktopInfo:
-    """A desktop, as published by the API."""
-
-    id: str
-    name: str
-    status: Literal["ready", "lost"]
-    chat_id: str | None
-    created_at: float
-    live_url: str
-    level: str
-    pid: int
-    display: str
-    size: tuple[int, int]
-    browser_warning: str = ""
-    """Why its browser does not start, or has no sandbox; empty otherwise."""
-    missing_protections: tuple[str, ...] = ()
-    """Protections that it lacks, each with its reason."""
 
 
 class Fleet:
@@ -94,13 +76,20 @@ class Fleet:
         self._known: dict[str, RegisteredDesktop] = {}
         self._clients: dict[str, DesktopClient] = {}
         self._children: dict[str, asyncio.subprocess.Process] = {}
-        self._default: str | None = None
-        self._starting_default = asyncio.Lock()
         self._remains = FleetRemains(entries, root)
         self._watches: dict[str, asyncio.Task[None]] = {}
+        self._first_uses = FirstUses(
+            self.client, lambda one: self.known(one) and not self.has_display(one)
+        )
+        self._first_uses.on_use = self.show
         self.on_end: Callable[[str], None] = lambda _: None
         """Called with the id of a desktop that has ended for any reason."""
         self._heart: asyncio.Task[None] | None = None
+
+    @property
+    def first_uses(self) -> FirstUses:
+        """The first uses of displays."""
+        return self._first_uses
 
     @property
     def remains(self) -> FleetRemains:
@@ -118,13 +107,15 @@ class Fleet:
                 self._watch(entry)
             else:
                 await self._forget(entry)
-        # Only the default desktop belongs to no chat.
-        self._default = next((e.id for e in self._known.values() if e.chat_id is None), None)
         self._heart = asyncio.create_task(self._beat(), name="fleet heartbeat")
         return tuple(self._known)
 
-    async def start(self, name: str | None = None, chat_id: str | None = None) -> DesktopInfo:
+    async def start(
+        self, name: str | None = None, chat_id: str | None = None, *, display: bool = True
+    ) -> DesktopInfo:
         """Start a desktop and return it once it is ready.
+
+        Without ``display`` its X server and session start with ``show``, see ``first_uses``.
 
         Raises:
             DesktopNotStarted: With the last line of the service's log, or another reason.
@@ -135,7 +126,7 @@ class Fleet:
         token = secrets.token_urlsafe(32)
         token_file = self._entries.write_token(desktop_id, token)
         try:
-            child, ready = await self._launch(desktop_id, folder, token_file)
+            child, ready = await self._launch(desktop_id, folder, token_file, display=display)
         except BaseException:
             # A cancelled start must not leave its token on disk.
             self._entries.remove(desktop_id)
@@ -157,6 +148,7 @@ class Fleet:
             height=ready["size"][1],
             browser_warning=ready.get("browser_warning", ""),
             missing_protections=tuple(ready.get("missing_protections", ())),
+            has_display=display,
         )
         self._entries.save(entry)
         self._known[desktop_id] = entry
@@ -165,13 +157,14 @@ class Fleet:
         return self._info(entry)
 
     async def _launch(
-        self, desktop_id: str, folder: Path, token_file: Path
+        self, desktop_id: str, folder: Path, token_file: Path, *, display: bool
     ) -> tuple[asyncio.subprocess.Process, dict[str, Any]]:
         log = self._logs / f"desktop-{desktop_id}.log"
         command = service_command(
             *("--folder", str(folder), "--listen", f"unix:{folder}/api.sock"),
             *("--token-file", str(token_file), "--linger", str(LINGER_SECONDS), "--json"),
             *self._options,
+            *(() if display else ("--display", "on-request")),
         )
         try:
             # The child inherits the descriptor, so this process may close its own after the start.
@@ -220,13 +213,29 @@ class Fleet:
             raise DesktopNotStarted(f"it said {line[:80]!r}") from error
         return found
 
-    async def default(self) -> str:
-        """Return the desktop of chats that have none, started at its first use."""
-        # The lock keeps two chats from starting two default desktops.
-        async with self._starting_default:
-            if self._default is None or not self.known(self._default):
-                self._default = (await self.start("default")).id
-            return self._default
+    async def show(self, desktop_id: str) -> None:
+        """Start the display of a desktop that has none; return when it can be used.
+
+        Raises:
+            UnknownDesktop: If no desktop has this id.
+            DesktopRefused, DesktopUnavailable: If it does not start.
+        """
+        client = self.client(desktop_id)
+        await client.request("POST", DISPLAY, timeout=START_SECONDS)
+        entry = self._known.get(desktop_id)
+        if entry is not None and not entry.has_display:
+            self._known[desktop_id] = entry = replace(entry, has_display=True)
+            self._entries.save(entry)
+
+    def has_display(self, desktop_id: str) -> bool:
+        """Return whether the display of a desktop has been started."""
+        entry = self._known.get(desktop_id)
+        return entry is not None and entry.has_display
+
+    def chat_of(self, desktop_id: str) -> str | None:
+        """Return the chat that a desktop was started for, ``None`` if there is none."""
+        entry = self._known.get(desktop_id)
+        return None if entry is None else entry.chat_id
 
     def client(self, desktop_id: str) -> DesktopClient:
         """Return the client of a desktop.
@@ -272,6 +281,7 @@ class Fleet:
             pid=entry.pid,
             display=entry.display,
             size=(entry.width, entry.height),
+            has_display=entry.has_display,
             browser_warning=entry.browser_warning,
             missing_protections=tuple(entry.missing_protections),
         )
@@ -318,6 +328,8 @@ class Fleet:
             self.on_end(entry.id)
 
         self._watches[entry.id] = asyncio.create_task(watch(), name=f"watch {entry.id}")
+        if not entry.has_display:
+            self._first_uses.watch(entry.id)
 
     async def ended(self, desktop_id: str) -> None:
         """Return when no process of a desktop can write a recording any more."""
@@ -350,6 +362,7 @@ class Fleet:
         if self._heart is not None:
             self._heart.cancel()
             await asyncio.gather(self._heart, return_exceptions=True)
+        await self._first_uses.close()
         watches = list(self._watches.values())
         for watch in watches:
             watch.cancel()

@@ -39,6 +39,8 @@ class RegisteredDesktop:
     """Of its display, in native pixels."""
     browser_warning: str = ""
     missing_protections: tuple[str, ...] = ()
+    has_display: bool = True
+    """False until the display of a desktop that was started without one is used."""
 
 
 class DesktopRegistry:

@@ -44,6 +44,8 @@ class ChatRow(Base):
     desktop_id: Mapped[str | None]
     token_name: Mapped[str | None] = mapped_column(unique=True)
     """The token whose default chat this is."""
+    owner: Mapped[str] = mapped_column(default="owner")
+    """Id of the credential that created the chat or its root; ``owner`` for the service's own."""
     budget: Mapped[Json] = mapped_column(default=dict)
     turn: Mapped[int] = mapped_column(default=0)
     version: Mapped[int] = mapped_column(default=0)

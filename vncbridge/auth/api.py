@@ -96,7 +96,7 @@ def tickets_router(
         scope = f"desktop:{desktop}:{wanted.role}"
         # ``via`` and ``ends`` are those of the asker: revoking its token ends the ticket and its
         # stream.
-        bearer = Principal(asker.name, (scope,), asker.via, asker.ends)
+        bearer = Principal(asker.name, (scope,), asker.via, asker.ends, asker.token_id)
         secret, ends = credentials.ticket(bearer, wanted.ttl_s)
         return {"ticket": secret, "expires_at": ends, "role": wanted.role}
 

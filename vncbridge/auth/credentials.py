@@ -93,7 +93,7 @@ class Credentials:
                 found = principal
         for one in self._issued.values():
             if hmac.compare_digest(one.digest, shown) and not self._expired(one):
-                found = Principal(one.name, one.scopes, (_token(one.id),), one.ends)
+                found = Principal(one.name, one.scopes, (_token(one.id),), one.ends, one.id)
         return found
 
     @property
@@ -176,7 +176,7 @@ class Credentials:
         if session is None or session.ends <= self._now():
             return None
         via = (_session(digest(cookie)), *([_token(session.token)] if session.token else []))
-        return Principal(session.name, session.scopes, via, session.ends)
+        return Principal(session.name, session.scopes, via, session.ends, session.token)
 
     def sign_out(self, cookie: str) -> None:
         """End a session; one that is unknown has ended already."""

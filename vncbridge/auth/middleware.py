@@ -108,7 +108,9 @@ class AuthMiddleware:
         if refusal is not None:
             await self._refuse(refusal, facts, headers, scope, receive, send)
             return
-        scope.setdefault("state", {})["principal"] = facts.principal
+        state = scope.setdefault("state", {})
+        state["principal"] = facts.principal
+        state["reads_conversation"] = self._policy.permits_conversation(facts)
         # ``speaks_for`` is empty without the header; a header of the caller is kept.
         if facts.principal is not None and not facts.speaks_for:
             _add_chat_header(scope, chats_of(facts.principal.scopes))

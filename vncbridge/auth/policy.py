@@ -37,6 +37,8 @@ class Principal:
     """Names of the token and the session that it was derived from. It ends with any of them."""
     ends: float | None = field(default=None, compare=False)
     """Unix time, in seconds."""
+    token_id: str = field(default="", compare=False)
+    """The issued token that it was derived from; empty for the owner of the service."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,17 @@ class AccessPolicy:
             or self._scope_refusal(facts, facts.principal)
             or _body_refusal(facts)
         )
+
+    def permits_conversation(self, facts: RequestFacts) -> bool:
+        """Return whether the credential of a request that passes covers the whole conversation.
+
+        A share link covers it only where that was requested. True for requests that are not about
+        a chat or a file.
+        """
+        needed = self.need(facts)
+        if facts.principal is None or needed is None or needed.kind not in ("chat", "file"):
+            return True
+        return allows(facts.principal.scopes, needed._replace(level="view"), facts.family)
 
     def _scope_refusal(self, facts: RequestFacts, principal: Principal) -> Denial | None:
         if not allows(principal.scopes, self.need(facts), facts.family):

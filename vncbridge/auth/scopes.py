@@ -1,7 +1,8 @@
 """Scopes of credentials, and the scope that each route requires. Pure.
 
 A scope is ``admin``, ``chat:ID`` (tools, files and events of a chat and those below it),
-``desktop:ID:control``, ``desktop:ID:view`` or ``run:ID:view`` (a run's page, video and steps).
+``desktop:ID:control``, ``desktop:ID:view``, ``run:ID:view`` (a run's page, video, steps and report)
+or ``run:ID:conversation`` (the same with messages and attached files).
 """
 
 import re
@@ -11,10 +12,12 @@ from typing import Literal, NamedTuple
 
 ADMIN = "admin"
 SCOPE = re.compile(
-    r"admin|chat:[\w-]{1,64}|desktop:[\w-]{1,64}:(control|view)|run:[\w-]{1,64}:view"
+    r"admin|chat:[\w-]{1,64}|desktop:[\w-]{1,64}:(control|view)"
+    r"|run:[\w-]{1,64}:(view|conversation)"
 )
 
-Level = Literal["view", "control"]
+Level = Literal["share", "view", "control"]
+"""``share`` is the part of a run that every share link shows; desktops have no such part."""
 Kind = Literal["desktop", "chat", "file", "tools", "anyone", "admin"]
 
 
@@ -58,16 +61,25 @@ RULES = (
     Rule(f"{DESKTOP}/secrets", "admin", "control"),
     Rule(DESKTOP, "desktop", "control"),
     Rule("/api/v0/chats/*/desktop", "chat", "control", whole=True),
+    Rule("/api/v0/chats/*", "chat", "share", reads=True, whole=True),
+    Rule("/api/v0/chats/*/events", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/chats/*", "chat", "view", reads=True),
     Rule("/api/v0/chats/*", "chat", "control"),
-    Rule("/runs/*", "chat", "view", reads=True, whole=True),
-    Rule("/api/v0/runs/*", "chat", "view", reads=True, whole=True),
-    Rule("/api/v0/recordings/*", "chat", "view", reads=True),
-    Rule("/api/v0/files/*", "file", "view", reads=True),
+    Rule("/runs/*", "chat", "share", reads=True, whole=True),
+    Rule("/api/v0/runs/*", "chat", "share", reads=True, whole=True),
+    Rule("/api/v0/recordings/*", "chat", "share", reads=True),
+    Rule("/api/v0/files/*", "file", "share", reads=True),
     Rule("/api/v0/files/*", "file", "control"),
     Rule("/api/v0/tools", "tools", "control"),
 )
 """The first rule that matches applies; without one, only administrators pass."""
+
+_SHARED_BY: dict[Level, tuple[str, ...]] = {
+    "share": ("view", "conversation"),
+    "view": ("conversation",),
+    "control": (),
+}
+"""The kinds of share link that permit a level of access to a run."""
 
 
 def valid(scope: str) -> bool:
@@ -116,7 +128,8 @@ def allows(scopes: Collection[str], needed: Need | None, family: Collection[str]
             watching = needed.level == "view" and f"desktop:{needed.id}:view" in scopes
             return watching or f"desktop:{needed.id}:control" in scopes
         case _:
-            shared = needed.level == "view" and any(f"run:{one}:view" in scopes for one in family)
+            links = _SHARED_BY[needed.level]
+            shared = any(f"run:{one}:{link}" in scopes for one in family for link in links)
             return shared or any(f"chat:{one}" in scopes for one in family)
 
 

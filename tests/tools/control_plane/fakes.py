@@ -148,7 +148,7 @@ class FakeChats:
     async def delete(self, chat_id: str) -> None:
         await self._act("delete", chat_id)
 
-    async def default_chat(self, token_name: str) -> ChatView:
+    async def default_chat(self, token_name: str, owner: str) -> ChatView:
         self.asked.append(("default_chat", token_name))
         return self.known.get(DEFAULT_CHAT) or self.add(id=DEFAULT_CHAT)
 
@@ -268,6 +268,7 @@ class FakeDesktop:
     pid: int | None = 42
     browser_warning: str = ""
     missing_protections: tuple[str, ...] = ()
+    has_display: bool = True
 
 
 @dataclass
@@ -372,10 +373,11 @@ async def exchange(app: FastAPI, scope: dict[str, Any]) -> tuple[int, Json]:
 
 
 def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
-    """Return an application behind its real border."""
+    """Return an application behind its real border; ``scopes`` are those of its clients."""
     chats, desktops, files = FakeChats(), FakeDesktops(), FakeFiles(tmp_path)
     editor = FakeEditor()
     closing = changes.pop("closing", None) or asyncio.Event()
+    scopes = changes.pop("scopes", ("admin",))
     about = ServiceFacts("1.2.3", "scripted:demo", False, tmp_path)
     app = create_app(
         chats=chats,
@@ -387,8 +389,14 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
         **changes,
     )
     credentials = Credentials("0123456789ab", time.time)
-    credentials.accept_token(TOKEN, Principal("admin"))
-    install_auth(app, AccessPolicy(), credentials)
+    credentials.accept_token(TOKEN, Principal("admin", scopes))
+
+    async def owners(kind: str, name: str) -> frozenset[str]:
+        if kind == "chat":
+            return frozenset({name})
+        return frozenset(filter(None, [(await files.get(name)).chat_id]))
+
+    install_auth(app, AccessPolicy(), credentials, kin=owners)
     return ControlPlaneFixture(app, chats, desktops, files, editor, closing)
 
 

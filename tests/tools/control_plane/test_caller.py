@@ -5,8 +5,11 @@ from starlette.datastructures import Headers
 
 from deskhand.tools.control_plane.caller import (
     chat_id,
+    credential_id,
+    is_administrator,
     principal_name,
     principal_scopes,
+    reads_conversation,
     tool_call_id,
 )
 from deskhand.tools.control_plane.errors import BadCaller
@@ -50,3 +53,18 @@ def test_name_and_scopes_are_those_of_the_credential_of_the_request() -> None:
     scope = {"state": {"principal": Principal("ci", ("read", "control"))}}
     assert principal_name(scope) == "ci"
     assert principal_scopes(scope) == ("read", "control")
+
+
+def test_a_credential_is_the_token_that_was_issued_or_the_owner() -> None:
+    ci = Principal("owner", ("chat:c1",), token_id="0a1b")
+    assert credential_id({"state": {"principal": ci}}) == "0a1b"
+    assert credential_id({"state": {"principal": Principal("browser")}}) == "owner"
+
+
+def test_rights_are_those_that_the_middleware_found() -> None:
+    narrow = {"principal": Principal("ci", ("run:c1:view",)), "reads_conversation": False}
+    assert not is_administrator({"state": narrow})
+    assert not reads_conversation({"state": narrow})
+    owner = {"principal": Principal("owner"), "reads_conversation": True}
+    assert is_administrator({"state": owner})
+    assert reads_conversation({"state": owner})

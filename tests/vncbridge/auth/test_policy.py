@@ -189,6 +189,28 @@ def test_a_credential_opens_only_what_its_scopes_say() -> None:
     assert speaking("chat:c0", path="/api/v0/tokens") == 403
 
 
+@pytest.mark.parametrize(
+    ("scope", "path", "expected"),
+    [
+        ("run:c1:view", "/api/v0/runs/c1", False),
+        ("run:c1:conversation", "/api/v0/runs/c1", True),
+        ("chat:c0", "/api/v0/runs/c1", True),
+        ("admin", "/api/v0/runs/c1", True),
+        ("run:c1:view", "/api/v0/status", True),
+        ("desktop:d1:view", "/api/v0/desktops/d1/desktop", True),
+        ("run:c1:view", "/api/v0/tokens", True),
+    ],
+)
+def test_a_share_link_covers_the_conversation_only_if_that_is_its_scope(
+    scope: str, path: str, expected: bool
+) -> None:
+    facts = replace(
+        READ, path=path, principal=Principal("few", (scope,)), family=frozenset({"c1", "c0"})
+    )
+    assert AccessPolicy().permits_conversation(facts) is expected
+    assert AccessPolicy().permits_conversation(replace(facts, principal=None))
+
+
 def test_a_socket_is_no_mere_reading() -> None:
     watch: dict[str, Any] = {"path": "/api/v0/chats/c1/git/watch", "family": frozenset({"c1"})}
     assert speaking("run:c1:view", **watch, kind="websocket") == 403

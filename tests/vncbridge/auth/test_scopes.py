@@ -13,6 +13,7 @@ D = "/api/v0/desktops/d1/desktop"
         ("desktop:d1:view", True),
         ("desktop:d1:control", True),
         ("run:0b1c:view", True),
+        ("run:0b1c:conversation", True),
         ("desktop:d1", False),
         ("desktop:d1:admin", False),
         ("run:0b1c:control", False),
@@ -40,15 +41,17 @@ def test_what_a_scope_is(scope: str, is_one: bool) -> None:
         ("/api/v0/desktops/d1", False, None),
         ("/api/v0/desktops", True, None),
         ("/desktops/d1", True, Need("desktop", "d1", "view")),
+        ("/api/v0/chats/c1", True, Need("chat", "c1", "share")),
+        ("/api/v0/chats/c1/events", True, Need("chat", "c1", "share")),
         ("/api/v0/chats/c1/messages", True, Need("chat", "c1", "view")),
         ("/api/v0/chats/c1/messages", False, Need("chat", "c1", "control")),
         ("/api/v0/chats/c1/desktop", True, Need("chat", "c1", "control")),
         ("/api/v0/chats", True, None),
-        ("/runs/c1", True, Need("chat", "c1", "view")),
-        ("/api/v0/recordings/c1/clip", True, Need("chat", "c1", "view")),
+        ("/runs/c1", True, Need("chat", "c1", "share")),
+        ("/api/v0/recordings/c1/clip", True, Need("chat", "c1", "share")),
         ("/api/v0/recordings/c1", False, None),
         ("/api/v0/recordings", True, None),
-        ("/api/v0/files/f1", True, Need("file", "f1", "view")),
+        ("/api/v0/files/f1", True, Need("file", "f1", "share")),
         ("/api/v0/files/f1", False, Need("file", "f1", "control")),
         ("/api/v0/tools/execute", False, Need("tools", "", "control")),
         ("/logout", False, Need("anyone", "", "view")),
@@ -79,6 +82,7 @@ def test_a_desktop_service_is_judged_as_that_desktop(path: str, wanted: Need | N
 
 
 VIEW, CONTROL = Need("desktop", "d1", "view"), Need("desktop", "d1", "control")
+SHARE = Need("chat", "c1", "share")
 SEE, STEER = Need("chat", "c1", "view"), Need("chat", "c1", "control")
 
 
@@ -94,7 +98,14 @@ SEE, STEER = Need("chat", "c1", "view"), Need("chat", "c1", "control")
         ("desktop:d1:view", CONTROL, (), False),
         ("desktop:d1:control", VIEW, (), True),
         ("desktop:d1:control", CONTROL, (), True),
-        ("run:c1:view", SEE, ("c1",), True),
+        ("run:c1:view", SHARE, ("c1",), True),
+        ("run:c1:view", SHARE, ("c2",), False),
+        ("run:c1:view", SEE, ("c1",), False),
+        ("run:c1:conversation", SHARE, ("c1",), True),
+        ("run:c1:conversation", SEE, ("c1",), True),
+        ("run:c1:conversation", SEE, ("c2",), False),
+        ("run:c1:conversation", STEER, ("c1",), False),
+        ("chat:c1", SHARE, ("c1",), True),
         ("run:c1:view", STEER, ("c1",), False),
         ("run:c1:view", SEE, ("c2",), False),
         ("run:c1:view", VIEW, (), False),

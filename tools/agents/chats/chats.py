@@ -23,6 +23,7 @@ Invariants:
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Self
 
 from deskhand.tools.agents.desktops.ports import (
@@ -57,7 +58,7 @@ from .events import ChatSubscription, EventHub
 from .pictures import ChatPictures
 from .questions import Questions
 from .recordings import ChatRecordings
-from .repository import ChatRepository, NewChat
+from .repository import OWNER, ChatRepository, NewChat
 from .subagents import ChildChats
 from .toolbox import ChatToolbox
 from .transcript import StoredTranscript, earlier_step, still_running, stored_outcome
@@ -151,8 +152,9 @@ class Chats:
         mode: str = "general",
         model: str | None = None,
         parent_id: str | None = None,
+        owner: str | None = None,
     ) -> ChatView:
-        """Create a chat and start its first turn if there is a prompt.
+        """Create a chat of the credential ``owner``; start its first turn if there is a prompt.
 
         Raises:
             BadChatRequest: If the prompt is blank, the mode unknown or the parent itself a child.
@@ -174,6 +176,7 @@ class Chats:
             model=model,
             parent_id=parent_id,
             requested_desktop=OWN if mode == "computer_use" else None,
+            owner=owner or OWNER,
         )
         view = await self._repository.create(new_chat)
         if prompt is not None:
@@ -294,9 +297,9 @@ class Chats:
             await self.delete(chat_id)
         return tuple(removed)
 
-    async def default_chat(self, token_name: str) -> ChatView:
+    async def default_chat(self, token_name: str, owner: str = OWNER) -> ChatView:
         """Return the chat for callers that name none: one for each token."""
-        return await self._repository.default_chat(token_name)
+        return await self._repository.default_chat(token_name, owner)
 
     def tool_specs(self) -> tuple[ToolSpec, ...]:
         """Return the tools that any program may call."""
@@ -323,14 +326,12 @@ class Chats:
             )
             if earlier is not None:
                 return stored_outcome(earlier)
-            toolbox = ChatToolbox(
-                self._repository,
-                caller_chat_id,
-                {**tools, **self._secret_tools(above)},
-                lambda: self._assignment.machine(caller_chat_id),
-                mask=self._secrets.mask(caller_chat_id, above),
-            )
-            return await toolbox.outcome(ToolCall(tool_call_id, name, arguments))
+            offered = {**tools, **self._secret_tools(above)}
+            machine = partial(self._assignment.machine, caller_chat_id)
+            mask = self._secrets.mask(caller_chat_id, above)
+            toolbox = ChatToolbox(self._repository, caller_chat_id, offered, machine, mask=mask)
+            with self._assignment.calling((caller_chat_id, *above)[-1]):
+                return await toolbox.outcome(ToolCall(tool_call_id, name, arguments))
         finally:
             self._called.discard(called)
 

@@ -1,9 +1,25 @@
-"""The desktop that each chat works on, and the pool of desktops that chats have for themselves."""
+"""The desktop that each chat works on.
+
+- A chat for computer use that requested an ``own`` desktop gets one with a display.
+- Any other root chat gets a desktop of its own when its first command runs. The display of such a
+  desktop starts with its first use. No other root chat ever works on it: its user, files, processes
+  and windows are those of one chat and its children.
+- A child without a desktop of its own works on the desktop of its root chat.
+
+Desktops with and without a display have separate limits. When the display of a desktop starts, the
+desktop takes a place among those with a display, and waits in their queue if there is none.
+
+A desktop at rest is not released while a chat at work, or a call from outside, uses it.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Literal
+from weakref import WeakValueDictionary
 
+from deskhand.tools.agents.desktops.pool import DesktopPool
 from deskhand.tools.agents.desktops.ports import DesktopMachine, DesktopSource
 from deskhand.tools.conversation.errors import NoDesktop
 from deskhand.tools.conversation.states import BUSY
@@ -14,6 +30,8 @@ from .repository import ChatRepository
 
 OWN = "own"
 SHARED = "shared"
+WITHOUT_DISPLAY = 10
+"""Number of desktops without a display for each one that may have a display."""
 
 Prepared = Literal["same", "first", "new", "lost"]
 
@@ -26,7 +44,14 @@ class DesktopAssignment:
     ) -> None:
         self._repository = repository
         self._machines = machines
-        self._pool = DesktopPool(machines, repository.settings.desktops, self._forget, clock)
+        limit = repository.settings.desktops
+        common = (self._forget, self._in_use, clock)
+        self._displayed = DesktopPool(machines, limit, *common)
+        self._plain = DesktopPool(machines, WITHOUT_DISPLAY * limit, *common)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._calls: Counter[str] = Counter()
+        """Running calls from outside, by root chat."""
+        machines.on_wanted(self.show)
 
     async def prepare(self, chat_id: str) -> Prepared:
         """Ensure that a chat has the desktop it requested.
@@ -43,7 +68,9 @@ class DesktopAssignment:
         if chat.desktop_id is not None and self._machines.known(chat.desktop_id):
             if chat.requested_desktop == OWN:
                 # The pool must count the desktop as in use again; it was idle between the turns.
-                await self._pool.acquire(chat_id, chat.title)
+                await self._own(chat)
+            else:
+                await self.show(chat.desktop_id)
             return "same"
         desktop_id = await self._find(chat)
         await self._repository.change(chat_id, lambda row: setattr(row, "desktop_id", desktop_id))
@@ -65,190 +92,152 @@ class DesktopAssignment:
         return None if self._machines.known(chat.desktop_id) else chat.desktop_id
 
     async def machine(self, chat_id: str) -> DesktopMachine:
-        """Return the machine of the chat's desktop, or of the default one."""
-        view = await self._repository.view(chat_id)
+        """Return the machine of the chat's desktop, or of that of its root chat."""
+        chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
         ancestors = await self._repository.store.read(lambda s: chats.ancestors(s, chat_id))
-        desktop_id = view.desktop_id or await self._machines.default()
+        if chat.requested_desktop is None or chat.desktop_id is None:
+            desktop_id = await self._of_root(chat.root_id)
+        else:
+            desktop_id = chat.desktop_id
         return self._machines.machine(desktop_id, chat_id, ancestors)
+
+    async def show(self, desktop_id: str) -> None:
+        """Start the display of a desktop that has none, as soon as there is room for one.
+
+        Raises:
+            NoDesktop: If it could not be started.
+        """
+        chat_id = self._plain.holder(desktop_id)
+        if chat_id is not None:
+            async with self._lock(chat_id):
+                if self._plain.held(chat_id) == desktop_id:
+                    await self._show(chat_id, desktop_id)
+
+    @contextlib.contextmanager
+    def calling(self, root_id: str) -> Iterator[None]:
+        """Keep the desktop of a root chat during a call from outside, which has no turn."""
+        self._calls[root_id] += 1
+        try:
+            yield
+        finally:
+            self._calls[root_id] -= 1
+            # The time of rest counts from the last call.
+            if self._plain.rests(root_id):
+                self._plain.rest(root_id)
 
     def adopt(self, chat: ChatRow) -> None:
         """Record a desktop that a chat had before this program was started."""
-        if chat.requested_desktop != OWN or chat.desktop_id is None:
+        if chat.requested_desktop not in (OWN, None) or chat.desktop_id is None:
             return
         if self._machines.known(chat.desktop_id):
-            self._pool.adopt(chat.id, chat.desktop_id)
+            displayed = self._machines.has_display(chat.desktop_id)
+            pool = self._displayed if displayed else self._plain
+            pool.adopt(chat.id, chat.desktop_id)
             if chat.state not in BUSY:
-                self._pool.rest(chat.id)
+                pool.rest(chat.id)
 
     def expect(self, chat_id: str) -> None:
         """Record that the chat will soon request a desktop of its own."""
-        self._pool.expect(chat_id)
+        self._displayed.expect(chat_id)
 
     def position(self, chat_id: str) -> int | None:
-        """Return a chat's position in the queue for a desktop, from 1."""
-        return self._pool.position(chat_id)
+        """Return a chat's position in the queue for a desktop with a display, from 1."""
+        return self._displayed.position(chat_id)
 
     def rest(self, chat_id: str) -> None:
         """Mark the chat's desktop as idle, so that another chat may get one in its place."""
-        self._pool.rest(chat_id)
+        self._displayed.rest(chat_id)
+        self._plain.rest(chat_id)
 
     async def release_idle(self, seconds: float) -> None:
-        """End the desktops that have been idle for so long, unless a person uses them."""
-        await self._pool.release_idle(seconds)
+        """End the desktops with a display that have been idle for so long and are not in use.
+
+        One without a display holds little memory, and the files of its chat: it stays until its
+        place is needed.
+        """
+        await self._displayed.release_idle(seconds)
 
     async def release(self, chat_id: str) -> None:
         """End the chat's own desktop, if it has one."""
-        await self._pool.release(chat_id)
+        await self._displayed.release(chat_id)
+        await self._plain.release(chat_id)
 
     async def _find(self, chat: ChatRow) -> str:
         if chat.requested_desktop == OWN:
-            return await self._pool.acquire(chat.id, chat.title)
+            return await self._own(chat)
         if chat.requested_desktop == SHARED:
             parent = await self._repository.view(chat.parent_id or chat.id)
             if parent.desktop_id is not None and self._machines.known(parent.desktop_id):
-                return parent.desktop_id
-            return await self._machines.default()
+                shared = parent.desktop_id
+            else:
+                shared = await self._of_root(chat.root_id)
+            await self.show(shared)
+            return shared
         requested = chat.requested_desktop or ""
         if not self._machines.known(requested):
             raise NoDesktop(f"no desktop has the id {requested}")
+        await self.show(requested)
         return requested
+
+    async def _own(self, chat: ChatRow) -> str:
+        """Return the chat's own desktop with its display."""
+        async with self._lock(chat.id):
+            plain = self._plain.held(chat.id)
+            if plain is not None:
+                await self._show(chat.id, plain)
+                return plain
+            return await self._displayed.acquire(
+                chat.id, lambda: self._machines.acquire(chat.id, name=chat.title)
+            )
+
+    async def _of_root(self, root_id: str) -> str:
+        """Return the desktop of a root chat; start one without a display if it has none."""
+        # Before the lock: its holder may wait long, for room for the display.
+        held = self._held(root_id)
+        if held is not None:
+            return held
+        async with self._lock(root_id):
+            held = self._held(root_id)
+            if held is not None:
+                return held
+            root = await self._repository.store.read(lambda s: chats.get(s, root_id))
+            desktop_id = await self._plain.acquire(
+                root_id,
+                lambda: self._machines.acquire(root_id, name=root.title, display=False),
+            )
+            view = await self._repository.change(
+                root_id, lambda row: setattr(row, "desktop_id", desktop_id)
+            )
+            if view.state not in BUSY:
+                self._plain.rest(root_id)
+            return desktop_id
+
+    def _held(self, chat_id: str) -> str | None:
+        return self._displayed.held(chat_id) or self._plain.held(chat_id)
+
+    async def _show(self, chat_id: str, desktop_id: str) -> None:
+        async def start() -> str:
+            await self._machines.show(desktop_id)
+            return desktop_id
+
+        await self._displayed.acquire(chat_id, start)
+        rested = self._plain.rests(chat_id)
+        self._plain.forget(chat_id)
+        if rested:
+            self._displayed.rest(chat_id)
+
+    def _lock(self, chat_id: str) -> asyncio.Lock:
+        return self._locks.setdefault(chat_id, asyncio.Lock())
+
+    async def _in_use(self, chat_id: str, desktop_id: str) -> bool:
+        if self._calls[chat_id] > 0 or await self._machines.in_use(desktop_id):
+            return True
+        busy = await self._repository.store.read(lambda s: chats.in_states(s, tuple(BUSY)))
+        return any(
+            row.desktop_id == desktop_id
+            or (row.root_id == chat_id and row.requested_desktop is None)
+            for row in busy
+        )
 
     async def _forget(self, chat_id: str) -> None:
         await self._repository.change(chat_id, lambda row: setattr(row, "desktop_id", None))
-
-
-class DesktopPool:
-    """The chats that have a desktop of their own, and those that wait for one.
-
-    ``released`` is awaited with the id of a chat whose desktop is about to end. ``clock`` returns
-    seconds.
-    """
-
-    def __init__(
-        self,
-        machines: DesktopSource,
-        limit: int,
-        released: Callable[[str], Awaitable[None]],
-        clock: Callable[[], float],
-    ) -> None:
-        self._clock = clock
-        self._machines = machines
-        self._limit = limit
-        self._released = released
-        self._desktops: dict[str, str | None] = {}
-        """Id of the desktop by chat; ``None`` while it starts."""
-        self._resting: dict[str, float] = {}
-        """Chats whose desktop is idle, and since when; the longest idle first."""
-        self._waiting: dict[str, asyncio.Event] = {}
-        self._expected: dict[str, None] = {}
-        """Chats that were announced and have not requested their desktop yet."""
-
-    def position(self, chat_id: str) -> int | None:
-        """Return a chat's position in the queue, from 1, or ``None`` when it does not wait."""
-        if chat_id in self._waiting:
-            return list(self._waiting).index(chat_id) + 1
-        if chat_id not in self._expected:
-            return None
-        # Idle desktops count as room, because they end as soon as another chat needs one.
-        room = self._limit - len(self._desktops) + len(self._resting)
-        position = len(self._waiting) + list(self._expected).index(chat_id) + 1 - max(room, 0)
-        return position if position > 0 else None
-
-    def expect(self, chat_id: str) -> None:
-        """Record that a chat will request a desktop soon, so that its position is known before."""
-        self._expected[chat_id] = None
-
-    def adopt(self, chat_id: str, desktop_id: str) -> None:
-        """Record the desktop that a chat had before the control plane was restarted."""
-        self._desktops[chat_id] = desktop_id
-
-    async def acquire(self, chat_id: str, name: str) -> str:
-        """Return the chat's desktop; start one as soon as the limit permits."""
-        self._expected.pop(chat_id, None)
-        self._resting.pop(chat_id, None)
-        held = self._desktops.get(chat_id)
-        if held is not None and self._machines.known(held):
-            return held
-        await self._wait_for_room(chat_id)
-        self._desktops[chat_id] = None
-        try:
-            desktop_id = await self._machines.acquire(chat_id, name=name)
-        except BaseException:
-            # Cancellation included: the place must become free for the next chat.
-            self._forget(chat_id)
-            raise
-        self._desktops[chat_id] = desktop_id
-        return desktop_id
-
-    def rest(self, chat_id: str) -> None:
-        """Mark the desktop as idle: it may be released when another chat needs one."""
-        self._expected.pop(chat_id, None)
-        if self._desktops.get(chat_id):
-            self._resting[chat_id] = self._clock()
-            # A chat in the queue may get this desktop's place.
-            self._wake()
-
-    async def release_idle(self, seconds: float) -> None:
-        """Release the desktops that have been idle for so long and that no person uses."""
-        for chat_id, since in list(self._resting.items()):
-            if self._clock() - since >= seconds and not await self._in_use(chat_id):
-                await self._release_resting(chat_id)
-        # A desktop that a person watched at the last check may be free by now.
-        self._wake()
-
-    async def release(self, chat_id: str) -> None:
-        """End the chat's desktop, if it has one of its own."""
-        self._expected.pop(chat_id, None)
-        desktop_id = self._desktops.get(chat_id)
-        if desktop_id is None:
-            return
-        # Forget it first: a message that arrives now must not get the desktop that ends.
-        self._resting.pop(chat_id, None)
-        self._forget(chat_id)
-        await self._released(chat_id)
-        await self._machines.release(desktop_id)
-
-    async def _wait_for_room(self, chat_id: str) -> None:
-        self._desktops.pop(chat_id, None)
-        woken = self._waiting[chat_id] = asyncio.Event()
-        try:
-            while not await self._room(chat_id):
-                await woken.wait()
-                # Clear before the next check: a change during that check must not be missed.
-                woken.clear()
-        finally:
-            del self._waiting[chat_id]
-            # The next chat in the queue has become the first and must check for room itself.
-            self._wake()
-
-    async def _room(self, chat_id: str) -> bool:
-        if self.position(chat_id) != 1:
-            return False
-        # Desktops that ended by themselves no longer count.
-        for chat, desktop_id in list(self._desktops.items()):
-            if desktop_id is not None and not self._machines.known(desktop_id):
-                self._resting.pop(chat, None)
-                del self._desktops[chat]
-        for resting in list(self._resting):
-            if len(self._desktops) < self._limit:
-                break
-            if not await self._in_use(resting):
-                await self._release_resting(resting)
-        return len(self._desktops) < self._limit
-
-    async def _in_use(self, chat_id: str) -> bool:
-        desktop_id = self._desktops.get(chat_id)
-        return desktop_id is not None and await self._machines.in_use(desktop_id)
-
-    async def _release_resting(self, chat_id: str) -> None:
-        # A message may have arrived while the desktop was asked whether a person uses it.
-        if chat_id in self._resting:
-            await self.release(chat_id)
-
-    def _forget(self, chat_id: str) -> None:
-        self._desktops.pop(chat_id, None)
-        self._wake()
-
-    def _wake(self) -> None:
-        for waiting in self._waiting.values():
-            waiting.set()

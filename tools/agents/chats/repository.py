@@ -31,6 +31,8 @@ from . import transitions as transitions
 from .events import EventHub
 
 Json = dict[str, Any]
+OWNER = "owner"
+"""Owner of the chats of the service's own token and of browsers that it has signed in."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class NewChat:
     desktop_id: str | None = None
     token_name: str | None = None
     budget: Json | None = None
+    owner: str = OWNER
+    """Id of the credential that creates the chat; a child has the owner of its parent."""
 
 
 class ChatRepository:
@@ -84,14 +88,15 @@ class ChatRepository:
         self.hub.publish("created", view.id, self._status(view))
         return view
 
-    async def default_chat(self, token_name: str) -> ChatView:
+    async def default_chat(self, token_name: str, owner: str) -> ChatView:
         """Return the chat for callers that name none; create it at their first call."""
 
         async def find(session: AsyncSession) -> tuple[ChatView, bool]:
             found = await chats.of_token(session, token_name)
             if found is not None:
                 return await chats.view(session, found.id), False
-            new_chat = NewChat(title=f"Tools of {token_name}", token_name=token_name)
+            title = f"Tools of {token_name}"
+            new_chat = NewChat(title=title, token_name=token_name, owner=owner)
             return await self._create(session, new_chat), True
 
         # Find and create are one transaction: two first calls at once must share a chat.
@@ -200,6 +205,7 @@ class ChatRepository:
             requested_desktop=new_chat.requested_desktop,
             desktop_id=new_chat.desktop_id,
             token_name=new_chat.token_name,
+            owner=parent.owner if parent else new_chat.owner,
             budget=new_chat.budget or {},
             turn=0,
             version=0,

@@ -64,7 +64,10 @@ class ChildChats:
             raise BadChatRequest("delegated chats cannot create child subagents")
         if caller.archived:
             raise BadChatRequest("archived chats cannot create child subagents")
-        if request.desktop not in (OWN, SHARED) and not self._machines.known(request.desktop):
+        if request.desktop not in (OWN, SHARED) and not await self._may_use(
+            caller, request.desktop
+        ):
+            # The same text for a desktop of another chat: its existence is not disclosed.
             raise BadChatRequest(
                 f"no desktop has the id {request.desktop}; leave desktop out for an own"
             )
@@ -169,6 +172,15 @@ class ChildChats:
         # The recording is stored while the task ends, for which the desktop must still run.
         await self._turns.over(chat_id)
         await self._assignment.release(chat_id)
+
+    async def _may_use(self, caller: ChatView, desktop_id: str) -> bool:
+        """Return whether a chat may name a desktop: its own, one of its children, or no chat's."""
+        if not self._machines.known(desktop_id):
+            return False
+        chat_id = self._machines.chat_of(desktop_id)
+        if chat_id is None or chat_id == caller.id:
+            return True
+        return await self._store.read(lambda s: chats.is_descendant(s, chat_id, caller.id))
 
     async def _wait(
         self,

@@ -22,11 +22,27 @@ class DesktopMachine(Machine, Protocol):
 class DesktopSource(Protocol):
     """The desktops of this control plane."""
 
-    async def acquire(self, chat_id: str, *, name: str) -> str:
-        """Start a desktop for a chat and return its id when it is ready."""
+    async def acquire(self, chat_id: str, *, name: str, display: bool = True) -> str:
+        """Start a desktop for a chat and return its id when it is ready.
 
-    async def default(self) -> str:
-        """Return the desktop for chats that have none; start it at its first use."""
+        Without ``display`` its X server and session start later, see ``show``.
+        """
+
+    async def show(self, desktop_id: str) -> None:
+        """Start the display of a desktop; return when it can be used.
+
+        Raises:
+            NoDesktop: If it could not be started.
+        """
+
+    def on_wanted(self, show: Callable[[str], Awaitable[None]]) -> None:
+        """Await ``show`` with the id of each desktop whose display is used for the first time."""
+
+    def has_display(self, desktop_id: str) -> bool:
+        """Return whether the display of a desktop has been started."""
+
+    def chat_of(self, desktop_id: str) -> str | None:
+        """Return the chat that a desktop was started for, ``None`` if a person started it."""
 
     def machine(self, desktop_id: str, chat_id: str, ancestors: tuple[str, ...]) -> DesktopMachine:
         """Return a chat's access to a desktop; the address is looked up at each call."""

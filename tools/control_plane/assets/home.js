@@ -28,7 +28,6 @@ function desktopCard(desktop) {
     ),
     element("p", { className: "card-warning", hidden: true }),
   );
-  watchShot(place, image, desktop.id);
   return card;
 }
 
@@ -43,6 +42,11 @@ function updateDesktopCard(card, desktop, chats) {
   badge.dataset.tone = tone;
   const doing = chat ? stateOf(chat)[0] : "No agent works here";
   setText(card.querySelector(".card-when"), `${doing} · started ${ago(desktop.created_at)}`);
+  // A screenshot of a desktop without a display would start its display.
+  if (desktop.has_display && !card.dataset.watched) {
+    card.dataset.watched = "true";
+    watchShot(card.querySelector(".shot"), card.querySelector("img"), desktop.id);
+  }
   const warning = card.querySelector(".card-warning");
   // Desktops of other levels lack all protections: that is said once, in the documentation.
   const missing = desktop.level === "user" ? desktop.missing_protections : [];

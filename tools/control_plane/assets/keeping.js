@@ -8,6 +8,7 @@ export function keeping(id, time) {
   const share = byId("share");
   const box = byId("share-box");
   const link = byId("share-link");
+  const conversation = byId("share-conversation");
   let allowed = false;
   let recorded = false;
   let token = null;
@@ -30,18 +31,47 @@ export function keeping(id, time) {
 
   const told = (words) => setText(byId("share-words"), words);
 
+  const makeLink = async () => {
+    const part = conversation.checked ? "conversation" : "view";
+    token = await post("api/v0/tokens", { scopes: [`run:${id}:${part}`], name: document.title });
+    const shown = "video, steps and report";
+    told(
+      conversation.checked
+        ? `This link is valid for seven days. It shows ${shown}, the conversation and its files.`
+        : `This link is valid for seven days. It shows ${shown}, not the conversation.`,
+    );
+  };
+
+  const showLink = () => {
+    const at = time();
+    const page = `/runs/${id}${at > 0.5 ? `?t=${at.toFixed(1)}` : ""}`;
+    link.value = address(`login?next=${encodeURIComponent(page)}#code=${token.token}`);
+  };
+
   share.addEventListener("click", () =>
     troubled(async () => {
       if (!token) {
-        token = await post("api/v0/tokens", { scopes: [`run:${id}:view`], name: document.title });
-        told("Whoever has this link sees this run for seven days: its page, video and steps.");
+        await makeLink();
       }
-      const at = time();
-      const page = `/runs/${id}${at > 0.5 ? `?t=${at.toFixed(1)}` : ""}`;
-      link.value = address(`login?next=${encodeURIComponent(page)}#code=${token.token}`);
+      showLink();
       box.hidden = false;
       link.focus();
       link.select();
+    }),
+  );
+
+  // A link never changes what it covers: the other choice is another link, and ends this one.
+  conversation.addEventListener("change", () =>
+    troubled(async () => {
+      const earlier = token;
+      conversation.disabled = true;
+      try {
+        await makeLink();
+      } finally {
+        conversation.disabled = false;
+      }
+      showLink();
+      await remove(`api/v0/tokens/${earlier.id}`);
     }),
   );
 
@@ -62,6 +92,7 @@ export function keeping(id, time) {
     troubled(async () => {
       await remove(`api/v0/tokens/${token.id}`);
       token = null;
+      conversation.checked = false;
       box.hidden = true;
       share.focus();
     }),

@@ -170,7 +170,9 @@ function whyNoVideo(chat) {
 function showRecording(chat, recordings) {
   showKept(recordings);
   byId("player").hidden = recordings.length === 0;
-  showPreview(chat, recordings.length === 0 && isAtWork(chat) && Boolean(chat.desktop_id));
+  // A screenshot of another chat's desktop would start its display.
+  const seen = chat.mode === "computer_use" && isAtWork(chat) && Boolean(chat.desktop_id);
+  showPreview(chat, recordings.length === 0 && seen);
   const why = recordings.length === 0 && byId("preview").hidden ? whyNoVideo(chat) : "";
   showWords("no-video", "no-video", why);
   if (recordings.length === 0) {
@@ -276,7 +278,13 @@ function show({ chat, recordings, children, changed_turns: changed }) {
 
 async function readPrompt() {
   await troubled(async () => {
-    const { messages } = await get(`api/v0/chats/${id}/messages`);
+    const { messages } = await get(`api/v0/chats/${id}/messages`).catch((error) => {
+      // A share link covers the conversation only if that was chosen when it was made.
+      if (error.status === 403) {
+        return { messages: [] };
+      }
+      throw error;
+    });
     const first = messages.find((message) => message.role === "user");
     const texts = (first?.content || []).filter((block) => block.type === "text");
     showWords("prompt-box", "prompt", texts.map((block) => block.text).join("\n\n"));

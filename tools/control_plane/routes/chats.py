@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
+from deskhand.tools.control_plane.caller import credential_id, reads_conversation
 from deskhand.tools.control_plane.errors import BadBody, ChatHasNoDesktop
 from deskhand.tools.control_plane.event_format import last_seen
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only, text
@@ -14,7 +15,8 @@ from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.conversation.waiting import TEXTS
 from deskhand.vncbridge.http.sse import EventStreams
 
-from .events import EVENTS, event_response
+from .events import CONVERSATION_EVENTS, EVENTS, event_response
+from .files import ATTACHMENT
 
 LONGEST_TEXT = 100_000
 LONGEST_TITLE = 200
@@ -106,9 +108,9 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
         return JSONResponse(page.to_json())
 
     @routes.get("/{chat_id}", responses=_CHAT)
-    async def one(chat_id: str) -> JSONResponse:
+    async def one(chat_id: str, request: Request) -> JSONResponse:
         """Show a chat with its steps and files."""
-        return JSONResponse(await whole(chats, chat_id))
+        return JSONResponse(await whole(chats, chat_id, reads_conversation(request.scope)))
 
     @routes.get("/{chat_id}/messages")
     async def messages(chat_id: str) -> JSONResponse:
@@ -124,7 +126,8 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
         await chats.get(chat_id)
         # A browser sends the header when it connects again: the events in between are sent first.
         after = last_seen(request.headers.get("last-event-id"))
-        return event_response(streams, lambda: chats.events(chat_id, after))
+        hidden = () if reads_conversation(request.scope) else CONVERSATION_EVENTS
+        return event_response(streams, lambda: chats.events(chat_id, after), hidden)
 
     @routes.get("/{chat_id}/desktop", status_code=426)
     async def desktop(chat_id: str) -> Response:
@@ -146,7 +149,8 @@ def _changing_routes(chats: Chats) -> APIRouter:
     async def create(request: Request) -> JSONResponse:
         """Make a chat; with a prompt it starts to work."""
         wanted = _new_chat(json_object(await request.body()))
-        return JSONResponse((await chats.create(**wanted)).to_json(), 201)
+        chat = await chats.create(**wanted, owner=credential_id(request.scope))
+        return JSONResponse(chat.to_json(), 201)
 
     @routes.post("/{chat_id}/messages", openapi_extra=body_of(_NEW_MESSAGE))
     async def send(chat_id: str, request: Request) -> JSONResponse:
@@ -187,14 +191,17 @@ def _changing_routes(chats: Chats) -> APIRouter:
     return routes
 
 
-async def whole(chats: Chats, chat_id: str) -> Json:
-    """Return the JSON of a chat with its steps and files."""
+async def whole(chats: Chats, chat_id: str, conversation: bool) -> Json:
+    """Return the JSON of a chat with its steps and files.
+
+    Attached files are part of the ``conversation``, which a share link may leave out.
+    """
     chat: ChatView = await chats.get(chat_id)
     steps, files = await asyncio.gather(chats.steps(chat_id), chats.files(chat_id))
     return {
         **chat.to_json(),
         "steps": [step.to_json() for step in steps],
-        "files": [file.to_json() for file in files],
+        "files": [file.to_json() for file in files if conversation or file.kind != ATTACHMENT],
     }
 
 

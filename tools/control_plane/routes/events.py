@@ -1,6 +1,6 @@
 """Streams of the chats' events, which end when the service does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -16,6 +16,9 @@ from deskhand.vncbridge.http.sse import (
     EventStreams,
 )
 
+CONVERSATION_EVENTS = ("text", "message", "queue")
+"""Kinds of the events with which a reader could follow a conversation."""
+
 EVENTS: dict[int | str, Json] = {
     200: {
         "description": "Events, until either side ends it.",
@@ -29,18 +32,25 @@ class _FormattedEvents:
 
     # A class, not a generator: ``aclose`` of a generator that has not begun skips its ``finally``,
     # so that a client which left at once would leave its subscription behind.
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: Events, hidden: Collection[str]) -> None:
         self._events = events
+        self._hidden = hidden
 
     async def __anext__(self) -> bytes:
-        return event_bytes(await self._events.__anext__())
+        while (event := await self._events.__anext__()).kind in self._hidden:
+            pass
+        return event_bytes(event)
 
     async def aclose(self) -> None:
         await self._events.aclose()
 
 
-def event_response(streams: EventStreams, subscribe: Callable[[], Events]) -> EventStreamResponse:
+def event_response(
+    streams: EventStreams, subscribe: Callable[[], Events], hidden: Collection[str] = ()
+) -> EventStreamResponse:
     """Return the response that streams events; it closes the subscription at its end.
+
+    Events of the kinds ``hidden`` are left out.
 
     Raises:
         TooManyStreams: If the limit of open streams is reached.
@@ -48,7 +58,7 @@ def event_response(streams: EventStreams, subscribe: Callable[[], Events]) -> Ev
     # Checked before subscribing: a refused request must not leave a subscription behind.
     if streams.full:
         raise TooManyStreams(streams.limit)
-    return EventStreamResponse(streams, _FormattedEvents(subscribe()), opening=RETRY)
+    return EventStreamResponse(streams, _FormattedEvents(subscribe(), hidden), opening=RETRY)
 
 
 def router(chats: Chats, streams: EventStreams) -> APIRouter:

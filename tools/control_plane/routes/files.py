@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from deskhand.tools.control_plane.errors import BadBody
+from deskhand.tools.control_plane.caller import reads_conversation
+from deskhand.tools.control_plane.errors import BadBody, NotShared
 from deskhand.tools.control_plane.ports import Chats, Files
 from deskhand.tools.control_plane.stored_bytes import drop_bad_range, stored_response
 from deskhand.tools.control_plane.untrusted_content import content_type, untrusted
@@ -20,6 +21,8 @@ from deskhand.vncbridge.http.file_response import openapi_responses
 # "private", as the response is for this person's browser alone; "immutable" (RFC 8246), as the
 # bytes of an id never change.
 _CACHE = "private, max-age=31536000, immutable"
+
+ATTACHMENT = "attachment"
 
 Download = Annotated[bool, Query(description="Save it instead of showing it.")]
 
@@ -42,7 +45,10 @@ def router(chats: Chats, files: Files) -> APIRouter:
     @routes.get("/{file_id}", response_class=Response, responses=openapi_responses("*/*"))
     async def content(file_id: str, request: Request, download: Download = False) -> Response:
         """Send a file's bytes; answers ranges and ``If-None-Match``."""
-        return await sent(files, await files.get(file_id), request, download=download)
+        file = await files.get(file_id)
+        if file.kind == ATTACHMENT and not reads_conversation(request.scope):
+            raise NotShared
+        return await sent(files, file, request, download=download)
 
     @routes.put("/{file_id}/pin")
     async def pin(file_id: str) -> JSONResponse:

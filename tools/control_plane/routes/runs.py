@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
+from deskhand.tools.control_plane.caller import reads_conversation
 from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Files
 from deskhand.tools.control_plane.run_video.cutter import existing_files, numbered
@@ -32,13 +33,13 @@ def router(chats: Chats, files: Files) -> APIRouter:
         return JSONResponse({"recordings": listed, "next_cursor": page.next_cursor})
 
     @routes.get("/runs/{chat_id}")
-    async def run(chat_id: str) -> JSONResponse:
+    async def run(chat_id: str, request: Request) -> JSONResponse:
         """Show a chat with its steps, files, recordings and children in one answer.
 
         `changed_turns` are the turns whose steps differ from those that the control plane had at
         their end; it keeps a hash of the last step of each turn.
         """
-        body = await whole(chats, chat_id)
+        body = await whole(chats, chat_id, reads_conversation(request.scope))
         found = run_video(await existing_files(files, body["recording_file_ids"]))
         # The page of a run shows its children too: one answer saves a request for each.
         below = await asyncio.gather(*(chats.get(child) for child in body["children"]))

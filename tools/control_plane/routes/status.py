@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
+from deskhand.tools.control_plane.caller import is_administrator
 from deskhand.tools.control_plane.ports import Chats, Desktops
 from deskhand.vncbridge.http.sse import EventStreams
 
@@ -57,9 +58,14 @@ def router(
         return JSONResponse({"status": "not ready"}, 503)
 
     @routes.get("/api/v0/status")
-    async def status() -> JSONResponse:
-        """Show version, model, room on the disk, and how much is going on."""
+    async def status(request: Request) -> JSONResponse:
+        """Show version, model, room on the disk, and how much is going on.
+
+        A credential without the scope `admin` gets the version only.
+        """
         now = about()
+        if not is_administrator(request.scope):
+            return JSONResponse({"version": now.version})
         # statvfs(2) blocks while a network file system does not respond.
         usage = await asyncio.to_thread(shutil.disk_usage, now.data_dir)
         return JSONResponse(

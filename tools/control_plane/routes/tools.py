@@ -5,7 +5,12 @@ import uuid
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from deskhand.tools.control_plane.caller import chat_id, principal_name, tool_call_id
+from deskhand.tools.control_plane.caller import (
+    chat_id,
+    credential_id,
+    principal_name,
+    tool_call_id,
+)
 from deskhand.tools.control_plane.json_body import Json, json_object
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.kit.support.spec import ToolOutcome
@@ -54,7 +59,8 @@ async def _caller(chats: Chats, request: Request) -> str:
     named = chat_id(request.headers)
     if named is not None:
         return (await chats.get(named)).id
-    return (await chats.default_chat(principal_name(request.scope))).id
+    scope = request.scope
+    return (await chats.default_chat(principal_name(scope), credential_id(scope))).id
 
 
 def _reply(outcome: ToolOutcome, caller: str) -> Json:

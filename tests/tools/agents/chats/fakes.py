@@ -251,18 +251,37 @@ class FakeMachines:
     released: list[str] = field(default_factory=list)
     asked: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
     watched: set[str] = field(default_factory=set)
+    plain: set[str] = field(default_factory=set)
+    """Desktops without a display."""
+    chats: dict[str, str] = field(default_factory=dict)
+    """The chat of each desktop that was acquired."""
+    used: Callable[[str], Awaitable[None]] = field(init=False)
+    """What the first use of a display is reported to."""
 
-    async def acquire(self, chat_id: str, *, name: str) -> str:
+    async def acquire(self, chat_id: str, *, name: str, display: bool = True) -> str:
         if self.failure is not None:
             raise self.failure
         desktop_id = f"desktop-{len(self.acquired) + 1}"
         self.acquired.append(chat_id)
+        self.chats[desktop_id] = chat_id
         self.desktops.setdefault(desktop_id, FakeDesktop())
+        if not display:
+            self.plain.add(desktop_id)
         return desktop_id
 
-    async def default(self) -> str:
-        self.desktops.setdefault("default", FakeDesktop())
-        return "default"
+    async def show(self, desktop_id: str) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.plain.discard(desktop_id)
+
+    def on_wanted(self, show: Callable[[str], Awaitable[None]]) -> None:
+        self.used = show
+
+    def has_display(self, desktop_id: str) -> bool:
+        return desktop_id in self.desktops and desktop_id not in self.plain
+
+    def chat_of(self, desktop_id: str) -> str | None:
+        return self.chats.get(desktop_id)
 
     def machine(self, desktop_id: str, chat_id: str, ancestors: tuple[str, ...]) -> FakeMachine:
         self.asked.append((desktop_id, chat_id, ancestors))

@@ -53,8 +53,8 @@ def test_a_chat_with_a_prompt_works_and_rests(tmp_path: Path) -> None:
             assert (step.tool, step.status, step.index) == ("echo", "done", 0)
             assert step.ended_at is not None
             assert step.ended_at > step.started_at
-            assert p.machines.desktops["default"].posted("echo") == [{"say": "hi"}]
-            assert p.machines.desktops["default"].headers == [step.tool_call_id]
+            assert p.machines.desktops["desktop-1"].posted("echo") == [{"say": "hi"}]
+            assert p.machines.desktops["desktop-1"].headers == [step.tool_call_id]
             roles = [message.role for message in await p.chats.messages(chat.id)]
             assert roles == ["user", "assistant", "user", "assistant"]
 
@@ -428,7 +428,7 @@ def test_a_chat_that_waits_for_a_desktop_can_be_interrupted(tmp_path: Path) -> N
         machines = FakeMachines()
         starting = asyncio.Event()
 
-        async def never(chat_id: str, *, name: str) -> str:
+        async def never(chat_id: str, *, name: str, display: bool = True) -> str:
             starting.set()
             await asyncio.Event().wait()
             return ""
@@ -450,7 +450,7 @@ def test_a_message_to_a_chat_that_waits_for_its_desktop_follows_its_turn(tmp_pat
         starting, there = asyncio.Event(), asyncio.Event()
         acquire = machines.acquire
 
-        async def slowly(chat_id: str, *, name: str) -> str:
+        async def slowly(chat_id: str, *, name: str, display: bool = True) -> str:
             starting.set()
             await there.wait()
             return await acquire(chat_id, name=name)
@@ -485,7 +485,8 @@ def test_every_change_is_published_in_order_with_rising_versions(tmp_path: Path)
             assert kinds.count("step") == 2
             assert "text" in kinds
             states = [event.data["state"] for event in seen if event.kind == "status"]
-            assert states == ["running", "waiting"]
+            # Twice running: the second reports the desktop of its first command.
+            assert states == ["running", "running", "waiting"]
             versions = [event.data["version"] for event in seen if "version" in event.data]
             assert versions == sorted(versions)
 
@@ -495,7 +496,7 @@ def test_every_change_is_published_in_order_with_rising_versions(tmp_path: Path)
 def test_a_machine_that_does_not_answer_is_a_tool_error(tmp_path: Path) -> None:
     async def scenario() -> None:
         machines = FakeMachines(
-            {"default": FakeDesktop(refuses={"echo": MachineUnavailable("the socket is gone")})}
+            {"desktop-1": FakeDesktop(refuses={"echo": MachineUnavailable("the socket is gone")})}
         )
         async with open_chats(tmp_path, machines=machines) as p:
             assert await p.error("echo", await p.caller()) == "the socket is gone"

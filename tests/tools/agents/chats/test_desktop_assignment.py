@@ -1,208 +1,208 @@
 import asyncio
-from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
 
-import pytest
+from deskhand.tools.agents.desktops.ports import ChatSettings
+from deskhand.tools.kit.support.spec import ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.store import chats
+from tests.tools.agents.chats.fakes import (
+    LIMIT,
+    FakeDesktop,
+    FakeMachines,
+    OpenChats,
+    ScriptedModel,
+    StuckTool,
+    act,
+    open_chats,
+    report,
+)
 
-from deskhand.tools.agents.chats.desktop_assignment import DesktopPool
-from tests.tools.agents.chats.fakes import LIMIT, FakeMachines
-
-
-class Bench:
-    """Desks over fake machines, with a note of what was taken back."""
-
-    def __init__(self, limit: int) -> None:
-        self.machines = FakeMachines()
-        self.taken: list[str] = []
-        self.time = 0.0
-        self.pool = DesktopPool(self.machines, limit, self._released, lambda: self.time)
-
-    async def _released(self, chat_id: str) -> None:
-        self.taken.append(chat_id)
-
-
-def _run(limit: int, scenario: Callable[[Bench], Awaitable[None]]) -> None:
-    async def main() -> None:
-        async with asyncio.timeout(LIMIT):
-            await scenario(Bench(limit))
-
-    asyncio.run(main())
+SPAWN = "spawn_computer_use_agent"
 
 
-def test_a_chat_keeps_its_desktop_while_it_lives() -> None:
-    async def scenario(fixture: Bench) -> None:
-        first = await fixture.pool.acquire("a", "A")
-        fixture.pool.rest("a")
-        assert await fixture.pool.acquire("a", "A") == first
-        fixture.machines.desktops.clear()
-        assert await fixture.pool.acquire("a", "A") != first
-
-    _run(1, scenario)
+async def chat_of(p: OpenChats, title: str, owner: str | None = None) -> str:
+    return (await p.chats.create(prompt=None, title=title, owner=owner)).id
 
 
-def test_the_chat_that_rested_the_longest_loses_its_desktop_first() -> None:
-    async def scenario(fixture: Bench) -> None:
-        for chat in ("a", "b"):
-            await fixture.pool.acquire(chat, chat)
-        fixture.pool.rest("b")
-        fixture.pool.rest("a")
-        await fixture.pool.acquire("c", "c")
-        assert fixture.taken == ["b"]
-        assert fixture.machines.released == ["desktop-2"]
-
-    _run(2, scenario)
+async def desktop_of(p: OpenChats, chat_id: str) -> str | None:
+    return (await p.chats.get(chat_id)).desktop_id
 
 
-def test_waiting_chats_are_served_in_order() -> None:
-    async def scenario(fixture: Bench) -> None:
-        await fixture.pool.acquire("a", "A")
-        order: list[str] = []
+def test_each_root_chat_has_a_desktop_of_its_own(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with open_chats(tmp_path) as p:
+            x, y = await chat_of(p, "x"), await chat_of(p, "y")
+            assert await desktop_of(p, x) is None
+            for _ in range(2):
+                for chat in (x, y):
+                    await p.tool("echo", chat, say=chat)
+            assert p.machines.acquired == [x, y]
+            assert await desktop_of(p, x) == "desktop-1"
+            assert [one["say"] for one in p.machines.desktops["desktop-2"].posted("echo")] == [y, y]
 
-        async def take(chat: str) -> None:
-            await fixture.pool.acquire(chat, chat)
-            order.append(chat)
+    asyncio.run(scenario())
 
-        tasks = []
-        for chat in ("b", "c", "d"):
-            tasks.append(asyncio.create_task(take(chat)))
+
+def test_two_first_commands_at_once_start_one_desktop(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with open_chats(tmp_path) as p:
+            chat = await chat_of(p, "x")
+            await asyncio.gather(*(p.tool("echo", chat, say=n) for n in range(3)))
+            assert p.machines.acquired == [chat]
+
+    asyncio.run(scenario())
+
+
+def test_a_child_without_a_desktop_works_on_that_of_its_root(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with open_chats(tmp_path) as p:
+            root = await chat_of(p, "x")
+            child = (await p.chats.create(prompt=None, parent_id=root)).id
+            await p.tool("echo", child, say="child")
+            await p.tool("echo", root, say="root")
+            assert p.machines.acquired == [root]
+            said = [one["say"] for one in p.machines.desktops["desktop-1"].posted("echo")]
+            assert said == ["child", "root"]
+
+    asyncio.run(scenario())
+
+
+def test_a_chat_and_its_children_belong_to_the_credential_that_created_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with open_chats(tmp_path) as p:
+            root = await chat_of(p, "x", owner="token-1")
+            child = (await p.chats.create(prompt=None, parent_id=root)).id
+            other = (await p.chats.default_chat("ci", "token-2")).id
+            plain = await chat_of(p, "y")
+            ids = (root, child, other, plain)
+            rows = [await p.store.read(partial(chats.get, chat_id=one)) for one in ids]
+            assert [row.owner for row in rows] == ["token-1", "token-1", "token-2", "owner"]
+
+    asyncio.run(scenario())
+
+
+def test_an_agent_is_not_put_on_the_desktop_of_another_chat(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        machines = FakeMachines({"free": FakeDesktop()})
+        child = ScriptedModel([[report("Done")] for _ in range(3)])
+        async with open_chats(tmp_path, {"child": child}, machines=machines) as p:
+            x, y = await chat_of(p, "x"), await chat_of(p, "y")
+            await p.tool("echo", x, say="hi")
+            refusal = await p.error(SPAWN, y, prompt="Look", desktop="desktop-1")
+            unknown = await p.error(SPAWN, y, prompt="Look", desktop="desktop-9")
+            assert refusal == unknown.replace("desktop-9", "desktop-1")
+            spawned = await p.tool(SPAWN, x, prompt="Look", desktop="desktop-1")
+            await p.tool("wait_agent", x, chat_id=spawned["chat_id"])
+            spawned = await p.tool(SPAWN, y, prompt="Look", desktop="free")
+            await p.tool("wait_agent", y, chat_id=spawned["chat_id"])
+
+    asyncio.run(scenario())
+
+
+def test_a_display_that_is_used_takes_a_place_and_waits_for_one(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with open_chats(tmp_path, settings=ChatSettings("http://plane", desktops=1)) as p:
+            x, y = await chat_of(p, "x"), await chat_of(p, "y")
+            for chat in (x, y):
+                await p.tool("echo", chat, say="hi")
+            # The chats are at rest: a person keeps the first desktop from being released.
+            await p.machines.used("desktop-1")
+            assert p.machines.has_display("desktop-1")
+            p.machines.watched = {"desktop-1"}
+            waiting = asyncio.ensure_future(p.machines.used("desktop-2"))
             await asyncio.sleep(0)
-        assert [fixture.pool.position(chat) for chat in "abcd"] == [None, 1, 2, 3]
-        await fixture.pool.release("a")
-        await asyncio.gather(*tasks[:1])
-        await fixture.pool.release("b")
-        await asyncio.gather(*tasks[1:2])
-        await fixture.pool.release("c")
-        await asyncio.gather(*tasks)
-        assert order == ["b", "c", "d"]
+            await p.tool("echo", y, say="still works")
+            assert not p.machines.has_display("desktop-2")
+            p.machines.watched = set()
+            await p.chats.release_idle_desktops()
+            async with asyncio.timeout(LIMIT):
+                await waiting
+            assert p.machines.has_display("desktop-2")
+            assert p.machines.released == ["desktop-1"]
+            assert await desktop_of(p, x) is None
 
-    _run(1, scenario)
-
-
-def test_a_desktop_that_rests_for_long_is_released_unless_a_person_watches() -> None:
-    async def scenario(fixture: Bench) -> None:
-        for chat in ("a", "b", "c"):
-            await fixture.pool.acquire(chat, chat)
-        fixture.pool.rest("a")
-        fixture.pool.rest("b")
-        fixture.time = 10.0
-        fixture.pool.rest("c")
-        fixture.machines.watched = {"desktop-2"}
-        fixture.time = 1809.0
-        await fixture.pool.release_idle(1800.0)
-        assert fixture.taken == ["a"]
-        fixture.time = 1810.0
-        fixture.machines.watched = set()
-        await fixture.pool.release_idle(1800.0)
-        assert fixture.taken == ["a", "b", "c"]
-
-    _run(3, scenario)
+    asyncio.run(scenario())
 
 
-def test_a_watched_desktop_is_not_released_for_another_chat() -> None:
-    async def scenario(fixture: Bench) -> None:
-        await fixture.pool.acquire("a", "A")
-        fixture.pool.rest("a")
-        fixture.machines.watched = {"desktop-1"}
-        waiting = asyncio.create_task(fixture.pool.acquire("b", "B"))
-        await asyncio.sleep(0)
-        assert fixture.pool.position("b") == 1
-        fixture.machines.watched = set()
-        await fixture.pool.release_idle(1800.0)
-        assert await waiting == "desktop-2"
-        assert fixture.taken == ["a"]
+def test_desktops_without_a_display_are_ten_times_as_many(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with open_chats(tmp_path, settings=ChatSettings("http://plane", desktops=1)) as p:
+            ids = [await chat_of(p, str(number)) for number in range(11)]
+            for chat in ids:
+                await p.tool("echo", chat, say="hi")
+            # All are at rest: the one that rested the longest was released for the last.
+            assert p.machines.released == ["desktop-1"]
+            assert len(p.machines.desktops) == 10
+            await p.tool("echo", ids[0], say="again")
+            assert await desktop_of(p, ids[0]) == "desktop-12"
+            assert p.machines.released == ["desktop-1", "desktop-2"]
 
-    _run(1, scenario)
+    asyncio.run(scenario())
 
 
-def test_a_change_during_the_check_for_room_is_not_missed() -> None:
-    class Slow(FakeMachines):
-        """Delays the answer of whether a viewer is connected."""
+def test_a_desktop_is_kept_while_a_call_from_outside_uses_it(tmp_path: Path) -> None:
+    class Held(StuckTool):
+        spec = ToolSpec("held", "Wait.", {"type": "object"})
 
         def __init__(self) -> None:
-            super().__init__(watched={"desktop-1"})
-            self.asked_for = asyncio.Event()
-            self.answers = asyncio.Event()
+            super().__init__()
+            self.go_on = asyncio.Event()
 
-        async def in_use(self, desktop_id: str) -> bool:
-            self.asked_for.set()
-            await self.answers.wait()
-            return desktop_id in self.watched
+        async def call(self, arguments: dict[str, object], context: ToolContext) -> ToolOutcome:
+            await context.machine.request("POST", "/api/v0/echo", json={})
+            self.called.set()
+            await self.go_on.wait()
+            return ToolOutcome({})
 
-    async def scenario(fixture: Bench) -> None:
-        machines = Slow()
-        pool = DesktopPool(machines, 2, fixture._released, lambda: 0.0)
-        await pool.acquire("watched", "A")
-        await pool.acquire("busy", "B")
-        pool.rest("watched")
-        waiting = asyncio.create_task(pool.acquire("c", "C"))
-        await machines.asked_for.wait()
-        pool.rest("busy")
-        machines.answers.set()
-        assert await waiting == "desktop-3"
-        assert fixture.taken == ["busy"]
+    async def scenario() -> None:
+        held = Held()
+        settings = ChatSettings("http://plane", desktops=1)
+        async with open_chats(tmp_path, settings=settings, tools=(held,)) as p:
+            ids = [await chat_of(p, str(number)) for number in range(11)]
+            await p.tool("echo", ids[0], say="hi")
+            calling = asyncio.create_task(p.tool("held", ids[0]))
+            await held.called.wait()
+            for chat in ids[1:]:
+                await p.tool("echo", chat, say="hi")
+            assert p.machines.released == ["desktop-2"]
+            held.go_on.set()
+            await calling
 
-    _run(2, scenario)
-
-
-def test_a_desktop_that_died_makes_room() -> None:
-    async def scenario(fixture: Bench) -> None:
-        await fixture.pool.acquire("a", "A")
-        fixture.pool.rest("a")
-        fixture.machines.desktops.clear()
-        assert await fixture.pool.acquire("b", "B") == "desktop-2"
-        assert (fixture.taken, fixture.machines.released) == ([], [])
-
-    _run(1, scenario)
+    asyncio.run(scenario())
 
 
-def test_a_position_is_known_before_the_request() -> None:
-    async def scenario(fixture: Bench) -> None:
-        for chat in "abcd":
-            fixture.pool.expect(chat)
-        assert [fixture.pool.position(chat) for chat in "abcd"] == [None, None, 1, 2]
-        await fixture.pool.acquire("a", "A")
-        await fixture.pool.acquire("b", "B")
-        assert [fixture.pool.position(chat) for chat in "cd"] == [1, 2]
-        fixture.pool.rest("c")
-        assert [fixture.pool.position(chat) for chat in "cd"] == [None, 1]
-        await fixture.pool.release("d")
-        assert fixture.pool.position("d") is None
+def test_after_a_restart_each_chat_has_its_desktop(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        machines = FakeMachines()
+        settings = ChatSettings("http://plane", desktops=1)
+        async with open_chats(tmp_path, machines=machines, settings=settings) as p:
+            x, y = await chat_of(p, "x"), await chat_of(p, "y")
+            for chat in (x, y):
+                await p.tool("echo", chat, say="hi")
+            await machines.used("desktop-1")
+        async with open_chats(tmp_path, machines=machines, settings=settings) as p:
+            for chat in (x, y):
+                await p.tool("echo", chat, say="again")
+            assert machines.acquired == [x, y]
+            # The display of the first takes the only place, and is at rest.
+            await machines.used("desktop-2")
+            assert machines.released == ["desktop-1"]
 
-    _run(2, scenario)
-
-
-def test_a_chat_that_stops_waiting_lets_the_next_one_move_up() -> None:
-    async def scenario(fixture: Bench) -> None:
-        await fixture.pool.acquire("a", "A")
-        waiting = asyncio.create_task(fixture.pool.acquire("b", "B"))
-        await asyncio.sleep(0)
-        behind = asyncio.create_task(fixture.pool.acquire("c", "C"))
-        await asyncio.sleep(0)
-        waiting.cancel()
-        await asyncio.gather(waiting, return_exceptions=True)
-        assert fixture.pool.position("c") == 1
-        await fixture.pool.release("a")
-        assert await behind == "desktop-2"
-
-    _run(1, scenario)
+    asyncio.run(scenario())
 
 
-def test_a_desktop_that_does_not_start_takes_no_room() -> None:
-    async def scenario(fixture: Bench) -> None:
-        fixture.machines.failure = OSError("no display")
-        with pytest.raises(OSError, match="no display"):
-            await fixture.pool.acquire("a", "A")
-        fixture.machines.failure = None
-        assert await fixture.pool.acquire("b", "B") == "desktop-1"
+def test_an_agent_with_a_display_takes_over_the_desktop_of_its_commands(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        model = ScriptedModel([[act("screenshot")], [report("Done")]])
+        async with open_chats(tmp_path, {"child": model}) as p:
+            chat = (await p.chats.create(prompt=None, mode="computer_use")).id
+            await p.tool("echo", chat, say="hi")
+            assert not p.machines.has_display("desktop-1")
+            await p.chats.send(chat, "Look")
+            await p.until(chat, "waiting")
+            assert p.machines.acquired == [chat]
+            assert p.machines.has_display("desktop-1")
+            await p.chats.archive(chat)
+            assert p.machines.released == ["desktop-1"]
 
-    _run(1, scenario)
-
-
-def test_releasing_what_is_not_there_does_nothing() -> None:
-    async def scenario(fixture: Bench) -> None:
-        await fixture.pool.release("a")
-        fixture.pool.rest("a")
-        fixture.pool.adopt("b", "old")
-        await fixture.pool.release("b")
-        assert (fixture.taken, fixture.machines.released) == (["b"], ["old"])
-
-    _run(1, scenario)
+    asyncio.run(scenario())

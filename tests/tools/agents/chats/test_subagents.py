@@ -331,15 +331,16 @@ def test_a_child_that_ended_without_a_wait_was_stored_then(tmp_path: Path) -> No
     asyncio.run(scenario())
 
 
-def test_a_shared_desktop_is_the_parents_or_the_default_one(tmp_path: Path) -> None:
+def test_a_shared_desktop_is_the_parents(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[act("screenshot")], [report("Done")]])
         async with open_chats(tmp_path, {"child": child}) as p:
             caller = await p.caller()
             spawned = await p.tool(SPAWN, caller, prompt="Go", desktop="shared")
             result = await p.tool(WAIT, caller, chat_id=spawned["chat_id"])
-            assert result["live_url"] == "http://plane/desktops/default"
-            assert p.machines.acquired == []
+            assert result["live_url"] == "http://plane/desktops/desktop-1"
+            assert p.machines.acquired == [caller]
+            assert p.machines.has_display("desktop-1")
             await p.tool("close_agent", caller, chat_id=spawned["chat_id"])
             assert p.machines.released == []
 
@@ -537,7 +538,8 @@ def test_an_agent_without_a_screen_works_with_commands_and_files_only(tmp_path: 
             assert spawned["type"] == "explore"
             result = await p.tool("wait_agent", caller, chat_id=spawned["chat_id"])
             assert (result["report"], result["recording_status"]) == ("Found", "none")
-            assert p.machines.acquired == []
+            assert p.machines.acquired == [caller]
+            assert not p.machines.has_display("desktop-1")
             (first, *_) = helper.prompts
             names = {spec.name for spec in first.tools}
             assert {"echo", "attach_file", "request_human", "report"} <= names

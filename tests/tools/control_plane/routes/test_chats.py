@@ -45,7 +45,7 @@ def test_a_new_chat_is_shown_as_it_was_made(tmp_path: Path) -> None:
         assert reply.status_code == 201
         assert reply.json()["title"] == "T"
         assert reply.json()["state"] == "waiting"
-        assert made.chats.asked == [("create", wanted)]
+        assert made.chats.asked == [("create", {**wanted, "owner": "owner"})]
 
     asyncio.run(scenario())
 
@@ -58,7 +58,7 @@ def test_a_chat_needs_nothing_to_be_made(tmp_path: Path) -> None:
             nothing = {"prompt": None, "title": None, "mode": None, "model": ""}
             assert (await client.post(CHATS, json=nothing)).status_code == 201
         wanted = {"prompt": None, "title": None, "mode": "general", "model": None}
-        assert made.chats.asked == [("create", wanted)] * 2
+        assert made.chats.asked == [("create", {**wanted, "owner": "owner"})] * 2
 
     asyncio.run(scenario())
 

@@ -26,6 +26,7 @@ def test_desktops_are_listed_as_the_pages_show_them(tmp_path: Path) -> None:
                     "level": "shared",
                     "browser_warning": "",
                     "missing_protections": [],
+                    "has_display": True,
                     "pid": 42,
                 }
             ]

@@ -218,3 +218,30 @@ def test_a_listener_that_leaves_is_forgotten(tmp_path: Path) -> None:
                 await anext(subscription)
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("link", "seen"),
+    [
+        ("view", ["status", "step"]),
+        ("conversation", ["status", "text", "message", "queue", "step"]),
+    ],
+)
+def test_a_share_link_streams_the_conversation_only_if_requested(
+    tmp_path: Path, link: str, seen: list[str]
+) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path, scopes=(f"run:c1:{link}",))
+        made.chats.add(id="c1")
+        async with (
+            served(made) as client,
+            client.stream("GET", "/api/v0/chats/c1/events") as reply,
+        ):
+            lines = reply.aiter_lines()
+            await next_block(lines)
+            for kind in ("status", "text", "message", "queue", "step"):
+                made.chats.hub.publish(kind, "c1")
+            found = [(await next_block(lines))[1] for _ in seen]
+            assert found == [f"event: {kind}" for kind in seen]
+
+    asyncio.run(scenario())

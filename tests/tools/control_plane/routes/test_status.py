@@ -29,6 +29,15 @@ def test_the_status_has_version_model_free_space_and_counts(tmp_path: Path) -> N
     asyncio.run(scenario())
 
 
+def test_a_narrow_credential_gets_the_version_only(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        for scope in ("chat:c1", "run:c1:conversation", "desktop:d1:control"):
+            async with control_plane(tmp_path, scopes=(scope,)).client() as client:
+                assert (await client.get("/api/v0/status")).json() == {"version": "1.2.3"}
+
+    asyncio.run(scenario())
+
+
 def test_health_needs_no_token(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with control_plane(tmp_path).client() as client:
