@@ -59,9 +59,8 @@ tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/scripted: vncbridge/server
 tools/audit: tools/store
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
-  desktop/remote.py tools/control_plane tools/control_plane/service tools/demo tools/secrets
-  tools/store vncbridge
-  vncbridge/server
+  desktop/remote.py tools/control_plane tools/control_plane/service tools/decoder tools/demo
+  tools/secrets tools/store vncbridge vncbridge/server
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
 tools/control_plane/routes: recording/library tools/audit tools/control_plane
@@ -153,7 +152,7 @@ PURE = {
 VALUES = {
     "desktop.accessibility.admitted_field",
     *("desktop.capture.frames", "desktop.input.events", "desktop.windows.focused"),
-    *("tools.fleet.desktop_info", "tools.kit.support.spec"),
+    *("tools.commands.finding", "tools.fleet.desktop_info", "tools.kit.support.spec"),
 }
 """Pure modules without a decision in them: the tests of their users suffice."""
 

@@ -6,7 +6,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
@@ -21,11 +21,15 @@ from deskhand.desktop.isolation.protections import (
 )
 from deskhand.desktop.launch.probe import namespaces_refused
 from deskhand.desktop.settings import SANDBOX_MODES, SandboxMode
+from deskhand.tools.control_plane.permissions import open_to_others
 from deskhand.tools.control_plane.settings import BadSetting, Settings
+from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.secrets.keys import CREDENTIAL, FILE, StoreKeys, keys_of
 
+from .finding import Finding
 from .terminal import BadDataDir, check_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
+from .updates import browser_age, unpatched_packages
 
 PROGRAMS = {
     "Xvnc": ("tigervnc-standalone-server", "fail"),
@@ -43,16 +47,6 @@ NOBODY = 65534
 LEAST_FREE = 1 << 30
 """Bytes below which no recording starts (``free_to_start`` of the recording settings)."""
 LIBRARIES = ("av", "numpy", "PIL", "xcffib", "anthropic", "sqlalchemy", "websockets")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Result of one check; ``mend`` is the remedy."""
-
-    name: str
-    status: Literal["ok", "warn", "fail"]
-    detail: str
-    mend: str = ""
 
 
 def main(as_json: bool, data_dir: Path | None) -> int:
@@ -82,9 +76,12 @@ def _examine(settings: Settings) -> Iterator[Finding]:
     yield from _browser(_launch(settings))
     yield from _fonts()
     yield from _libraries()
+    yield from unpatched_packages()
     yield _isolation()
     yield from _protections()
+    yield from _decoder()
     yield _data(settings)
+    yield from _access(settings)
     yield secrets_finding(keys_of(settings.data_dir, os.environ))
     yield _port(settings)
     yield _key()
@@ -123,6 +120,7 @@ def _browser(found: BrowserLaunch) -> Iterator[Finding]:
         yield Finding("browser", "warn", found.refusal)
         return
     yield Finding("browser", "ok", found.program)
+    yield from browser_age(found.program)
     if found.refusal:
         yield Finding("browser sandbox", "fail", found.refusal,
                       "allow user namespaces, or set browser_sandbox to auto")  # fmt: skip
@@ -174,6 +172,19 @@ def _protections() -> Iterator[Finding]:
         because = f", because {one.reason}" if one.reason else ""
         status: Literal["ok", "warn"] = "warn" if one.reason else "ok"
         yield Finding(f"protection {one.name}", status, f"{one.state}{because}")
+
+
+def _decoder() -> Iterator[Finding]:
+    with Decoder() as decoder:
+        if decoder.refusal:
+            detail = f"has no namespaces, only limits and a user of its own: {decoder.refusal}"
+            yield Finding("decoder", "warn", detail, "allow namespaces")
+
+
+def _access(settings: Settings) -> Iterator[Finding]:
+    for found in open_to_others(settings.data_dir):
+        detail = f"{found.path}: other users can access it (mode {found.mode:04o})"
+        yield Finding("data directory access", "warn", detail, "the next start closes it")
 
 
 def _data(settings: Settings) -> Finding:
