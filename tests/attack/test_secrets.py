@@ -189,6 +189,21 @@ def test_a_page_that_moves_the_focus_while_a_secret_is_typed_receives_nothing(
 
 
 @pytest.mark.slow("a browser that starts")
+def test_a_frame_of_another_site_in_the_page_is_not_typed_into(
+    desktop: Service, sites: Sites
+) -> None:
+    browse(desktop, sites.url(BANK, "/frame"))
+    sites.first.set()
+    until(lambda: not field_focused(desktop), "the focus in the frame")
+    status, answer_body = type_for_bank(desktop)
+    assert (status, answer_body["code"]) == (409, "foreign_host")
+    assert_nothing_stolen(desktop, sites)
+    # The control: without hosts the frame receives what is typed.
+    desktop.act(action="type", text="control")
+    until(lambda: "control" in str(sites.stolen), "the text of the control")
+
+
+@pytest.mark.slow("a browser that starts")
 @pytest.mark.parametrize("way", ["look-alike", "title", "data", "file"])
 def test_a_page_that_imitates_another_site_is_not_typed_into(
     desktop: Service, sites: Sites, way: str

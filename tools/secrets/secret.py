@@ -6,9 +6,9 @@ agent can type it until a person stores it again with domains or with ``anywhere
 """
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from deskhand.desktop.domains import is_domain
 from deskhand.tools.store.errors import BadSecret
@@ -55,6 +55,20 @@ class Secret:
     def is_given(self, chats: Collection[str]) -> bool:
         """Return whether it was given to a chat, so that its value is masked there."""
         return self.chats is None or not set(self.chats).isdisjoint(chats)
+
+
+def rotated(old: Secret, value: str, rules: Mapping[str, Any]) -> Secret:
+    """Return a secret with another value; rules that are not given stay as they were.
+
+    ``rules`` are fields by their names. Domains end a permission to type it anywhere, and that
+    permission ends the limit to domains.
+    """
+    changed = dict(rules)
+    if changed.get("domains") is not None:
+        changed.setdefault("anywhere", False)
+    elif changed.get("anywhere"):
+        changed.setdefault("domains", None)
+    return replace(old, value=value, **changed)
 
 
 def check(secret: Secret) -> None:

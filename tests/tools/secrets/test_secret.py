@@ -1,6 +1,6 @@
 import pytest
 
-from deskhand.tools.secrets.secret import Secret, check
+from deskhand.tools.secrets.secret import Secret, check, rotated
 from deskhand.tools.store.errors import BadSecret
 
 HORSE = "correct horse"
@@ -36,6 +36,16 @@ def test_what_cannot_be_kept_is_refused_without_its_value(secret: Secret, reason
     with pytest.raises(BadSecret, match=reason) as refused:
         check(secret)
     assert secret.value not in str(refused.value)
+
+
+def test_a_rotated_secret_keeps_the_rules_that_are_not_given() -> None:
+    old = Secret("mail", HORSE, ("a",), ("a.example",), without_execute=True)
+    assert rotated(old, "new", {}) == Secret("mail", "new", ("a",), ("a.example",), False, True)
+    assert rotated(old, "new", {"chats": None}).chats is None
+    anywhere = rotated(old, "new", {"anywhere": True})
+    assert (anywhere.anywhere, anywhere.domains) == (True, None)
+    back = rotated(anywhere, "new", {"domains": ("b.example",)})
+    assert (back.anywhere, back.domains) == (False, ("b.example",))
 
 
 def test_a_secret_of_an_earlier_version_needs_domains() -> None:

@@ -1,14 +1,14 @@
 """Routes with which people give secrets to agents; no route returns a value."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from deskhand.tools.control_plane.errors import BadBody
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only
-from deskhand.tools.secrets.secret import Secret
+from deskhand.tools.secrets.secret import Secret, rotated
 
 from .chats import NON_BLANK_TEXT, body_of
 
@@ -68,6 +68,7 @@ def router(secrets: SecretAdministration) -> APIRouter:
     async def put(name: str, request: Request) -> JSONResponse:
         """Give agents a secret that they can type and cannot read; a second time is its rotation.
 
+        At a rotation the fields that are not given stay as they were.
         ``chats`` may type it, and those below them; without it all chats may. It may be typed only
         into pages of ``domains``, and is refused where the page cannot be determined. In place of
         domains, ``"anywhere": true`` permits any application, for values of 8 characters or more.
@@ -77,10 +78,14 @@ def router(secrets: SecretAdministration) -> APIRouter:
         body = json_object(await request.body())
         only(body, "value", "chats", "domains", "anywhere", "without_execute")
         value = needed_text(body, "value", longest=LONGEST)
-        chats = _several(body, "chats", "chats' ids", MOST_CHATS)
-        domains = _several(body, "domains", "domains", MOST_DOMAINS)
-        anywhere, without_execute = (flag(body, one) for one in ("anywhere", "without_execute"))
-        secret = Secret(name, value, chats, domains, anywhere, without_execute)
+        # Fields that are absent keep the rules of a secret that is rotated.
+        several = {"chats": ("chats' ids", MOST_CHATS), "domains": ("domains", MOST_DOMAINS)}
+        rules: dict[str, Any] = {
+            one: _several(body, one, *limits) for one, limits in several.items() if one in body
+        }
+        rules |= {one: flag(body, one) for one in ("anywhere", "without_execute") if one in body}
+        known = {one.name: one for one in secrets.listed()}
+        secret = rotated(known.get(name, Secret(name, value)), value, rules)
         secrets.put(secret)
         return JSONResponse(_secret_json(secret))
 

@@ -29,6 +29,9 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
             assert [one["name"] for one in listed.json()["secrets"]] == ["bank", "mail"]
             assert "horse" not in listed.text + put.text
             assert secrets.given(["anybody"])[0].value == "correct horse"
+            some = {"value": "new staple"}
+            assert (await client.put(f"{SECRETS}/bank", json=some)).json() == put.json()
+            assert next(one.value for one in secrets.given(["a"])) == "new staple"
             rotated = {"value": "another horse", "domains": ["mail.example"]}
             assert (await client.put(f"{SECRETS}/mail", json=rotated)).json()["anywhere"] is False
             assert secrets.given(["anybody"])[0].value == "another horse"
