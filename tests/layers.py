@@ -17,6 +17,10 @@ COMPOSERS = {"desktop/service", "tools/control_plane/service"}
 _TABLE = """
 desktop/accessibility: desktop/http_errors.py desktop/input desktop/lease
 desktop/actions: desktop/capture desktop/input desktop/screenshots
+desktop/agent_helper: desktop/agent_helper/wire desktop/files desktop/git desktop/processes
+desktop/agent_helper/wire: desktop/files desktop/files/editing
+desktop/agent_helper/worker: desktop/agent_helper desktop/agent_helper/wire desktop/events
+  desktop/files desktop/git desktop/processes
 desktop/applications: desktop/actions desktop/http_errors.py desktop/lease desktop/processes
   desktop/tool_calls
 desktop/attach: desktop/actions desktop/capture desktop/input

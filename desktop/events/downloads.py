@@ -1,17 +1,13 @@
-"""Reports files that appear complete in the downloads folder, by inotify(7)."""
+"""Files that appear complete in the downloads folder, observed by inotify(7)."""
 
 import ctypes
-import logging
 import os
-import select
 import struct
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
-
-logger = logging.getLogger(__name__)
+from typing import Any
 
 # IN_CLOSE_WRITE, IN_MOVED_TO and IN_ONLYDIR of <sys/inotify.h>.
 _CLOSE_WRITE, _MOVED_TO = 0x8, 0x80
@@ -19,69 +15,60 @@ _ONLY_FOLDERS = 0x01000000
 _CLOEXEC, _NONBLOCK = os.O_CLOEXEC, os.O_NONBLOCK
 _HEAD = struct.Struct("iIII")
 _UNFINISHED = (".crdownload", ".part", ".tmp", ".download")
+_READ_SIZE = 65_536
 
 
-class Downloads:
-    """Watches one folder, without its subfolders, in its own thread."""
+@dataclass(frozen=True)
+class Download:
+    """A complete file."""
 
-    def __init__(self, folder: Path, publish: Callable[[str, dict[str, Any]], object]) -> None:
-        self._folder = folder
-        self._publish = publish
-        self._thread = threading.Thread(target=self._watch, name="downloads", daemon=True)
-        self._source = -1
-        self._last_reported = (0, 0, 0)
-        self._wake_read, self._wake_write = -1, -1
+    path: str
+    name: str
+    size: int
 
-    def __enter__(self) -> Self:
-        self.open()
-        return self
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON of the file."""
+        return asdict(self)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()
 
-    def open(self) -> None:
-        """Create the folder if it is missing, and watch it from now on.
+class DownloadsFolder:
+    """Observes one folder, without its subfolders. Close it."""
 
-        The number of inotify instances and watches of a user is limited (inotify(7), /proc
-        interfaces). When the limit is reached, a warning is logged and no download is reported.
+    def __init__(self, folder: Path) -> None:
+        """Create the folder if it is missing, and observe it from now on.
 
         Raises:
-            OSError: If the folder cannot be created.
+            OSError: If the folder cannot be created, or if the user's limit of inotify instances
+                or watches is reached (inotify(7), /proc interfaces).
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._last_reported = (0, 0, 0)
+        folder.mkdir(parents=True, exist_ok=True)
         kernel = ctypes.CDLL(None, use_errno=True)
-        self._source = kernel.inotify_init1(_CLOEXEC | _NONBLOCK)
+        self.descriptor: int = kernel.inotify_init1(_CLOEXEC | _NONBLOCK)
+        if self.descriptor < 0:
+            raise _last_error()
         mask = _CLOSE_WRITE | _MOVED_TO | _ONLY_FOLDERS
-        encoded = os.fsencode(self._folder)
-        if self._source < 0 or kernel.inotify_add_watch(self._source, encoded, mask) < 0:
-            logger.warning("downloads are not reported: %s", os.strerror(ctypes.get_errno()))
-            return
-        self._wake_read, self._wake_write = os.pipe()
-        self._thread.start()
+        if kernel.inotify_add_watch(self.descriptor, os.fsencode(folder), mask) < 0:
+            error = _last_error()
+            self.close()
+            raise error
 
     def close(self) -> None:
-        """Stop watching; closing twice is fine."""
-        if self._wake_write >= 0:
-            os.write(self._wake_write, b"!")
-            self._thread.join()
-            os.close(self._wake_read)
-            os.close(self._wake_write)
-            self._wake_read, self._wake_write = -1, -1
-        if self._source >= 0:
-            os.close(self._source)
-            self._source = -1
+        """Stop observing; twice is fine."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
 
-    def _watch(self) -> None:
-        while self._wake_read not in select.select([self._source, self._wake_read], [], [])[0]:
-            for name in _names(os.read(self._source, 65536)):
-                self._report(self._folder / name)
+    def read(self) -> list[Download]:
+        """Return the files that were completed since the last call, without waiting."""
+        found: list[Download] = []
+        with suppress(BlockingIOError):
+            for name in _names(os.read(self.descriptor, _READ_SIZE)):
+                found += self._complete(self._folder / name)
+        return found
 
-    def _report(self, path: Path) -> None:
+    def _complete(self, path: Path) -> Iterator[Download]:
         if path.name.startswith(".") or path.name.endswith(_UNFINISHED):
             return
         try:
@@ -94,8 +81,12 @@ class Downloads:
         state = (status.st_ino, status.st_size, status.st_mtime_ns)
         if status.st_size and state != self._last_reported:
             self._last_reported = state
-            data = {"path": str(path), "name": path.name, "size": status.st_size}
-            self._publish("download_finished", data)
+            yield Download(str(path), path.name, status.st_size)
+
+
+def _last_error() -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, os.strerror(number))
 
 
 def _names(data: bytes) -> Iterator[str]:

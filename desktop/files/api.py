@@ -1,13 +1,11 @@
-"""HTTP routes of the file core. All disk access runs in threads."""
+"""HTTP routes of the file core. All files are opened through a port."""
 
 import asyncio
-import shutil
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import AsyncExitStack
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
@@ -16,17 +14,23 @@ from fastapi.routing import APIRoute
 from deskhand.vncbridge.http.sse import EventStreams
 
 from . import schema
-from .disk import absolute, existing, resolved, translated_errors
-from .edit_batch import Edited, edit_all
+from .contents import FileWriter, Incoming, file_response
+from .disk import absolute, translated_errors
 from .errors import FileError, TooManyWatches
 from .preconditions import condition_of
-from .reading import file_bytes, listing, no_lines, numbered_lines, printable
-from .requests import BadFileRequest, Query, directory_parts, edit_request, lines_query, object_of
-from .roots import EVERYWHERE, Roots
-from .search_engine import search
-from .search_query import search_request
-from .upload import Incoming
-from .watch_api import MOST_WATCHES, WatchedTree, watch_response
+from .reading import no_lines
+from .requests import (
+    BadFileRequest,
+    FileEdits,
+    LinesQuery,
+    Query,
+    directory_parts,
+    edit_request,
+    lines_query,
+    object_of,
+)
+from .search_query import SearchRequest, search_request
+from .watch_api import MOST_WATCHES, ChangeStream, watch_response
 
 Json = dict[str, Any]
 
@@ -53,6 +57,34 @@ Answer = tuple[int, Json]
 """HTTP status and body."""
 
 
+class AgentFiles(FileWriter, Protocol):
+    """The files of the agent. All methods raise FileError; cancelling one changes no file halfway.
+
+    Paths are absolute and normalized.
+    """
+
+    async def open(self, path: Path) -> BinaryIO:
+        """Open a regular file for reading."""
+
+    async def lines(self, query: LinesQuery) -> Json:
+        """Return the answer with numbered lines."""
+
+    async def listing(self, path: Path) -> Json:
+        """Return the answer that lists a directory."""
+
+    async def resolve(self, path: Path) -> str:
+        """Return a path without symbolic links; parts that do not exist are kept."""
+
+    async def search(self, request: SearchRequest) -> Json:
+        """Return a page of matches. Cancelling ends the search."""
+
+    async def watch(self, path: Path, *, recursive: bool) -> ChangeStream:
+        """Observe a tree from now on."""
+
+    async def edit(self, files: Sequence[FileEdits], *, diff: bool) -> list[Json]:
+        """Edit files, all or none; return the path of each, with its diff if requested."""
+
+
 class CallExecutor(Protocol):
     """Executes a change once for each tool call, however often its request arrives."""
 
@@ -74,8 +106,8 @@ async def every_time(
 
 def router(
     home: Callable[[], Path],
+    files: AgentFiles,
     once: CallExecutor = every_time,
-    roots: Roots = EVERYWHERE,
     touched: Touched = lambda headers, paths: None,
     watches: EventStreams | None = None,
 ) -> APIRouter:
@@ -84,32 +116,34 @@ def router(
     ``touched`` receives the paths that a request has changed.
     """
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["files"])
-    _add_reads(routes, home, roots)
-    _add_searches(routes, roots)
-    _add_watches(routes, roots, watches or EventStreams(limit=MOST_WATCHES))
-    _add_changes(routes, once, roots, touched)
+    _add_reads(routes, home, files)
+    _add_searches(routes, files)
+    _add_watches(routes, files, watches or EventStreams(limit=MOST_WATCHES))
+    _add_changes(routes, once, files, touched)
     return routes
 
 
-def _add_reads(routes: APIRouter, home: Callable[[], Path], roots: Roots) -> None:
+def _add_reads(routes: APIRouter, home: Callable[[], Path], files: AgentFiles) -> None:
     @routes.get("/read-file", response_class=Response, openapi_extra=schema.READ)
     async def read_file(request: Request) -> Response:
         """Return the bytes of a file, or a range of them."""
         query = Query(request.query_params, ("path", "offset", "limit"))
-        path, offset, limit = (
+        name, offset, limit = (
             query.text("path"),
             query.number("offset", 0),
             query.number("limit", 0),
         )
         query.check()
-        return await asyncio.to_thread(file_bytes, absolute(path), offset, limit, roots)
+        path = absolute(name)
+        file = await files.open(path)
+        return await asyncio.to_thread(file_response, file, path, offset, limit)
 
     @routes.get("/read-file-lines", openapi_extra=schema.READ_LINES)
     async def read_lines(request: Request) -> Json:
         """Return numbered lines of a text file; what is wrong with the file is in ``error``."""
         query = lines_query(request.query_params)
         try:
-            return await asyncio.to_thread(numbered_lines, query, roots)
+            return await files.lines(query)
         except FileError as error:
             return no_lines(str(error))
 
@@ -123,7 +157,7 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], roots: Roots) -> Non
         else:
             parts, relativity = directory_parts(object_of(await request.body()))
             path = absolute(str(Path("/" if relativity == "root" else home(), *parts)))
-        return await asyncio.to_thread(listing, path, roots)
+        return await files.listing(path)
 
     @routes.get("/resolve-path", openapi_extra=schema.RESOLVE)
     async def resolve_path(request: Request) -> Json:
@@ -131,24 +165,18 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], roots: Roots) -> Non
         query = Query(request.query_params, ("path",))
         path = query.text("path")
         query.check()
-        real = await asyncio.to_thread(resolved, absolute(path), roots)
-        return {"resolved_path": printable(str(real))}
+        return {"resolved_path": await files.resolve(absolute(path))}
 
 
-def _add_searches(routes: APIRouter, roots: Roots) -> None:
+def _add_searches(routes: APIRouter, files: AgentFiles) -> None:
     @routes.post("/search", openapi_extra=schema.SEARCH)
     async def search_files(request: Request) -> Json:
         """Find lines by a regular expression, or files by a glob; what git ignores is left out."""
         asked = search_request(await request.body())
-        path = absolute(asked.path)
-        real = await asyncio.to_thread(existing, path, roots)
-        asked = replace(asked, path=printable(str(path)))
-        # With roots only the fallback is safe, as it checks each file after opening it.
-        program = None if roots.paths else shutil.which("rg")
-        return await asyncio.to_thread(search, asked, str(real), program=program)
+        return await files.search(asked)
 
 
-def _add_watches(routes: APIRouter, roots: Roots, watches: EventStreams) -> None:
+def _add_watches(routes: APIRouter, files: AgentFiles, watches: EventStreams) -> None:
     @routes.get("/watch", response_class=Response, openapi_extra=schema.WATCH)
     async def watch(request: Request) -> Response:
         """Send changes below a directory as server-sent events, after the event ``ready``."""
@@ -158,11 +186,12 @@ def _add_watches(routes: APIRouter, roots: Roots, watches: EventStreams) -> None
         query.check()
         if watches.full:
             raise TooManyWatches(watches.limit)
-        tree = await asyncio.to_thread(WatchedTree, absolute(path), roots, recursive=recursive)
-        return watch_response(tree, watches)
+        return watch_response(await files.watch(absolute(path), recursive=recursive), watches)
 
 
-def _add_changes(routes: APIRouter, once: CallExecutor, roots: Roots, touched: Touched) -> None:
+def _add_changes(
+    routes: APIRouter, once: CallExecutor, files: AgentFiles, touched: Touched
+) -> None:
     # One lock for writes and edits: between the comparison of an old content and the rename of the
     # new one, no other request of this service may replace the file.
     changing = asyncio.Lock()
@@ -174,8 +203,8 @@ def _add_changes(routes: APIRouter, once: CallExecutor, roots: Roots, touched: T
         name = query.text("path")
         query.check()
         condition = condition_of(request.headers)
-        with ExitStack() as stack:
-            body = Incoming(name, stack, roots, condition)
+        async with AsyncExitStack() as stack:
+            body = Incoming(name, stack, files, condition)
             with translated_errors(name):
                 # The whole body is received before `once`: only its digest shows if the call is a
                 # repetition. The lock is not held meanwhile, so that a slow upload delays no other
@@ -201,11 +230,12 @@ def _add_changes(routes: APIRouter, once: CallExecutor, roots: Roots, touched: T
             asked = edit_request(data)
             # Serialized: concurrent edits of a file would lose one of them.
             async with changing:
-                results = await asyncio.to_thread(edit_all, asked.files, roots=roots)
-            touched(request.headers, [str(absolute(result.path)) for result in results])
-            answer: Json = {"message": f"Successfully edited {len(results)} file(s)."}
+                edited = await files.edit(asked.files, diff=asked.include_diff)
+            paths = list(dict.fromkeys(str(absolute(file.path)) for file in asked.files))
+            touched(request.headers, paths)
+            answer: Json = {"message": f"Successfully edited {len(paths)} file(s)."}
             if asked.include_diff:
-                answer["files"] = await asyncio.to_thread(_diffs, results)
+                answer["files"] = edited
             return answer
 
         return _response(await once(request.headers, sha256(data).hexdigest(), _recorded(edit)))
@@ -230,10 +260,6 @@ def _recorded(
 def _response(answer: Answer) -> Response:
     status, body = answer
     return JSONResponse(body, status)
-
-
-def _diffs(results: Sequence[Edited]) -> list[Json]:
-    return [{"path": result.path, "diff": result.diff()} for result in results]
 
 
 def _refusal(error: FileError) -> Json:

@@ -208,6 +208,10 @@ class Replacement:
             )
             self._close()
 
+    def duplicate(self) -> int:
+        """Return another descriptor of the temporary file, to write the new content to."""
+        return os.dup(self._opened().fileno())
+
     def digest(self) -> str | None:
         """Return the SHA-256 of the file's current content; None if there is no file."""
         # O_NONBLOCK: a FIFO put in the place of the file must not block the open.

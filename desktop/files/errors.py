@@ -9,7 +9,8 @@ FileError (500)
 ├── Unwatchable       inotify refuses to watch it: 403
 ├── TooManyWatches    repeat later: 429
 ├── LostUpdate        the file's content fails the request's condition: 412
-└── ChangedMeanwhile  another process wrote to it between reading and writing: 409
+├── ChangedMeanwhile  another process wrote to it between reading and writing: 409
+└── FilesUnavailable  the process that opens files ended, or does not run: 503
 """
 
 
@@ -106,3 +107,9 @@ class TooManyWatches(FileError):
 
     def __str__(self) -> str:
         return f"At most {self.most} trees can be watched at once."
+
+
+class FilesUnavailable(FileError):
+    """The process that opens files ended during the call, or does not run."""
+
+    status = 503

@@ -1,19 +1,12 @@
 """Answers of the routes that only read. All functions block."""
 
-import mimetypes
 import os
-from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO
-from urllib.parse import quote
+from typing import Any
 
-from deskhand.vncbridge.http.file_response import SAFE, SpanResponse
-from deskhand.vncbridge.http.ranges import Span
-
-from .disk import CHUNK, absolute, chunks, entries, opened, translated_errors
+from .disk import absolute, chunks, entries, opened, translated_errors
 from .lines import Bounds, Excerpt, LineReader, is_binary
-from .preconditions import tag
 from .requests import LinesQuery
 from .roots import EVERYWHERE, Roots
 
@@ -21,40 +14,6 @@ Json = dict[str, Any]
 
 MOST_HASHED = 16 * 1024 * 1024
 """Bytes of the largest file that gets an ETag; larger ones can be written conditionally too."""
-
-OCTETS = "application/octet-stream"
-# Types without scripts. HTML and SVG could run some in this service's origin, so a browser has to
-# download them.
-INLINE = ("image/png", "image/jpeg", "image/webp", "video/mp4", "text/vtt", "text/plain")
-
-
-def file_bytes(path: Path, offset: int, limit: int, roots: Roots = EVERYWHERE) -> SpanResponse:
-    """Return a response that streams a range of a file; 0 as ``limit`` is to its end."""
-    with ExitStack() as stack:
-        file = stack.enter_context(opened(path, roots))
-        size = os.fstat(file.fileno()).st_size
-        length = max(size - offset, 0)
-        if limit:
-            length = min(length, limit)
-        # The hash covers the whole file, also for a range: a later write with If-Match replaces all
-        # of it. `SpanResponse` seeks to the range, so the position after hashing does not matter.
-        etag = _etag(file, size)
-        keep_open = stack.pop_all()
-    kind = content_type(path.name)
-    disposition = "inline" if kind in INLINE else "attachment"
-    headers = SAFE | {"Content-Length": str(length), "Content-Disposition": disposition} | etag
-    start = min(offset, size)
-    return SpanResponse(file, Span(start, start + length), 200, headers, kind, keep_open, CHUNK)
-
-
-def content_type(name: str) -> str:
-    """Return the media type for a file's suffix."""
-    # Quoted: names are read as URLs, and some would be taken for "data:text/plain,".
-    kind, encoding = mimetypes.guess_type(quote(name))
-    # `guess_type` returns the type of the decompressed content, but the response is compressed.
-    if encoding:
-        return "application/gzip" if encoding == "gzip" else OCTETS
-    return kind or OCTETS
 
 
 def numbered_lines(query: LinesQuery, roots: Roots = EVERYWHERE) -> Json:
@@ -96,16 +55,6 @@ def numbered_lines(query: LinesQuery, roots: Roots = EVERYWHERE) -> Json:
             f"of {found.total_lines} (offset={found.next_line})."
         )
     return answer
-
-
-def _etag(file: BinaryIO, size: int) -> dict[str, str]:
-    """Return the ETag header for ``If-Match``; none for a file that takes long to hash."""
-    if size > MOST_HASHED:
-        return {}
-    content = sha256()
-    for chunk in chunks(file):
-        content.update(chunk)
-    return {"ETag": tag(content.hexdigest())}
 
 
 def _range_problem(query: LinesQuery, found: Excerpt) -> str | None:

@@ -4,10 +4,10 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from threading import Timer
 from typing import IO, Any, Protocol
 
 from .errors import FileError
@@ -116,11 +116,17 @@ class Scan:
 
 
 def search(
-    request: SearchRequest, base: str, seconds: float = SECONDS, *, program: str | None = None
+    request: SearchRequest,
+    base: str,
+    seconds: float = SECONDS,
+    *,
+    program: str | None = None,
+    started: Callable[[Callable[[], None]], None] = lambda interrupt: None,
 ) -> Json:
     """Return a page of matches below ``base``, a real path.
 
-    ``program`` is the path of ripgrep; None selects the fallback.
+    ``program`` is the path of ripgrep; None selects the fallback. ``started`` receives a function
+    that ends the search early, from any thread.
 
     Raises:
         BadFileRequest: If ripgrep cannot read the pattern.
@@ -132,11 +138,21 @@ def search(
         expired.append(True)
         engine.kill()
 
-    timer = Timer(seconds, expire)
+    ended = threading.Lock()
+
+    def interrupt() -> None:
+        # After close() has reaped the child, its pid may be reused.
+        with ended:
+            if not closed:
+                engine.kill()
+
+    timer = threading.Timer(seconds, expire)
     timer.start()
     found: list[Match] = []
+    closed: list[bool] = []
     count = 0
     try:
+        started(interrupt)
         for count, match in enumerate(engine.matches(), 1):
             # Matches of earlier pages are only counted, so that memory is bounded by one page.
             if count > request.offset:
@@ -148,6 +164,8 @@ def search(
         # The timer must not kill after close() has reaped the child, when its pid may be reused.
         timer.join()
         engine.kill()
+        with ended:
+            closed.append(True)
         complaint = engine.close()
     # Status 2 may also mean that some files were unreadable; matches outweigh that.
     if complaint and not count and not expired:

@@ -2,18 +2,22 @@
 
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
+from typing import BinaryIO
 
 from .errors import Unreadable
 from .repository_state import LARGEST_DIFF, Repository, bounded, without_secret
 
 SECONDS = 20.0
 """Timeout of one git command."""
+LONGEST_LINK = 8_192
+"""Bytes that are read of a file ``.git``, which contains one path."""
 
 # Options against programs named in a repository's own configuration: core.fsmonitor here,
 # external diff drivers and textconv filters below.
@@ -39,10 +43,28 @@ def is_repository(folder: Path) -> bool:
     try:
         if git.is_dir():
             return (git / "HEAD").exists()
-        target = git.read_text().partition("gitdir:")[2].strip()
+        with _regular(git) as file:
+            text = file.read(LONGEST_LINK).decode()
     except (OSError, UnicodeDecodeError):
         return False
+    target = text.partition("gitdir:")[2].strip()
     return bool(target) and (folder / target / "HEAD").exists()
+
+
+def working_trees(paths: Sequence[str], known: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return which known working trees are gone, and those that are known or contain a path."""
+    roots = dict.fromkeys([root for path in paths if (root := root_of(path))])
+    gone = [root for root in known if not is_repository(Path(root))]
+    return gone, [root for root in dict.fromkeys([*known, *roots]) if root not in gone]
+
+
+def _regular(path: Path) -> BinaryIO:
+    """Open a regular file; raises OSError for a FIFO, which would block, and for others."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(f"{path} is not a file")
+    return os.fdopen(descriptor, "rb")
 
 
 class Git:
@@ -141,7 +163,7 @@ def _copy_index(own: Path, target: Path) -> None:
     A file that is changed to one of the same size right after it was added has the time and
     size that the index holds (git's Documentation/technical/racy-git).
     """
-    with own.open("rb") as source, target.open("wb") as copy:
+    with _regular(own) as source, target.open("wb") as copy:
         shutil.copyfileobj(source, copy)
         times = os.fstat(source.fileno())
     os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))

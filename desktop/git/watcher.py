@@ -10,20 +10,27 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Protocol
 
 from .errors import Unreadable
-from .repositories import is_repository, root_of
 from .repository_state import Known, Repository, messages
 from .touched_paths import PathStore
 
 
-class Reader(Protocol):
-    """Reads the state of a working tree."""
+class RepositoryReader(Protocol):
+    """Finds and reads working trees."""
 
-    def read(self, root: str) -> Repository:
-        """Return the state. Blocking. Raises Unreadable."""
+    async def roots(
+        self, paths: Sequence[str], known: Sequence[str]
+    ) -> tuple[Sequence[str], Sequence[str]]:
+        """Return which known working trees are gone, and those known or with one of the paths.
+
+        Raises:
+            Unreadable: If it is not known.
+        """
+
+    async def read(self, root: str) -> Repository:
+        """Return the state of a working tree; raises Unreadable."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ class Watcher:
     def __init__(
         self,
         store: PathStore,
-        reader: Reader,
+        reader: RepositoryReader,
         intervals: WatchIntervals | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
@@ -76,25 +83,21 @@ class Watcher:
 
     async def _scan(self, chat_id: str, known: Known) -> list[str]:
         async with self._scans:
-            found = await asyncio.to_thread(
-                self._read_roots, self._store.paths(chat_id), known.roots
-            )
+            found = await self._read_roots(self._store.paths(chat_id), known.roots)
         at = datetime.fromtimestamp(self._wall(), UTC).isoformat().replace("+00:00", "Z")
         return messages(known.diff(found), at)
 
-    def _read_roots(
+    async def _read_roots(
         self, paths: Sequence[str], known_roots: Sequence[str]
     ) -> dict[str, Repository | None]:
-        roots = dict.fromkeys([root for path in paths if (root := root_of(path))])
-        found: dict[str, Repository | None] = {
-            root: None for root in known_roots if not is_repository(Path(root))
-        }
-        for root in dict.fromkeys([*known_roots, *roots]):
-            if root not in found:
-                # A repository that cannot be read now is left out, so that its last reported state
-                # stays.
+        found: dict[str, Repository | None] = {}
+        # A repository that cannot be read now is left out, so that its last reported state stays.
+        with suppress(Unreadable):
+            gone, present = await self._reader.roots(paths, known_roots)
+            found.update(dict.fromkeys(gone))
+            for root in present:
                 with suppress(Unreadable):
-                    found[root] = self._reader.read(root)
+                    found[root] = await self._reader.read(root)
         return found
 
 

@@ -11,28 +11,54 @@ MOST = 64 * 1024 * 1024
 """Bytes that are copied at most, so that an endless output cannot fill the disk."""
 
 
+def open_output(path: Path) -> int:
+    """Open the file for appending, and create it and its parents if necessary.
+
+    Raises:
+        OSError: If it cannot be opened, or is no regular file.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # O_NONBLOCK: opening a FIFO without a reader must fail, not block.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        check_regular(descriptor, path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def check_regular(descriptor: int, path: Path) -> None:
+    """Raise OSError unless the descriptor is of a regular file.
+
+    Writes to a device or a FIFO could block the event loop, which writes the copy.
+    """
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise OSError(f"{path} is not a file")
+
+
+def replace_exit(path: Path, fields: Mapping[str, object]) -> None:
+    """Write the exit file atomically: a reader never sees half of it.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.write_text(json.dumps(dict(fields)) + "\n")
+    fresh.replace(path)
+
+
 class OutputFile:
-    """Writes output to a file and, after the exit, a JSON file about the exit beside it.
+    """Writes output to an open file, which it closes.
 
     A write error ends the copy, never the process; ``lost`` contains the reason.
     """
 
-    def __init__(self, path: Path, exit_path: Path, most: int = MOST) -> None:
-        """Open the file for appending, and create it and its parents if necessary.
-
-        Raises:
-            OSError: If it cannot be opened, or is no regular file.
-        """
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # O_NONBLOCK: opening a FIFO without a reader must fail, not block.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
-        descriptor = os.open(path, flags, 0o666)
-        # Writes to a device or a FIFO could block the event loop, which writes the copy.
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise OSError(f"{path} is not a file")
+    def __init__(self, descriptor: int, path: Path, exit_path: Path, most: int = MOST) -> None:
         self.path = path
         self.exit_path = exit_path
+        """JSON file about the exit of the process."""
         self.lost = ""
         self._remaining = most
         self._descriptor: int | None = descriptor
@@ -50,11 +76,9 @@ class OutputFile:
             self.close()
 
     def write_exit(self, fields: Mapping[str, object]) -> None:
-        """Write the exit file atomically: a reader never sees half of it."""
-        fresh = self.exit_path.with_name(f".{self.exit_path.name}.new")
+        """Write the exit file, unless that fails."""
         with suppress(OSError):
-            fresh.write_text(json.dumps(dict(fields)) + "\n")
-            fresh.replace(self.exit_path)
+            replace_exit(self.exit_path, fields)
 
     def close(self) -> None:
         """Close the file; later output is not copied."""

@@ -1,5 +1,6 @@
 """Records of processes in the registry, and pages of them."""
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,8 @@ class Record:
     ended: float | None = None
     """On the registry's clock."""
     canceled: bool = False
+    noting: asyncio.Task[object] | None = None
+    """Writes the file about the exit beside a copy of the output that the caller requested."""
 
     @property
     def running(self) -> bool:

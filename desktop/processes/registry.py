@@ -20,7 +20,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -34,10 +34,11 @@ from deskhand.desktop.tool_calls.identity import Identity
 from deskhand.desktop.tool_calls.journal import Answer
 from deskhand.desktop.tool_calls.once import OncePerCall, Progress
 
+from . import output_copies
 from . import process_tree as groups
 from .errors import NotRunning, StartFailed, UnknownProcess
 from .fair_turns import FairScheduler
-from .output_file import OutputFile
+from .output_copies import OutputCopies, OwnCopies
 from .process import Process
 from .record import Listing, Record
 from .requests import OutputRequest, SignalRequest, StartRequest
@@ -89,8 +90,10 @@ class Registry:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         touched: Touched = lambda chat, paths: None,
+        copies: OutputCopies | None = None,
     ) -> None:
         self._command_environment = command_environment
+        self._copies = copies or OwnCopies()
         self._touched = touched
         self._settings = settings or ProcessSettings()
         self._clock = clock
@@ -181,6 +184,8 @@ class Registry:
             async with asyncio.timeout(timeout):
                 if request.wait_for == "exit":
                     await record.process.wait_exit()
+                    if record.noting is not None:
+                        await asyncio.shield(record.noting)
                 elif request.wait_for == "output":
                     seen = record.process.buffer.total
                     await record.process.wait_output(
@@ -276,6 +281,7 @@ class Registry:
         environment[name] = value
         self._starts += 1
         number = self._starts
+        copy = await output_copies.requested_copy(self._copies, request.output_path)
         spawn_request = SpawnRequest(
             command=request.command,
             find_workdir=lambda: self._workdir(request.workdir, environment),
@@ -283,9 +289,10 @@ class Registry:
             limits=self._settings.limits,
             stdin=request.stdin,
             terminal=request.pty,
-            copy=lambda: self._open_copy(process_id, request.output_path),
+            copy=lambda: copy or output_copies.own_copy(self._settings.output_folder, process_id),
         )
-        spawned = await self._spawner.spawn(spawn_request)
+        with output_copies.closed_on_error(copy):
+            spawned = await self._spawner.spawn(spawn_request)
         record = Record(
             id=process_id,
             request=request,
@@ -310,17 +317,6 @@ class Registry:
             return configured
         return Path(environment.get("HOME", os.sep))
 
-    def _open_copy(self, process_id: str, requested: str) -> OutputFile | None:
-        if requested:
-            return OutputFile(Path(requested), Path(f"{requested}.exit.json"))
-        if self._settings.output_folder is None:
-            return None
-        folder = self._settings.output_folder / process_id
-        # A full or read-only disk must not prevent a command from running.
-        with suppress(OSError):
-            return OutputFile(folder / "output.log", folder / "exit.json")
-        return None
-
     def _unique(self, name: str) -> str:
         taken = {record.name for record in self._records.values()}
         unique, count = name, 1
@@ -339,7 +335,11 @@ class Registry:
                 "signal": ending.signal,
                 "exited_at_unix": record.exited_at,
             }
-            record.process.copy.write_exit(facts)
+            if record.request.output_path:
+                path = record.process.copy.exit_path
+                record.noting = self._run(output_copies.noted(self._copies, path, facts))
+            else:
+                record.process.copy.write_exit(facts)
         if record.chat is not None:
             requested = [str(record.workdir)] if record.request.workdir else []
             self._touched(record.chat, requested)
@@ -368,9 +368,13 @@ class Registry:
 
     def _run_in_thread(self, work: Callable[[], object]) -> None:
         """Run a function in a thread; ``close`` waits for it."""
-        task = asyncio.create_task(asyncio.to_thread(work))
+        self._run(asyncio.to_thread(work))
+
+    def _run(self, work: Coroutine[object, object, object]) -> asyncio.Task[object]:
+        task = asyncio.create_task(work)
         self._thread_tasks.add(task)
         task.add_done_callback(self._thread_tasks.discard)
+        return task
 
     def _call_later(self, seconds: float, callback: Callable[[], None]) -> None:
         if self._closed:

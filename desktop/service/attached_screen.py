@@ -1,7 +1,8 @@
 """A desktop service over a screen that exists already: a person's session, without an RFB server.
 
-Opened in this order and closed in the reverse order: cgroup, screen, recording, processes, focus,
-computer, lease, windows, clipboard. The screen and the programs on it are never changed or closed.
+Opened in this order and closed in the reverse order: cgroup, agent helper, screen,
+recording, processes, focus, computer, lease, windows, clipboard. The screen and the programs on it
+are never changed or closed.
 """
 
 import os
@@ -95,6 +96,7 @@ class AttachedScreen:
     async def _open(self, stack: AsyncExitStack) -> tuple[AttachedParts, OpenParts]:
         common = self._common
         cgroup = common.open_cgroup(stack)
+        await stack.enter_async_context(common.helper)
         camera = stack.enter_context(MssScreen())
         screen = stack.enter_context(PolledScreen(camera, self._display))
         recording = await common.open_recording(stack, screen, self.environment)

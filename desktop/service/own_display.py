@@ -1,8 +1,8 @@
 """One desktop service with an X server of its own: every part of one display, composed.
 
-Opened in this order and closed in the reverse order: cgroup, child processes, display, downloads,
-focus, recording, askpass, processes, computer, lease. The display comes before all that reads it,
-and the lease comes last: control of an incomplete desktop cannot be taken.
+Opened in this order and closed in the reverse order: cgroup, agent helper, child processes,
+display, downloads, focus, recording, askpass, processes, computer, lease. The display comes before
+all that reads it, and the lease comes last: control of an incomplete desktop cannot be taken.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
+from deskhand.desktop.agent_helper.downloads import DownloadEvents
 from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.computer.computer import Computer
@@ -39,7 +40,6 @@ from deskhand.desktop.display.x_server import (
     make_socket_directory,
     socket_of,
 )
-from deskhand.desktop.events.downloads import Downloads
 from deskhand.desktop.launch.display_number import reserve_display
 from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.handover import WindowEventPublisher, activity_summary
@@ -124,6 +124,7 @@ class DesktopService:
     async def _open(self, stack: AsyncExitStack) -> tuple[Display, InstanceOptions, OpenParts]:
         common, home = self._common, self._context.directory.path / "home"
         cgroup = common.open_cgroup(stack)
+        await stack.enter_async_context(common.helper)
         spawner = stack.enter_context(self._spawner())
         # The display starts before the recorder, and gets its first input after it.
         browser = await asyncio.to_thread(self._prepare_browser)
@@ -138,7 +139,9 @@ class DesktopService:
         )
         devices = ScreenProxy(display, self._context.settings.size), InputProxy(display)
         self._opened = display, options
-        stack.enter_context(Downloads(home / "Downloads", common.events.publish))
+        await stack.enter_async_context(
+            DownloadEvents(common.helper, home / "Downloads", common.events.publish)
+        )
         focus = Focus(lambda: (display.newest.xserver.display, display.newest.xserver.xauthority))
         stack.callback(focus.close)
         recording = await common.open_recording(stack, devices[0], self.environment)

@@ -20,6 +20,9 @@ from starlette.types import ASGIApp
 
 from deskhand.desktop.accessibility.focus_tracker import FocusTracker
 from deskhand.desktop.actions.catalog import ActionRecord
+from deskhand.desktop.agent_helper.agent_helper import AgentHelper
+from deskhand.desktop.agent_helper.launch import StartHelper
+from deskhand.desktop.agent_helper.outputs import HelperOutputs
 from deskhand.desktop.computer.computer import Computer, InputDevice
 from deskhand.desktop.computer.observer import FocusSource, Screen
 from deskhand.desktop.computer.typing_policy import TypingPolicy
@@ -80,6 +83,8 @@ class ServiceContext:
     token: str
     pid: int
     """Process to signal for the end of the service: its keeper, or itself without one."""
+    start_helper: StartHelper
+    """Starts an agent helper, also again when one has ended."""
     protections: Protections
     limits: DesktopLimits | None = None
     """Limits of the whole desktop; None if nothing enforces any."""
@@ -109,6 +114,24 @@ class OpenParts:
     cgroup: Choice
 
 
+def command_environment(
+    settings: DesktopSettings,
+    folder: Path,
+    account: Account,
+    instance: str,
+    inherit: Iterable[str] = (),
+) -> dict[str, str]:
+    """Return the environment that the programs of one desktop start with."""
+    return built(
+        folder,
+        account.name,
+        instance,
+        inherited=os.environ,
+        inherit=(*inherit, *settings.inherit_env),
+        given=settings.environment,
+    )
+
+
 class CommonParts:
     """The parts of any screen's service; see the module for the order of use."""
 
@@ -128,14 +151,10 @@ class CommonParts:
         self.watches = EventStreams(self.closing, MOST_WATCHES)
         self.credentials = Credentials(context.instance, time.time)
         self.credentials.accept_token(context.token, Principal("owner"))
-        self.environment = built(
-            path,
-            context.account.name,
-            context.instance,
-            inherited=os.environ,
-            inherit=(*inherit, *settings.inherit_env),
-            given=settings.environment,
+        self.environment = command_environment(
+            *(settings, path, context.account, context.instance, inherit)
         )
+        self.helper = AgentHelper(context.start_helper)
         self._started = time.monotonic()
         self._last_action: float | None = None
 
@@ -150,8 +169,10 @@ class CommonParts:
 
     def open_cgroup(self, stack: AsyncExitStack) -> Choice:
         """Open the cgroup in which commands are limited."""
-        # The group is divided only if these are the only processes in it.
-        own = {os.getpid(), self.context.pid}
+        # The group is divided only if these are the only processes in it. The fork server of agent
+        # helpers is a child.
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        own = {os.getpid(), self.context.pid, *map(int, children)}
         return stack.enter_context(opened_cgroup(self.context.settings.command_cgroup, own))
 
     async def open_recording(
@@ -188,10 +209,11 @@ class CommonParts:
             cgroup,
             processes=None if limits is None else limits.processes,
         )
+        copies = HelperOutputs(self.helper)
         registry = (
-            Registry(environment, settings)
+            Registry(environment, settings, copies=copies)
             if git is None
-            else Registry(environment, settings, touched=git.paths.note)
+            else Registry(environment, settings, touched=git.paths.note, copies=copies)
         )
         return await stack.enter_async_context(registry)
 

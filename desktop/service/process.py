@@ -9,9 +9,12 @@ import sys
 from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 
+from deskhand.desktop.agent_helper.launch import HelperForks, HelperLaunch, StartHelper
+from deskhand.desktop.agent_helper.wire.start_message import HelperStart
 from deskhand.desktop.errors import DesktopError
 from deskhand.desktop.isolation.account import (
     USER_LOCKS,
+    Account,
     become,
     claimed,
     end_with_parent,
@@ -38,9 +41,11 @@ from deskhand.vncbridge.errors import CannotListen
 from deskhand.vncbridge.server.server import listening, parse_address
 
 from .own_display import DesktopService, preload
-from .parts import ServiceContext
+from .parts import ServiceContext, command_environment
 
 NOT_STARTED = 4
+PRIVATE = 0o077
+"""File mode creation mask of a desktop with a user of its own."""
 
 
 def run(settings: DesktopSettings, identity: DesktopIdentity, launch: ServiceSide | None) -> int:
@@ -65,21 +70,25 @@ def _serve_separated(
 ) -> int:
     """Serve a desktop with namespaces, or without them where the kernel refuses."""
     folder, parent = identity.directory, os.getppid()
-    prepared = launch.prepared()
     with ExitStack() as stack:
+        # It loads its modules while this process waits and loads its own.
+        helpers = stack.enter_context(HelperForks())
+        prepared = launch.prepared()
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))
         token = _token(settings.token_file)
         preloaded = preload()
         limits = _limits(settings)
         unlimited = launch.limit(identity, prepared.account.uid, limits)
+        helpers.prepare(_helper_start(settings, identity, prepared.account))
         # Last, because the files of the package may lie where the desktop sees nothing.
         launch.enter_view(_view(settings, identity, limits))
         become(prepared.account)
         end_with_parent(parent)
         os.chdir(folder.path)
-        os.umask(0o077)
+        os.umask(PRIVATE)
         context = ServiceContext(
             *(settings, folder, prepared.account, identity.instance, token, prepared.keeper),
+            helpers,
             protections=Protections((separated(prepared.refused), limited(unlimited))),
             limits=limits,
             display=prepared.display,
@@ -129,13 +138,20 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
         token = _token(settings.token_file)
         # The desktop's user may be unable to read the checkout, so that after `become` no file of
         # the package can be read.
+        helpers: StartHelper = HelperLaunch(_helper_start(settings, identity, account))
+        if account.dropped:
+            # After `become` this process has neither the rights to start a helper as another user,
+            # nor perhaps those to read the package.
+            helpers = forks = stack.enter_context(HelperForks())
+            forks.prepare(_helper_start(settings, identity, account))
         preloaded = preload()
         become(account)
         end_with_parent(parent)
         os.chdir(folder.path)
-        os.umask(0o077)
+        os.umask(PRIVATE)
         context = ServiceContext(
             *(settings, folder, account, identity.instance, token, _signalled(parent)),
+            helpers,
             none_at_all(reason_of_level(account.level, attached=False)),
         )
         asyncio.run(DesktopService(context, preloaded).run(bound, address))
@@ -173,10 +189,25 @@ def _attach(settings: DesktopSettings, identity: DesktopIdentity, display: str, 
             module = importlib.import_module("deskhand.desktop.service.attached_screen")
         context = ServiceContext(
             *(settings, folder, account, identity.instance, token, _signalled(parent)),
+            HelperLaunch(_helper_start(settings, identity, account)),
             none_at_all(reason_of_level(account.level, attached=True)),
         )
         asyncio.run(module.AttachedScreen(context).run(bound, address))
     return 0
+
+
+def _helper_start(
+    settings: DesktopSettings, identity: DesktopIdentity, account: Account
+) -> HelperStart:
+    environment = command_environment(
+        *(settings, identity.directory.path, account, identity.instance)
+    )
+    return HelperStart(
+        environment,
+        tuple(map(str, settings.file_roots)),
+        user=(account.uid, account.gid) if account.dropped else None,
+        umask=None if settings.attach is not None else PRIVATE,
+    )
 
 
 def _signalled(parent: int) -> int:

@@ -9,6 +9,8 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response
 
 from deskhand.desktop.accessibility.api import AccessibilityService
 from deskhand.desktop.accessibility.api import router as accessibility_router
+from deskhand.desktop.agent_helper.files import HelperFiles
+from deskhand.desktop.agent_helper.repositories import HelperRepositories
 from deskhand.desktop.applications.api import router as applications_router
 from deskhand.desktop.applications.applications import InstalledApplications
 from deskhand.desktop.applications.launcher import ProcessLauncher
@@ -17,11 +19,9 @@ from deskhand.desktop.clipboard.api import router as clipboard_router
 from deskhand.desktop.computer.api import router as computer_router
 from deskhand.desktop.events.api import router as events_router
 from deskhand.desktop.files.api import router as files_router
-from deskhand.desktop.files.roots import Roots
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.git.api import router as git_router
 from deskhand.desktop.git.attribution_api import router as attribution_router
-from deskhand.desktop.git.repositories import Git
 from deskhand.desktop.git.watcher import Watcher
 from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.api import router as lease_router
@@ -174,8 +174,8 @@ def _files(
     noted = {} if git is None else {"touched": touched(git.paths.note)}
     return files_router(
         screen.home,
+        HelperFiles(common.helper),
         once=once(parts.registry, common.context.instance),
-        roots=Roots.of(common.context.settings.file_roots),
         watches=common.watches,
         **noted,
     )
@@ -185,7 +185,7 @@ def _git(common: CommonParts, git: GitParts | None) -> tuple[APIRouter, ...]:
     if git is None:
         return ()
     return (
-        git_router(Watcher(git.paths, Git(common.environment))),
+        git_router(Watcher(git.paths, HelperRepositories(common.helper))),
         attribution_router(git.credentials, git.attribution, git.redact),
     )
 

@@ -1,14 +1,13 @@
 import os
-import queue
 import resource
+import select
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from deskhand.desktop.events.downloads import Downloads
+from deskhand.desktop.events.downloads import DownloadsFolder
 
 LONGEST = 60.0
 
@@ -26,20 +25,19 @@ def no_more_descriptors() -> Iterator[None]:
 
 
 def test_a_file_is_reported_once_it_is_complete(tmp_path: Path) -> None:
-    reported: queue.Queue[tuple[str, dict[str, Any]]] = queue.Queue()
-    with Downloads(tmp_path / "new", lambda kind, data: reported.put((kind, data))):
+    with closing(DownloadsFolder(tmp_path / "new")) as folder:
         (tmp_path / "new" / "a.pdf.crdownload").write_text("ab")
         (tmp_path / "new" / "a.pdf.crdownload").rename(tmp_path / "new" / "a.pdf")
-        kind, data = reported.get(timeout=LONGEST)
-    assert (kind, data["name"], data["size"]) == ("download_finished", "a.pdf", 2)
+        assert folder.descriptor in select.select([folder.descriptor], [], [], LONGEST)[0]
+        (found,) = folder.read()
+        assert found.to_json() == {
+            "path": str(tmp_path / "new" / "a.pdf"),
+            "name": "a.pdf",
+            "size": 2,
+        }
+        assert folder.read() == []
 
 
-def test_without_an_inotify_watch_a_warning_is_logged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    downloads = Downloads(tmp_path, lambda kind, data: None)
-    with no_more_descriptors():
-        downloads.open()
-    downloads.close()
-    downloads.close()
-    assert "downloads are not reported: Too many open files" in caplog.text
+def test_without_an_inotify_watch_the_reason_is_raised(tmp_path: Path) -> None:
+    with no_more_descriptors(), pytest.raises(OSError, match="Too many open files"):
+        DownloadsFolder(tmp_path)

@@ -15,6 +15,7 @@ from deskhand.desktop.files import api as files_api
 from deskhand.desktop.processes import api as processes_api
 from deskhand.desktop.processes.registry import ProcessSettings, Registry
 from deskhand.desktop.processes.requests import StartRequest
+from tests.desktop.agent_helper.threaded import agent_files
 from tests.desktop.files.unprivileged import refused
 from tests.desktop.processes.service import FakeSurroundings
 
@@ -80,9 +81,13 @@ def test_nothing_sent_is_a_fault_of_ours(
     posts: list[tuple[str, Any]], gets: list[tuple[str, dict[str, str]]]
 ) -> None:
     async def scene(home: Path) -> None:
-        async with Registry(FakeSurroundings(home), ProcessSettings(close_grace=0.0)) as registry:
+        async with (
+            agent_files() as files,
+            Registry(FakeSurroundings(home), ProcessSettings(close_grace=0.0)) as registry,
+        ):
             app = FastAPI()
-            app.include_router(files_api.router(lambda: home, processes_api.once(registry)))
+            once = processes_api.once(registry)
+            app.include_router(files_api.router(lambda: home, files, once))
             app.include_router(processes_api.router(registry))
             app.add_exception_handler(HTTPException, refused)
             process_id, _ = await registry.start(StartRequest("exec sleep 1000", stdin=True), None)

@@ -17,6 +17,7 @@ from deskhand.desktop.files import api
 from deskhand.desktop.files.editing.indentation import level_of, translated, unit_of
 from deskhand.desktop.files.editing.line_endings import lines_of
 from deskhand.desktop.files.editing.matching import PASSES, windows
+from tests.desktop.agent_helper.threaded import agent_files
 from tests.desktop.files.rights import without_rights
 from tests.desktop.files.unprivileged import refused
 from tests.desktop.processes.service import Service, running
@@ -243,10 +244,13 @@ def test_a_write_whose_body_breaks_off_keeps_the_original(tmp: Path) -> None:
 
     async def scenario() -> httpx2.Response:
         app = FastAPI()
-        app.include_router(api.router(lambda: tmp))
         app.add_exception_handler(HTTPException, refused)
         transport = httpx2.ASGITransport(app=app)
-        async with httpx2.AsyncClient(transport=transport, base_url="http://core") as client:
+        async with (
+            agent_files() as files,
+            httpx2.AsyncClient(transport=transport, base_url="http://core") as client,
+        ):
+            app.include_router(api.router(lambda: tmp, files))
             return await client.post(request["route"], params=request["query"], content=body())
 
     check_answer(asyncio.run(scenario()), expect)

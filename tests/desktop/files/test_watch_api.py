@@ -13,11 +13,15 @@ import pytest
 from fastapi import FastAPI
 from starlette.types import Message
 
+from deskhand.desktop.agent_helper.json_lines import JsonLines
+from deskhand.desktop.agent_helper.worker.change_pipe import change_pipe
 from deskhand.desktop.files.api import router
 from deskhand.desktop.files.errors import FileError, MissingFile, OutsideRoots
 from deskhand.desktop.files.roots import Roots
-from deskhand.desktop.files.watch_api import WatchedTree, change_events, watch_response
+from deskhand.desktop.files.watch_api import change_events, watch_response
+from deskhand.desktop.files.watched_tree import WatchedTree
 from deskhand.vncbridge.http.sse import EventStreams
+from tests.desktop.agent_helper.threaded import unopened_files
 from tests.desktop.processes.service import LIMIT
 
 Json = dict[str, Any]
@@ -45,9 +49,10 @@ class Listener:
 
 def play(tree: WatchedTree, scenario: Callable[[Listener], Awaitable[None]]) -> None:
     async def scene() -> None:
-        events = change_events(tree)
+        changes = JsonLines(change_pipe(tree))
+        events = change_events(changes)
         async with asyncio.timeout(LIMIT):
-            with closing(tree):
+            with closing(changes):
                 await scenario(Listener(events))
                 await events.aclose()
 
@@ -161,7 +166,7 @@ def test_a_folder_that_may_not_be_read_is_passed_over() -> None:
     """Run without root's rights, which could read it."""
     script = (
         "import os, sys; from pathlib import Path\n"
-        "from deskhand.desktop.files.watch_api import WatchedTree\n"
+        "from deskhand.desktop.files.watched_tree import WatchedTree\n"
         "if os.geteuid() == 0: os.setuid(65534)\n"
         "WatchedTree(Path(sys.argv[1])).close()"
     )
@@ -174,7 +179,7 @@ def test_a_folder_that_may_not_be_read_is_passed_over() -> None:
 
 def test_there_are_only_so_many_watches_at_once(tmp_path: Path) -> None:
     app = FastAPI()
-    app.include_router(router(lambda: tmp_path, watches=EventStreams(limit=0)))
+    app.include_router(router(lambda: tmp_path, unopened_files(), watches=EventStreams(limit=0)))
 
     async def refused() -> httpx2.Response:
         transport = httpx2.ASGITransport(app)
@@ -198,9 +203,9 @@ def test_a_watch_begins_with_ready_and_ends_with_the_service(tmp_path: Path) -> 
             return await asyncio.Future()
 
         tree = WatchedTree(tmp_path)
-        await watch_response(tree, watches)({"type": "http"}, never, send)
-        with pytest.raises(OSError, match="Bad file descriptor"):
-            tree.read()
+        changes = JsonLines(change_pipe(tree))
+        await watch_response(changes, watches)({"type": "http"}, never, send)
+        assert await changes.next() is None
         return sent
 
     sent = asyncio.run(asyncio.wait_for(scene(), LIMIT))

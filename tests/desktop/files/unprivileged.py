@@ -14,6 +14,7 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
 from deskhand.desktop.files import api
+from tests.desktop.agent_helper.threaded import agent_files
 
 
 async def refused(_: Request, error: Exception) -> Response:
@@ -24,10 +25,13 @@ async def refused(_: Request, error: Exception) -> Response:
 async def main() -> None:
     asked = json.load(sys.stdin)
     app = FastAPI()
-    app.include_router(api.router(lambda: Path("/")))
     app.add_exception_handler(HTTPException, refused)
     transport = httpx2.ASGITransport(app=app)
-    async with httpx2.AsyncClient(transport=transport, base_url="http://core") as client:
+    async with (
+        agent_files() as files,
+        httpx2.AsyncClient(transport=transport, base_url="http://core") as client,
+    ):
+        app.include_router(api.router(lambda: Path("/"), files))
         answers = [
             await client.request(one["method"], one["path"], params=one["params"], json=one["json"])
             for one in asked

@@ -11,11 +11,13 @@ from fastapi import FastAPI
 from websockets.asyncio.client import ClientConnection, unix_connect
 from websockets.exceptions import InvalidStatus
 
+from deskhand.desktop.agent_helper.agent_helper import AgentHelper
+from deskhand.desktop.agent_helper.repositories import HelperRepositories
 from deskhand.desktop.git.api import router
-from deskhand.desktop.git.repositories import Git
 from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.git.watcher import Watcher, WatchIntervals
 from deskhand.desktop.tool_calls.caller import CallingChat
+from tests.desktop.agent_helper.threaded import Threaded
 from tests.desktop.git.test_repositories import ENVIRONMENT, git
 from tests.desktop.processes.service import LIMIT
 from tests.tools.control_plane.fakes import serving, unix_socket
@@ -29,14 +31,15 @@ def play(folder: Path, scenario: Callable[[PathStore, Connect], Awaitable[None]]
     async def scene() -> None:
         store = PathStore()
         app = FastAPI()
-        watcher = Watcher(store, Git(ENVIRONMENT), WatchIntervals(longest=1000.0, shortest=0.0))
-        app.include_router(router(watcher, most=1))
+        helper = AgentHelper(Threaded(environment=ENVIRONMENT))
+        pace = WatchIntervals(longest=1000.0, shortest=0.0)
+        app.include_router(router(Watcher(store, HelperRepositories(helper), pace), most=1))
         path = folder / "s"
 
         def connect(chat: str) -> Any:
             return unix_connect(str(path), f"ws://host/api/v0/git/watch?chat_id={chat}")
 
-        async with asyncio.timeout(LIMIT), serving(app, unix_socket(path)):
+        async with asyncio.timeout(LIMIT), helper, serving(app, unix_socket(path)):
             await scenario(store, connect)
 
     asyncio.run(scene())

@@ -1,11 +1,12 @@
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from deskhand.desktop.git.errors import Unreadable
+from deskhand.desktop.git.repositories import working_trees
 from deskhand.desktop.git.repository_state import Repository
 from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.git.watcher import Watcher, WatchIntervals
@@ -23,7 +24,12 @@ class FakeReader:
         self.fails = False
         self.reads = 0
 
-    def read(self, root: str) -> Repository:
+    async def roots(
+        self, paths: Sequence[str], known: Sequence[str]
+    ) -> tuple[list[str], list[str]]:
+        return working_trees(paths, known)
+
+    async def read(self, root: str) -> Repository:
         self.reads += 1
         if self.fails:
             raise Unreadable(root, "just so")

@@ -15,10 +15,14 @@ import uvicorn
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
+from deskhand.desktop.agent_helper.agent_helper import AgentHelper
+from deskhand.desktop.agent_helper.files import HelperFiles
+from deskhand.desktop.agent_helper.outputs import HelperOutputs
 from deskhand.desktop.files import api as files_api
 from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.processes import api as processes_api
 from deskhand.desktop.processes.registry import ProcessSettings, Registry
+from tests.desktop.agent_helper.threaded import Threaded
 
 LIMIT = 20.0
 """Seconds after which a test that waits for something gives up."""
@@ -83,12 +87,14 @@ class TellingServer(uvicorn.Server):
         self.up.set()
 
 
-def application(registry: Registry, home: Path, paths: PathStore) -> FastAPI:
+def application(
+    registry: Registry, home: Path, paths: PathStore, files: files_api.AgentFiles
+) -> FastAPI:
     app = FastAPI()
     app.include_router(processes_api.router(registry))
     touched = processes_api.touched(paths.note)
     once = processes_api.once(registry)
-    app.include_router(files_api.router(lambda: home, once, touched=touched))
+    app.include_router(files_api.router(lambda: home, files, once, touched=touched))
 
     async def refused(_: Request, error: Exception) -> Response:
         refusal = cast(HTTPException, error)
@@ -113,16 +119,19 @@ def running(settings: ProcessSettings | None = None) -> Iterator[Service]:
 
         async def serve() -> None:
             service.loop = asyncio.get_running_loop()
-            async with Registry(
-                service.command_environment,
-                service.settings,
-                clock=service.clock,
-                touched=service.paths.note,
-            ) as registry:
+            async with (
+                AgentHelper(Threaded()) as helper,
+                Registry(
+                    service.command_environment,
+                    service.settings,
+                    clock=service.clock,
+                    touched=service.paths.note,
+                    copies=HelperOutputs(helper),
+                ) as registry,
+            ):
                 service.registry = registry
-                config = uvicorn.Config(
-                    application(registry, home, service.paths), log_level="warning", lifespan="off"
-                )
+                app = application(registry, home, service.paths, HelperFiles(helper))
+                config = uvicorn.Config(app, log_level="warning", lifespan="off")
                 server = TellingServer(config, started)
                 serving = asyncio.create_task(server.serve(sockets=[listener]))
                 await asyncio.to_thread(stop.wait)

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.processes.output_file import OutputFile
+from deskhand.desktop.processes.output_file import OutputFile, open_output
 
 
 def opened(folder: Path, most: int = 100) -> OutputFile:
-    return OutputFile(folder / "a" / "output.log", folder / "a" / "exit.json", most)
+    path = folder / "a" / "output.log"
+    return OutputFile(open_output(path), path, folder / "a" / "exit.json", most)
 
 
 def test_output_is_added_to_what_is_there(tmp_path: Path) -> None:
@@ -51,4 +52,4 @@ def test_only_regular_files_are_written_to(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path, tmp_path / "fifo", Path("/dev/null")):
         with pytest.raises(OSError, match=r"directory|device|not a file"):
-            OutputFile(path, tmp_path / "exit")
+            open_output(path)

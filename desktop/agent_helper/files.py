@@ -1,0 +1,144 @@
+"""The agent's files, opened by the helper: the port of the file routes."""
+
+import os
+import stat
+from base64 import b64encode
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from deskhand.desktop.agent_helper.wire.values import (
+    condition_json,
+    edits_json,
+    lines_json,
+    search_json,
+)
+from deskhand.desktop.files.disk import translated_errors
+from deskhand.desktop.files.errors import BadPath, FilesUnavailable
+from deskhand.desktop.files.preconditions import Condition
+from deskhand.desktop.files.requests import FileEdits, LinesQuery
+from deskhand.desktop.files.search_query import SearchRequest
+
+from .agent_helper import AgentHelper, HelperReply
+from .errors import AgentHelperError
+from .json_lines import JsonLines
+
+Json = dict[str, Any]
+
+
+class HelperFiles:
+    """Files of the agent. All methods raise FileError."""
+
+    def __init__(self, helper: AgentHelper) -> None:
+        self._helper = helper
+
+    async def open(self, path: Path) -> BinaryIO:
+        """Open a regular file for reading."""
+        async with _translated():
+            reply = await self._helper.call("read", path=str(path))
+            return os.fdopen(_regular(reply, path), "rb")
+
+    async def lines(self, query: LinesQuery) -> Json:
+        """Return the answer with numbered lines."""
+        return (await self._call("lines", **lines_json(query))).value
+
+    async def listing(self, path: Path) -> Json:
+        """Return the answer that lists a directory."""
+        return (await self._call("listing", path=str(path))).value
+
+    async def resolve(self, path: Path) -> str:
+        """Return a path without symbolic links; parts that do not exist are kept."""
+        return str((await self._call("resolve", path=str(path))).value.get("path"))
+
+    async def search(self, request: SearchRequest) -> Json:
+        """Return a page of matches. Cancelling ends the search."""
+        return (await self._call("search", **search_json(request))).value
+
+    async def watch(self, path: Path, *, recursive: bool) -> JsonLines:
+        """Observe a tree from now on."""
+        async with _translated():
+            reply = await self._helper.call("watch", path=str(path), recursive=recursive)
+            return JsonLines(reply.descriptor())
+
+    async def write(self, path: Path, data: bytes, name: str, condition: Condition) -> None:
+        """Replace a file by short content, if its present content meets the condition."""
+        content = b64encode(data).decode()
+        facts = {"path": str(path), "name": name, "condition": condition_json(condition)}
+        await self._call("write", content=content, **facts)
+
+    async def replacement(self, path: Path) -> "HelperReplacement":
+        """Open new content for a file."""
+        async with _translated():
+            reply = await self._helper.call("replacement", path=str(path))
+            return HelperReplacement(self._helper, path, reply)
+
+    async def edit(self, files: Sequence[FileEdits], *, diff: bool) -> list[Json]:
+        """Edit files, all or none; return the path of each, with its diff if requested."""
+        reply = await self._call("edit", files=edits_json(files), diff=diff)
+        edited: list[Json] = reply.value["files"]
+        return edited
+
+    async def _call(self, operation: str, **arguments: Any) -> HelperReply:
+        async with _translated():
+            return await self._helper.call(operation, **arguments)
+
+
+class HelperReplacement:
+    """New content for a file, written to a temporary file that the helper has opened."""
+
+    def __init__(self, helper: AgentHelper, path: Path, reply: HelperReply) -> None:
+        self._helper = helper
+        self._path = path
+        self._resource = reply.resource
+        self._committed = False
+        self._file = os.fdopen(_regular(reply, path), "wb", buffering=0)
+
+    def write(self, data: bytes) -> None:
+        """Append to the new content. Blocks."""
+        with translated_errors(self._path):
+            view = memoryview(data)
+            while view:
+                view = view[self._file.write(view) :]
+
+    async def commit(self, name: str, condition: Condition) -> None:
+        """Replace the file, if its present content meets the condition."""
+        if self._resource is None or self._resource.lost:
+            raise FilesUnavailable(
+                f"{name!r} was not changed: the process that had opened it has ended."
+            )
+        facts = {"handle": self._resource.handle, "name": name}
+        async with _translated():
+            await self._helper.call("commit", condition=condition_json(condition), **facts)
+        self._committed = True
+
+    async def close(self) -> None:
+        """Discard what was not committed; twice is fine."""
+        self._file.close()
+        resource, self._resource = self._resource, None
+        if resource is None or resource.lost:
+            return
+        try:
+            if not self._committed:
+                # Awaited, so that the temporary file is gone before the caller gets its answer.
+                with suppress(AgentHelperError):
+                    await self._helper.call("discard", handle=resource.handle)
+        finally:
+            resource.release()
+
+
+def _regular(reply: HelperReply, path: Path) -> int:
+    """Return the descriptor of a reply; a helper under attack may send one of a FIFO."""
+    descriptor = reply.descriptor()
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BadPath(f"{str(path)!r} is not a file")
+    return descriptor
+
+
+@asynccontextmanager
+async def _translated() -> AsyncIterator[None]:
+    try:
+        yield
+    except AgentHelperError as error:
+        raise FilesUnavailable(str(error)) from error

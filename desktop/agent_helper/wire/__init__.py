@@ -1,0 +1,1 @@
+"""Messages between the service and the helper. Pure."""

@@ -1,0 +1,46 @@
+"""First message to the helper, and the requests to the fork server.
+
+The fork server answers the first message by `READY`, `START`, which comes with a socket, by the pid
+of the new helper, and `END` with a pid and a number of seconds by `ENDED`, when it has reaped that
+helper.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+READY, START, END, ENDED = "ready", "start", "end", "ended"
+
+LONGEST = 100_000
+"""Bytes of the first message, which has to fit into one packet (unix(7))."""
+
+
+@dataclass(frozen=True)
+class HelperStart:
+    """Facts that the helper needs at its start."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Environment of the programs that it runs."""
+    roots: tuple[str, ...] = ()
+    """Trees that file operations are confined to; empty for all."""
+    user: tuple[int, int] | None = None
+    """User and group to become; None to stay who it is."""
+    umask: int | None = None
+
+    def line(self) -> bytes:
+        """Return the message.
+
+        Raises:
+            OSError: If it is too long.
+        """
+        data = json.dumps(asdict(self)).encode() + b"\n"
+        if len(data) > LONGEST:
+            raise OSError(f"an environment of {len(data)} bytes is too long")
+        return data
+
+    @classmethod
+    def parse(cls, line: bytes) -> "HelperStart":
+        """Read the message."""
+        body = json.loads(line)
+        user = None if body["user"] is None else (body["user"][0], body["user"][1])
+        return cls(body["environment"], tuple(body["roots"]), user, body["umask"])

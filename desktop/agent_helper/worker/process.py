@@ -1,0 +1,74 @@
+"""The helper's process: it becomes the agent's user and answers calls until the service ends.
+
+It is started with the rights of whoever starts the service, because the agent's user may be unable
+to read the interpreter and this package. All modules are loaded before it changes its user; nothing
+of the agent is opened before that.
+"""
+
+import ctypes
+import gc
+import os
+import socket
+from io import RawIOBase
+from pathlib import Path
+
+from deskhand.desktop.agent_helper.wire.start_message import HelperStart
+from deskhand.desktop.files.roots import Roots
+
+from .fork_server import ForkServer
+from .operations import operations
+from .server import CallServer
+
+PR_SET_DUMPABLE = 4
+PR_SET_NO_NEW_PRIVS = 38
+"""Of <linux/prctl.h>, prctl(2)."""
+M_ARENA_MAX = -8
+"""Of <malloc.h>, mallopt(3)."""
+
+_KERNEL = ctypes.CDLL(None)
+
+
+def run(role: str, descriptor: int) -> None:
+    """Be a helper, or the fork server of helpers, at the socket of this number; then exit."""
+    # Each thread would otherwise get an arena of its own, whose freed memory others cannot use.
+    _KERNEL.mallopt(M_ARENA_MAX, 1)
+    # Commands of the agent may not read the memory and the descriptors of this process.
+    _KERNEL.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    gc.freeze()
+    connection = socket.socket(fileno=descriptor)
+    connection.set_inheritable(False)
+    if role == "fork-server":
+        ForkServer(connection, serve).serve()
+    else:
+        with connection.makefile("rb", buffering=0) as file:
+            start = HelperStart.parse(_line(file))
+        serve(connection, start)
+    # Threads may be blocked in a system call; nothing waits for them.
+    os._exit(0)
+
+
+def _line(file: RawIOBase) -> bytes:
+    """Read no further than the end of a line, as calls follow it."""
+    line = b""
+    while not line.endswith(b"\n"):
+        line += file.read(1) or b"\n"
+    return line
+
+
+def serve(connection: socket.socket, start: HelperStart) -> None:
+    """Become the agent's user and answer calls until the service closes the socket."""
+    if start.user is not None:
+        # The order is fixed: without root's rights the groups cannot be changed any more.
+        os.setgroups([])
+        os.setgid(start.user[1])
+        os.setuid(start.user[0])
+        _KERNEL.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        # The change of user resets it (prctl(2)).
+        _KERNEL.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    if start.umask is not None:
+        os.umask(start.umask)
+    # For programs that are found by PATH, and for the place of temporary files.
+    os.environ.clear()
+    os.environ.update(start.environment)
+    roots = Roots.of(tuple(Path(path) for path in start.roots))
+    CallServer(connection, operations(roots, start.environment)).serve()
