@@ -19,6 +19,7 @@ from .limits import DesktopLimits
 from .memory_watch import INTERVAL, MemoryWatch, namespace_pids
 from .mount_plan import DesktopView, mounts
 from .namespaces import end_with_parent, perform, separate
+from .separation import listening_descriptors
 from .signals import SignalPipe
 
 
@@ -58,6 +59,8 @@ def run(
     )
     passed.close()
     service_end.close()
+    for descriptor in listening_descriptors(command):
+        os.close(descriptor)
     return Init(service, signals, own, separated=separated).wait()
 
 

@@ -33,7 +33,7 @@ from pathlib import Path
 from .channel import Channel, ChannelClosed, pair
 from .host_channel import HostChannel
 from .namespaces import rejoin, separate_children
-from .separation import is_separated
+from .separation import is_separated, listening_descriptors
 from .signals import ENDING, SignalPipe
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -97,6 +97,7 @@ def keep(command: list[str], grace_seconds: float = GRACE_SECONDS) -> int:
     # execve(2) keeps SIGINT ignored, as a shell leaves it for background jobs: the service needs
     # it at its default.
     service = os.posix_spawn(command[0], command, environment, setsigdef=[signal.SIGINT])
+    _close_sockets(command)
     status, user, ended = _watch(service, signals, grace_seconds)
     remove_x_files(ended | sweep(), user)
     return os.waitstatus_to_exitcode(status)
@@ -109,6 +110,7 @@ def _keep_separated(
     grace_seconds: float,
 ) -> int:
     init, service, refused = _start_init(command, environment)
+    _close_sockets(command)
     host = HostChannel(service, refused)
     status, _, ended = _watch(init, signals, grace_seconds, host)
     ended |= sweep()
@@ -116,6 +118,12 @@ def _keep_separated(
     if refused and user is not None:
         remove_x_files(ended, user)
     return os.waitstatus_to_exitcode(status)
+
+
+def _close_sockets(command: list[str]) -> None:
+    # Only the service may hold them: clients of an ended service must be refused at once.
+    for descriptor in listening_descriptors(command):
+        os.close(descriptor)
 
 
 def _start_init(command: list[str], environment: Mapping[str, str]) -> tuple[int, Channel, str]:

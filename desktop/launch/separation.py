@@ -9,6 +9,17 @@ _OWN_USER_ONLY = ("--u", "--at")
 """Beginnings of ``--user`` and ``--attach``; argparse accepts every unambiguous one."""
 
 
+def listening_descriptors(command: Sequence[str]) -> tuple[int, ...]:
+    """Return the descriptors of listening sockets (``--listen fd:N``) that the service gets."""
+    found = []
+    for before, one in zip(("", *command), command, strict=False):
+        value = one if before == "--listen" else one.partition("--listen=")[2]
+        number = value.partition("fd:")[2] if value.startswith("fd:") else ""
+        if number.isdecimal():
+            found.append(int(number))
+    return tuple(found)
+
+
 def is_separated(command: Sequence[str], user: int) -> bool:
     """Return True for the service of root with a user of its own.
 

@@ -116,6 +116,22 @@ def test_nothing_but_its_own_places_can_be_written(
         assert separated.run(f"touch {place}/x && echo written") == "written", place
 
 
+def test_the_socket_of_its_service_cannot_be_replaced(
+    separated: Neighbours, together: Neighbours
+) -> None:
+    """An impostor at its place would receive the token of the control plane."""
+    for found in (separated, together):
+        listed = found.run("find /tmp /run /var/lib /var/run -type s 2> /dev/null").split()
+        assert not [path for path in listed if "api" in path or found.one in Path(path).name]
+        name = found.folder().parent / "sockets" / f"{found.one}.sock"
+        assert name.is_socket()
+        for attempt in (f"mv {name} {name}.old", f"rm {name}", f"ls {name.parent}"):
+            assert found.run(f"{attempt} > /dev/null && echo done") != "done", attempt
+    # Every socket that the agent finds below its own directory can be replaced, and is by the
+    # agent's own rights.
+    assert separated.run("mv $HOME/../rfb.sock $HOME/../x && mv $HOME/../x $HOME/../rfb.sock") == ""
+
+
 def test_its_temporary_files_are_its_own(separated: Neighbours) -> None:
     assert separated.run("stat -c %a /tmp") == "1777"
     assert set(separated.run("stat -f -c %T /tmp /dev/shm").split()) == {"tmpfs"}

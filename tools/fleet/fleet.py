@@ -14,7 +14,6 @@ crash of the control plane. While the control plane runs, its heartbeat keeps id
 
 import asyncio
 import contextlib
-import json
 import os
 import secrets
 import signal
@@ -28,27 +27,21 @@ from deskhand.desktop.client.command import service_command
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.launch.keeper import LONGEST_SECONDS
-from deskhand.desktop.launch.mount_plan import HIDDEN
 
 from .desktop_info import DesktopInfo
 from .errors import DesktopNotStarted, UnknownDesktop
 from .first_uses import DISPLAY, FirstUses
 from .registry import DesktopRegistry, RegisteredDesktop, boot_id, exit_of, is_alive, start_time
 from .remains import FleetRemains
+from .service_process import START_SECONDS, start_service
+from .sockets import SOCKETS, SocketFolder
 
 LINGER_SECONDS = 15 * 60
 """Seconds without a request after which a service ends by itself."""
 
 HEARTBEAT_SECONDS = 60.0
-START_SECONDS = 60.0
 END_SECONDS = LONGEST_SECONDS + 1.0
 """Timeout for the end of an adopted keeper, which kills its service earlier than this."""
-
-PASSED_ON = (
-    *("PATH", "LANG", "LC_ALL", "TZ"),
-    *("XDG_RUNTIME_DIR", "DESKHAND_RUN_DIR", "DESKHAND_USERS", "DESKHAND_NAMESPACES"),
-)
-"""The variables that a service inherits: provider keys are not among them."""
 
 
 class Fleet:
@@ -70,6 +63,7 @@ class Fleet:
         self._entries = entries
         self._root = root
         self._logs = logs
+        self._sockets = SocketFolder(root / SOCKETS)
         self._live_url = live_url
         self._options = tuple(options)
         self._hidden = os.pathsep.join(map(str, hidden))
@@ -126,10 +120,18 @@ class Fleet:
         token = secrets.token_urlsafe(32)
         token_file = self._entries.write_token(desktop_id, token)
         try:
-            child, ready = await self._launch(desktop_id, folder, token_file, display=display)
-        except BaseException:
+            # The desktop's user must not reach the name of the socket: it could rename it, bind its
+            # own, and receive the token.
+            with self._sockets.bound(desktop_id) as listening:
+                child, ready = await self._launch(
+                    desktop_id, folder, token_file, listening.fileno(), display=display
+                )
+        except BaseException as error:
             # A cancelled start must not leave its token on disk.
             self._entries.remove(desktop_id)
+            self._sockets.remove(desktop_id)
+            if isinstance(error, OSError):
+                raise DesktopNotStarted(str(error)) from error
             raise
         entry = RegisteredDesktop(
             id=desktop_id,
@@ -157,61 +159,22 @@ class Fleet:
         return self._info(entry)
 
     async def _launch(
-        self, desktop_id: str, folder: Path, token_file: Path, *, display: bool
+        self,
+        desktop_id: str,
+        folder: Path,
+        token_file: Path,
+        listening: int,
+        *,
+        display: bool,
     ) -> tuple[asyncio.subprocess.Process, dict[str, Any]]:
         log = self._logs / f"desktop-{desktop_id}.log"
         command = service_command(
-            *("--folder", str(folder), "--listen", f"unix:{folder}/api.sock"),
+            *("--folder", str(folder), "--listen", f"fd:{listening}"),
             *("--token-file", str(token_file), "--linger", str(LINGER_SECONDS), "--json"),
             *self._options,
             *(() if display else ("--display", "on-request")),
         )
-        try:
-            # The child inherits the descriptor, so this process may close its own after the start.
-            with log.open("wb") as errors:
-                child = await asyncio.create_subprocess_exec(
-                    *command,
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=errors,
-                    # The current directory must not stay in use after the control plane has ended.
-                    cwd="/",
-                    env=self._environment(),
-                    # Ctrl-C in our terminal must not reach the keepers: the fleet ends them.
-                    start_new_session=True,
-                )
-        except OSError as error:
-            raise DesktopNotStarted(str(error)) from error
-        try:
-            ready = await self._ready_message(child, log)
-        except BaseException:
-            with contextlib.suppress(ProcessLookupError):
-                child.terminate()
-            await child.wait()
-            raise
-        return child, ready
-
-    def _environment(self) -> dict[str, str]:
-        passed = {k: v for k, v in os.environ.items() if k in PASSED_ON}
-        return {**passed, HIDDEN: self._hidden}
-
-    async def _ready_message(self, child: asyncio.subprocess.Process, log: Path) -> dict[str, Any]:
-        if child.stdout is None:
-            raise DesktopNotStarted("its output cannot be read")
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                line = await child.stdout.readline()
-        except TimeoutError:
-            raise DesktopNotStarted(f"it was not ready after {START_SECONDS:.0f} s") from None
-        # An empty read is end of file: the service has exited, and its log has the reason.
-        if not line:
-            await child.wait()
-            raise DesktopNotStarted(_last_line(log) or f"exit status {child.returncode}")
-        try:
-            found: dict[str, Any] = json.loads(line)
-        except ValueError as error:
-            raise DesktopNotStarted(f"it said {line[:80]!r}") from error
-        return found
+        return await start_service(command, log, listening, self._hidden)
 
     async def show(self, desktop_id: str) -> None:
         """Start the display of a desktop that has none; return when it can be used.
@@ -393,8 +356,3 @@ async def _end_adopted(pid: int) -> None:
 
 def _client_of(entry: RegisteredDesktop) -> DesktopClient:
     return DesktopClient(entry.address, Path(entry.token_file).read_text().strip())
-
-
-def _last_line(log: Path) -> str:
-    lines = log.read_text(errors="replace").strip().splitlines()
-    return lines[-1] if lines else ""

@@ -24,6 +24,7 @@ from deskhand.desktop.isolation.data_dir import LOCKS
 from deskhand.tools.recovery.ports import LeftRecording
 
 from .registry import DesktopRegistry, RegisteredDesktop, is_alive
+from .sockets import SOCKETS, SocketFolder
 
 RECORDINGS = "recordings"
 
@@ -38,6 +39,7 @@ class FleetRemains:
     def __init__(self, entries: DesktopRegistry, root: Path) -> None:
         self._entries = entries
         self._locks = root / LOCKS
+        self._sockets = SocketFolder(root / SOCKETS)
 
     def list(self) -> Sequence[LeftRecording]:
         """Return the recordings of all dead desktops; see ``DesktopRemains``."""
@@ -84,6 +86,7 @@ class FleetRemains:
             return False
         shutil.rmtree(entry.folder, ignore_errors=True)
         self._entries.remove(entry.id)
+        self._sockets.remove(entry.id)
         return True
 
     def is_dead(self, entry: RegisteredDesktop) -> bool:

@@ -54,11 +54,15 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 @dataclass(frozen=True)
 class Address:
-    """The address of a service: a host and port, or the path of a unix socket."""
+    """The address of a service: a host and port, or the path of a unix socket.
+
+    A ``descriptor`` is a listening socket that the parent process left open; it has the address.
+    """
 
     host: str = ""
     port: int = 0
     path: Path | None = None
+    descriptor: int | None = None
 
     @property
     def url(self) -> str:
@@ -70,13 +74,15 @@ class Address:
 
 
 def parse_address(text: str) -> Address:
-    """Read ``HOST:PORT`` or ``unix:PATH``.
+    """Read ``HOST:PORT``, ``unix:PATH`` or ``fd:N``.
 
     Raises:
         CannotListen: If it is neither.
     """
     if text.startswith("unix:"):
         return Address(path=Path(text.removeprefix("unix:")))
+    if text.startswith("fd:") and text.removeprefix("fd:").isdecimal():
+        return Address(descriptor=int(text.removeprefix("fd:")))
     host, _, port = text.rpartition(":")
     host = host.strip("[]")
     if not host or not port.isdecimal() or int(port) > 65535:
@@ -94,6 +100,10 @@ def listening(wanted: Address) -> Iterator[tuple[socket.socket, Address]]:
     Raises:
         CannotListen: If the address is in use, or not permitted.
     """
+    if wanted.descriptor is not None:
+        with _inherited(wanted.descriptor) as (bound, address):
+            yield bound, address
+        return
     try:
         bound = _bind_unix(wanted.path) if wanted.path is not None else _bind_tcp(wanted)
     except OSError as error:
@@ -110,6 +120,22 @@ def listening(wanted: Address) -> Iterator[tuple[socket.socket, Address]]:
             # read-only.
             with contextlib.suppress(OSError):
                 wanted.path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _inherited(descriptor: int) -> Iterator[tuple[socket.socket, Address]]:
+    """Adopt a listening socket; its file belongs to the process that bound it."""
+    try:
+        bound = socket.socket(fileno=descriptor)
+    except OSError as error:
+        raise CannotListen(f"fd:{descriptor}", error.strerror or str(error)) from error
+    if not bound.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        bound.close()
+        raise CannotListen(f"fd:{descriptor}", "it does not listen")
+    bound.set_inheritable(False)
+    name = bound.getsockname()
+    with bound:
+        yield bound, Address(path=Path(name)) if isinstance(name, str) else Address(*name[:2])
 
 
 def _bind_unix(path: Path) -> socket.socket:

@@ -1,6 +1,6 @@
 import pytest
 
-from deskhand.desktop.launch.separation import is_separated
+from deskhand.desktop.launch.separation import is_separated, listening_descriptors
 
 SERVICE = ("/usr/bin/python3", "-P", "-m", "deskhand.desktop")
 
@@ -20,3 +20,9 @@ def test_a_desktop_that_shares_what_its_user_has_is_not_separated(option: str) -
 
 def test_only_the_service_is_separated() -> None:
     assert not is_separated(("/bin/sh", "-c", "exit"), user=0)
+
+
+def test_listening_sockets_are_found_in_the_command() -> None:
+    assert listening_descriptors((*SERVICE, "--listen", "fd:7", "--json")) == (7,)
+    assert listening_descriptors((*SERVICE, "--listen=fd:8")) == (8,)
+    assert listening_descriptors((*SERVICE, "--listen", "unix:/x", "fd:9", "fd:x")) == ()

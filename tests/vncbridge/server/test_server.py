@@ -73,6 +73,32 @@ def test_a_socket_that_a_killed_service_left_is_replaced(tmp_path: Path) -> None
         assert bound.getsockname() == str(path)
 
 
+def test_a_listening_socket_can_be_inherited(tmp_path: Path) -> None:
+    path = tmp_path / "api.sock"
+    with socket.socket(socket.AF_UNIX) as given:
+        given.bind(str(path))
+        given.listen()
+        with listening(parse_address(f"fd:{os.dup(given.fileno())}")) as (bound, address):
+            assert address.url == f"unix:{path}"
+            assert not bound.get_inheritable()
+    # The file belongs to the process that bound the socket.
+    assert path.exists()
+
+
+def test_an_inherited_port_is_reported() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as given:
+        port = given.getsockname()[1]
+        with listening(parse_address(f"fd:{os.dup(given.fileno())}")) as (_, address):
+            assert address.url == f"http://127.0.0.1:{port}"
+
+
+def test_a_descriptor_that_does_not_listen_is_refused() -> None:
+    with socket.socket(socket.AF_UNIX) as given:
+        wanted = parse_address(f"fd:{os.dup(given.fileno())}")
+        with pytest.raises(CannotListen, match="does not listen"), listening(wanted):
+            pytest.fail("must not listen")
+
+
 def test_a_missing_folder_is_reported_with_its_reason(tmp_path: Path) -> None:
     with (
         pytest.raises(CannotListen, match="No such file"),
