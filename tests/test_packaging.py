@@ -1,4 +1,5 @@
 import importlib.metadata
+import re
 import subprocess
 import sys
 import zipfile
@@ -58,9 +59,11 @@ def test_no_registry_or_machine_is_named_in_the_tree() -> None:
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    unwanted = ("/wo" + "rk/", "files.python" + "hosted.org", "registry.npm" + "js.org")
+    # Not the folder ``work`` of a desktop, which comes after the desktop's own.
+    machine = r"(?<![\w}])/wo" + "rk/"
+    unwanted = (machine, r"files\.python" + r"hosted\.org", r"registry\.npm" + r"js\.org")
     for name in listed.stdout.split():
         path = ROOT / name
         if path.is_file() and path.suffix not in {".png", ".mp4", ".jpg"} and "novnc" not in name:
             text = path.read_text(errors="replace")
-            assert not [word for word in unwanted if word in text], name
+            assert not [word for word in unwanted if re.search(word, text)], name

@@ -10,6 +10,7 @@ from deskhand.tools.audit.log import AuditLog
 from deskhand.tools.audit.rows import RETENTION_SECONDS, AuditFilter, newest
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreUnavailable
+from tests.tools.store.fakes import database
 
 NOW = 1_700_000_000.0
 
@@ -25,7 +26,7 @@ class Clock:
 
 def with_log(tmp_path: Path, work: Callable[[AuditLog, Store, Clock], Awaitable[None]]) -> None:
     async def scenario() -> None:
-        store = await Store.open(tmp_path / "deskhand.db")
+        store = await Store.open(database(tmp_path / "deskhand.db"))
         clock = Clock()
         try:
             await work(AuditLog(store, "one", clock), store, clock)

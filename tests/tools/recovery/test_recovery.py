@@ -17,7 +17,7 @@ from deskhand.tools.store import chats, files, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.schema import LeftRecordingRow
-from tests.tools.store.fakes import chat_row
+from tests.tools.store.fakes import chat_row, database
 
 LIMIT = 20.0
 Json = dict[str, Any]
@@ -135,7 +135,7 @@ async def bench(folder: Path) -> AsyncIterator[Bench]:
         await db.flush()
         await turns.begin(db, child, 5.0)
 
-    async with await Store.open(folder / "deskhand.db") as store, asyncio.timeout(LIMIT):
+    async with await Store.open(database(folder / "deskhand.db")) as store, asyncio.timeout(LIMIT):
         await store.write(rows)
         made = Bench(store, folder)
         try:

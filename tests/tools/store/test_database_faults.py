@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.store.database import FaultTiming, Store
 from deskhand.tools.store.errors import StoreUnavailable
 from deskhand.tools.store.faults.health import patience
-from tests.tools.store.fakes import chat_row
+from tests.tools.store.fakes import chat_row, database
 
 LIMIT = 20.0
 SHORT = FaultTiming(busy=0.01, first_delay=0.01, longest_delay=0.02, longest_check=0.01, quiet=0.0)
@@ -68,7 +68,7 @@ async def _count(session: AsyncSession) -> int:
 
 def test_without_patience_a_lock_is_an_error_that_may_pass(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db", SHORT) as store:
+        async with await Store.open(database(tmp_path / "deskhand.db"), SHORT) as store:
             with locked(tmp_path), pytest.raises(StoreUnavailable, match="locked") as caught:
                 await store.write(lambda session: _add(session, "a"))
             assert caught.value.may_pass
@@ -81,7 +81,7 @@ def test_without_patience_a_lock_is_an_error_that_may_pass(tmp_path: Path) -> No
 
 def test_with_patience_the_transaction_is_committed_once_after_the_lock(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db", SHORT) as store:
+        async with await Store.open(database(tmp_path / "deskhand.db"), SHORT) as store:
             found = FakePatience()
             with locked(tmp_path):
                 write = asyncio.create_task(_write_patiently(store, found, "a"))
@@ -100,7 +100,7 @@ def test_a_defect_is_not_waited_for(tmp_path: Path) -> None:
         await session.execute(text("SELECT * FROM no_such_table"))
 
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db", SHORT) as store:
+        async with await Store.open(database(tmp_path / "deskhand.db"), SHORT) as store:
             with patience(FakePatience()), pytest.raises(StoreUnavailable) as caught:
                 await store.write(wrong)
             assert not caught.value.may_pass
@@ -116,7 +116,7 @@ def test_a_defect_in_a_later_attempt_ends_the_wait(tmp_path: Path) -> None:
         async def attempt() -> None:
             raise failures.pop(0)
 
-        async with await Store.open(tmp_path / "deskhand.db", SHORT) as store:
+        async with await Store.open(database(tmp_path / "deskhand.db"), SHORT) as store:
             with patience(FakePatience()), pytest.raises(FileNotFoundError):
                 await store.retried(attempt)
 
@@ -132,7 +132,7 @@ def test_a_full_disk_is_waited_for_also_by_files(tmp_path: Path) -> None:
                 raise failures.pop()
             return "stored"
 
-        async with await Store.open(tmp_path / "deskhand.db", SHORT) as store:
+        async with await Store.open(database(tmp_path / "deskhand.db"), SHORT) as store:
             with patience(FakePatience()):
                 assert await store.retried(attempt) == "stored"
             failures.append(OSError(errno.ENOSPC, "full"))
@@ -144,7 +144,7 @@ def test_a_full_disk_is_waited_for_also_by_files(tmp_path: Path) -> None:
 
 def test_a_cancelled_wait_writes_nothing(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db", SHORT) as store:
+        async with await Store.open(database(tmp_path / "deskhand.db"), SHORT) as store:
             found = FakePatience()
             with locked(tmp_path):
                 write = asyncio.create_task(_write_patiently(store, found, "a"))
@@ -161,7 +161,7 @@ def test_a_cancelled_wait_writes_nothing(tmp_path: Path) -> None:
 def test_the_end_of_the_program_ends_all_waits(tmp_path: Path) -> None:
     async def scenario() -> None:
         timing = FaultTiming(busy=0.01, first_delay=3600.0, longest_delay=3600.0)
-        async with await Store.open(tmp_path / "deskhand.db", timing) as store:
+        async with await Store.open(database(tmp_path / "deskhand.db"), timing) as store:
             found = FakePatience()
             with locked(tmp_path):
                 write = asyncio.create_task(_write_patiently(store, found, "a"))
@@ -185,7 +185,7 @@ def test_one_attempt_at_a_lock_counts_for_all_that_queued_behind_it(tmp_path: Pa
             tried.append(chat_id)
             await _add(session, chat_id)
 
-        async with await Store.open(tmp_path / "deskhand.db", SHORT) as store:
+        async with await Store.open(database(tmp_path / "deskhand.db"), SHORT) as store:
             with locked(tmp_path):
                 failures = await asyncio.gather(
                     *(
@@ -204,7 +204,7 @@ def test_watching_finds_the_end_of_a_fault_that_nothing_else_would_find(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db", SHORT) as store:
+        async with await Store.open(database(tmp_path / "deskhand.db"), SHORT) as store:
             watching = asyncio.create_task(store.watch())
             with locked(tmp_path):
                 with pytest.raises(StoreUnavailable):
@@ -225,7 +225,7 @@ def test_watching_finds_the_end_of_a_fault_that_nothing_else_would_find(
 
 def test_a_check_finds_a_fault_of_an_idle_database(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db", SHORT) as store:
+        async with await Store.open(database(tmp_path / "deskhand.db"), SHORT) as store:
             watching = asyncio.create_task(store.watch())
             with locked(tmp_path):
                 store.check_soon()
@@ -239,7 +239,7 @@ def test_a_check_finds_a_fault_of_an_idle_database(tmp_path: Path) -> None:
 
 def test_a_database_that_was_just_written_is_not_checked(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             store.check_soon()
             assert not store.health.check.is_set()
 

@@ -17,7 +17,7 @@ from deskhand.tools.store.maintenance import Rebuilt, StorageMaintenance, room_o
 from deskhand.tools.store.retention import DAY, RetentionLimits, Room
 from deskhand.tools.store.schema import FileRow
 from deskhand.tools.store.stored_files import StoredFiles
-from tests.tools.store.fakes import chat_row
+from tests.tools.store.fakes import chat_row, database
 
 WIDE = Room(10**12, 10**12)
 
@@ -49,7 +49,7 @@ async def shelf(folder: Path, limits: RetentionLimits | None = None) -> AsyncIte
     async def add(session: AsyncSession) -> None:
         session.add_all([chat_row("a"), chat_row("b")])
 
-    async with await Store.open(folder / "deskhand.db") as store, asyncio.timeout(20):
+    async with await Store.open(database(folder / "deskhand.db")) as store, asyncio.timeout(20):
         await store.write(add)
         yield Shelf(store, folder / "files", limits or RetentionLimits())
 

@@ -6,7 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.ownership import ChatOwnership
 from deskhand.tools.store.schema import ChatFileRow, FileRow
-from tests.tools.store.fakes import chat_row
+from tests.tools.store.fakes import chat_row, database
 
 
 def test_chats_and_files_belong_to_those_above_them(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_chats_and_files_belong_to_those_above_them(tmp_path: Path) -> None:
         session.add(ChatFileRow(chat_id="c", file_id="f", created_at=1.0))
 
     async def scenario() -> list[frozenset[str]]:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             await store.write(rows)
             kin = ChatOwnership(store)
             asked = (("chat", "a"), ("chat", "b"), ("file", "f"), ("file", "no"), ("chat", "no"))

@@ -15,7 +15,7 @@ from deskhand.tools.store.errors import UnknownRow
 from deskhand.tools.store.file_store import FileStore, StoredFile
 from deskhand.tools.store.files import FileFacts
 from deskhand.tools.store.stored_files import StoredFiles
-from tests.tools.store.fakes import chat_row
+from tests.tools.store.fakes import chat_row, database
 
 Work = Callable[[AsyncSession], Awaitable[None]]
 SPEECH = (
@@ -27,7 +27,7 @@ SPEECH = (
 
 def _write(tmp_path: Path, *works: Work) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             for work in works:
                 await store.write(work)
 
@@ -219,7 +219,7 @@ def test_the_files_of_a_chat_are_its_own_and_those_listed_with_it(tmp_path: Path
 
 def test_a_stored_file_has_its_row_and_its_bytes_until_it_is_deleted(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             await store.write(_chat)
             stored = StoredFiles(store, FileStore(tmp_path / "files"), lambda: 7.0)
             about = FileFacts("a", "attachment", "note.txt", "text/plain", {"pages": 1})
@@ -238,7 +238,7 @@ def test_a_stored_file_has_its_row_and_its_bytes_until_it_is_deleted(tmp_path: P
 
 def test_bytes_whose_row_cannot_be_written_are_not_kept(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             stored = StoredFiles(store, FileStore(tmp_path / "files"), lambda: 7.0)
             with pytest.raises(Exception, match="FOREIGN KEY"):
                 await stored.save(b"words", FileFacts("nobody", "attachment", "n", "text/plain"))

@@ -27,6 +27,7 @@ from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store.database import FaultTiming, Store
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.stored_files import StoredFiles
+from tests.tools.store.fakes import database
 
 Json = dict[str, Any]
 LIMIT = 20.0
@@ -427,7 +428,7 @@ async def open_chats(
     fake_machines = machines or FakeMachines()
     settings = settings or ChatSettings("http://plane", closing_seconds=closing)
     read = now or (lambda: float(next(clock)))
-    async with await Store.open(folder / "deskhand.db", timing) as store:
+    async with await Store.open(database(folder / "deskhand.db"), timing) as store:
         files = StoredFiles(store, FileStore(folder / "files"), read)
         tools = (EchoTool(), BrokenTool(), *tools)
         chats = Chats(

@@ -14,7 +14,7 @@ from deskhand.tools.store.faults.health import patience
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.agents.chats.fakes import LIMIT, FakeDesktop, FakeMachine
-from tests.tools.store.fakes import chat_row
+from tests.tools.store.fakes import chat_row, database
 
 
 class Bench:
@@ -40,7 +40,10 @@ class Bench:
 @asynccontextmanager
 async def bench(folder: Path) -> AsyncIterator[Bench]:
     timing = FaultTiming(first_delay=0.01, longest_delay=0.02)
-    async with await Store.open(folder / "deskhand.db", timing) as store, asyncio.timeout(LIMIT):
+    async with (
+        await Store.open(database(folder / "deskhand.db"), timing) as store,
+        asyncio.timeout(LIMIT),
+    ):
         await store.write(_two_chats)
         yield Bench(store, folder)
 
