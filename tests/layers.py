@@ -17,7 +17,8 @@ COMPOSERS = {"desktop/service", "tools/control_plane/service"}
 _TABLE = """
 desktop/accessibility: desktop/http_errors.py desktop/input desktop/lease
 desktop/actions: desktop/capture desktop/input desktop/screenshots
-desktop/agent_helper: desktop/agent_helper/wire desktop/files desktop/git desktop/processes
+desktop/agent_helper: desktop/agent_helper/wire desktop/applications desktop/files desktop/git
+  desktop/processes
 desktop/agent_helper/wire: desktop/files desktop/files/editing
 desktop/agent_helper/worker: desktop/agent_helper desktop/agent_helper/wire desktop/events
   desktop/files desktop/git desktop/processes

@@ -11,6 +11,7 @@ from deskhand.desktop.geometry import Region, Size
 from deskhand.desktop.http_errors import answered
 from deskhand.desktop.lease.access import AccessControl
 
+from .bus import ConnectBus
 from .reader import widgets
 from .tree import compact, pointed
 
@@ -24,7 +25,14 @@ MARK = "accessibility"
 class AccessibilityService:
     """Reads the tree and keeps the rectangles of the refs of the newest one."""
 
-    def __init__(self, environment: Callable[[], Mapping[str, str]], size: Size, run: Path) -> None:
+    def __init__(
+        self,
+        environment: Callable[[], Mapping[str, str]],
+        size: Size,
+        run: Path,
+        connect: ConnectBus | None = None,
+    ) -> None:
+        self._connect = connect
         self._environment = environment
         self._size = size
         self._mark = run / MARK
@@ -39,7 +47,7 @@ class AccessibilityService:
         # Chromium builds its accessibility tree only on request, as that slows every page down.
         first = not self._mark.exists()
         self._mark.touch(0o600)
-        found, complete = widgets(self._environment())
+        found, complete = widgets(self._environment(), self._connect)
         tree = compact(found, self._size)
         self._rectangles = tree.rectangles
         answer: Json = {

@@ -1,7 +1,8 @@
 """Connections to the AT-SPI bus, a separate D-Bus daemon that applications export widgets on."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 
 from jeepney import DBusAddress, Message, MessageType, Properties, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
@@ -28,8 +29,17 @@ NONSENSE = (IndexError, TypeError, ValueError)
 """Errors of unpacking a message whose signature is not the one of the AT-SPI interface."""
 
 
-def session_bus(environment: Mapping[str, str]) -> DBusConnection:
-    """Connect to the session bus.
+ConnectBus = Callable[[str], socket.socket]
+"""Connects to the bus of an address and authenticates; blocks, raises OSError.
+
+A daemon refuses users other than its own, so a service of another user has to be given the socket.
+"""
+
+
+def session_bus(
+    environment: Mapping[str, str], connect: ConnectBus | None = None
+) -> DBusConnection:
+    """Connect to the session bus; without ``connect`` as the present user.
 
     Raises:
         NoAccessibility: If there is none, or it does not answer.
@@ -37,19 +47,21 @@ def session_bus(environment: Mapping[str, str]) -> DBusConnection:
     session = environment.get("DBUS_SESSION_BUS_ADDRESS")
     if not session:
         raise NoAccessibility("this desktop has no message bus")
-    return _connected(session)
+    return _connected(session, connect)
 
 
 @contextmanager
-def widget_bus(environment: Mapping[str, str]) -> Iterator[DBusConnection]:
+def widget_bus(
+    environment: Mapping[str, str], connect: ConnectBus | None = None
+) -> Iterator[DBusConnection]:
     """Connect to the AT-SPI bus while the body runs; D-Bus activation starts it if necessary.
 
     Raises:
         NoAccessibility: If there is none, or it does not answer.
     """
-    with closing(session_bus(environment)) as session:
+    with closing(session_bus(environment, connect)) as session:
         address = _address(session)
-    with closing(_connected(address)) as connection:
+    with closing(_connected(address, connect)) as connection:
         yield connection
 
 
@@ -68,9 +80,14 @@ def next_message(bus: DBusConnection, timeout: float) -> Message | None:
         return None
 
 
-def _connected(address: str) -> DBusConnection:
+def _connected(address: str, connect: ConnectBus | None) -> DBusConnection:
     try:
-        return open_dbus_connection(address)
+        if connect is None:
+            return open_dbus_connection(address)
+        with ExitStack() as on_failure:
+            connection = DBusConnection(on_failure.enter_context(connect(address)))
+            on_failure.pop_all()
+        return connection
     except (OSError, TimeoutError) as error:
         raise NoAccessibility(f"the message bus does not answer: {error}") from error
 

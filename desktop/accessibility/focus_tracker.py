@@ -21,7 +21,7 @@ import select
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -40,6 +40,7 @@ from .bus import (
     REPLY_SERIAL,
     START_SECONDS,
     Address,
+    ConnectBus,
     next_message,
     session_bus,
     widget_bus,
@@ -84,7 +85,9 @@ class FocusTracker:
         self,
         environment: Callable[[], Mapping[str, str]],
         clock: Callable[[], float] = time.monotonic,
+        connect: ConnectBus | None = None,
     ) -> None:
+        self._connect = connect
         self._environment = environment
         self._clock = clock
         self._history = PasswordFocusHistory()
@@ -178,7 +181,10 @@ class FocusTracker:
         """
         length: int | None = None
         deadline = self._clock() + EFFECT_SECONDS
-        with suppress(NoAccessibility, *_LOST, *NONSENSE), widget_bus(self._environment()) as bus:
+        with (
+            suppress(NoAccessibility, *_LOST, *NONSENSE),
+            self._widget_bus() as bus,
+        ):
             while field.widget is not None:
                 length = text_length(bus, field.widget)
                 is_late = self._clock() >= deadline
@@ -193,13 +199,22 @@ class FocusTracker:
         """Put a text into a field without keystrokes; return False if it does not take that."""
         if field.widget is None:
             return False
-        with suppress(NoAccessibility, *_LOST, *NONSENSE), widget_bus(self._environment()) as bus:
+        with (
+            suppress(NoAccessibility, *_LOST, *NONSENSE),
+            self._widget_bus() as bus,
+        ):
             return fill(bus, field.widget, text)
         return False
 
+    def _widget_bus(self) -> AbstractContextManager[DBusConnection]:
+        return widget_bus(self._environment(), self._connect)
+
     def _focused(self, widgets: Sequence[Address]) -> AdmittedField:
         found: list[tuple[Address, str]] = []
-        with suppress(NoAccessibility, *_LOST, *NONSENSE), widget_bus(self._environment()) as bus:
+        with (
+            suppress(NoAccessibility, *_LOST, *NONSENSE),
+            self._widget_bus() as bus,
+        ):
             asked = [(widget, page_of(bus, widget)) for widget in widgets]
             found = [(widget, page) for widget, page in asked if page is not None]
         # With two focused widgets it is not known which of them receives the keys, so neither is
@@ -227,10 +242,10 @@ class FocusTracker:
 
     def _listen(self) -> None:
         environment = self._environment()
-        with closing(session_bus(environment)) as session:
+        with closing(session_bus(environment, self._connect)) as session:
             if not self._bus_started(session):
                 return
-        with widget_bus(environment) as bus:
+        with widget_bus(environment, self._connect) as bus:
             for event in _EVENTS:
                 _call(bus, new_method_call(_REGISTRY, "RegisterEvent", "s", (event,)))
             for rule in _SIGNALS:

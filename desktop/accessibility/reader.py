@@ -16,7 +16,16 @@ from jeepney.io.blocking import DBusConnection
 from deskhand.desktop.errors import NoAccessibility
 from deskhand.desktop.geometry import Region
 
-from .bus import ACCESSIBLE, COMPONENT, REGISTRY, REPLY_SERIAL, Address, next_message, widget_bus
+from .bus import (
+    ACCESSIBLE,
+    COMPONENT,
+    REGISTRY,
+    REPLY_SERIAL,
+    Address,
+    ConnectBus,
+    next_message,
+    widget_bus,
+)
 from .roles import current_name
 from .tree import Node
 
@@ -52,7 +61,9 @@ class _Found:
         return Node(self.role, self.name, self.rectangle, self.states, children)
 
 
-def widgets(environment: Mapping[str, str]) -> tuple[tuple[Node, ...], bool]:
+def widgets(
+    environment: Mapping[str, str], connect: ConnectBus | None = None
+) -> tuple[tuple[Node, ...], bool]:
     """Return the tree of every application, and True if the trees are complete. Blocks.
 
     ``environment`` is that of an application, with the address of the session bus.
@@ -60,7 +71,7 @@ def widgets(environment: Mapping[str, str]) -> tuple[tuple[Node, ...], bool]:
     Raises:
         NoAccessibility: If there is no such bus.
     """
-    with widget_bus(environment) as bus:
+    with widget_bus(environment, connect) as bus:
         return widgets_on(bus)
 
 

@@ -51,6 +51,8 @@ END_SECONDS = 2.0
 """Time that a helper has to end after its socket was closed."""
 WAIT_SECONDS = 10.0
 """Time that a call waits for a new helper."""
+BLOCKING_SECONDS = 5.0
+"""Time that a thread waits for the answer to a call."""
 MOST_UNSENT = 32 * 1024 * 1024
 """Bytes of calls that wait in this process for a helper that reads nothing."""
 
@@ -230,8 +232,11 @@ class AgentHelper:
         self._numbers = 0
         self._failure = ""
         self._closing = asyncio.Event()
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """The event loop that it belongs to, from ``async with`` on."""
 
     async def __aenter__(self) -> Self:
+        self.loop = asyncio.get_running_loop()
         self._restarting = asyncio.create_task(self._started())
         return self
 
@@ -255,6 +260,22 @@ class AgentHelper:
         connection = await self._running()
         self._numbers += 1
         return await connection.call(Call(self._numbers, operation, arguments))
+
+    def call_blocking(self, operation: str, **arguments: Any) -> HelperReply:
+        """Call an operation from another thread than the event loop's, which must run.
+
+        Raises:
+            HelperUnavailable: Also if there is no answer in `BLOCKING_SECONDS`.
+            HelperEnded, OperationFailed, OSError: As `call` raises them.
+        """
+        if self.loop is None or self.loop.is_closed():
+            raise HelperUnavailable("the service does not run")
+        call = asyncio.run_coroutine_threadsafe(self.call(operation, **arguments), self.loop)
+        try:
+            return call.result(BLOCKING_SECONDS)
+        except TimeoutError:
+            call.cancel()
+            raise HelperUnavailable("it does not answer") from None
 
     async def close(self) -> None:
         """End the helper and wait for its end; twice is fine."""

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,11 +22,32 @@ _SHOWN = re.compile(r"text/.*|image/(png|jpeg|gif|webp|svg\+xml|bmp|avif|x-icon)
 _SHOWN_TOO = ("application/pdf", "application/json", "application/xml", "application/xhtml+xml")
 
 
-class InstalledApplications:
-    """Finds applications; ``environment`` returns the one that they start with."""
+@dataclass(frozen=True)
+class PathKind:
+    """Facts about a path, for the user that applications run as."""
 
-    def __init__(self, environment: Callable[[], Mapping[str, str]]) -> None:
+    readable: bool
+    is_dir: bool
+
+
+def own_kind(path: Path) -> PathKind:
+    """Return the facts about a path for the present user. Blocks."""
+    return PathKind(os.access(path, os.R_OK), path.is_dir())
+
+
+class InstalledApplications:
+    """Finds applications; ``environment`` returns the one that they start with.
+
+    ``kind_of`` returns the facts about a path for the user that they run as; it may block.
+    """
+
+    def __init__(
+        self,
+        environment: Callable[[], Mapping[str, str]],
+        kind_of: Callable[[Path], PathKind] = own_kind,
+    ) -> None:
         self._environment = environment
+        self._kind_of = kind_of
 
     def all(self) -> dict[str, DesktopEntry]:
         """Return the installed applications by the name that launches them."""
@@ -104,13 +126,14 @@ class InstalledApplications:
         """
         home = self._environment().get("HOME", "/")
         file = Path(home, path.replace("~", home, 1) if path.startswith("~/") else path)
-        if not os.access(file, os.R_OK):
+        found = self._kind_of(file)
+        if not found.readable:
             raise NothingSuch(f"No such file: {path}", f"{file} is missing, or not ours to read")
         kind = mimetypes.guess_type(file.name)[0] or ""
         known = self.all()
         opener = next((one for one in known.values() if kind and kind in one.types), None)
         # The browser is preferred: it is always there and shows a file without side effects.
-        shown = file.is_dir() or not kind or _SHOWN.fullmatch(kind) or kind in _SHOWN_TOO
+        shown = found.is_dir or not kind or _SHOWN.fullmatch(kind) or kind in _SHOWN_TOO
         if shown and BROWSER in known:
             return self.by_name(BROWSER, (file.as_uri(),))
         if opener is not None:

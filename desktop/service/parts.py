@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 from deskhand.desktop.accessibility.focus_tracker import FocusTracker
 from deskhand.desktop.actions.catalog import ActionRecord
 from deskhand.desktop.agent_helper.agent_helper import AgentHelper
+from deskhand.desktop.agent_helper.buses import HelperBuses
 from deskhand.desktop.agent_helper.launch import StartHelper
 from deskhand.desktop.agent_helper.outputs import HelperOutputs
 from deskhand.desktop.computer.computer import Computer, InputDevice
@@ -155,6 +156,7 @@ class CommonParts:
             *(settings, path, context.account, context.instance, inherit)
         )
         self.helper = AgentHelper(context.start_helper)
+        self.buses = HelperBuses(self.helper)
         self._started = time.monotonic()
         self._last_action: float | None = None
 
@@ -188,7 +190,11 @@ class CommonParts:
         await asyncio.to_thread(catalog.recover)
         source = FrameSource(screen, self.privacy)
         recorder = stack.enter_context(Recorder(source, folder, mask=self.redactor))
-        tracker = stack.enter_context(FocusTracker(environment))
+        tracker = FocusTracker(environment, connect=self.buses)
+        tracker.open()
+        # In a thread: the tracker's own thread may be waiting for the event loop, which connects it
+        # to a bus.
+        stack.push_async_callback(asyncio.to_thread, tracker.close)
         step_log = await stack.enter_async_context(
             StepLog(recorder.add_step, tracker, self.redactor)
         )

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from deskhand.desktop.accessibility.api import AccessibilityService
 from deskhand.desktop.accessibility.api import router as accessibility_router
 from deskhand.desktop.agent_helper.files import HelperFiles
+from deskhand.desktop.agent_helper.paths import HelperPaths
 from deskhand.desktop.agent_helper.repositories import HelperRepositories
 from deskhand.desktop.applications.api import router as applications_router
 from deskhand.desktop.applications.applications import InstalledApplications
@@ -92,7 +93,9 @@ def application(
     app = FastAPI(title="Deskhand desktop", version=VERSION, docs_url=None,
                   redoc_url=None, redirect_slashes=False)  # fmt: skip
     context, recording = common.context, parts.recording
-    widgets = AccessibilityService(screen.environment, screen.size, context.directory.path / "run")
+    widgets = AccessibilityService(
+        *(screen.environment, screen.size, context.directory.path / "run", common.buses)
+    )
     computer = computer_router(
         *(parts.computer, screen.status, common.once, widgets.pointed), closing=common.closing
     )
@@ -100,13 +103,18 @@ def application(
     # need it. The bus of the widgets belongs to the session on the display.
     waiting = [] if screen.wait_ready is None else [Depends(screen.wait_ready)]
     app.include_router(computer, dependencies=waiting)
+    applications = InstalledApplications(screen.environment, HelperPaths(common.helper).kind_of)
     launcher = ProcessLauncher(parts.registry)
     for router in (
         events_router(common.events),
         windows_router(screen.windows, screen.size, common.lease),
         _after(
             screen.wait_ready,
-            applications_router(InstalledApplications(screen.environment), launcher, common.lease),
+            applications_router(
+                InstalledApplications(screen.environment, HelperPaths(common.helper).kind_of),
+                launcher,
+                common.lease,
+            ),
         ),
         clipboard_router(screen.clipboard, common.lease),
         _after(screen.wait_ready, accessibility_router(widgets, common.lease)),

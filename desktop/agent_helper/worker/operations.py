@@ -59,7 +59,9 @@ class FileOperations:
     def kind(self, asked: Json, call: CallContext) -> OperationResult:
         """Return if a path can be read, and if it is a directory."""
         path = Path(asked["path"])
-        return OperationResult({"readable": os.access(path, os.R_OK), "is_dir": path.is_dir()})
+        # An embedded NUL is a ValueError of access(2)'s wrapper, and no path.
+        readable = "\0" not in asked["path"] and os.access(path, os.R_OK)
+        return OperationResult({"readable": readable, "is_dir": readable and path.is_dir()})
 
     def search(self, asked: Json, call: CallContext) -> OperationResult:
         """Search a tree; cancelling kills the process that searches."""
