@@ -110,11 +110,7 @@ def application(
         windows_router(screen.windows, screen.size, common.lease),
         _after(
             screen.wait_ready,
-            applications_router(
-                InstalledApplications(screen.environment, HelperPaths(common.helper).kind_of),
-                launcher,
-                common.lease,
-            ),
+            applications_router(applications, launcher, common.lease),
         ),
         clipboard_router(screen.clipboard, common.lease),
         _after(screen.wait_ready, accessibility_router(widgets, common.lease)),
