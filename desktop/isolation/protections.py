@@ -1,7 +1,7 @@
 """Protections of a desktop: each by its name, with its state and the reason where it is missing.
 
-A desktop that root starts with a user of its own has all of them where the kernel and the installed
-programs allow it. Other desktops share what the user who runs them has.
+A desktop that root starts with a user of its own has those that this version knows, where the
+kernel and the installed programs allow it. Other desktops share what the user who runs them has.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 NONE = "none"
-NAMES = ("namespaces", "limits")
+NAMES = ("namespaces", "limits", "separate users")
 """All protections, in the order in which they are listed."""
 
 
@@ -22,6 +22,8 @@ class Protection:
     """``on`` or how it is enforced; ``none`` if it is missing."""
     reason: str = ""
     """Why it is missing, or not as strong as it can be; else empty."""
+    planned: bool = False
+    """True for one that no desktop of this version has."""
 
     @property
     def missing(self) -> bool:
@@ -46,8 +48,8 @@ class Protections:
 
     @property
     def warnings(self) -> list[str]:
-        """One sentence for each protection that is missing, with its reason."""
-        return [str(entry) for entry in self.entries if entry.missing]
+        """One sentence for each protection that is missing on this machine, with its reason."""
+        return [str(entry) for entry in self.entries if entry.missing and not entry.planned]
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the list of the status route."""
@@ -70,6 +72,12 @@ def separated(refused: str) -> Protection:
 def limited(refused: str) -> Protection:
     """Return the protection by limits; ``refused`` is why no control group enforces them."""
     return Protection("limits", "enforced by keeper" if refused else "on", refused)
+
+
+def one_user() -> Protection:
+    """Return the missing protection of the service from the commands of its agent."""
+    reason = "the service, its recordings and the agent's commands have one user"
+    return Protection("separate users", NONE, reason, planned=True)
 
 
 def reason_of_level(level: str, *, attached: bool) -> str:

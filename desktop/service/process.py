@@ -25,6 +25,7 @@ from deskhand.desktop.isolation.protections import (
     Protections,
     limited,
     none_at_all,
+    one_user,
     reason_of_level,
     separated,
 )
@@ -89,7 +90,7 @@ def _serve_separated(
         context = ServiceContext(
             *(settings, folder, prepared.account, identity.instance, token, prepared.keeper),
             helpers,
-            protections=Protections((separated(prepared.refused), limited(unlimited))),
+            protections=Protections((separated(prepared.refused), limited(unlimited), one_user())),
             limits=limits,
             display=prepared.display,
             host_pid=launch.host_pid,

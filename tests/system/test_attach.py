@@ -64,6 +64,7 @@ def test_an_attached_service_reports_and_shows_its_screen(attached: Service, dis
     status = attached.get("/api/v0/desktop")
     assert status["mode"] == "attach"
     assert status["display"] == display
+    assert {entry["state"] for entry in status["protections"]} == {"none"}
     assert status["size"] == {"width": 1280, "height": 800}
     taken = attached.http.get("/api/v0/desktop/screenshot")
     assert taken.content.startswith(b"\x89PNG")

@@ -16,6 +16,7 @@ from deskhand.desktop.isolation.environment import SYSTEM_PATH
 from deskhand.desktop.isolation.protections import (
     Protections,
     none_at_all,
+    one_user,
     reason_of_level,
     separated,
 )
@@ -167,7 +168,7 @@ def _protections() -> Iterator[Finding]:
     if os.geteuid() != 0:
         found = none_at_all(reason_of_level("shared", attached=False))
     else:
-        found = Protections((separated(namespaces_refused()),))
+        found = Protections((separated(namespaces_refused()), one_user()))
     for one in found.entries:
         because = f", because {one.reason}" if one.reason else ""
         status: Literal["ok", "warn"] = "warn" if one.reason else "ok"

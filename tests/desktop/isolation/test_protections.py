@@ -6,6 +6,7 @@ from deskhand.desktop.isolation.protections import (
     Protections,
     limited,
     none_at_all,
+    one_user,
     reason_of_level,
     separated,
 )
@@ -35,6 +36,12 @@ def test_a_protection_replaces_the_one_of_its_name() -> None:
 def test_limits_without_a_control_group_are_enforced_by_the_keeper() -> None:
     assert str(limited("")) == "limits: on"
     assert str(limited("no cgroup")) == "limits: enforced by keeper, because no cgroup"
+
+
+def test_what_no_desktop_has_is_listed_and_not_reported_as_a_defect() -> None:
+    found = Protections((one_user(),))
+    assert found.warnings == []
+    assert found.to_json()[0]["state"] == "none"
 
 
 def test_without_a_reason_the_state_stands_alone() -> None:
