@@ -166,12 +166,11 @@ def test_sigterm_ends_it_with_status_0_and_nothing_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow("several services, one after the other")
-def test_a_taken_port_and_a_missing_program_are_one_line_and_status_4(tmp_path: Path) -> None:
-    with service(tmp_path / "errors.log", "desktop") as found:
-        address = found.url.removeprefix("http://")
-        taken = start_and_fail("desktop", "--listen", address)
-        assert "Address already in use" in taken
-        assert address in taken
+def test_a_taken_port_and_a_missing_program_are_one_line_and_status_4(desktop: Service) -> None:
+    address = desktop.url.removeprefix("http://")
+    taken = start_and_fail("desktop", "--listen", address)
+    assert "Address already in use" in taken
+    assert address in taken
     missing = start_and_fail("desktop", path="/nowhere")
     assert "is not installed; install the package" in missing
     assert "HOST:PORT" in start_and_fail("desktop", "--listen", "here")

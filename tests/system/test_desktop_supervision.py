@@ -135,6 +135,7 @@ def test_ready_means_that_there_is_a_display(desktop: Service) -> None:
     assert answer.json() == {"status": "ready"}
 
 
+@pytest.mark.soak
 @pytest.mark.slow("three services, one after the other")
 def test_leftovers_of_a_killed_service_are_cleaned_by_the_next(tmp_path: Path) -> None:
     with ExitStack() as stack:

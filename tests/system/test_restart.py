@@ -11,6 +11,7 @@ from tests.system.services import PATIENCE, descendants_of, service, until
 pytestmark = pytest.mark.x11
 
 
+@pytest.mark.soak
 @pytest.mark.slow("two control planes, one after the other")
 def test_a_desktop_outlives_a_killed_control_plane_and_is_adopted(tmp_path: Path) -> None:
     arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
