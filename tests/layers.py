@@ -61,7 +61,7 @@ tools/agents/chats: tools/agents/desktops tools/agents/loop tools/agents/provide
 tools/agents/desktops: tools/agents/providers tools/kit/support
 tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
-tools/agents/scripted: vncbridge/server
+tools/agents/scripted: tools/kit/support vncbridge/server
 tools/audit: tools/store
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
   desktop/remote.py tools/control_plane tools/control_plane/service tools/decoder tools/demo
@@ -79,6 +79,7 @@ tools/demo: vncbridge/server
 tools/fleet: desktop desktop/client desktop/isolation desktop/launch tools/kit/support
   tools/recovery tools/store
 tools/kit: tools/conversation tools/kit/support
+tools/kit/support: tools/conversation
 tools/recovery: recording/library tools/conversation tools/store
 tools/store/migrations: tools/store
 tools/secrets: desktop desktop/secrets tools/store

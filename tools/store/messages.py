@@ -33,6 +33,12 @@ async def history(session: AsyncSession, chat_id: str) -> tuple[Message, ...]:
     return tuple(message_from_json({"role": r.role, "content": r.content}) for r in rows)
 
 
+async def head(session: AsyncSession, chat_id: str) -> Json | None:
+    """Return the head of a chat's prompts; None before its first turn."""
+    row = await session.get(schema.ChatHeadRow, chat_id)
+    return None if row is None else row.content
+
+
 async def fixed_head(session: AsyncSession, chat_id: str, content: Json, now: float) -> Json:
     """Return the head of a chat's prompts; ``content`` becomes it if the chat has none yet."""
     row = await session.get(schema.ChatHeadRow, chat_id)
@@ -70,10 +76,10 @@ async def promote(session: AsyncSession, chat_id: str) -> bool:
     query = select(schema.MessageRow).where(
         schema.MessageRow.chat_id == chat_id, schema.MessageRow.position.is_(None)
     )
-    head = await session.scalar(query.order_by(schema.MessageRow.id).limit(1))
-    if head is None:
+    first = await session.scalar(query.order_by(schema.MessageRow.id).limit(1))
+    if first is None:
         return False
-    head.position = await _next_position(session, chat_id)
+    first.position = await _next_position(session, chat_id)
     await session.flush()
     return True
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deskhand.tools.kit.support.spec import ToolSpec
+from deskhand.tools.kit.support.untrusted import explained
 
 Json = dict[str, Any]
 
@@ -19,6 +20,11 @@ class PromptHead:
 
     system: str
     tools: tuple[ToolSpec, ...]
+
+    @property
+    def explains_marks(self) -> bool:
+        """True if results are marked with what they come from."""
+        return explained(self.system)
 
     def to_json(self) -> Json:
         """Return a JSON form that :func:`head_from_json` reads back."""

@@ -37,6 +37,7 @@ from deskhand.tools.kit.support.spec import (
     ToolOutcome,
     ToolSpec,
 )
+from deskhand.tools.kit.support.untrusted import marked
 from deskhand.tools.secrets.chat_secrets import ChatMask
 from deskhand.tools.secrets.masking import masked_json
 from deskhand.tools.store import chats, steps
@@ -45,6 +46,7 @@ from deskhand.tools.store.errors import StoreError, StoreUnavailable
 from deskhand.tools.store.faults.health import current_patience, patience
 
 from . import transitions as transitions
+from .prompt_head import PromptHead
 from .recordings import TurnRecording
 from .repository import ChatRepository
 from .transcript import result_to_json
@@ -80,16 +82,16 @@ class ChatToolbox:
         find_machine: Callable[[], Awaitable[DesktopMachine]],
         *,
         mask: ChatMask,
-        specs: tuple[ToolSpec, ...] | None = None,
+        head: PromptHead | None = None,
         workplace: Workplace | None = None,
         replace_lost: FindLost | None = None,
     ) -> None:
-        """Take a chat's tools, and the ``specs`` that it began with if they differ from these."""
+        """Take a chat's tools, and the ``head`` of its prompts, which lists those that it sees."""
         self._repository = repository
         self._chat_id = chat_id
         self._tools = tools
         self._mask = mask
-        self._specs = specs
+        self._head = head
         self._find_machine = find_machine
         self._computer = workplace.computer if workplace else None
         self._recording = workplace.recording if workplace else None
@@ -100,8 +102,8 @@ class ChatToolbox:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """Descriptions of the tools for a model."""
-        if self._specs is not None:
-            return self._specs
+        if self._head is not None:
+            return self._head.tools
         return tuple(tool.spec for tool in self._tools.values())
 
     @property
@@ -124,7 +126,16 @@ class ChatToolbox:
         request for this call. Where the result of a cancelled call is known,
         :class:`CallInterrupted` carries it.
         """
-        return (await self._step(call, picture, dropped_thinking)).result
+        try:
+            result = (await self._step(call, picture, dropped_thinking)).result
+        except CallInterrupted as cut:
+            raise CallInterrupted(self._marked(call, cut.result)) from cut
+        return self._marked(call, result)
+
+    def _marked(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        # The step has the result without a mark, for callers outside of the conversation.
+        marks = self._head is not None and self._head.explains_marks
+        return marked(result, call.toolset or call.name) if marks else result
 
     async def outcome(self, call: ToolCall) -> ToolOutcome:
         """Run one call for a caller outside of any conversation."""

@@ -14,10 +14,12 @@ from deskhand.tools.conversation.conversation import (
     message_to_json,
 )
 from deskhand.tools.kit.support.spec import ToolOutcome
+from deskhand.tools.kit.support.untrusted import marked
 from deskhand.tools.store import chats, messages, steps, turns
 from deskhand.tools.store.schema import StepRow
 
 from . import transitions as transitions
+from .prompt_head import head_from_json
 from .repository import ChatRepository
 
 
@@ -69,8 +71,10 @@ class StoredTranscript:
                 step.error = "interrupted before it gave a result"
             left = open_calls(await messages.history(session, self._chat_id))
             chat = await chats.get(session, self._chat_id)
+            head = await messages.head(session, self._chat_id)
+            marks = head is not None and head_from_json(head).explains_marks
             known = {
-                step.tool_call_id: result_from_json(step.result)
+                step.tool_call_id: _read_result(step.tool, step.result, marks=marks)
                 for step in await steps.of_turn(session, chat.id, chat.turn)
                 if step.result is not None
             }
@@ -104,6 +108,12 @@ def stored_outcome(step: StepRow) -> ToolOutcome:
 def still_running(tool_call_id: str) -> ToolOutcome:
     """Return the outcome for a repeated call whose first execution has not ended."""
     return ToolOutcome(error=f"the call {tool_call_id} is still at work")
+
+
+def _read_result(tool: str, stored: dict[str, object], *, marks: bool) -> ToolResult:
+    """Return a step's result as the model reads it."""
+    result = result_from_json(stored)
+    return marked(result, tool) if marks else result
 
 
 def result_to_json(result: ToolResult) -> dict[str, object]:

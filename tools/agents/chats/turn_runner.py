@@ -280,7 +280,7 @@ class TurnRunner:
             tools,
             lambda: self._assignment.machine(view.id),
             mask=self._mask(view.id, (view.parent_id,) if view.parent_id else ()),
-            specs=head.tools,
+            head=head,
             workplace=await self._workplace(view, started=started) if on_desktop else None,
             replace_lost=replace_lost if on_desktop else None,
         )

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from deskhand.tools.kit.support.untrusted import EXPLANATION
+
 Mode = Literal["general", "computer_use", "explore"]
 
 GENERAL = """\
@@ -56,7 +58,7 @@ _MODES: dict[Mode, str] = {
 
 def system_prompt(mode: Mode, *, child: bool, workdir: str | None = None) -> str:
     """Return the system prompt of a chat; ``child`` for one that works for another agent."""
-    parts = [_MODES[mode], UNTRUSTED]
+    parts = [_MODES[mode], f"{UNTRUSTED} {EXPLANATION}"]
     if child:
         parts.append(CHILD)
     if workdir:

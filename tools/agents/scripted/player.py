@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from deskhand.tools.kit.support.untrusted import without_mark
+
 from .protocol import Request
 from .script import Fault, Needs, Patch, Script, ScriptedCall, ScriptStep
 from .vision import Pixels, changed_fraction, find_blob, find_nearest
@@ -270,7 +272,7 @@ def _failed_background(messages: tuple[Json, ...], step: int) -> str:
 def _not_done(message: Json) -> bool:
     results = [b.get("content", "") for b in message["content"] if b["type"] == "tool_result"]
     texts = [content if isinstance(content, str) else _first_text(content) for content in results]
-    return any(text.startswith(NOT_DONE) for text in texts)
+    return any(without_mark(text).startswith(NOT_DONE) for text in texts)
 
 
 def _first_text(content: list[Json]) -> str:
@@ -296,7 +298,7 @@ def _objects(content: str | list[Json]) -> Iterator[Json]:
     texts = [content] if isinstance(content, str) else [b.get("text", "") for b in content]
     for text in reversed(texts):
         try:
-            value = json.loads(text)
+            value = json.loads(without_mark(text))
         except ValueError:
             continue
         if isinstance(value, dict):

@@ -2,6 +2,7 @@ import json
 
 from deskhand.tools.agents.chats.prompt_head import PromptHead, head_from_json
 from deskhand.tools.kit.support.spec import ToolSpec
+from deskhand.tools.kit.support.untrusted import EXPLANATION
 
 
 def test_a_head_is_read_back_as_it_was_written() -> None:
@@ -10,3 +11,8 @@ def test_a_head_is_read_back_as_it_was_written() -> None:
     read = head_from_json(json.loads(json.dumps(head.to_json())))
     assert read == head
     assert list(read.tools[0].schema["properties"]) == ["b", "a"]
+
+
+def test_a_head_of_an_earlier_version_explains_no_marks() -> None:
+    assert not PromptHead("Be good.", ()).explains_marks
+    assert PromptHead(f"Be good. {EXPLANATION}", ()).explains_marks
