@@ -1,7 +1,6 @@
 """Limits of one desktop as a whole: processes, memory, share of the processors, temporary files."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 MIB = 1 << 20
@@ -16,8 +15,7 @@ CONTROLLERS = frozenset({"cpu", "memory", "pids"})
 """Controllers that a control group needs to enforce all limits."""
 
 
-@dataclass(frozen=True)
-class DesktopLimits:
+class DesktopLimits(NamedTuple):
     """What all processes of one desktop may take together."""
 
     processes: int

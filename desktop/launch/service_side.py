@@ -65,7 +65,7 @@ class ServiceSide:
         """Have init limit the desktop; return why no control group does it, or an empty text."""
         message = {"do": "limit", "instance": identity.instance, "user": user}
         with self._asking:
-            self._init.send({**message, "limits": vars(limits)})
+            self._init.send({**message, "limits": limits._asdict()})
             answer, _ = self._init.receive()
         return str(answer.get("refused", "") or answer.get("error", ""))
 
@@ -76,7 +76,7 @@ class ServiceSide:
             OSError: If the kernel refuses.
         """
         with self._asking:
-            self._init.send({"do": "view", **vars(view)})
+            self._init.send({"do": "view", **view._asdict()})
             answer, _ = self._init.receive()
         if "error" in answer:
             raise OSError(str(answer["error"]))

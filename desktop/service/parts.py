@@ -290,7 +290,7 @@ class CommonParts:
             level=account.level,
             user=account.name,
             protections=self.context.protections.to_json(),
-            limits=None if self.context.limits is None else vars(self.context.limits),
+            limits=None if self.context.limits is None else self.context.limits._asdict(),
             version=VERSION,
         )
 
