@@ -35,12 +35,20 @@ class ThreadLane:
             if self._waiting >= MOST_WAITING:
                 raise HelperUnavailable(f"{self._waiting} calls wait already")
             self._waiting += 1
-            needed = self._waiting > self._idle and self._threads < self._most
-            if needed:
-                self._threads += 1
+            if self._waiting > self._idle and self._threads < self._most:
+                self._start()
         self._queue.put(work)
-        if needed:
+
+    def _start(self) -> None:
+        try:
             threading.Thread(target=self._run, name=self._name, daemon=True).start()
+        except RuntimeError as error:
+            # The agent may have used up all threads of its user; another one may do the work.
+            if not self._threads:
+                self._waiting -= 1
+                raise HelperUnavailable(str(error)) from error
+        else:
+            self._threads += 1
 
     def _run(self) -> None:
         while True:

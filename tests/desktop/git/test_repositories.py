@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.desktop.git.errors import Unreadable
-from deskhand.desktop.git.repositories import Git, is_repository, root_of
+from deskhand.desktop.git.repositories import Git, _copy_index, is_repository, root_of
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
 WHO = ("-c", "user.name=n", "-c", "user.email=e@x", "-c", "init.defaultBranch=main")
@@ -111,3 +111,12 @@ def test_what_git_cannot_tell_is_unreadable(repository: Path, tmp_path: Path) ->
         Git({"PATH": str(tmp_path)}).read(str(repository))
     with pytest.raises(Unreadable):
         Git(ENVIRONMENT).read(str(tmp_path))
+
+
+def test_a_fifo_in_the_place_of_a_repository_or_its_index_blocks_nothing(tmp_path: Path) -> None:
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / ".git")
+    assert not is_repository(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "index")
+    with pytest.raises(OSError, match="is not a file"):
+        _copy_index(tmp_path / "index", tmp_path / "copy")
