@@ -46,6 +46,8 @@ class DesktopSettings:
     environment: tuple[tuple[str, str], ...] = ()
     """Variables of commands and applications."""
     workdir: Path | None = None
+    workdir_group: int | None = None
+    """Group by which desktops of several users share ``workdir``."""
     command_nice: int = 0
     command_memory_mib: int | None = None
     command_cpus: float | None = None
@@ -104,6 +106,8 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
                         metavar="NAME=VALUE", help="set this variable for commands "
                         "and applications; no place for secrets")  # fmt: skip
     parser.add_argument("--workdir", type=Path, help="directory of commands that name none")
+    parser.add_argument("--workdir-group", type=_count, metavar="GID",
+                        help="group that the desktop's user joins for it (root only)")  # fmt: skip
     parser.add_argument("--command-nice", type=int, default=0, choices=range(20), metavar="0-19",
                         help="niceness of commands")  # fmt: skip
     parser.add_argument("--command-memory", type=int, dest="command_memory_mib", metavar="MIB",

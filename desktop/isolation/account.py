@@ -43,6 +43,8 @@ class Account:
     level: Level
     numbered: bool = False
     """True for a ``deskhand-NN``, which one desktop uses at a time."""
+    groups: tuple[int, ...] = ()
+    """Supplementary groups."""
 
     @property
     def dropped(self) -> bool:
@@ -163,7 +165,7 @@ def become(account: Account) -> None:
     if account.dropped:
         # The order is fixed: without root's rights neither the groups nor the gid can be changed
         # any more.
-        os.setgroups([])
+        os.setgroups(account.groups)
         os.setgid(account.gid)
         os.setuid(account.uid)
         kernel = ctypes.CDLL(None)

@@ -7,6 +7,7 @@ import os
 import pwd
 import sys
 from contextlib import ExitStack, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 
 from deskhand.desktop.agent_helper.launch import HelperForks, HelperLaunch, StartHelper
@@ -80,15 +81,16 @@ def _serve_separated(
         preloaded = preload()
         limits = _limits(settings)
         unlimited = launch.limit(identity, prepared.account.uid, limits)
-        helpers.prepare(_helper_start(settings, identity, prepared.account))
+        account = _joined(prepared.account, settings)
+        helpers.prepare(_helper_start(settings, identity, account))
         # Last, because the files of the package may lie where the desktop sees nothing.
         launch.enter_view(_view(settings, identity, limits))
-        become(prepared.account)
+        become(account)
         end_with_parent(parent)
         os.chdir(folder.path)
         os.umask(PRIVATE)
         context = ServiceContext(
-            *(settings, folder, prepared.account, identity.instance, token, prepared.keeper),
+            *(settings, folder, account, identity.instance, token, prepared.keeper),
             helpers,
             protections=Protections((separated(prepared.refused), limited(unlimited), one_user())),
             limits=limits,
@@ -103,6 +105,12 @@ def _limits(settings: DesktopSettings) -> DesktopLimits:
     given = settings.desktop_processes, settings.desktop_memory_mib, settings.desktop_tmp_mib
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return desktop_limits(machine, *given)
+
+
+def _joined(account: Account, settings: DesktopSettings) -> Account:
+    """Return the account with the group of the working directory."""
+    group = settings.workdir_group
+    return account if group is None else replace(account, groups=(group,))
 
 
 def _view(
@@ -125,7 +133,8 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
         open_root(root)
         clean_leftovers(root, numbers)
         stack.enter_context(alive(root, identity.instance, folder))
-        account = stack.enter_context(claimed(settings.user, USER_LOCKS, numbers))
+        claim = claimed(settings.user, USER_LOCKS, numbers)
+        account = _joined(stack.enter_context(claim), settings)
         folder.make(account)
         stack.callback(folder.clear, keep_calls=not folder.is_in(root))
         if account.numbered:
@@ -208,6 +217,7 @@ def _helper_start(
         tuple(map(str, settings.file_roots)),
         user=(account.uid, account.gid) if account.dropped else None,
         umask=None if settings.attach is not None else PRIVATE,
+        groups=account.groups,
     )
 
 

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -146,6 +147,7 @@ def test_an_agent_is_not_put_on_the_desktop_of_another_chat(scene: Scene) -> Non
     scene.x.call("close_agent", chat_id=child)
 
 
+@pytest.mark.slow("an agent gets a desktop with a display")
 def test_a_child_works_on_the_desktop_of_its_parent_or_on_its_own(scene: Scene) -> None:
     """The token of a chat is valid for its children too."""
     shared = scene.x.call("spawn_agent", type="general", prompt="Wait.")["result"]["chat_id"]
@@ -160,3 +162,30 @@ def test_a_child_works_on_the_desktop_of_its_parent_or_on_its_own(scene: Scene) 
     assert foreign.status_code == 403
     for child in (shared, own):
         scene.x.call("close_agent", chat_id=child)
+
+
+@pytest.mark.slow("an agent gets a desktop with a display")
+def test_a_chat_shares_its_working_directory_with_its_children_only(scene: Scene) -> None:
+    spawned = scene.x.call("spawn_agent", type="computer_use", prompt="Wait.")["result"]
+    child = spawned["chat_id"]
+    until(lambda: scene.plane.get(f"/api/v0/chats/{child}")["desktop_id"], "its own desktop")
+    place = scene.x.run("pwd").strip()
+    assert scene.x.run("pwd", child).strip() == place
+    assert scene.x.run("id -un").strip() != scene.x.run("id -un", child).strip()
+    # The parent writes, the child edits and removes.
+    scene.x.run("mkdir -p plan; echo one > plan/kept; echo two > plan/removed; cat plan/kept")
+    scene.x.run("echo changed >> plan/kept; rm plan/removed; echo new > plan/made", child)
+    assert scene.x.run("cat plan/kept plan/made; ls plan").split() == (
+        ["one", "changed", "new", "kept", "made"]
+    )
+    # The same by the tools for files, which run in other processes than commands.
+    for writer, reader in ((scene.x.id, child), (child, scene.x.id)):
+        named = {"path": f"{place}/plan/kept", "content": f"by {writer}"}
+        assert "error" not in scene.x.call("write_file", writer, **named)
+        assert scene.x.run("cat plan/kept", reader) == f"by {writer}"
+    assert scene.x.run("rm -r plan && echo removed").strip() == "removed"
+    # Another chat has a directory of its own, and that of the first does not exist there.
+    assert scene.y.run("pwd").strip() != place
+    assert "No such file or directory" in scene.y.run(f"ls -d {place} 2>&1")
+    assert Path(place).name not in scene.y.run(f"ls -a {Path(place).parent} 2>&1")
+    scene.x.call("close_agent", chat_id=child)

@@ -45,6 +45,8 @@ class Settings:
     """Origins, besides its own, that may call the API and show the pages in frames."""
     most_desktops: int = 8
     """Number of desktops at once on this machine."""
+    workdirs: str = ""
+    """Folder of the chats' working directories; by default beside those of the desktops."""
     store: str = ""
     """Location of stored files: ``s3://BUCKET/PREFIX``; by default the data directory."""
     browser: str = ""

@@ -10,6 +10,7 @@ from deskhand.tools.conversation.errors import NoDesktop
 from .chat_desktop import DesktopMachine
 from .errors import DesktopNotStarted, UnknownDesktop
 from .fleet import Fleet
+from .workdirs import Workdirs
 
 ENDING_SECONDS = 15.0
 """Time that the keeper of a killed service has to end what it started."""
@@ -18,11 +19,14 @@ ENDING_SECONDS = 15.0
 class DesktopAllocator:
     """Starts, finds and ends the desktops of chats."""
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: Fleet, workdirs: Workdirs) -> None:
         self._fleet = fleet
+        self._workdirs = workdirs
 
-    async def acquire(self, chat_id: str, *, name: str, display: bool = True) -> str:
+    async def acquire(self, chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
         """Start a desktop for a chat and return its id once it is ready.
+
+        Its commands run in the working directory of the chat's root chat.
 
         Without ``display`` its X server and session start later, see ``show``.
 
@@ -30,9 +34,14 @@ class DesktopAllocator:
             NoDesktop: If the start failed; the text is the reason.
         """
         try:
-            return (await self._fleet.start(name, chat_id, display=display)).id
-        except DesktopNotStarted as error:
+            # No thread: of two calls at once, each must see the group of the other's directory.
+            workdir = self._workdirs.of(root_id)
+            started = await self._fleet.start(
+                name, chat_id, display=display, options=workdir.options()
+            )
+        except (DesktopNotStarted, OSError) as error:
             raise NoDesktop(str(error)) from error
+        return started.id
 
     async def show(self, desktop_id: str) -> None:
         """Start the display of a desktop; return when it can be used.
@@ -66,6 +75,10 @@ class DesktopAllocator:
         """End a desktop; one that has ended already is no error."""
         with contextlib.suppress(UnknownDesktop):
             await self._fleet.stop(desktop_id)
+
+    async def forget(self, root_id: str) -> None:
+        """Remove the working directory of a root chat whose desktops have ended."""
+        await asyncio.to_thread(self._workdirs.remove, root_id)
 
     async def in_use(self, desktop_id: str) -> bool:
         """Return whether a person views a desktop or is in control of it."""

@@ -16,7 +16,6 @@ import asyncio
 import contextlib
 import os
 import secrets
-import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -31,7 +30,15 @@ from deskhand.desktop.launch.keeper import LONGEST_SECONDS
 from .desktop_info import DesktopInfo
 from .errors import DesktopNotStarted, UnknownDesktop
 from .first_uses import DISPLAY, FirstUses
-from .registry import DesktopRegistry, RegisteredDesktop, boot_id, exit_of, is_alive, start_time
+from .registry import (
+    DesktopRegistry,
+    RegisteredDesktop,
+    boot_id,
+    end_process,
+    exit_of,
+    is_alive,
+    start_time,
+)
 from .remains import FleetRemains
 from .service_process import START_SECONDS, start_service
 from .sockets import SOCKETS, SocketFolder
@@ -105,11 +112,17 @@ class Fleet:
         return tuple(self._known)
 
     async def start(
-        self, name: str | None = None, chat_id: str | None = None, *, display: bool = True
+        self,
+        name: str | None = None,
+        chat_id: str | None = None,
+        *,
+        display: bool = True,
+        options: Sequence[str] = (),
     ) -> DesktopInfo:
         """Start a desktop and return it once it is ready.
 
         Without ``display`` its X server and session start with ``show``, see ``first_uses``.
+        ``options`` are added to the command line of the service.
 
         Raises:
             DesktopNotStarted: With the last line of the service's log, or another reason.
@@ -123,8 +136,9 @@ class Fleet:
             # The desktop's user must not reach the name of the socket: it could rename it, bind its
             # own, and receive the token.
             with self._sockets.bound(desktop_id) as listening:
+                more = options if display else (*options, "--display", "on-request")
                 child, ready = await self._launch(
-                    desktop_id, folder, token_file, listening.fileno(), display=display
+                    desktop_id, folder, token_file, listening.fileno(), more
                 )
         except BaseException as error:
             # A cancelled start must not leave its token on disk.
@@ -164,15 +178,14 @@ class Fleet:
         folder: Path,
         token_file: Path,
         listening: int,
-        *,
-        display: bool,
+        options: Sequence[str],
     ) -> tuple[asyncio.subprocess.Process, dict[str, Any]]:
         log = self._logs / f"desktop-{desktop_id}.log"
         command = service_command(
             *("--folder", str(folder), "--listen", f"fd:{listening}"),
             *("--token-file", str(token_file), "--linger", str(LINGER_SECONDS), "--json"),
             *self._options,
-            *(() if display else ("--display", "on-request")),
+            *options,
         )
         return await start_service(command, log, listening, self._hidden)
 
@@ -265,7 +278,7 @@ class Fleet:
                 child.terminate()
                 await child.wait()
             elif is_alive(entry):
-                await _end_adopted(entry.pid)
+                await end_process(entry.pid, END_SECONDS)
         await self._drop(entry)
 
     async def _drop(self, entry: RegisteredDesktop) -> None:
@@ -335,23 +348,6 @@ class Fleet:
         for client in self._clients.values():
             await client.close()
         self._clients.clear()
-
-
-async def _end_adopted(pid: int) -> None:
-    """End a process that is not our child, and wait for its exit through a pidfd.
-
-    Raises:
-        ProcessLookupError: If there is no such process.
-    """
-    descriptor = os.pidfd_open(pid)
-    try:
-        signal.pidfd_send_signal(descriptor, signal.SIGTERM)
-        async with asyncio.timeout(END_SECONDS):
-            await exit_of(pid)
-    except TimeoutError:
-        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-    finally:
-        os.close(descriptor)
 
 
 def _client_of(entry: RegisteredDesktop) -> DesktopClient:

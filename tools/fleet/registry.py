@@ -7,6 +7,7 @@ process. `is_alive` therefore compares boot id and start time as well.
 import asyncio
 import json
 import os
+import signal
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -125,4 +126,21 @@ async def exit_of(pid: int) -> None:
         await exited.wait()
     finally:
         loop.remove_reader(descriptor)
+        os.close(descriptor)
+
+
+async def end_process(pid: int, seconds: float) -> None:
+    """End a process that is not our child, by SIGKILL if it has not ended after so long.
+
+    Raises:
+        ProcessLookupError: If there is no such process.
+    """
+    descriptor = os.pidfd_open(pid)
+    try:
+        signal.pidfd_send_signal(descriptor, signal.SIGTERM)
+        async with asyncio.timeout(seconds):
+            await exit_of(pid)
+    except TimeoutError:
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+    finally:
         os.close(descriptor)

@@ -26,6 +26,8 @@ class HelperStart:
     user: tuple[int, int] | None = None
     """User and group to become; None to stay who it is."""
     umask: int | None = None
+    groups: tuple[int, ...] = ()
+    """Supplementary groups of that user."""
 
     def line(self) -> bytes:
         """Return the message.
@@ -43,4 +45,5 @@ class HelperStart:
         """Read the message."""
         body = json.loads(line)
         user = None if body["user"] is None else (body["user"][0], body["user"][1])
-        return cls(body["environment"], tuple(body["roots"]), user, body["umask"])
+        roots, groups = tuple(body["roots"]), tuple(body["groups"])
+        return cls(body["environment"], roots, user, body["umask"], groups)

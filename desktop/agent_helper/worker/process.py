@@ -59,7 +59,7 @@ def serve(connection: socket.socket, start: HelperStart) -> None:
     """Become the agent's user and answer calls until the service closes the socket."""
     if start.user is not None:
         # The order is fixed: without root's rights the groups cannot be changed any more.
-        os.setgroups([])
+        os.setgroups(start.groups)
         os.setgid(start.user[1])
         os.setuid(start.user[0])
         _KERNEL.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)

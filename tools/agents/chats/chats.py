@@ -284,6 +284,7 @@ class Chats:
         removed = await self._repository.store.write(lambda s: chats.delete_tree(s, chat_id))
         # After the rows: a crash in between leaves bytes without a row, which only cost room.
         await self._files.discard(removed)
+        await self._assignment.forget(chat_id)
         for row in rows:
             self._repository.waits.remove(row.id)
             self._secrets.forget(row.id)

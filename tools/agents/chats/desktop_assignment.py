@@ -157,6 +157,10 @@ class DesktopAssignment:
         """
         await self._displayed.release_idle(seconds)
 
+    async def forget(self, root_id: str) -> None:
+        """Remove what desktops keep for a root chat, after they have ended."""
+        await self._machines.forget(root_id)
+
     async def release(self, chat_id: str) -> None:
         """End the chat's own desktop, if it has one."""
         await self._displayed.release(chat_id)
@@ -187,7 +191,8 @@ class DesktopAssignment:
                 await self._show(chat.id, plain)
                 return plain
             return await self._displayed.acquire(
-                chat.id, lambda: self._machines.acquire(chat.id, name=chat.title)
+                chat.id,
+                lambda: self._machines.acquire(chat.id, name=chat.title, root_id=chat.root_id),
             )
 
     async def _of_root(self, root_id: str) -> str:
@@ -203,7 +208,9 @@ class DesktopAssignment:
             root = await self._repository.store.read(lambda s: chats.get(s, root_id))
             desktop_id = await self._plain.acquire(
                 root_id,
-                lambda: self._machines.acquire(root_id, name=root.title, display=False),
+                lambda: self._machines.acquire(
+                    root_id, name=root.title, root_id=root_id, display=False
+                ),
             )
             view = await self._repository.change(
                 root_id, lambda row: setattr(row, "desktop_id", desktop_id)

@@ -22,8 +22,10 @@ class DesktopMachine(Machine, Protocol):
 class DesktopSource(Protocol):
     """The desktops of this control plane."""
 
-    async def acquire(self, chat_id: str, *, name: str, display: bool = True) -> str:
+    async def acquire(self, chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
         """Start a desktop for a chat and return its id when it is ready.
+
+        Its commands run in the working directory of the chat's root chat.
 
         Without ``display`` its X server and session start later, see ``show``.
         """
@@ -49,6 +51,9 @@ class DesktopSource(Protocol):
 
     async def release(self, desktop_id: str) -> None:
         """End a desktop; ending it twice is fine."""
+
+    async def forget(self, root_id: str) -> None:
+        """Remove the working directory of a root chat whose desktops have ended."""
 
     async def lost(self, desktop_id: str) -> bool:
         """Return whether a desktop has ended, also if its service has only just ended."""

@@ -39,6 +39,7 @@ from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.fleet.allocator import DesktopAllocator
 from deskhand.tools.fleet.fleet import Fleet
 from deskhand.tools.fleet.registry import DesktopRegistry
+from deskhand.tools.fleet.workdirs import Workdirs
 from deskhand.tools.kit.edit_files import EditFilesTool
 from deskhand.tools.kit.execute import ExecuteTool
 from deskhand.tools.kit.process_list import ProcessListTool
@@ -71,6 +72,7 @@ from .app import create_app
 
 log = logging.getLogger(__name__)
 TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
+WORKDIRS = "work"
 TIDY_SECONDS = 15.0
 """Interval of checking for idle desktops."""
 
@@ -130,7 +132,7 @@ async def control_plane(
         disk = FileStore(data / "files")
         upload_queue = await _upload_queue(settings, disk, environment, stack)
         files = StoredFiles(store, disk, time.time, upload_queue)
-        fleet = await _fleet(settings, address, environment, stack)
+        fleet, workdirs = await _fleet(settings, address, environment, stack)
         models = _models(settings, environment, scripted, files)
         stack.push_async_callback(models.close)
         base_url = "" if address.path is not None else address.url
@@ -141,7 +143,7 @@ async def control_plane(
             store,
             files,
             models,
-            DesktopAllocator(fleet),
+            DesktopAllocator(fleet, workdirs),
             MACHINE_TOOLS,
             ChatSettings(base_url=base_url, desktops=settings.most_desktops),
             secret_store=secret_store,
@@ -266,9 +268,11 @@ def _start_tidying(
 
 async def _fleet(
     settings: Settings, address: Address, environment: Mapping[str, str], stack: AsyncExitStack
-) -> Fleet:
+) -> tuple[Fleet, Workdirs]:
     root = run_root(os.geteuid(), environment)
     open_root(root)
+    workdirs = Workdirs(Path(settings.workdirs or root / WORKDIRS), settings.data_dir)
+    workdirs.prepare()
     # A Unix socket has no URL that a browser could open: links are paths then.
     base = "" if address.path is not None else address.url
     fleet = Fleet(
@@ -277,7 +281,7 @@ async def _fleet(
         settings.data_dir / "logs",
         lambda desktop_id: f"{base}/desktops/{desktop_id}",
         ("--browser", settings.browser, "--browser-sandbox", settings.browser_sandbox),
-        hidden=(settings.data_dir.absolute(),),
+        hidden=(settings.data_dir.absolute(), workdirs.folder),
     )
     await fleet.open()
 
@@ -285,7 +289,7 @@ async def _fleet(
         await fleet.close(keep=settings.keep_desktops)
 
     stack.push_async_callback(close)
-    return fleet
+    return fleet, workdirs
 
 
 async def _recovery(

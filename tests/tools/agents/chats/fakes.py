@@ -252,6 +252,9 @@ class FakeMachines:
     released: list[str] = field(default_factory=list)
     asked: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
     watched: set[str] = field(default_factory=set)
+    roots: list[str] = field(default_factory=list)
+    """The root chat of each chat that acquired one."""
+    forgotten: list[str] = field(default_factory=list)
     plain: set[str] = field(default_factory=set)
     """Desktops without a display."""
     chats: dict[str, str] = field(default_factory=dict)
@@ -259,16 +262,20 @@ class FakeMachines:
     used: Callable[[str], Awaitable[None]] = field(init=False)
     """What the first use of a display is reported to."""
 
-    async def acquire(self, chat_id: str, *, name: str, display: bool = True) -> str:
+    async def acquire(self, chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
         if self.failure is not None:
             raise self.failure
         desktop_id = f"desktop-{len(self.acquired) + 1}"
         self.acquired.append(chat_id)
+        self.roots.append(root_id)
         self.chats[desktop_id] = chat_id
         self.desktops.setdefault(desktop_id, FakeDesktop())
         if not display:
             self.plain.add(desktop_id)
         return desktop_id
+
+    async def forget(self, root_id: str) -> None:
+        self.forgotten.append(root_id)
 
     async def show(self, desktop_id: str) -> None:
         if self.failure is not None:

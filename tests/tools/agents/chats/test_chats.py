@@ -402,6 +402,7 @@ def test_deleting_a_chat_leaves_nothing_of_it(tmp_path: Path) -> None:
             assert [path for path in (tmp_path / "files").rglob("*") if path.is_file()]
             with p.chats.events(None) as news:
                 await p.chats.delete(caller)
+                assert p.machines.forgotten == [caller]
                 kinds = [(await anext(news)).kind for _ in range(20) if news.waiting]
             assert kinds.count("deleted") == 2
             assert not [path for path in (tmp_path / "files").rglob("*") if path.is_file()]
@@ -428,7 +429,7 @@ def test_a_chat_that_waits_for_a_desktop_can_be_interrupted(tmp_path: Path) -> N
         machines = FakeMachines()
         starting = asyncio.Event()
 
-        async def never(chat_id: str, *, name: str, display: bool = True) -> str:
+        async def never(chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
             starting.set()
             await asyncio.Event().wait()
             return ""
@@ -450,10 +451,10 @@ def test_a_message_to_a_chat_that_waits_for_its_desktop_follows_its_turn(tmp_pat
         starting, there = asyncio.Event(), asyncio.Event()
         acquire = machines.acquire
 
-        async def slowly(chat_id: str, *, name: str, display: bool = True) -> str:
+        async def slowly(chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
             starting.set()
             await there.wait()
-            return await acquire(chat_id, name=name)
+            return await acquire(chat_id, name=name, root_id=root_id)
 
         machines.acquire = slowly  # type: ignore[method-assign]
         model = ScriptedModel([[Text("One")], [Text("Two")]])

@@ -124,7 +124,7 @@ def test_a_chat_that_waited_for_its_turn_starts_after_a_kill(tmp_path: Path) -> 
         starting = asyncio.Event()
         acquire = machines.acquire
 
-        async def never(chat_id: str, *, name: str, display: bool = True) -> str:
+        async def never(chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
             starting.set()
             await asyncio.Event().wait()
             return ""

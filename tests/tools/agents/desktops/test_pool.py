@@ -35,7 +35,7 @@ def pool_of(
 
 
 def started(machines: FakeMachines, chat_id: str) -> Callable[[], Awaitable[str]]:
-    return lambda: machines.acquire(chat_id, name=chat_id)
+    return lambda: machines.acquire(chat_id, name=chat_id, root_id=chat_id)
 
 
 def _run(limit: int, scenario: Callable[[Bench], Awaitable[None]]) -> None:
