@@ -1,6 +1,8 @@
 """Fixtures that the system tests share."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -29,12 +31,23 @@ def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The control plane of a worker: what one test makes there, the next ones find."""
+    with _plane(tmp_path_factory.mktemp("plane")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def fresh_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A control plane for the tests of one file, on a fresh data directory."""
-    folder = tmp_path_factory.mktemp("plane")
+    with _plane(tmp_path_factory.mktemp("plane")) as found:
+        yield found
+
+
+@contextmanager
+def _plane(folder: Path) -> Iterator[Service]:
     data = folder / "data"
-    with service(
-        folder / "errors.log", "up", "--data-dir", str(data), "--listen", "127.0.0.1:0"
-    ) as found:
+    arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0")
+    with service(folder / "errors.log", *arguments) as found:
         yield found

@@ -38,33 +38,35 @@ def run_json(plane: Service, *arguments: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.slow("a dozen commands, each a process that imports all")
-def test_a_script_sees_acts_and_records(plane: Service, tmp_path: Path) -> None:
-    seen = run_json(plane, "screenshot", cwd=tmp_path)
+def test_a_script_sees_acts_and_records(fresh_plane: Service, tmp_path: Path) -> None:
+    seen = run_json(fresh_plane, "screenshot", cwd=tmp_path)
     assert (tmp_path / "screenshot.png").read_bytes().startswith(b"\x89PNG")
     assert (seen["width"], seen["height"]) == (1280, 720)
-    desktop = plane.get("/api/v0/desktops")["desktops"][0]["id"]
-    assert run_json(plane, "click", "640", "360", "--desktop", desktop)["point"] == [640, 360]
-    clamped = deskhand(plane, "click", "5000", "10", "--button", "right")
+    desktop = fresh_plane.get("/api/v0/desktops")["desktops"][0]["id"]
+    assert run_json(fresh_plane, "click", "640", "360", "--desktop", desktop)["point"] == [640, 360]
+    clamped = deskhand(fresh_plane, "click", "5000", "10", "--button", "right")
     assert "off the screen" in clamped.stderr
-    assert "type" in run_json(plane, "type", "-", text="a text\n")["output"]
-    assert "key" in run_json(plane, "key", "Escape", "ctrl+a")["output"]
+    assert "type" in run_json(fresh_plane, "type", "-", text="a text\n")["output"]
+    assert "key" in run_json(fresh_plane, "key", "Escape", "ctrl+a")["output"]
 
-    stored = run_json(plane, "record", "film.mp4", "--seconds", "0.2", "--label", "b", cwd=tmp_path)
+    stored = run_json(
+        fresh_plane, "record", "film.mp4", "--seconds", "0.2", "--label", "b", cwd=tmp_path
+    )
     assert (tmp_path / "film.mp4").stat().st_size == stored["bytes"]
-    listed = run_json(plane, "recordings", "list")["recordings"]
+    listed = run_json(fresh_plane, "recordings", "list")["recordings"]
     assert [(one["id"], one["label"]) for one in listed] == [(stored["id"], "b")]
 
     def fetched_again() -> bool:
-        run_json(plane, "recordings", "get", stored["id"], "again.mp4", cwd=tmp_path)
-        video = plane.http.get(
+        run_json(fresh_plane, "recordings", "get", stored["id"], "again.mp4", cwd=tmp_path)
+        video = fresh_plane.http.get(
             f"/api/v0/desktops/{desktop}/desktop/recordings/{stored['id']}/video"
         )
         return (tmp_path / "again.mp4").read_bytes() == video.raise_for_status().content
 
     # Its index may come to the front of the file in between.
     until(fetched_again, "the same video by both ways")
-    run_json(plane, "recordings", "rm", stored["id"])
-    assert run_json(plane, "recordings", "list")["recordings"] == []
+    run_json(fresh_plane, "recordings", "rm", stored["id"])
+    assert run_json(fresh_plane, "recordings", "list")["recordings"] == []
 
 
 @pytest.mark.parametrize(
@@ -77,9 +79,9 @@ def test_a_script_sees_acts_and_records(plane: Service, tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_one_line_and_a_status(
-    plane: Service, tmp_path: Path, arguments: tuple[str, ...], status: int, message: str
+    fresh_plane: Service, tmp_path: Path, arguments: tuple[str, ...], status: int, message: str
 ) -> None:
-    ended = deskhand(plane, *arguments, cwd=tmp_path)
+    ended = deskhand(fresh_plane, *arguments, cwd=tmp_path)
     assert ended.returncode == status, ended
     assert message in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
