@@ -1,4 +1,5 @@
 import asyncio
+import base64
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -7,8 +8,11 @@ from typing import Any
 import httpx2
 import pytest
 
+from deskhand.tools.agents.scripted.decode import RgbDecoder, decoded_here
 from deskhand.tools.agents.scripted.script import Script, read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from deskhand.tools.decoder.errors import NotDecodable
+from tests.tools.agents.loop.fakes import encoded, screen
 
 Json = dict[str, Any]
 BODY: Json = {
@@ -24,10 +28,11 @@ def serve(
     scenario: Callable[[ScriptedModelServer, Post], Awaitable[None]],
     *scripts: Script,
     log_file: Path | None = None,
+    pixels: RgbDecoder = decoded_here,
 ) -> None:
     async def main() -> None:
         async with (
-            ScriptedModelServer(scripts or (HELLO,), log_file=log_file) as server,
+            ScriptedModelServer(scripts or (HELLO,), log_file=log_file, pixels=pixels) as server,
             httpx2.AsyncClient(trust_env=False, timeout=20) as client,
         ):
 
@@ -151,6 +156,23 @@ def test_requests_are_written_to_the_file(tmp_path: Path) -> None:
     serve(scenario, log_file=path)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["status"] for line in lines] == [200, 400]
+
+
+def test_a_picture_that_cannot_be_decoded_is_refused() -> None:
+    def refuse(_: bytes) -> tuple[int, int, bytes]:
+        raise NotDecodable("its decoding took too much time or memory")
+
+    async def scenario(server: ScriptedModelServer, post: Post) -> None:
+        data = base64.b64encode(encoded(screen(size=(40, 30)))).decode()
+        source = {"type": "base64", "media_type": "image/png", "data": data}
+        content = [{"type": "image", "source": source}, {"type": "text", "text": "Go."}]
+        response = await post({**BODY, "messages": [{"role": "user", "content": content}]})
+        assert (response.status_code, error_type(response)) == (422, "invalid_request_error")
+        # The control: the same server answers a request without a picture.
+        assert (await post({**BODY, "model": "tour"})).status_code == 200
+
+    click = {"computer.left_click": {"coordinate": {"blob": "#e6194b"}}}
+    serve(scenario, read_script("test", {"steps": [{"calls": [click]}]}), pixels=refuse)
 
 
 def test_closing_does_not_wait_for_an_answer_that_is_held_back() -> None:
