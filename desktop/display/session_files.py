@@ -56,7 +56,6 @@ class SessionFiles:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.write_bytes(self.images[asset])
         (folder / BUS).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        Path(downloads).mkdir(parents=True, exist_ok=True)
 
 
 def session_environment(
