@@ -192,6 +192,7 @@ def locked_at_end(data: Path) -> Iterator[Callable[[], None]]:
 
 
 @pytest.mark.soak
+@pytest.mark.slow("an agent with its desktop")
 def test_the_supervisor_resumes_a_chat_without_a_task(tmp_path: Path) -> None:
     data = tmp_path / "data"
     on = {"DESKHAND_SUPERVISOR_SECONDS": "1"}
