@@ -10,7 +10,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.control_plane import pages
@@ -252,5 +252,50 @@ def test_the_live_page_shows_the_screen_through_the_pass_through(
                     await page.wait_for_function(MOSTLY_MAGENTA)
                     await expect(page.get_by_role("heading", level=1)).to_have_text("Look around")
                     await expect(page.get_by_text("Live, you are watching")).to_be_visible()
+
+    asyncio.run(scenario())
+
+
+def test_a_share_link_covers_the_conversation_only_if_that_is_chosen(
+    chrome: str, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        recording = shown.files.add(kind="recording", media_type="video/mp4")
+        chat = shown.chats.add(mode="computer_use", recording_file_ids=(recording.id,))
+        made: list[str] = []
+        ended: list[str] = []
+
+        async def tokens(route: Route) -> None:
+            if route.request.method == "POST":
+                body = route.request.post_data_json or {}
+                made.append(body["scopes"][0])
+                await route.fulfill(json={"id": f"t{len(made)}", "token": f"dh_{len(made)}"})
+            elif route.request.method == "DELETE":
+                ended.append(route.request.url.rsplit("/", 1)[1])
+                await route.fulfill(status=204)
+            else:
+                await route.fulfill(json={"tokens": []})
+
+        async with browsing(chrome, shown, f"/runs/{chat.id}") as page:
+            await page.route("**/api/v0/tokens*", tokens)
+            await page.route("**/api/v0/tokens/*", tokens)
+            await page.reload()
+            await page.get_by_role("button", name="Share").click()
+            link, words = page.get_by_label("Link", exact=True), page.locator("#share-words")
+            await expect(link).to_have_value(re.compile("code=dh_1$"))
+            await expect(words).to_contain_text("not the conversation")
+            box = page.get_by_label("Include the conversation")
+            await box.check()
+            await expect(link).to_have_value(re.compile("code=dh_2$"))
+            await expect(words).to_contain_text("the conversation and its files")
+            # The earlier link ends: a link never changes what it covers.
+            await page.get_by_role("button", name="Stop sharing").click()
+            await expect(link).to_be_hidden()
+            await page.get_by_role("button", name="Share").click()
+            await expect(box).not_to_be_checked()
+        view, conversation = f"run:{chat.id}:view", f"run:{chat.id}:conversation"
+        assert made == [view, conversation, view]
+        assert ended == ["t1", "t2"]
 
     asyncio.run(scenario())
