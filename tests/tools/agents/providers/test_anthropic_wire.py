@@ -113,6 +113,12 @@ def test_pictures_are_named_once_in_their_order() -> None:
     assert request(Message("user", (SHOT,)))["messages"][0]["content"][0]["type"] == "image"
 
 
+def test_a_picture_without_bytes_becomes_a_line_of_text() -> None:
+    gone = Image("gone", "image/png", 8, 8)
+    block = request(Message("user", (gone,)))["messages"][0]["content"][0]
+    assert (block["type"], block["text"]) == ("text", "[A picture that was removed: file gone]")
+
+
 THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
 HIDDEN = {"type": "redacted_thinking", "data": "x"}
 
