@@ -1,0 +1,296 @@
+"""What an agent reaches over the network, by commands and by pages."""
+
+import pwd
+import shlex
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskhand.desktop.isolation.user_processes import user_pids
+from tests.attack.outside import ADDRESS, QUIC_PORT, STUN_PORT
+from tests.attack.virtual_network import (
+    HOST,
+    METADATA,
+    PRIVATE,
+    VirtualNetwork,
+    virtual_network,
+)
+from tests.system.services import DESKHAND, Service, service, until
+
+pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
+NO_EGRESS = pytest.mark.xfail(strict=True, reason="desktops have the host's network")
+
+LOOPBACK_PORT = 8099
+PLANE_PORT = 7778
+CHROMIUM = (
+    "chromium --headless --no-first-run --disable-gpu --user-data-dir=$(mktemp -d)"
+    " --no-sandbox --disable-dev-shm-usage --disable-features=LocalNetworkAccessChecks"
+)
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    # Short, as sockets are in it, and readable, as browsers of other users read it.
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="egress-") as made:
+        yield Path(made)
+
+
+@pytest.fixture(scope="module")
+def network(folder: Path) -> Iterator[VirtualNetwork]:
+    with virtual_network(folder) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def targets(network: VirtualNetwork, folder: Path) -> Iterator[dict[str, str]]:
+    """Addresses that no agent should reach: each answers on the host."""
+    page = "from http.server import *; HTTPServer(('127.0.0.1', 8099), BaseHTTPRequestHandler)"
+    with ExitStack() as stack:
+        stack.enter_context(_started(network.on_host("python3", "-c", f"{page}.serve_forever()")))
+        data, listen = folder / "data", f"0.0.0.0:{PLANE_PORT}"
+        stack.enter_context(
+            _on_host(network, folder, "up", "--data-dir", str(data), "--listen", listen)
+        )
+        other = stack.enter_context(_on_host(network, folder, "desktop"))
+        yield {
+            "the control plane": f"http://127.0.0.1:{PLANE_PORT}/healthz",
+            "the control plane by the host's address": f"http://{HOST}:{PLANE_PORT}/healthz",
+            "another desktop": f"{other.url}/healthz",
+            "the host's loopback": f"http://127.0.0.1:{LOOPBACK_PORT}/",
+            "slirp's name of the host's loopback": f"http://10.0.2.2:{LOOPBACK_PORT}/",
+            "metadata of a cloud": f"http://{METADATA}/",
+            "a private network": f"http://{PRIVATE}/",
+            "a name of the loopback address": f"http://inside.test:{PLANE_PORT}/healthz",
+        }
+
+
+@contextmanager
+def _started(command: list[str]) -> Iterator[None]:
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+@contextmanager
+def _on_host(network: VirtualNetwork, folder: Path, *arguments: str) -> Iterator[Service]:
+    name = f"errors-{'-'.join(arguments[:3]).replace('/', '-')}.log"
+    with service(folder / name, *arguments, program=network.on_host(DESKHAND)) as found:
+        yield found
+
+
+@contextmanager
+def desktop_with(network: VirtualNetwork, folder: Path, *egress: str) -> Iterator[Service]:
+    """A desktop of the host's; its service answers on a socket, as the host's ports are apart."""
+    sockets = Path(tempfile.mkdtemp(dir=folder))
+    listen = ("--listen", f"unix:{sockets}/api.sock")
+    with _on_host(network, folder, "desktop", *listen, *egress) as found:
+        yield found
+
+
+def output(desktop: Service, command: str) -> str:
+    """Run a command as an agent does and return what it printed."""
+    started = desktop.post("/api/v0/processes/start", {"command": command})["id"]
+    return str(desktop.get(f"/api/v0/processes/{started}/output?wait=true")["output"])
+
+
+def reaches(desktop: Service, url: str) -> bool:
+    """Return whether a command gets any answer; a refused or unanswered connection is none."""
+    asked = f"curl --noproxy '*' -s -o /dev/null -m 8 -w '%{{http_code}}' {shlex.quote(url)}"
+    return output(desktop, asked) not in ("", "000")
+
+
+def reached(desktop: Service, urls: dict[str, str]) -> set[str]:
+    """Return which of the addresses commands reach."""
+    with ThreadPoolExecutor(len(urls)) as pool:
+        return {
+            name
+            for name, one in zip(
+                urls, pool.map(lambda u: reaches(desktop, u), urls.values()), strict=True
+            )
+            if one
+        }
+
+
+def attack_page(desktop: Service, network: VirtualNetwork, urls: dict[str, str]) -> dict[str, Any]:
+    """Open a page in the browser that fetches the addresses and asks a STUN server."""
+    query = "&".join(f"target={url}" for url in urls.values())
+    before = len(network.arrived("report"))
+    command = f"{CHROMIUM} 'http://allowed.test/attack?{query}' > /dev/null 2>&1"
+    desktop.post("/api/v0/processes/start", {"command": command, "background": True})
+    until(lambda: len(network.arrived("report")) > before, "the report of the page")
+    body: dict[str, Any] = network.arrived("report")[-1]["body"]
+    return body
+
+
+def test_with_open_a_command_and_a_page_reach_all_of_them(
+    network: VirtualNetwork, folder: Path, targets: dict[str, str]
+) -> None:
+    not_there = {"slirp's name of the host's loopback"}
+    with desktop_with(network, folder) as desktop:
+        assert reached(desktop, targets) == targets.keys() - not_there
+        before = len(network.arrived("datagram", port=STUN_PORT))
+        page = attack_page(desktop, network, targets)
+        assert [name for name, url in targets.items() if not page["results"][url]] == [*not_there]
+        assert len(network.arrived("datagram", port=STUN_PORT)) > before
+
+
+@NO_EGRESS
+def test_with_internet_neither_a_command_nor_a_page_reaches_the_host_or_private_networks(
+    network: VirtualNetwork, folder: Path, targets: dict[str, str]
+) -> None:
+    with desktop_with(network, folder, "--egress", "internet") as desktop:
+        assert reached(desktop, targets) == set()
+        assert output(desktop, "curl -s -m 8 http://allowed.test/") == "Welcome"
+        page = attack_page(desktop, network, targets)
+        assert not any(page["results"].values())
+        # A STUN server sees the address of the host, as every server on the internet does.
+        local = [one for one in page["candidates"] if "typ host" in one]
+        assert not any(HOST in candidate for candidate in local)
+
+
+@NO_EGRESS
+def test_with_a_list_a_listed_host_answers_and_all_others_are_refused_readably(
+    network: VirtualNetwork, folder: Path, targets: dict[str, str]
+) -> None:
+    with desktop_with(
+        network, folder, "--egress", "list", "--egress-allow", "*.test", "--egress-allow", "a.b"
+    ) as desktop:
+        assert output(desktop, "curl -s -m 8 http://allowed.test/") == "Welcome"
+        # By its name it is listed, but the address is the host's.
+        assert "500" in output(
+            desktop, f"curl -sI -m 8 {targets['a name of the loopback address']}"
+        )
+    with desktop_with(
+        network, folder, "--egress", "list", "--egress-allow", "allowed.test"
+    ) as desktop:
+        assert reached(desktop, targets) == set()
+        assert reached(desktop, {"directly": f"http://{ADDRESS}/"}) == set()
+        code = "curl -s -m 8 -o /dev/null -w '%{http_code}' "
+        assert output(desktop, f"{code} http://allowed.test/") == "200"
+        for host in ("other.test", ADDRESS, METADATA, "10.77.0.1"):
+            assert output(desktop, f"{code} http://{host}/") == "403", host
+        assert "400" not in output(desktop, "curl -s -m 8 -p http://other.test/")
+        assert output(desktop, "curl -s -m 8 -p -w '%{http_connect}' https://other.test/") == "403"
+        # By its policy alone, without the variables.
+        browser = f"env -i HOME=/tmp PATH=$PATH {CHROMIUM} --dump-dom"
+        assert "Welcome" in output(desktop, f"{browser} http://allowed.test/ 2>/dev/null")
+        refused = output(desktop, f"{browser} http://other.test/ 2>/dev/null")
+        assert "This desktop may not open this address" in refused
+        assert "other.test" in refused
+
+
+@NO_EGRESS
+def test_with_a_list_quic_webrtc_and_names_do_not_leak(
+    network: VirtualNetwork, folder: Path, targets: dict[str, str]
+) -> None:
+    def leaked() -> list[int]:
+        return [len(network.arrived("datagram", port=port)) for port in (STUN_PORT, QUIC_PORT)]
+
+    spies = [
+        f"echo x > /dev/udp/{ADDRESS}/{QUIC_PORT}",
+        f"echo x > /dev/udp/{ADDRESS}/{STUN_PORT}",
+        "getent hosts leak.test",
+    ]
+    quic = f"timeout 5 {CHROMIUM} --enable-quic --origin-to-force-quic-on=quic.test:443 https://quic.test"
+    script = f"bash -c {shlex.quote('; '.join(spies))}; {quic}"
+    before = leaked()
+    with desktop_with(
+        network, folder, "--egress", "list", "--egress-allow", "allowed.test"
+    ) as desktop:
+        output(desktop, script)
+        seen = len(network.arrived("get"))
+        page = attack_page(desktop, network, targets)
+        # The proxy's refusal is an answer to a page, but none of the targets was asked.
+        assert not page["results"][targets["the control plane"]]
+        hosts = {one["host"] for one in network.arrived("get")[seen:]}
+        assert hosts == {"allowed.test"}
+        assert leaked() == before
+        assert not network.arrived("name", name="leak.test")
+        assert not network.arrived("name", name="quic.test")
+    with desktop_with(network, folder) as desktop:
+        output(desktop, script)
+        assert all(now > then for now, then in zip(leaked(), before, strict=True))
+        assert network.arrived("name", name="leak.test")
+
+
+@NO_EGRESS
+def test_with_none_nothing_is_reached_but_a_grant(
+    network: VirtualNetwork, folder: Path, targets: dict[str, str]
+) -> None:
+    url = targets["the host's loopback"]
+    with desktop_with(network, folder, "--egress", "none") as desktop:
+        assert reached(desktop, {**targets, "outside": f"http://{ADDRESS}/"}) == set()
+    granted = ("--egress-grant", f"127.0.0.1:{LOOPBACK_PORT}")
+    with desktop_with(network, folder, "--egress", "none", *granted) as desktop:
+        assert reached(desktop, targets) == {"the host's loopback"}, url
+        assert desktop.get("/api/v0/desktop")["egress"]["grants"] == [granted[1]]
+
+
+@NO_EGRESS
+def test_every_process_of_the_agent_is_in_the_namespace_and_cannot_change_the_rules(
+    network: VirtualNetwork, folder: Path
+) -> None:
+    with desktop_with(network, folder, "--egress", "internet") as desktop:
+        uid = pwd.getpwnam(desktop.get("/api/v0/desktop")["user"]).pw_uid
+        own = output(desktop, "readlink /proc/self/ns/net").strip()
+        assert own != str(Path(f"/proc/{network.pid}/ns/net").readlink())
+        # Seen from the machine: the service, the agent's helper and the X server among them.
+        namespaces = {pid: str(Path(f"/proc/{pid}/ns/net").readlink()) for pid in user_pids(uid)}
+        assert set(namespaces.values()) == {own}
+        assert len(namespaces) > 3
+        for command in ("nft flush ruleset", "ip link set lo down", "nsenter -t 1 -n true"):
+            assert output(desktop, f"{command} > /dev/null 2>&1; echo $?").strip() != "0", command
+
+
+@NO_EGRESS
+def test_a_desktop_with_a_network_of_its_own_answers_on_the_hosts_loopback_address(
+    tmp_path: Path,
+) -> None:
+    with service(tmp_path / "errors.log", "desktop", "--egress", "none") as desktop:
+        host, port = desktop.url.removeprefix("http://").split(":")
+        assert host == "127.0.0.1"
+        with socket.create_connection((host, int(port))):
+            assert desktop.get("/api/v0/desktop")["egress"]["mode"] == "none"
+
+
+@NO_EGRESS
+def test_refused_addresses_are_events_of_the_chat(network: VirtualNetwork, folder: Path) -> None:
+    data, sock = folder / "events", Path(tempfile.mkdtemp(dir=folder), "plane.sock")
+    with _on_host(
+        network, folder, "up", "--data-dir", str(data), "--listen", f"unix:{sock}"
+    ) as plane:
+        child = plane.tool(
+            "spawn_computer_use_agent", prompt="x", model="scripted:look", egress="none"
+        )["chat_id"]
+        chat = until(lambda: _ready(plane.get(f"/api/v0/chats/{child}")), "a desktop")
+        assert chat["desktop_id"], chat
+        with plane.http.stream("GET", f"/api/v0/chats/{child}/events") as events:
+            curl = {
+                "command": f"curl -s -m 5 http://{PRIVATE}:81/; curl -s -m 5 http://{METADATA}/"
+            }
+            path = "/api/v0/tools/execute"
+            plane.http.post(path, json=curl, headers={"Deskhand-Chat-Id": child}, timeout=60)
+            found = []
+            kind = ""
+            for line in events.iter_lines():
+                kind = line.removeprefix("event: ") if line.startswith("event: ") else kind
+                if kind == "egress" and line.startswith("data: "):
+                    found.append(line)
+                if len(found) == 2:
+                    break
+        assert PRIVATE in found[0]
+        assert '"port":81' in found[0].replace(" ", "")
+        assert METADATA in found[1]
+
+
+def _ready(chat: dict[str, Any]) -> dict[str, Any] | None:
+    return chat if chat["desktop_id"] or chat["last_error"] else None
