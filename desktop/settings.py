@@ -14,6 +14,11 @@ Program = Literal["Xvnc", "Xvfb"]
 DisplayStart = Literal["at-start", "on-request"]
 SandboxMode = Literal["auto", "required", "off"]
 SANDBOX_MODES: tuple[SandboxMode, ...] = get_args(SandboxMode)
+EGRESS_MODES = ("open", "internet", "list", "none")
+_LISTS = (
+    *("allowed_hosts", "inherit_env", "environment", "file_roots"),
+    *("egress_allow", "egress_grants"),
+)
 DEFAULT_SIZE = Size(1920, 1080)
 LARGEST_SIDE = 7680
 """Width of 8K UHD in pixels."""
@@ -63,6 +68,12 @@ class DesktopSettings:
     browser: str = ""
     """Name or path of the browser; empty for the first one that is installed."""
     browser_sandbox: SandboxMode = "auto"
+    egress: str = "open"
+    """What commands, applications and pages may reach: ``open``, ``internet``, ``list``,
+    ``none``."""
+    egress_allow: tuple[str, ...] = ()
+    egress_grants: tuple[str, ...] = ()
+    egress_optional: bool = False
     attach: str | None = None
     """Existing screen to serve, such as ``:0``; empty for that of the service's own session."""
     linger: float | None = None
@@ -122,7 +133,7 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--file-root", action="append", default=[], dest="file_roots", type=Path,
                         metavar="DIR", help="let the file routes work in this tree only "
                         "(may be given again; commands are not bound by it)")  # fmt: skip
-    _add_browser_options(parser)
+    _add_browser_and_egress_options(parser)
     parser.add_argument("--attach", nargs="?", const="", metavar=":N",
                         help="serve a screen that exists already instead of a new one")  # fmt: skip
     parser.add_argument("--linger", type=float, metavar="SECONDS",
@@ -135,7 +146,7 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     chosen = [name for name, given in own_only.items() if given]
     if chosen and found["attach"] is not None:
         parser.error(f"--{chosen[0]} is for a display of our own, not for one to --attach to")
-    for name in ("allowed_hosts", "inherit_env", "environment", "file_roots"):
+    for name in _LISTS:
         found[name] = tuple(found[name])
     return DesktopSettings(**found)
 
@@ -164,13 +175,26 @@ def _add_display_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--glx", action="store_true", help="let applications draw with OpenGL")
 
 
-def _add_browser_options(parser: argparse.ArgumentParser) -> None:
+def _add_browser_and_egress_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--browser", default="", metavar="PROGRAM", help="name or path of the "
                         "browser (default: the first of Chromium, Chrome, Edge and Brave "
                         "that is installed)")  # fmt: skip
     parser.add_argument("--browser-sandbox", choices=SANDBOX_MODES, default="auto",
                         help="where it cannot work: auto runs the browser without it, "
                         "required not at all (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--egress", choices=EGRESS_MODES, default="open",
+                        help="what commands and pages may reach: open, internet (nothing of this "
+                        "host or of private networks), list (the names of --egress-allow) or none "
+                        "(default: %(default)s); all but open need root")  # fmt: skip
+    parser.add_argument("--egress-allow", action="append", default=[], metavar="NAME",
+                        help="a name for --egress list: docs.example.com or "
+                        "*.example.org (may be given again)")  # fmt: skip
+    parser.add_argument("--egress-grant", action="append", default=[], dest="egress_grants",
+                        metavar="HOST:PORT", help="an address of this host that may be "
+                        "reached nevertheless (may be given again)")  # fmt: skip
+    parser.add_argument("--egress-optional", action="store_true",
+                        help="where --egress cannot be enforced, start with open and "
+                        "report it")  # fmt: skip
 
 
 def _pair(text: str) -> tuple[str, str]:

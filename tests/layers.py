@@ -43,6 +43,7 @@ desktop/input: desktop/x11
 desktop/launch: desktop/isolation desktop/x11
 desktop/lease: desktop/actions desktop/events vncbridge vncbridge/http
 desktop/metrics: desktop/actions
+desktop/network: desktop/isolation
 desktop/processes: desktop/tool_calls vncbridge vncbridge/http
 desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease
   desktop/screenshots recording recording/library recording/pipeline vncbridge/http
@@ -55,16 +56,17 @@ desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/to
 recording/library: recording/timing recording/video
 recording/pipeline: recording/library recording/timing recording/video
 recording/video: recording/timing
-tools/agents/chats: tools/agents/desktops tools/agents/loop tools/agents/providers
-  tools/conversation tools/kit tools/kit/support tools/secrets tools/store tools/store/faults
-  vncbridge/server
-tools/agents/desktops: tools/agents/providers tools/kit/support
+tools/agents/chats: desktop/network tools/agents/desktops tools/agents/loop
+  tools/agents/providers tools/conversation tools/kit tools/kit/support tools/secrets tools/store
+  tools/store/faults vncbridge/server
+tools/agents/desktops: desktop/network tools/agents/providers tools/kit/support
 tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/scripted: tools/kit/support vncbridge/server
 tools/audit: tools/store
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
-  desktop/remote.py tools/control_plane tools/control_plane/service tools/decoder tools/demo
+  desktop/network desktop/remote.py tools/control_plane tools/control_plane/service tools/decoder
+  tools/demo
   tools/secrets tools/store vncbridge vncbridge/server
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
@@ -72,13 +74,13 @@ tools/control_plane/routes: recording/library tools/audit tools/control_plane
   tools/control_plane/run_video tools/conversation tools/kit/support tools/secrets tools/store
   vncbridge/http
 tools/control_plane/run_video: recording tools/control_plane tools/conversation
-tools/control_plane: desktop tools/conversation tools/kit/support tools/store vncbridge
-  vncbridge/auth vncbridge/http vncbridge/viewer
+tools/control_plane: desktop desktop/network tools/conversation tools/kit/support tools/store
+  vncbridge vncbridge/auth vncbridge/http vncbridge/viewer
 tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
-tools/fleet: desktop desktop/client desktop/isolation desktop/launch tools/kit/support
-  tools/recovery tools/store
-tools/kit: tools/conversation tools/kit/support
+tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/network
+  tools/kit/support tools/recovery tools/store
+tools/kit: desktop/network tools/conversation tools/kit/support
 tools/kit/support: tools/conversation
 tools/recovery: recording/library tools/conversation tools/store
 tools/store/migrations: tools/store

@@ -1,9 +1,17 @@
 """Decision how the desktop's browser is started. Pure."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from deskhand.desktop.settings import SandboxMode
+
+POLICY_FOLDERS = tuple(
+    PurePosixPath("/etc", name) for name in ("chromium", "opt/chrome", "opt/edge", "brave")
+)
+"""Folders in which browsers look for managed policies."""
 
 SWITCHED_OFF = "the setting browser_sandbox is off"
 
@@ -57,3 +65,20 @@ def decide(program: str, setting: SandboxMode, unavailable: str) -> BrowserLaunc
         return BrowserLaunch(program, setting, sandboxed=False, reason=unavailable)
     refusal = f"its sandbox is required, and {unavailable}"
     return BrowserLaunch(program, setting, sandboxed=True, reason=unavailable, refusal=refusal)
+
+
+def proxy_policy(proxy: str, bypassed: Sequence[str]) -> str:
+    """Return the managed policy, as JSON, by which all traffic goes through a proxy.
+
+    QUIC and the direct connections of WebRTC, which no HTTP proxy carries, are off
+    (https://chromeenterprise.google/policies/).
+    """
+    policy = {
+        "ProxyMode": "fixed_servers",
+        "ProxyServer": proxy,
+        "ProxyBypassList": ";".join(bypassed),
+        "QuicAllowed": False,
+        "WebRtcIPHandling": "disable_non_proxied_udp",
+        "DnsOverHttpsMode": "off",
+    }
+    return json.dumps(policy, indent=2) + "\n"

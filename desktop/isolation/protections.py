@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 NONE = "none"
+OPEN = "open"
+"""State of an egress that is not enforced."""
+
 NAMES = ("namespaces", "limits", "separate users")
 """All protections, in the order in which they are listed."""
 
@@ -28,7 +31,7 @@ class Protection:
     @property
     def missing(self) -> bool:
         """True for a protection that the desktop does not have."""
-        return self.state == NONE
+        return self.state in (NONE, OPEN)
 
     def __str__(self) -> str:
         because = f", because {self.reason}" if self.reason else ""

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from socket import socket
@@ -46,6 +46,8 @@ from deskhand.desktop.lease.lease import ControlSession
 from deskhand.desktop.lease.privacy import PrivacyMode
 from deskhand.desktop.lease.runtime import LeaseRuntime
 from deskhand.desktop.metrics.exposition import Tally
+from deskhand.desktop.network.network import DesktopNetwork
+from deskhand.desktop.network.reporter import RefusalReporter
 from deskhand.desktop.processes.cgroup_choice import Choice
 from deskhand.desktop.processes.cgroups import opened as opened_cgroup
 from deskhand.desktop.processes.registry import CommandEnvironment, Registry
@@ -93,6 +95,7 @@ class ServiceContext:
     """Number of the X display that is reserved for this desktop; None for any."""
     host_pid: Callable[[int], int] = int
     """Returns the pid on the host for a pid that this process sees."""
+    network: DesktopNetwork = field(default_factory=DesktopNetwork)
 
 
 @dataclass(frozen=True)
@@ -152,9 +155,10 @@ class CommonParts:
         self.watches = EventStreams(self.closing, MOST_WATCHES)
         self.credentials = Credentials(context.instance, time.time)
         self.credentials.accept_token(context.token, Principal("owner"))
-        self.environment = command_environment(
+        built_environment = command_environment(
             *(settings, path, context.account, context.instance, inherit)
         )
+        self.environment = {**context.network.environment, **built_environment}
         self.helper = AgentHelper(context.start_helper)
         self.buses = HelperBuses(self.helper)
         self._started = time.monotonic()
@@ -268,8 +272,9 @@ class CommonParts:
         """Serve until SIGTERM or the idle timeout; call ``ready`` when requests are accepted."""
         idle_timeout = IdleTimeout(AccessLog(app), time.monotonic)
         server = Serving(idle_timeout, ready, self._close)
-        async with idle_timeout.ending(self.context.settings.linger, server.ask_to_end):
-            await server.run_until_asked(bound)
+        with RefusalReporter(self.context.network, self.events.publish):
+            async with idle_timeout.ending(self.context.settings.linger, server.ask_to_end):
+                await server.run_until_asked(bound)
 
     def status_facts(self, parts: OpenParts, display: str, size: Size, viewers: int) -> StatusFacts:
         """Return the present facts for the status."""
@@ -292,6 +297,7 @@ class CommonParts:
             protections=self.context.protections.to_json(),
             limits=None if self.context.limits is None else self.context.limits._asdict(),
             version=VERSION,
+            egress=self.context.network.to_json(),
         )
 
     def ready_message(
@@ -301,8 +307,9 @@ class CommonParts:
         context = self.context
         return ReadyMessage(
             *(url, context.token, pid, display, size, context.account.level, VERSION),
-            mode,
+            mode=mode,
             warnings=tuple(context.protections.warnings),
+            egress=context.network.to_json(),
         )
 
     def _record(self, record: ActionRecord, step_log: StepLog) -> None:

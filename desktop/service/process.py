@@ -36,12 +36,14 @@ from deskhand.desktop.launch.leftovers import alive, clean_leftovers
 from deskhand.desktop.launch.limits import DesktopLimits, desktop_limits
 from deskhand.desktop.launch.mount_plan import HIDDEN, DesktopView
 from deskhand.desktop.launch.service_side import ServiceSide
+from deskhand.desktop.network.network import DesktopNetwork, joined
 from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.x11.connection import connect
 from deskhand.vncbridge.auth.credentials import new_token
 from deskhand.vncbridge.errors import CannotListen
 from deskhand.vncbridge.server.server import listening, parse_address
 
+from .egress_settings import browser_policies, egress_of, with_egress
 from .own_display import DesktopService, preload
 from .parts import ServiceContext, command_environment
 
@@ -73,16 +75,23 @@ def _serve_separated(
     """Serve a desktop with namespaces, or without them where the kernel refuses."""
     folder, parent = identity.directory, os.getppid()
     with ExitStack() as stack:
-        # It loads its modules while this process waits and loads its own.
-        helpers = stack.enter_context(HelperForks())
+        egress, helpers = egress_of(settings), HelperForks()
+        if egress.mode == "open":
+            # It loads its modules while this process waits and loads its own.
+            stack.enter_context(helpers)
         prepared = launch.prepared()
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))
         token = _token(settings.token_file)
+        # Before any thread is started, for each would stay in the host's network.
+        policies, own_mounts = browser_policies(egress), not prepared.refused
+        network = stack.enter_context(joined(egress, prepared.account, policies, own_mounts))
+        if egress.mode != "open":
+            stack.enter_context(helpers)
         preloaded = preload()
         limits = _limits(settings)
         unlimited = launch.limit(identity, prepared.account.uid, limits)
         account = _joined(prepared.account, settings)
-        helpers.prepare(_helper_start(settings, identity, account))
+        helpers.prepare(_helper_start(settings, identity, account, network))
         # Last, because the files of the package may lie where the desktop sees nothing.
         launch.enter_view(_view(settings, identity, limits))
         become(account)
@@ -92,8 +101,11 @@ def _serve_separated(
         context = ServiceContext(
             *(settings, folder, account, identity.instance, token, prepared.keeper),
             helpers,
-            protections=Protections((separated(prepared.refused), limited(unlimited), one_user())),
+            protections=with_egress(
+                Protections((separated(prepared.refused), limited(unlimited), one_user())), network
+            ),
             limits=limits,
+            network=network,
             display=prepared.display,
             host_pid=launch.host_pid,
         )
@@ -146,14 +158,15 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
         # the rights of the user who starts the service.
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))
         token = _token(settings.token_file)
+        network = stack.enter_context(joined(egress_of(settings), account))
         # The desktop's user may be unable to read the checkout, so that after `become` no file of
         # the package can be read.
-        helpers: StartHelper = HelperLaunch(_helper_start(settings, identity, account))
+        helpers: StartHelper = HelperLaunch(_helper_start(settings, identity, account, network))
         if account.dropped:
             # After `become` this process has neither the rights to start a helper as another user,
             # nor perhaps those to read the package.
             helpers = forks = stack.enter_context(HelperForks())
-            forks.prepare(_helper_start(settings, identity, account))
+            forks.prepare(_helper_start(settings, identity, account, network))
         preloaded = preload()
         become(account)
         end_with_parent(parent)
@@ -162,7 +175,8 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
         context = ServiceContext(
             *(settings, folder, account, identity.instance, token, _signalled(parent)),
             helpers,
-            none_at_all(reason_of_level(account.level, attached=False)),
+            with_egress(none_at_all(reason_of_level(account.level, attached=False)), network),
+            network=network,
         )
         asyncio.run(DesktopService(context, preloaded).run(bound, address))
     return 0
@@ -177,6 +191,7 @@ def _attach(settings: DesktopSettings, identity: DesktopIdentity, display: str, 
         stack.enter_context(alive(root, identity.instance, folder))
         own = pwd.getpwuid(os.geteuid()).pw_name
         account = stack.enter_context(claimed(own, USER_LOCKS))
+        network = stack.enter_context(joined(egress_of(settings), account))
         folder.make(account)
         stack.callback(folder.clear, keep_calls=not folder.is_in(root))
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))
@@ -199,21 +214,25 @@ def _attach(settings: DesktopSettings, identity: DesktopIdentity, display: str, 
             module = importlib.import_module("deskhand.desktop.service.attached_screen")
         context = ServiceContext(
             *(settings, folder, account, identity.instance, token, _signalled(parent)),
-            HelperLaunch(_helper_start(settings, identity, account)),
-            none_at_all(reason_of_level(account.level, attached=True)),
+            HelperLaunch(_helper_start(settings, identity, account, network)),
+            with_egress(none_at_all(reason_of_level(account.level, attached=True)), network),
+            network=network,
         )
         asyncio.run(module.AttachedScreen(context).run(bound, address))
     return 0
 
 
 def _helper_start(
-    settings: DesktopSettings, identity: DesktopIdentity, account: Account
+    settings: DesktopSettings,
+    identity: DesktopIdentity,
+    account: Account,
+    network: DesktopNetwork,
 ) -> HelperStart:
     environment = command_environment(
         *(settings, identity.directory.path, account, identity.instance)
     )
     return HelperStart(
-        environment,
+        {**network.environment, **environment},
         tuple(map(str, settings.file_roots)),
         user=(account.uid, account.gid) if account.dropped else None,
         umask=None if settings.attach is not None else PRIVATE,

@@ -1,6 +1,7 @@
 """The message by which a desktop service reports that it accepts requests."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from deskhand.desktop.geometry import Size
@@ -23,10 +24,12 @@ class ReadyMessage:
     """Why the browser does not start, or has no sandbox; empty otherwise."""
     warnings: tuple[str, ...] = ()
     """Protections that are missing, each with its reason."""
+    egress: Mapping[str, object] | None = None
+    """The egress in force, as the status has it."""
 
     def line(self) -> str:
         """Return the message as one line of JSON."""
-        message = {
+        message: dict[str, object] = {
             "url": self.url,
             "token": self.token,
             "pid": self.pid,
@@ -39,4 +42,6 @@ class ReadyMessage:
             message["browser_warning"] = self.browser_warning
         if self.warnings:
             message["missing_protections"] = list(self.warnings)
+        if self.egress is not None:
+            message["egress"] = self.egress
         return json.dumps(message if self.mode is None else {**message, "mode": self.mode})

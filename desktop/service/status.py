@@ -29,6 +29,8 @@ class StatusFacts:
     limits: Json | None
     """Limits of the whole desktop; None if nothing enforces any."""
     version: str
+    egress: Json
+    """The mode in force, its names and grants, and why it is ``open`` against a default."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ def _activity(facts: StatusFacts) -> Json:
         "protections": list(facts.protections),
         "limits": facts.limits,
         "version": facts.version,
+        "egress": facts.egress,
     }
 
 

@@ -25,7 +25,6 @@ from tests.attack.virtual_network import (
 from tests.system.services import DESKHAND, Service, service, until
 
 pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
-NO_EGRESS = pytest.mark.xfail(strict=True, reason="desktops have the host's network")
 
 LOOPBACK_PORT = 8099
 PLANE_PORT = 7778
@@ -143,7 +142,6 @@ def test_with_open_a_command_and_a_page_reach_all_of_them(
         assert len(network.arrived("datagram", port=STUN_PORT)) > before
 
 
-@NO_EGRESS
 def test_with_internet_neither_a_command_nor_a_page_reaches_the_host_or_private_networks(
     network: VirtualNetwork, folder: Path, targets: dict[str, str]
 ) -> None:
@@ -157,7 +155,6 @@ def test_with_internet_neither_a_command_nor_a_page_reaches_the_host_or_private_
         assert not any(HOST in candidate for candidate in local)
 
 
-@NO_EGRESS
 def test_with_a_list_a_listed_host_answers_and_all_others_are_refused_readably(
     network: VirtualNetwork, folder: Path, targets: dict[str, str]
 ) -> None:
@@ -188,7 +185,6 @@ def test_with_a_list_a_listed_host_answers_and_all_others_are_refused_readably(
         assert "other.test" in refused
 
 
-@NO_EGRESS
 def test_with_a_list_quic_webrtc_and_names_do_not_leak(
     network: VirtualNetwork, folder: Path, targets: dict[str, str]
 ) -> None:
@@ -222,7 +218,6 @@ def test_with_a_list_quic_webrtc_and_names_do_not_leak(
         assert network.arrived("name", name="leak.test")
 
 
-@NO_EGRESS
 def test_with_none_nothing_is_reached_but_a_grant(
     network: VirtualNetwork, folder: Path, targets: dict[str, str]
 ) -> None:
@@ -235,7 +230,6 @@ def test_with_none_nothing_is_reached_but_a_grant(
         assert desktop.get("/api/v0/desktop")["egress"]["grants"] == [granted[1]]
 
 
-@NO_EGRESS
 def test_every_process_of_the_agent_is_in_the_namespace_and_cannot_change_the_rules(
     network: VirtualNetwork, folder: Path
 ) -> None:
@@ -251,7 +245,6 @@ def test_every_process_of_the_agent_is_in_the_namespace_and_cannot_change_the_ru
             assert output(desktop, f"{command} > /dev/null 2>&1; echo $?").strip() != "0", command
 
 
-@NO_EGRESS
 def test_a_desktop_with_a_network_of_its_own_answers_on_the_hosts_loopback_address(
     tmp_path: Path,
 ) -> None:
@@ -262,7 +255,6 @@ def test_a_desktop_with_a_network_of_its_own_answers_on_the_hosts_loopback_addre
             assert desktop.get("/api/v0/desktop")["egress"]["mode"] == "none"
 
 
-@NO_EGRESS
 def test_refused_addresses_are_events_of_the_chat(network: VirtualNetwork, folder: Path) -> None:
     data, sock = folder / "events", Path(tempfile.mkdtemp(dir=folder), "plane.sock")
     with _on_host(

@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,10 @@ def main(model: str | None, data_dir: Path | None, listen: str | None, as_json: 
 async def _demo(settings: Settings, model: str | None, any_port: bool, as_json: bool) -> int:
     output: Print = (lambda _: None) if as_json else print_line
     started = time.monotonic()
-    async with demo_site() as (page, findings), running(settings, None, any_port) as found:
+    async with (
+        demo_site() as (page, findings),
+        running(_granted(settings, page), None, any_port) as found,
+    ):
         output(f"Deskhand is at {found.link}")
         output(f"  the link signs you in once; {time.monotonic() - started:.1f} s to start")
         async with DesktopClient(found.address.url, found.control_plane.token) as client:
@@ -64,6 +68,12 @@ async def _demo(settings: Settings, model: str | None, any_port: bool, as_json: 
             # Scripts and tests set ``DEMO_EXIT=1``: no browser needs the control plane afterwards.
             await found.server.asked.wait()
     return 0 if result["ok"] else FAILED
+
+
+def _granted(settings: Settings, page: str) -> Settings:
+    # The page is on the loopback interface, which a desktop with a real model does not reach.
+    address = page.rpartition("/")[2]
+    return replace(settings, egress_grants=(*settings.egress_grants, address))
 
 
 async def _job(

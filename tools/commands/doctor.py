@@ -21,9 +21,10 @@ from deskhand.desktop.isolation.protections import (
     separated,
 )
 from deskhand.desktop.launch.probe import namespaces_refused
+from deskhand.desktop.network.programs import missing
 from deskhand.desktop.settings import SANDBOX_MODES, SandboxMode
 from deskhand.tools.control_plane.permissions import open_to_others
-from deskhand.tools.control_plane.settings import BadSetting, Settings
+from deskhand.tools.control_plane.settings import BadSetting, Settings, egress_policy
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.secrets.keys import CREDENTIAL, FILE, StoreKeys, keys_of
 
@@ -81,6 +82,7 @@ def _examine(settings: Settings) -> Iterator[Finding]:
     yield _isolation()
     yield from _protections()
     yield from _decoder()
+    yield from _egress(settings)
     yield _data(settings)
     yield from _access(settings)
     yield secrets_finding(keys_of(settings.data_dir, os.environ))
@@ -186,6 +188,23 @@ def _access(settings: Settings) -> Iterator[Finding]:
     for found in open_to_others(settings.data_dir):
         detail = f"{found.path}: other users can access it (mode {found.mode:04o})"
         yield Finding("data directory access", "warn", detail, "the next start closes it")
+
+
+def _egress(settings: Settings) -> Iterator[Finding]:
+    policy = egress_policy(settings, root=os.geteuid() == 0)
+    for egress in dict.fromkeys((policy.base, policy.spawned)):
+        lacking = missing(egress.mode)
+        if egress.mode != "open" and os.geteuid() != 0:
+            lacking = "only root can make a network namespace"
+        if not lacking:
+            detail = egress.mode if egress.required else f"{egress.mode}, for spawned agents"
+            yield Finding("egress", "ok", detail)
+        elif egress.required:
+            yield Finding("egress", "fail", f"{egress.mode} cannot be enforced: {lacking}",
+                          "install what is missing, or set egress to open")  # fmt: skip
+        else:
+            yield Finding("egress", "warn", f"open, because {lacking}",
+                          "install what is missing, and spawned agents get internet")  # fmt: skip
 
 
 def _data(settings: Settings) -> Finding:

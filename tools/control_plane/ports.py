@@ -63,6 +63,10 @@ class DesktopView(Protocol):
     def missing_protections(self) -> Sequence[str]:
         """Protections that the desktop lacks, each with its reason."""
 
+    @property
+    def egress(self) -> Json | None:
+        """What it may reach over the network."""
+
 
 class Service(Protocol):
     """The HTTP API of one desktop service."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from deskhand.desktop.network.egress import EgressPolicy, parse_egress
+from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.desktop.settings import SANDBOX_MODES
 
 PREFIX = "DESKHAND_"
@@ -53,6 +55,13 @@ class Settings:
     """Name or path of the browser of desktops; by default the first one that is installed."""
     browser_sandbox: str = "auto"
     """``auto``, ``required`` or ``off``: what happens where its sandbox cannot work."""
+    egress: str = ""
+    """``open``, ``internet``, ``list`` or ``none``: what desktops may reach over the network. By
+    default ``open``, and as root ``internet`` for the agents that a real model's chat spawns."""
+    egress_allow: tuple[str, ...] = ()
+    """Names for the mode ``list``, such as ``docs.example.com`` or ``*.example.org``."""
+    egress_grants: tuple[str, ...] = ()
+    """``HOST:PORT`` of this machine that desktops may reach in every mode."""
     keep_desktops: bool = False
     """True if the desktops keep running for the next control plane when this one ends."""
     supervisor_seconds: int = 15
@@ -84,7 +93,25 @@ def load(
     sandbox = values.get("browser_sandbox", SANDBOX_MODES[0])
     if sandbox not in SANDBOX_MODES:
         raise BadSetting("browser_sandbox", f"{sandbox!r} is none of {', '.join(SANDBOX_MODES)}")
-    return Settings(**values)
+    settings = Settings(**values)
+    try:
+        egress_policy(settings, root=True)
+    except InvalidEgress as error:
+        raise BadSetting("egress", str(error).removeprefix("egress: ")) from error
+    return settings
+
+
+def egress_policy(settings: Settings, *, root: bool) -> EgressPolicy:
+    """Return the egress of desktops; ``root`` if they get users and networks of their own.
+
+    Raises:
+        InvalidEgress: If a name or a grant is wrong.
+    """
+    allow, grants = settings.egress_allow, settings.egress_grants
+    base = parse_egress(settings.egress or "open", allow, grants)
+    if settings.egress or not root:
+        return EgressPolicy(base, base)
+    return EgressPolicy(base, parse_egress("internet", (), grants, required=False))
 
 
 def _from_file(text: str, known: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.desktop.network.egress import Egress
 from deskhand.tools.conversation.errors import NoDesktop
 
 from .chat_desktop import DesktopMachine
@@ -23,7 +24,9 @@ class DesktopAllocator:
         self._fleet = fleet
         self._workdirs = workdirs
 
-    async def acquire(self, chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
+    async def acquire(
+        self, chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+    ) -> str:
         """Start a desktop for a chat and return its id once it is ready.
 
         Its commands run in the working directory of the chat's root chat.
@@ -37,7 +40,7 @@ class DesktopAllocator:
             # No thread: of two calls at once, each must see the group of the other's directory.
             workdir = self._workdirs.of(root_id)
             started = await self._fleet.start(
-                name, chat_id, display=display, options=workdir.options()
+                name, chat_id, egress, display=display, options=workdir.options()
             )
         except (DesktopNotStarted, OSError) as error:
             raise NoDesktop(str(error)) from error

@@ -1,7 +1,9 @@
-"""The properties of a desktop that the API publishes."""
+"""A desktop as the API shows it, made from its entry in the registry."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from .registry import RegisteredDesktop, is_alive
 
 
 @dataclass(frozen=True)
@@ -24,3 +26,25 @@ class DesktopInfo:
     """Why its browser does not start, or has no sandbox; empty otherwise."""
     missing_protections: tuple[str, ...] = ()
     """Protections that it lacks, each with its reason."""
+    egress: dict[str, Any] | None = None
+    """The egress in force, as its status has it; None from services before there was one."""
+
+
+def info_of(entry: RegisteredDesktop, live_url: str) -> DesktopInfo:
+    """Return the desktop of an entry; it is lost if its process has ended."""
+    return DesktopInfo(
+        id=entry.id,
+        name=entry.name,
+        status="ready" if is_alive(entry) else "lost",
+        chat_id=entry.chat_id,
+        created_at=entry.created_at,
+        live_url=live_url,
+        level=entry.level,
+        pid=entry.pid,
+        display=entry.display,
+        size=(entry.width, entry.height),
+        has_display=entry.has_display,
+        browser_warning=entry.browser_warning,
+        missing_protections=tuple(entry.missing_protections),
+        egress=entry.egress,
+    )

@@ -26,8 +26,9 @@ from deskhand.desktop.client.command import service_command
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.launch.keeper import LONGEST_SECONDS
+from deskhand.desktop.network.egress import Egress
 
-from .desktop_info import DesktopInfo
+from .desktop_info import DesktopInfo, info_of
 from .errors import DesktopNotStarted, UnknownDesktop
 from .first_uses import DISPLAY, FirstUses
 from .registry import (
@@ -56,6 +57,7 @@ class Fleet:
 
     ``live_url`` returns the address of a desktop's live view for its id; ``options`` are added to
     the command line of each service. ``hidden`` are directories that no desktop may see.
+    ``egress`` is that of desktops for which none is given.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Fleet:
         live_url: Callable[[str], str],
         options: Sequence[str] = (),
         hidden: Sequence[Path] = (),
+        egress: Egress | None = None,
     ) -> None:
         self._entries = entries
         self._root = root
@@ -74,6 +77,7 @@ class Fleet:
         self._live_url = live_url
         self._options = tuple(options)
         self._hidden = os.pathsep.join(map(str, hidden))
+        self._egress = egress or Egress()
         self._known: dict[str, RegisteredDesktop] = {}
         self._clients: dict[str, DesktopClient] = {}
         self._children: dict[str, asyncio.subprocess.Process] = {}
@@ -85,6 +89,8 @@ class Fleet:
         self._first_uses.on_use = self.show
         self.on_end: Callable[[str], None] = lambda _: None
         """Called with the id of a desktop that has ended for any reason."""
+        self.on_start: Callable[[RegisteredDesktop], None] = lambda _: None
+        """Called with each desktop that was started or adopted."""
         self._heart: asyncio.Task[None] | None = None
 
     @property
@@ -115,6 +121,7 @@ class Fleet:
         self,
         name: str | None = None,
         chat_id: str | None = None,
+        egress: Egress | None = None,
         *,
         display: bool = True,
         options: Sequence[str] = (),
@@ -136,7 +143,8 @@ class Fleet:
             # The desktop's user must not reach the name of the socket: it could rename it, bind its
             # own, and receive the token.
             with self._sockets.bound(desktop_id) as listening:
-                more = options if display else (*options, "--display", "on-request")
+                more = (*options, *(egress or self._egress).options)
+                more = more if display else (*more, "--display", "on-request")
                 child, ready = await self._launch(
                     desktop_id, folder, token_file, listening.fileno(), more
                 )
@@ -165,6 +173,7 @@ class Fleet:
             browser_warning=ready.get("browser_warning", ""),
             missing_protections=tuple(ready.get("missing_protections", ())),
             has_display=display,
+            egress=ready.get("egress"),
         )
         self._entries.save(entry)
         self._known[desktop_id] = entry
@@ -246,21 +255,7 @@ class Fleet:
         return found
 
     def _info(self, entry: RegisteredDesktop) -> DesktopInfo:
-        return DesktopInfo(
-            id=entry.id,
-            name=entry.name,
-            status="ready" if is_alive(entry) else "lost",
-            chat_id=entry.chat_id,
-            created_at=entry.created_at,
-            live_url=self._live_url(entry.id),
-            level=entry.level,
-            pid=entry.pid,
-            display=entry.display,
-            size=(entry.width, entry.height),
-            has_display=entry.has_display,
-            browser_warning=entry.browser_warning,
-            missing_protections=tuple(entry.missing_protections),
-        )
+        return info_of(entry, self._live_url(entry.id))
 
     async def stop(self, desktop_id: str) -> None:
         """End a desktop, after it has finished its recordings.
@@ -298,6 +293,8 @@ class Fleet:
             self.on_end(entry.id)
 
     def _watch(self, entry: RegisteredDesktop) -> None:
+        self.on_start(entry)
+
         async def watch() -> None:
             await self.ended(entry.id)
             self._watches.pop(entry.id, None)

@@ -11,6 +11,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from deskhand.tools.store.private_file import write_private
 
@@ -42,6 +43,7 @@ class RegisteredDesktop:
     missing_protections: tuple[str, ...] = ()
     has_display: bool = True
     """False until the display of a desktop that was started without one is used."""
+    egress: dict[str, Any] | None = None
 
 
 class DesktopRegistry:

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from deskhand.desktop.network.egress import MODES, EgressRequest
 from deskhand.tools.kit.support.arguments import BadArguments, flag, number, optional_text, text
 from deskhand.tools.kit.support.spec import Json, Tool, ToolContext, ToolOutcome, ToolSpec
 
@@ -26,6 +27,8 @@ class SubagentRequest:
     desktop: str = "own"
     """``own``, ``shared`` with the parent, or a desktop's id."""
     budget: Json = field(default_factory=dict)
+    egress: EgressRequest = field(default_factory=EgressRequest)
+    """The network of its own desktop; at most what the parent's may reach."""
 
 
 class Subagents(Protocol):
@@ -176,7 +179,18 @@ def _order(arguments: Json, kind: str) -> SubagentRequest:
         kind=kind,
         desktop=optional_text(arguments, "desktop").strip() or "own",
         budget=_budget(arguments.get("budget")),
+        egress=_egress(arguments),
     )
+
+
+def _egress(arguments: Json) -> EgressRequest:
+    text, allow = arguments.get("egress"), arguments.get("allow") or []
+    mode = next((one for one in MODES if one == text), None)
+    if text is not None and mode is None:
+        raise BadArguments(f"egress must be one of {', '.join(MODES)}")
+    if not isinstance(allow, list) or not all(isinstance(name, str) for name in allow):
+        raise BadArguments("allow must be a list of names")
+    return EgressRequest(mode, tuple(allow))
 
 
 def _chat_id(arguments: Json) -> str:
@@ -226,6 +240,16 @@ _ORDER: Json = {
     "desktop": {
         **_TEXT,
         "description": "own (default), shared with this chat, or a desktop's id.",
+    },
+    "egress": {
+        "enum": list(MODES),
+        "description": "What its own desktop may reach over the network, at most what yours may: "
+        "open; internet without this machine and private networks; list, the names in allow; none.",
+    },
+    "allow": {
+        "type": "array",
+        "items": _TEXT,
+        "description": "Names for egress list, such as docs.example.com or *.example.org.",
     },
     "budget": {
         "type": "object",

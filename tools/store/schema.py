@@ -47,6 +47,8 @@ class ChatRow(Base):
     owner: Mapped[str] = mapped_column(default="owner")
     """Id of the credential that created the chat or its root; ``owner`` for the service's own."""
     budget: Mapped[Json] = mapped_column(default=dict)
+    egress: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
+    """What its own desktop may reach; null for what the control plane's settings say."""
     turn: Mapped[int] = mapped_column(default=0)
     version: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[float] = mapped_column(index=True)

@@ -1,4 +1,12 @@
-from deskhand.desktop.browser.policy import SWITCHED_OFF, BrowserLaunch, decide, missing
+import json
+
+from deskhand.desktop.browser.policy import (
+    SWITCHED_OFF,
+    BrowserLaunch,
+    decide,
+    missing,
+    proxy_policy,
+)
 
 WHY = "user namespaces do not work here (unshare failed: Operation not permitted)"
 
@@ -37,3 +45,15 @@ def test_without_a_browser_the_desktop_reports_what_to_install() -> None:
     found = missing("no browser is installed", "auto")
     assert found == BrowserLaunch(None, "auto", True, "", "no browser is installed")
     assert found.warning == "The browser does not start: no browser is installed"
+
+
+def test_the_policy_of_a_proxy_leaves_no_other_way_out() -> None:
+    policy = json.loads(proxy_policy("http://127.0.0.1:3128", ("localhost", "10.0.0.7")))
+    assert policy == {
+        "ProxyMode": "fixed_servers",
+        "ProxyServer": "http://127.0.0.1:3128",
+        "ProxyBypassList": "localhost;10.0.0.7",
+        "QuicAllowed": False,
+        "WebRtcIPHandling": "disable_non_proxied_udp",
+        "DnsOverHttpsMode": "off",
+    }

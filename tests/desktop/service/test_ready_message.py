@@ -27,3 +27,11 @@ def test_the_message_of_an_attached_screen_has_a_mode() -> None:
 def test_a_browser_without_its_sandbox_is_reported() -> None:
     warning = "The browser runs without its sandbox: why"
     assert json.loads(replace(READY, browser_warning=warning).line())["browser_warning"] == warning
+
+
+def test_the_egress_and_missing_protections_are_reported() -> None:
+    missing = ("egress: open, because nft is not installed (apt-get install nftables)",)
+    egress = {"mode": "open", "because": "nft is not installed (apt-get install nftables)"}
+    message = json.loads(replace(READY, warnings=missing, egress=egress).line())
+    assert message["missing_protections"] == list(missing)
+    assert message["egress"] == egress

@@ -25,6 +25,7 @@ FACTS = StatusFacts(
     limits={"processes": 2000},
     protections=({"name": "namespaces", "state": "on", "because": None},),
     version="1.0",
+    egress={"mode": "open"},
 )
 XSERVER = XServerFacts(
     pid=42,
@@ -44,6 +45,7 @@ ACTIVITY = {
     "limits": {"processes": 2000},
     "protections": [{"name": "namespaces", "state": "on", "because": None}],
     "version": "1.0",
+    "egress": {"mode": "open"},
 }
 
 

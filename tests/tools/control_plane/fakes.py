@@ -269,6 +269,7 @@ class FakeDesktop:
     browser_warning: str = ""
     missing_protections: tuple[str, ...] = ()
     has_display: bool = True
+    egress: Json | None = None
 
 
 @dataclass

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.tools.control_plane.settings import PREFIX, BadSetting, Settings, load
+from deskhand.desktop.network.egress import Egress, Grant
+from deskhand.tools.control_plane.settings import PREFIX, BadSetting, Settings, egress_policy, load
 
 DOCUMENTED = (Path(__file__).parents[3] / "docs" / "settings.md").read_text()
 HOME = Path("/home/ann/.local/share/deskhand")
@@ -87,3 +88,25 @@ def test_the_sandbox_of_the_browser_is_auto_required_or_off() -> None:
     assert (found.browser, found.browser_sandbox) == ("vivaldi", "required")
     with pytest.raises(BadSetting, match="'maybe' is none of auto, required, off"):
         load({}, {"DESKHAND_BROWSER_SANDBOX": "maybe"}, "", HOME)
+
+
+def test_by_default_only_agents_that_root_spawns_have_a_restricted_egress() -> None:
+    policy = egress_policy(load({}, {}, 'egress_grants = ["127.0.0.1:80"]', HOME), root=True)
+    grants = (Grant("127.0.0.1", 80),)
+    assert policy.base == Egress("open", (), grants)
+    assert policy.spawned == Egress("internet", (), grants, required=False)
+    assert egress_policy(load({}, {}, "", HOME), root=False).spawned == Egress()
+
+
+def test_an_egress_that_is_set_is_that_of_all_desktops() -> None:
+    file = 'egress = "list"\negress_allow = ["docs.example.com"]'
+    policy = egress_policy(load({}, {}, file, HOME), root=True)
+    assert policy.base == policy.spawned == Egress("list", ("docs.example.com",))
+
+
+@pytest.mark.parametrize(
+    "file", ['egress = "all"', 'egress = "list"\negress_allow = ["a b"]', 'egress_grants = ["x"]']
+)
+def test_a_wrong_egress_is_refused(file: str) -> None:
+    with pytest.raises(BadSetting, match="egress: "):
+        load({}, {}, file, HOME)

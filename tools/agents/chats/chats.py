@@ -103,7 +103,6 @@ class Chats:
         settings = settings or ChatSettings()
         self._files = stored_files
         self._models = models
-        self._now = now
         # Event ids start at the time in milliseconds: a client that reconnects after a restart
         # sends an id of the previous process, which must be lower than all new ones.
         self._hub = EventHub(first_id=int(now() * 1000))
@@ -124,6 +123,7 @@ class Chats:
             lost_recordings.on_stored = self._publish_change
         self._turns: Turns[TurnEnd | Failure | None] = Turns(self._runner)
         self.supervisor = Supervisor(store, self._turns, now)
+        self.publish_refused = self._repository.publish_refused
         self._children = ChildChats(
             self._repository, self._turns, models, machines, self._assignment, self._recordings
         )
@@ -292,7 +292,7 @@ class Chats:
 
     async def remove_archived(self, days: float = RetentionLimits.archived_days) -> tuple[str, ...]:
         """Delete the chats that were archived so long ago, except pinned ones; return their ids."""
-        before = self._now() - days * DAY
+        before = self._repository.now() - days * DAY
         removed = await self._repository.store.read(lambda s: chats.archived_before(s, before))
         for chat_id in removed:
             await self.delete(chat_id)
@@ -369,7 +369,7 @@ class Chats:
         self._hub.close()
 
     def _computer(self, chat_id: str, machine: DesktopMachine) -> Computer:
-        pictures = ChatPictures(self._files, chat_id, self._now)
+        pictures = ChatPictures(self._files, chat_id, self._repository.now)
         return ComputerTool(machine.for_call, pictures, self._repository.waits.for_person(chat_id))
 
     def _all_tools(self) -> dict[str, Tool]:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 from weakref import WeakValueDictionary
 
+from deskhand.desktop.network.egress import Egress, from_json
 from deskhand.tools.agents.desktops.pool import DesktopPool
 from deskhand.tools.agents.desktops.ports import DesktopMachine, DesktopSource
 from deskhand.tools.conversation.errors import NoDesktop
@@ -192,7 +193,9 @@ class DesktopAssignment:
                 return plain
             return await self._displayed.acquire(
                 chat.id,
-                lambda: self._machines.acquire(chat.id, name=chat.title, root_id=chat.root_id),
+                lambda: self._machines.acquire(
+                    chat.id, name=chat.title, root_id=chat.root_id, egress=self._egress(chat)
+                ),
             )
 
     async def _of_root(self, root_id: str) -> str:
@@ -209,7 +212,11 @@ class DesktopAssignment:
             desktop_id = await self._plain.acquire(
                 root_id,
                 lambda: self._machines.acquire(
-                    root_id, name=root.title, root_id=root_id, display=False
+                    root_id,
+                    name=root.title,
+                    root_id=root_id,
+                    egress=self._egress(root),
+                    display=False,
                 ),
             )
             view = await self._repository.change(
@@ -245,6 +252,10 @@ class DesktopAssignment:
             or (row.root_id == chat_id and row.requested_desktop is None)
             for row in busy
         )
+
+    def _egress(self, chat: ChatRow) -> Egress:
+        stored = None if chat.egress is None else from_json(chat.egress)
+        return self._repository.settings.egress.bounded(stored)
 
     async def _forget(self, chat_id: str) -> None:
         await self._repository.change(chat_id, lambda row: setattr(row, "desktop_id", None))

@@ -26,7 +26,8 @@ class ChatEvent:
     id: int
     kind: str
     """``created``, ``status``, ``message``, ``text``, ``step``, ``queue``, ``files``,
-    ``notice``, ``deleted``; at ``lost`` the client must read the state again."""
+    ``notice``, ``egress`` (an address that was refused), ``deleted``; at ``lost`` the client must
+    read the state again."""
     chat_id: str
     data: Json = field(default_factory=dict)
 

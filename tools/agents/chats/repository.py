@@ -50,6 +50,8 @@ class NewChat:
     budget: Json | None = None
     owner: str = OWNER
     """Id of the credential that creates the chat; a child has the owner of its parent."""
+    egress: Json | None = None
+    """Of its own desktop; None for that of the control plane."""
 
 
 class ChatRepository:
@@ -164,6 +166,12 @@ class ChatRepository:
         self.hub.publish("status", chat_id, self._status(view))
         return view
 
+    async def publish_refused(self, desktop_id: str, refused: Json) -> None:
+        """Publish an address that a desktop may not reach to the chats that work on it."""
+        for row in await self.store.read(chats.with_desktop):
+            if row.desktop_id == desktop_id:
+                self.hub.publish("egress", row.id, refused)
+
     async def set_recording_status(self, chat_id: str, status: str) -> None:
         """Set the status of the current turn's recording; keep what is known of earlier parts."""
 
@@ -207,6 +215,7 @@ class ChatRepository:
             token_name=new_chat.token_name,
             owner=parent.owner if parent else new_chat.owner,
             budget=new_chat.budget or {},
+            egress=new_chat.egress,
             turn=0,
             version=0,
             created_at=now,

@@ -11,7 +11,10 @@ from typing import Any, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.desktop.network.egress import EgressRequest, from_json
+from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.tools.agents.desktops.ports import DesktopSource, Models
+from deskhand.tools.agents.providers.model_table import SCRIPTED
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.conversation.states import BUSY, ChatState, Delivery, StateEvent
 from deskhand.tools.conversation.views import ChatView
@@ -31,7 +34,7 @@ Json = dict[str, Any]
 NOT_WAITABLE = "target chat is not a subagent of the current chat"
 NOT_BELOW = "target chat is not a descendant of current chat"
 # Kinds of events that do not change whether a chat is at rest.
-_IDLE_EVENTS = ("text", "step", "message", "queue", "files")
+_IDLE_EVENTS = ("text", "step", "message", "queue", "files", "egress")
 
 
 class ChildChats:
@@ -72,6 +75,7 @@ class ChildChats:
                 f"no desktop has the id {request.desktop}; leave desktop out for an own"
             )
         model, _ = self._models.resolve(request.model, role=role_of(request.kind, caller_id))
+        egress = await self._child_egress(caller_id, request, model)
         requested = request.desktop if request.kind == "computer_use" else None
         new_chat = NewChat(
             prompt=request.prompt.strip(),
@@ -81,6 +85,7 @@ class ChildChats:
             parent_id=caller_id,
             requested_desktop=requested,
             budget=request.budget,
+            egress=egress,
         )
         view = await self._repository.create(new_chat)
         if requested == OWN:
@@ -90,6 +95,22 @@ class ChildChats:
         result = {**named(view), "run_url": self._repository.settings.run_url(view.id)}
         position = self._assignment.position(view.id)
         return result if position is None else {**result, "place": position}
+
+    async def _child_egress(
+        self, caller_id: str, request: SubagentRequest, model: str
+    ) -> Json | None:
+        own = request.desktop == OWN and request.kind == "computer_use"
+        if not own and request.egress != EgressRequest():
+            raise BadChatRequest("egress can be set only for a desktop of its own")
+        row = await self._store.read(lambda s: chats.get(s, caller_id))
+        parent = None if row.egress is None else from_json(row.egress)
+        try:
+            found = self._repository.settings.egress.of_child(
+                parent, request.egress, real_model=not model.startswith(SCRIPTED)
+            )
+        except InvalidEgress as error:
+            raise BadChatRequest(str(error)) from error
+        return found.to_json() if own else None
 
     async def wait(self, caller_id: str, chat_id: str, seconds: float) -> Json:
         """Wait for one child; return the result of its turn, or its progress at the time-out."""

@@ -1,10 +1,11 @@
 """Ports of the chats: the desktops, the models and the settings that they use."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from deskhand.desktop.network.egress import Egress, EgressPolicy
 from deskhand.tools.agents.providers.port import Model, Role
 from deskhand.tools.kit.support.spec import Machine
 
@@ -22,7 +23,9 @@ class DesktopMachine(Machine, Protocol):
 class DesktopSource(Protocol):
     """The desktops of this control plane."""
 
-    async def acquire(self, chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
+    async def acquire(
+        self, chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+    ) -> str:
         """Start a desktop for a chat and return its id when it is ready.
 
         Its commands run in the working directory of the chat's root chat.
@@ -116,6 +119,8 @@ class ChatSettings:
     """Time for which the end of a turn may wait for its recording to be stored."""
     closing_seconds: float = 3.0
     """The same limit when the whole program ends; the service manager must not lose patience."""
+    egress: EgressPolicy = field(default_factory=EgressPolicy)
+    """What desktops may reach over the network."""
 
     def live_url(self, desktop_id: str | None) -> str | None:
         """Return the address at which a person can watch a desktop."""

@@ -50,9 +50,18 @@ function updateDesktopCard(card, desktop, chats) {
   const warning = card.querySelector(".card-warning");
   // Desktops of other levels lack all protections: that is said once, in the documentation.
   const missing = desktop.level === "user" ? desktop.missing_protections : [];
-  const warnings = [desktop.browser_warning, ...missing].filter(Boolean);
+  const warnings = [desktop.browser_warning, ...missing, egressOf(desktop)].filter(Boolean);
   setText(warning, warnings.join(" · "));
   warning.hidden = !warnings.length;
+}
+
+function egressOf({ egress }) {
+  // An egress that is open against the default is among the missing protections.
+  if (!egress || egress.mode === "open") {
+    return "";
+  }
+  const names = [...egress.allow, ...egress.grants.map((grant) => `granted ${grant}`)];
+  return [`egress: ${egress.mode}`, ...names].join(", ");
 }
 
 async function read() {

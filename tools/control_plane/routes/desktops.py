@@ -29,9 +29,10 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
 
         `browser_warning` states why a desktop's browser does not start or has no sandbox; it is
         empty otherwise. `missing_protections` names each protection that a desktop lacks, with the
-        reason.
-        empty otherwise. `has_display` is false until the display of a chat's desktop is used: a
-        screenshot or the live view starts it.
+        reason. `egress` is what it may reach over the network: `mode`, the names of a list
+        (`allow`), `grants`, and with `because` why it is open against the default.
+        `has_display` is false until the display of a chat's desktop is used: a screenshot or the
+        live view starts it.
         """
         found = await desktops.list()
         return JSONResponse({"desktops": [desktop_json(desktop) for desktop in found]})
@@ -82,4 +83,5 @@ def desktop_json(desktop: DesktopView) -> Json:
         "browser_warning": desktop.browser_warning,
         "missing_protections": list(desktop.missing_protections),
         "has_display": desktop.has_display,
+        "egress": desktop.egress,
     }

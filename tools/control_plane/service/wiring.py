@@ -20,7 +20,6 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 
-from deskhand.desktop.isolation.data_dir import open_root, run_root
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.chats.turn_tasks import Supervisor
 from deskhand.tools.agents.desktops.ports import ChatSettings
@@ -33,13 +32,11 @@ from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.routes.audit import router as audit_router
 from deskhand.tools.control_plane.routes.secrets import router as secrets_router
 from deskhand.tools.control_plane.routes.status import ServiceFacts
-from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.control_plane.settings import Settings, egress_policy
 from deskhand.tools.conversation.errors import ChatError
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.fleet.allocator import DesktopAllocator
 from deskhand.tools.fleet.fleet import Fleet
-from deskhand.tools.fleet.registry import DesktopRegistry
-from deskhand.tools.fleet.workdirs import Workdirs
 from deskhand.tools.kit.edit_files import EditFilesTool
 from deskhand.tools.kit.execute import ExecuteTool
 from deskhand.tools.kit.process_list import ProcessListTool
@@ -69,10 +66,10 @@ from deskhand.vncbridge.server.json_logs import logged
 from deskhand.vncbridge.server.server import Address
 
 from .app import create_app
+from .fleet import open_fleet
 
 log = logging.getLogger(__name__)
 TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
-WORKDIRS = "work"
 TIDY_SECONDS = 15.0
 """Interval of checking for idle desktops."""
 
@@ -132,9 +129,8 @@ async def control_plane(
         disk = FileStore(data / "files")
         upload_queue = await _upload_queue(settings, disk, environment, stack)
         files = StoredFiles(store, disk, time.time, upload_queue)
-        fleet, workdirs = await _fleet(settings, address, environment, stack)
-        models = _models(settings, environment, scripted, files)
-        stack.push_async_callback(models.close)
+        fleet, workdirs, refusals = await open_fleet(settings, address, environment, stack)
+        models = _models(settings, environment, scripted, files, stack)
         base_url = "" if address.path is not None else address.url
         recovery = await _recovery(store, disk, fleet, decoder, stack)
         credentials = load_credentials(data, token)
@@ -145,11 +141,12 @@ async def control_plane(
             models,
             DesktopAllocator(fleet, workdirs),
             MACHINE_TOOLS,
-            ChatSettings(base_url=base_url, desktops=settings.most_desktops),
+            _chat_settings(settings, base_url),
             secret_store=secret_store,
             audit=audit,
             lost_recordings=recovery,
         )
+        refusals.on_refused = chats.publish_refused
         stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
         app = create_app(
             chats=chats,
@@ -178,6 +175,11 @@ async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> Scri
     log_file = data / "logs" / "scripted.jsonl"
     server = ScriptedModelServer(log_file=log_file, pixels=decoder.pixels)
     return await stack.enter_async_context(server)
+
+
+def _chat_settings(settings: Settings, base_url: str) -> ChatSettings:
+    egress = egress_policy(settings, root=os.geteuid() == 0)
+    return ChatSettings(base_url=base_url, desktops=settings.most_desktops, egress=egress)
 
 
 def _is_writable(store: Store) -> bool:
@@ -266,32 +268,6 @@ def _start_tidying(
     stack.push_async_callback(_ended, keeping)
 
 
-async def _fleet(
-    settings: Settings, address: Address, environment: Mapping[str, str], stack: AsyncExitStack
-) -> tuple[Fleet, Workdirs]:
-    root = run_root(os.geteuid(), environment)
-    open_root(root)
-    workdirs = Workdirs(Path(settings.workdirs or root / WORKDIRS), settings.data_dir)
-    workdirs.prepare()
-    # A Unix socket has no URL that a browser could open: links are paths then.
-    base = "" if address.path is not None else address.url
-    fleet = Fleet(
-        DesktopRegistry(settings.data_dir / "run" / "desktops"),
-        root,
-        settings.data_dir / "logs",
-        lambda desktop_id: f"{base}/desktops/{desktop_id}",
-        ("--browser", settings.browser, "--browser-sandbox", settings.browser_sandbox),
-        hidden=(settings.data_dir.absolute(), workdirs.folder),
-    )
-    await fleet.open()
-
-    async def close() -> None:
-        await fleet.close(keep=settings.keep_desktops)
-
-    stack.push_async_callback(close)
-    return fleet, workdirs
-
-
 async def _recovery(
     store: Store, disk: FileStore, fleet: Fleet, decoder: Decoder, stack: AsyncExitStack
 ) -> RecordingRecovery:
@@ -309,19 +285,22 @@ def _models(
     environment: Mapping[str, str],
     scripted: ScriptedModelServer,
     files: StoredFiles,
+    stack: AsyncExitStack,
 ) -> Models:
     def provider() -> ProviderAccount:
         return _model(
             files, environment.get("ANTHROPIC_API_KEY", ""), environment.get("ANTHROPIC_BASE_URL")
         )
 
-    return Models(
+    models = Models(
         chosen=settings.model,
         has_key=bool(environment.get("ANTHROPIC_API_KEY")),
         scripts=lambda: scripted.names,
         provider=provider,
         scripted=lambda: _model(files, scripted.api_key, scripted.url),
     )
+    stack.push_async_callback(models.close)
+    return models
 
 
 def _provider() -> type[ProviderAccount]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from deskhand.desktop.network.egress import Egress
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.desktops.ports import ChatSettings, LostRecordings
 from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Role, Usage
@@ -249,6 +250,7 @@ class FakeMachines:
     desktops: dict[str, FakeDesktop] = field(default_factory=dict)
     failure: Exception | None = None
     acquired: list[str] = field(default_factory=list)
+    egress: dict[str, Egress] = field(default_factory=dict)
     released: list[str] = field(default_factory=list)
     asked: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
     watched: set[str] = field(default_factory=set)
@@ -262,13 +264,16 @@ class FakeMachines:
     used: Callable[[str], Awaitable[None]] = field(init=False)
     """What the first use of a display is reported to."""
 
-    async def acquire(self, chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
+    async def acquire(
+        self, chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+    ) -> str:
         if self.failure is not None:
             raise self.failure
         desktop_id = f"desktop-{len(self.acquired) + 1}"
         self.acquired.append(chat_id)
         self.roots.append(root_id)
         self.chats[desktop_id] = chat_id
+        self.egress[chat_id] = egress
         self.desktops.setdefault(desktop_id, FakeDesktop())
         if not display:
             self.plain.add(desktop_id)

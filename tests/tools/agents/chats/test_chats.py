@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.desktop.network.egress import Egress
 from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.agents.providers.errors import ModelRefused
 from deskhand.tools.conversation.conversation import Text, ToolResult
@@ -429,7 +430,9 @@ def test_a_chat_that_waits_for_a_desktop_can_be_interrupted(tmp_path: Path) -> N
         machines = FakeMachines()
         starting = asyncio.Event()
 
-        async def never(chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
+        async def never(
+            chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+        ) -> str:
             starting.set()
             await asyncio.Event().wait()
             return ""
@@ -451,10 +454,12 @@ def test_a_message_to_a_chat_that_waits_for_its_desktop_follows_its_turn(tmp_pat
         starting, there = asyncio.Event(), asyncio.Event()
         acquire = machines.acquire
 
-        async def slowly(chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
+        async def slowly(
+            chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+        ) -> str:
             starting.set()
             await there.wait()
-            return await acquire(chat_id, name=name, root_id=root_id)
+            return await acquire(chat_id, name=name, root_id=root_id, egress=egress)
 
         machines.acquire = slowly  # type: ignore[method-assign]
         model = ScriptedModel([[Text("One")], [Text("Two")]])

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from deskhand.desktop.network.egress import Egress
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.conversation.conversation import Text
 from tests.tools.agents.chats.fakes import (
@@ -124,7 +125,9 @@ def test_a_chat_that_waited_for_its_turn_starts_after_a_kill(tmp_path: Path) -> 
         starting = asyncio.Event()
         acquire = machines.acquire
 
-        async def never(chat_id: str, *, name: str, root_id: str, display: bool = True) -> str:
+        async def never(
+            chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+        ) -> str:
             starting.set()
             await asyncio.Event().wait()
             return ""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.desktop.network.egress import Egress, EgressPolicy
 from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.agents.providers.errors import ModelUnavailable
 from deskhand.tools.conversation.conversation import Text
@@ -22,6 +23,8 @@ from tests.tools.agents.chats.fakes import (
 
 SPAWN = "spawn_computer_use_agent"
 WAIT = "wait_agent"
+LISTED = Egress("list", ("*.example.org",))
+STRICT = EgressPolicy(LISTED, LISTED)
 
 
 def test_spawn_then_wait_gives_the_report_and_the_recording(tmp_path: Path) -> None:
@@ -327,6 +330,41 @@ def test_a_child_that_ended_without_a_wait_was_stored_then(tmp_path: Path) -> No
             result = await p.tool(WAIT, caller, chat_id=chat_id)
             assert result["recording_file_id"] == view.recording_file_id
             assert len(p.machines.desktops["desktop-1"].posted("recording/start")) == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_child_gets_the_egress_that_is_requested_for_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        child = ScriptedModel([[report("Done")]] * 3)
+        settings = ChatSettings("http://plane", egress=STRICT)
+        async with open_chats(tmp_path, {"child": child}, settings=settings) as p:
+            caller = await p.caller()
+            for wanted in (LISTED, Egress("list", ("a.example.org",)), Egress("none")):
+                names = list(wanted.allow) or None
+                spawned = await p.tool(SPAWN, caller, prompt="Go", egress=wanted.mode, allow=names)
+                await p.tool(WAIT, caller, chat_id=spawned["chat_id"])
+                assert p.machines.egress[spawned["chat_id"]] == wanted
+
+    asyncio.run(scenario())
+
+
+def test_a_child_gets_no_more_egress_than_its_parent_has(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        settings = ChatSettings("http://plane", egress=STRICT)
+        models = {"child": ScriptedModel([])}
+        async with open_chats(tmp_path, models, settings=settings) as p:
+            caller = await p.caller()
+            for wrong, why in (
+                ({"egress": "open"}, "this chat has list *.example.org; a child cannot have more"),
+                ({"allow": ["example.com"]}, "a child cannot have more"),
+                ({"egress": "list"}, "needs allow"),
+                ({"egress": "some"}, "egress must be one of open, internet, list, none"),
+                ({"allow": "a.example"}, "allow must be a list of names"),
+                ({"egress": "none", "desktop": "shared"}, "only for a desktop of its own"),
+            ):
+                assert why in await p.error(SPAWN, caller, prompt="Go", **wrong)
+            assert (await p.chats.get(caller)).children == ()
 
     asyncio.run(scenario())
 

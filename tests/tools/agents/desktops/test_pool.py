@@ -3,6 +3,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from deskhand.desktop.network.egress import Egress
 from deskhand.tools.agents.desktops.pool import DesktopPool
 from tests.tools.agents.chats.fakes import LIMIT, FakeMachines
 
@@ -35,7 +36,7 @@ def pool_of(
 
 
 def started(machines: FakeMachines, chat_id: str) -> Callable[[], Awaitable[str]]:
-    return lambda: machines.acquire(chat_id, name=chat_id, root_id=chat_id)
+    return lambda: machines.acquire(chat_id, name=chat_id, root_id=chat_id, egress=Egress())
 
 
 def _run(limit: int, scenario: Callable[[Bench], Awaitable[None]]) -> None:

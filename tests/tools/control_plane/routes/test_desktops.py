@@ -27,6 +27,7 @@ def test_desktops_are_listed_as_the_pages_show_them(tmp_path: Path) -> None:
                     "browser_warning": "",
                     "missing_protections": [],
                     "has_display": True,
+                    "egress": None,
                     "pid": 42,
                 }
             ]

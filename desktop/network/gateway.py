@@ -1,0 +1,186 @@
+"""The programs that connect a desktop's network namespace with the host, or keep it from it."""
+
+import os
+import select
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from .egress import Grant
+from .errors import EgressUnavailable
+from .programs import find_program
+from .proxy_config import READY, REFUSED_PAGE, configuration, filter_file
+from .ruleset import PROXY_USER
+
+RELAY = Path(__file__).with_name("relay.py")
+MTU = 65520
+"""Of the interface: the largest that slirp4netns recommends."""
+
+START_SECONDS = 10.0
+"""Timeout for each program to start."""
+
+
+class Gateway:
+    """Starts the programs in the calling thread's namespace; they end when it is closed.
+
+    The caller's user may have changed by then: programs of another user end by a pipe that is
+    closed, or by the death of the thread that started them.
+    """
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+    def connect(self, namespace: int) -> None:
+        """Connect a network namespace with that of the calling thread; return when it works.
+
+        Raises:
+            EgressUnavailable: With the last line of the program's output.
+        """
+        reading, ready = os.pipe()
+        with (
+            os.fdopen(reading, "rb", buffering=0) as answer,
+            # In no mount: one with a file that is open for writing cannot be made read-only.
+            os.fdopen(os.memfd_create("slirp4netns"), "w+b") as errors,
+        ):
+            ending = self._ending()
+            command = [
+                *(_path("slirp4netns"), "--configure", f"--mtu={MTU}", "--disable-host-loopback"),
+                *("--enable-sandbox", "--enable-seccomp", f"--ready-fd={ready}"),
+                *(f"--exit-fd={ending}", "--netns-type=path"),
+                *(f"/proc/self/fd/{namespace}", "tap0"),
+            ]
+            try:
+                self._start(command, (namespace, ready, ending), errors)
+            finally:
+                os.close(ready)
+                os.close(ending)
+            # End of file: the program has ended, and the last line of its output is the reason.
+            if not select.select([answer], [], [], START_SECONDS)[0] or not answer.read(1):
+                raise EgressUnavailable(f"slirp4netns: {_last_line(errors)}")
+
+    def relay(self, relays: Sequence[tuple[socket.socket, Grant]]) -> None:
+        """Relay what connects to each listener to its address; the listeners are closed here."""
+        ending = self._ending()
+        listeners = [listener.fileno() for listener, _ in relays]
+        addresses = [f"{listener.fileno()}={grant.host}:{grant.port}" for listener, grant in relays]
+        command = [sys.executable, "-S", "-E", str(RELAY), str(ending), *addresses]
+        try:
+            self._start(command, (ending, *listeners), None)
+        finally:
+            os.close(ending)
+            for listener, _ in relays:
+                listener.close()
+
+    def enforce(self, rules: str) -> None:
+        """Load nftables rules into the calling thread's namespace, if nft is installed.
+
+        Raises:
+            EgressUnavailable: If the kernel or the program refuses them.
+        """
+        nft = find_program("nft")
+        if nft is None:
+            return
+        loaded = subprocess.run(
+            [nft, "-f", "-"],
+            input=rules,
+            capture_output=True,
+            text=True,
+            timeout=START_SECONDS,
+            check=False,
+        )
+        if loaded.returncode != 0:
+            raise EgressUnavailable(f"nft: {loaded.stderr.strip().partition(chr(10))[0]}")
+
+    def start_proxy(self, allow: Iterable[str]) -> int:
+        """Start the proxy for a list of names; return the reading end of its log when it listens.
+
+        Raises:
+            EgressUnavailable: With the last line of its output.
+        """
+        files = {name: self._file(name) for name in ("filter", "page", "configuration")}
+        paths = {name: f"/proc/self/fd/{descriptor}" for name, descriptor in files.items()}
+        contents = {
+            "filter": filter_file(allow),
+            "page": REFUSED_PAGE,
+            "configuration": configuration(paths["filter"], paths["page"]),
+        }
+        for name, descriptor in files.items():
+            os.pwrite(descriptor, contents[name].encode(), 0)
+        log, writing = os.pipe()
+        self._open.callback(os.close, log)
+        user = str(PROXY_USER)
+        command = [
+            *(_path("setpriv"), "--reuid", user, "--regid", user, "--clear-groups"),
+            *("--bounding-set", "-all", "--no-new-privs", "--pdeathsig", "KILL", "--"),
+            *(_path("tinyproxy"), "-d", "-c", paths["configuration"]),
+        ]
+        with os.fdopen(writing, "wb") as output:
+            self._start(command, tuple(files.values()), output)
+        _wait_for(log, READY)
+        os.set_blocking(log, False)
+        return log
+
+    def _start(
+        self, command: Sequence[str], descriptors: Sequence[int], output: IO[bytes] | None
+    ) -> None:
+        target = subprocess.DEVNULL if output is None else output
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=target,
+            stderr=target,
+            cwd="/",
+            pass_fds=descriptors,
+            start_new_session=True,
+        )
+        # A program whose pipe is closed ends by itself; one of another user cannot be waited for
+        # here, as it ends with this process.
+        self._open.callback(child.poll)
+
+    def _ending(self) -> int:
+        """Return a descriptor that is hung up when the gateway is closed, or this process ends."""
+        reading, writing = os.pipe()
+        self._open.callback(os.close, writing)
+        return reading
+
+    def _file(self, name: str) -> int:
+        descriptor = os.memfd_create(name)
+        self._open.callback(os.close, descriptor)
+        return descriptor
+
+
+def _path(program: str) -> str:
+    return find_program(program) or program
+
+
+def _last_line(output: IO[bytes]) -> str:
+    output.seek(0)
+    lines = output.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it has ended"
+
+
+def _wait_for(log: int, text: str) -> None:
+    found = b""
+    while text.encode() not in found:
+        ready = select.select([log], [], [], START_SECONDS)[0]
+        piece = os.read(log, 4096) if ready else b""
+        if not piece:
+            lines = found.decode(errors="replace").strip().splitlines()
+            raise EgressUnavailable(f"tinyproxy: {lines[-1] if lines else 'no answer'}")
+        found += piece

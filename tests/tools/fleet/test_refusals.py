@@ -1,0 +1,71 @@
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import StreamingResponse
+
+from deskhand.desktop.client.http import DesktopClient
+from deskhand.tools.fleet.errors import UnknownDesktop
+from deskhand.tools.fleet.refusals import RefusalFollower
+from tests.tools.control_plane.fakes import LIMIT, local_socket, serving
+from tests.tools.fleet.test_registry import entry
+
+REFUSED = '{"id":"b-2","kind":"egress_refused","at":1,"data":{"address":"10.0.0.1"}}'
+OTHER = '{"id":"b-1","kind":"window_opened","at":1,"data":{}}'
+
+
+def test_only_desktops_with_a_restricted_egress_are_followed() -> None:
+    async def scenario() -> None:
+        def client(_: str) -> DesktopClient:
+            raise AssertionError("nothing is read of an open desktop")
+
+        async with RefusalFollower(client) as follower:
+            follower.follow(entry(1))
+            follower.follow(replace(entry(1), egress={"mode": "open"}))
+            await asyncio.sleep(0)
+
+    asyncio.run(scenario())
+
+
+def test_refused_addresses_are_passed_on_and_a_broken_stream_is_read_on() -> None:
+    async def scenario() -> None:
+        app, asked = FastAPI(), list[str | None]()
+        bound, address = local_socket()
+        found = list[tuple[str, Any]]()
+        over = asyncio.Event()
+
+        async def stream() -> AsyncIterator[str]:
+            yield f"data: {OTHER}\n\n: a comment\n\ndata: {REFUSED}\n\n"
+
+        async def events(request: Request) -> StreamingResponse:
+            asked.append(request.headers.get("last-event-id"))
+            return StreamingResponse(stream(), media_type="text/event-stream")
+
+        app.add_api_route("/api/v0/desktop/events", events, response_model=None)
+        clients = [DesktopClient(f"http://{address}", "secret") for _ in range(2)]
+        unused = iter(clients)
+
+        def client(desktop_id: str) -> DesktopClient:
+            # The third time the desktop is gone, which ends the task.
+            try:
+                return next(unused)
+            except StopIteration:
+                over.set()
+                raise UnknownDesktop(desktop_id) from None
+
+        async def refused(desktop_id: str, data: Any) -> None:
+            found.append((desktop_id, data))
+
+        async with asyncio.timeout(LIMIT), serving(app, bound):
+            async with RefusalFollower(client, again_seconds=0.0) as follower:
+                follower.on_refused = refused
+                follower.follow(replace(entry(1), egress={"mode": "none"}))
+                await over.wait()
+            for one in clients:
+                await one.close()
+        assert found == [("ab12", {"address": "10.0.0.1"})] * 2
+        assert asked == [None, "b-2"]
+
+    asyncio.run(scenario())
