@@ -19,7 +19,7 @@ import psutil
 from tests.system.services import DESKHAND, Service, service
 
 API = "/api/v0"
-ROUNDS = 300
+ROUNDS = 200
 
 Route = Callable[[], httpx2.Response]
 
@@ -89,8 +89,10 @@ def main(programs: list[str]) -> int:
             print(f"{program}: helper after the requests {helper_memory(desktop)}")
     for name, by_program in taken.items():
         for program, times in by_program.items():
-            p90 = quantiles(times, n=10)[-1]
-            print(f"{name:16} median {median(times):6.2f} ms, p90 {p90:6.2f} ms  {program}")
+            # On a loaded machine the lowest decile is closest to the time without load.
+            low, *_, high = quantiles(times, n=10)
+            shown = f"p10 {low:6.2f}, median {median(times):6.2f}, p90 {high:6.2f} ms"
+            print(f"{name:16} {shown}  {program}")
     return 0
 
 
