@@ -141,6 +141,8 @@ class ForeignHost(Withheld):
             "The text was not typed.",
             f"It is for pages of {only} only, and {found}: click the field there first.",
         )
+        # An exception is unpickled from its arguments.
+        self.args = (hosts, host)
 
 
 class FocusMoved(Withheld):
@@ -153,6 +155,7 @@ class FocusMoved(Withheld):
         super().__init__(
             "focus moved", "(the rest of the text was withheld: clear the field, click it again)"
         )
+        self.args = ()
 
 
 class UntypableText(DesktopError):

@@ -10,6 +10,7 @@ from deskhand.desktop.errors import (
     DesktopUnavailable,
     DisplayGone,
     DisplayNotReady,
+    FocusMoved,
     ForeignHost,
     HeldByChat,
     HumanInControl,
@@ -33,6 +34,15 @@ SENTENCES: list[tuple[DesktopError, str]] = [
     (HeldByChat("c1", 12.5), "chat c1 works on this desktop, until it is idle for 30 s"),
     (NotInControl("Ann"), "Ann is in control"),
     (NotInControl(""), "nobody is in control"),
+    (
+        ForeignHost(("a.example",), "b.example"),
+        "The text was not typed. It is for pages of a.example only, and b.example has the"
+        " keyboard: click the field there first.",
+    ),
+    (
+        FocusMoved(),
+        "focus moved (the rest of the text was withheld: clear the field, click it again)",
+    ),
     (UnknownWindow(7), "there is no window 7; GET /api/v0/desktop/windows lists them"),
     (NothingSuch("No such application.", "Known: xterm."), "No such application. Known: xterm."),
     (ActionFailed("Scroll failed.", "no display"), "Scroll failed. no display"),

@@ -75,6 +75,8 @@ def test_a_variable_without_a_name_or_value_is_a_usage_error(
         ("--timezone", "../passwd"),
         ("--locale", "de_DE.ISO-8859-1"),
         ("--locale", "de DE"),
+        ("--desktop-processes", "0"),
+        ("--desktop-memory", "2 GiB"),
     ],
 )
 def test_what_cannot_be_set_ends_with_a_usage_error(

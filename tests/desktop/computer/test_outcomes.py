@@ -157,6 +157,12 @@ def test_a_response_has_the_redacted_text_only_where_a_text_is_hidden() -> None:
     )
 
 
+def test_a_response_names_the_site_that_received_a_protected_text() -> None:
+    assert "typed_into" not in outcome_json(OUTCOME, "i")
+    found = outcome_json(replace(OUTCOME, typed_into="bank.example"), "i")
+    assert found["typed_into"] == "bank.example"
+
+
 def test_a_body_is_journaled_without_its_screenshots() -> None:
     assert without_screenshots({"output": "", "screenshot_data": "AA"}) == {"output": ""}
     body = {"results": [{"output": "screenshot", "screenshot_data": "AA"}], "skipped": 0}

@@ -36,6 +36,17 @@ def request(*messages: Message, computer: bool = True, system: str = "Be good.")
     return wire.request(prompt, {"f1": PNG})
 
 
+def test_a_removed_picture_is_named_in_its_place() -> None:
+    gone = Image("f2", "image/png", 8, 8)
+    body = request(user("Hi."), Message("assistant", (RUN,)), answered(gone))
+    (result,) = body["messages"][2]["content"]
+    assert result["content"][0]["text"] == "[A picture that was removed: file f2]"
+
+
+def answered(picture: Image) -> Message:
+    return Message("user", (ToolResult("c2", (picture,)),))
+
+
 def marks(body: dict[str, Any]) -> int:
     return json.dumps(body).count("cache_control")
 
