@@ -27,6 +27,7 @@ def test_everything_can_be_set() -> None:
     assert settings.size == Size(800, 600)
     assert (settings.xserver, settings.glx) == ("Xvfb", True)
     assert settings.display == "on-request"
+    assert parse(["--workdir-group", "50000"]).workdir_group == 50_000
     assert settings.layout == "us(intl)"
     assert settings.timezone == "Europe/Berlin"
     assert settings.locale == "de_DE.UTF-8"
@@ -77,6 +78,8 @@ def test_a_variable_without_a_name_or_value_is_a_usage_error(
         ("--locale", "de DE"),
         ("--desktop-processes", "0"),
         ("--desktop-memory", "2 GiB"),
+        ("--workdir-group", "0"),
+        ("--workdir-group", "users"),
     ],
 )
 def test_what_cannot_be_set_ends_with_a_usage_error(
