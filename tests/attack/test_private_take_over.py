@@ -1,0 +1,309 @@
+"""Programs that an agent left behind, while a person types in private."""
+
+import asyncio
+import shlex
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+
+from tests.system.services import Service, service, until
+from tests.system.typing_targets import TextArea, text_area
+from tests.system.watching import handshake, played, stream, ticket
+from tests.vncbridge.rfb.client_messages import encodings, key, pointer
+
+pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
+
+OPEN = pytest.mark.xfail(strict=True, reason="commands are trusted X clients and run in private")
+
+LEASE = "/api/v0/desktop/lease"
+SPY = Path(__file__).parents[1] / "data" / "spy.py"
+SECRET = "S3cret"
+KEY_SECONDS = 0.09
+"""Interval of a fast typist."""
+PANEL_TERMINAL = (70, 1056)
+"""The terminal's icon in the panel, in native pixels."""
+
+
+class Spies:
+    """Programs of the agent that write down what they see."""
+
+    def __init__(self, desktop: Service) -> None:
+        self._desktop = desktop
+        self.home = Path(output(desktop, "echo $HOME").strip())
+        self.program = self.home / "spy.py"
+        desktop.http.post(
+            "/api/v0/write-file", params={"path": str(self.program)}, content=SPY.read_bytes()
+        ).raise_for_status()
+
+    def command(self, name: str, mode: str) -> str:
+        """Return the command that starts a spy."""
+        return f"python3 {self.program} {self.file(name)} {mode}"
+
+    def file(self, name: str) -> Path:
+        return self.home / f"seen-{name}"
+
+    def started(self, name: str, mode: str = "all") -> "Spies":
+        """Start a spy as a command, and wait until it watches."""
+        body = {"command": f"exec {self.command(name, mode)}", "background": True}
+        self._desktop.post("/api/v0/processes/start", body)
+        self.wait_ready(name)
+        return self
+
+    def wait_ready(self, name: str) -> None:
+        until(lambda: "ready" in self.lines(name), f"the spy {name}")
+
+    def lines(self, name: str) -> list[str]:
+        file = self.file(name)
+        return file.read_text().splitlines() if file.exists() else []
+
+    def wait_alive(self, name: str, seen: int) -> None:
+        """Wait until a spy has read its events after it had written ``seen`` lines."""
+        until(lambda: self.lines(name)[seen:].count("alive") >= 3, f"a sign of life of {name}")
+
+
+def output(desktop: Service, command: str) -> str:
+    started = desktop.post("/api/v0/processes/start", {"command": command})
+    path = f"/api/v0/processes/{started['id']}/output"
+    found: str = desktop.http.get(path, params={"wait_for": "exit"}).json()["output"]
+    return found
+
+
+@pytest.fixture
+def desktop(tmp_path: Path) -> Iterator[Service]:
+    with service(tmp_path / "errors.log", "desktop") as found:
+        yield found
+
+
+async def typed(socket: ClientConnection, text: str) -> None:
+    for character in text:
+        await socket.send(key(ord(character)))
+        await asyncio.sleep(KEY_SECONDS / 2)
+        await socket.send(key(ord(character), down=False))
+        await asyncio.sleep(KEY_SECONDS / 2)
+
+
+async def clicked(socket: ClientConnection, x: int, y: int) -> None:
+    await socket.send(pointer(0, x, y) + pointer(1, x, y) + pointer(0, x, y))
+
+
+def person_types(
+    desktop: Service, text: str = SECRET, *, panel: bool = False, wait: str = ""
+) -> None:
+    """Take control in private as a viewer's page does, type, and keep control."""
+
+    async def act() -> None:
+        ticket_ = ticket(desktop, "control")
+        async with connect(stream(desktop, ticket=ticket_, viewer="ann")) as socket:
+            await handshake(socket)
+            await socket.send(encodings(0))
+            body = {"action": "take", "name": "Ann", "viewer": "ann"}
+            state = await asyncio.to_thread(desktop.post, LEASE, body)
+            assert state["granted"]
+            if panel:
+                await clicked(socket, *PANEL_TERMINAL)
+                await asyncio.to_thread(until, lambda: Path(wait).exists(), "the new terminal")
+            await typed(socket, text)
+            # The service has passed all keys on when it answers a request for the state.
+            await asyncio.to_thread(desktop.get, LEASE)
+
+    played(act())
+
+
+def give_back(desktop: Service) -> None:
+    desktop.post(LEASE, {"action": "release", "viewer": "ann"})
+
+
+def seen(lines: list[str]) -> list[str]:
+    return [line for line in lines if line == "image" or line.startswith("key ")]
+
+
+def in_terminal(desktop: Service, spies: Spies) -> None:
+    desktop.post("/api/v0/desktop/launch", {"name": "terminal"})
+    until(lambda: "Terminal" in focused(desktop), "the terminal's focus")
+    desktop.act(action="type", text=spies.command("terminal", "all") + "\n")
+    spies.wait_ready("terminal")
+
+
+def focused(desktop: Service) -> str:
+    windows = desktop.get("/api/v0/desktop/windows")["windows"]
+    return str(next((one["title"] for one in windows if one["focused"]), ""))
+
+
+def under_browser(desktop: Service, spies: Spies) -> None:
+    """Have the browser itself start a spy, as it starts the host of an extension."""
+    prefix = spies.home / "host"
+    script = f'#!/bin/sh\n{spies.command("browser", "all")} &\nexec "$@"\n'
+    desktop.http.post(
+        "/api/v0/write-file", params={"path": str(prefix)}, content=script.encode()
+    ).raise_for_status()
+    output(desktop, f"chmod 700 {prefix}")
+    command = f"exec browser --utility-cmd-prefix={prefix} about:blank"
+    desktop.post("/api/v0/processes/start", {"command": command, "background": True})
+    spies.wait_ready("browser")
+
+
+@pytest.fixture
+def area(desktop: Service) -> Iterator[TextArea]:
+    with text_area(desktop) as found:
+        yield found
+
+
+def check_blind(desktop: Service, spies: Spies, names: list[str]) -> None:
+    """Have a person type in private; no spy may learn anything, then or after the hand-back."""
+    lengths = {name: len(spies.lines(name)) for name in names}
+    person_types(desktop)
+    during = {name: seen(spies.lines(name)[lengths[name] :]) for name in names}
+    lengths = {name: len(spies.lines(name)) for name in names}
+    give_back(desktop)
+    for name in names:
+        spies.wait_alive(name, lengths[name])
+    after = {
+        # The screen may be seen again.
+        name: [line for line in seen(spies.lines(name)[lengths[name] :]) if line != "image"]
+        for name in names
+    }
+    assert (during, after) == ({name: [] for name in names}, {name: [] for name in names})
+
+
+PLACES = ("command", "window", "tray", "terminal", "browser")
+
+
+@OPEN
+@pytest.mark.parametrize("place", PLACES)
+def test_a_spy_that_was_started_before_learns_nothing(desktop: Service, place: str) -> None:
+    spies = Spies(desktop)
+    if place == "terminal":
+        in_terminal(desktop, spies)
+    elif place == "browser":
+        under_browser(desktop, spies)
+    else:
+        spies.started(place, "all" if place == "command" else place)
+    check_blind(desktop, spies, [place])
+
+
+@OPEN
+def test_a_spy_that_is_started_by_the_persons_own_terminal_learns_nothing(
+    desktop: Service,
+) -> None:
+    spies = Spies(desktop)
+    mark = spies.home / "opened"
+    script = f"touch {mark}; {spies.command('shell', 'all')} &\n"
+    desktop.http.post(
+        "/api/v0/write-file",
+        params={"path": str(spies.home / ".bashrc")},
+        content=script.encode(),
+    ).raise_for_status()
+    person_types(desktop, panel=True, wait=str(mark))
+    assert seen(spies.lines("shell")) == []
+    give_back(desktop)
+    spies.wait_ready("shell")
+    spies.wait_alive("shell", len(spies.lines("shell")))
+    assert [line for line in seen(spies.lines("shell")) if line != "image"] == []
+
+
+@OPEN
+def test_a_command_during_a_private_session_is_refused(desktop: Service) -> None:
+    person_types(desktop, "")
+    body = {"command": "true"}
+    answer = desktop.post("/api/v0/processes/start", body, status=409)
+    assert answer["code"] == "human_in_control"
+    give_back(desktop)
+    desktop.post("/api/v0/processes/start", body)
+
+
+@OPEN
+def test_a_build_that_was_stopped_continues_and_finishes(desktop: Service) -> None:
+    script = "i=0; while [ $i -lt 400 ]; do i=$((i+1)); sleep 0.005; done; echo built"
+    started = desktop.post("/api/v0/processes/start", {"command": script, "background": True})
+    person_types(desktop)
+    assert desktop.get(LEASE)["stopped"]["count"] > 0
+    assert desktop.get(LEASE)["stopped"]["not_stopped"] == []
+    give_back(desktop)
+    path = f"/api/v0/processes/{started['id']}/output"
+    ended = desktop.http.get(path, params={"wait_for": "exit"}).json()
+    assert (ended["exit_code"], ended["output"]) == (0, "built\n")
+    last = desktop.get(LEASE)["last"]
+    assert last["stopped"]["count"] > 0
+    assert 0 < last["stopped"]["seconds"] <= last["seconds"]
+
+
+def test_the_browser_goes_on_in_private(desktop: Service, area: TextArea) -> None:
+    person_types(desktop, SECRET)
+    give_back(desktop)
+    # The page would answer after the hand-back too: it must have got the keys before.
+    assert area.held() == SECRET
+
+
+def readable_cookies(desktop: Service, cookie: bytes) -> list[str]:
+    """Search all that the agent can read for a cookie."""
+    script = f"""
+import os, re
+cookie = bytes.fromhex({cookie.hex()!r})
+found = []
+def check(name, data):
+    if cookie in data: found.append(name)
+for top in (os.path.dirname(os.environ["HOME"]), "/tmp", "/run", "/dev/shm"):
+    for folder, _, names in os.walk(top):
+        for name in names:
+            path = os.path.join(folder, name)
+            try:
+                if os.path.isfile(path): check(path, open(path, "rb").read(1 << 22))
+            except OSError: pass
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    if int(pid) == os.getpid(): continue
+    try:
+        check(f"{{pid}} environ", open(f"/proc/{{pid}}/environ", "rb").read())
+        memory = open(f"/proc/{{pid}}/mem", "rb", 0)
+        for line in open(f"/proc/{{pid}}/maps"):
+            start, end = (int(part, 16) for part in line.split()[0].split("-"))
+            if "r" in line.split()[1] and end - start < 1 << 27:
+                try:
+                    memory.seek(start); check(f"{{pid}} memory", memory.read(end - start))
+                except (OSError, ValueError, OverflowError): pass
+    except OSError: pass
+print("found", *sorted(set(found)), sep="\\n")
+"""
+    lines = output(desktop, f"python3 -c {shlex.quote(script)}").splitlines()
+    assert lines[:1] == ["found"], lines
+    return lines[1:]
+
+
+def cookie_in(file: Path) -> bytes:
+    data, at, fields = file.read_bytes(), 2, []
+    for _ in range(4):
+        (length,) = struct.unpack_from(">H", data, at)
+        fields.append(data[at + 2 : at + 2 + length])
+        at += 2 + length
+    return fields[3]
+
+
+def folder_of(desktop: Service) -> Path:
+    return Path(output(desktop, "dirname $HOME").strip())
+
+
+@OPEN
+def test_the_trusted_cookie_is_nowhere_that_the_agent_can_read(desktop: Service) -> None:
+    desktop.post("/api/v0/processes/start", {"command": "exec browser about:blank"})
+    until(lambda: "Chromium" in focused(desktop), "the browser")
+    trusted = cookie_in(folder_of(desktop) / "run" / "service" / "Xauthority")
+    # The control: the same search finds the cookie that the agent has.
+    assert readable_cookies(desktop, cookie_in(folder_of(desktop) / "Xauthority"))
+    assert readable_cookies(desktop, trusted) == []
+
+
+@OPEN
+def test_a_spy_with_a_cookie_that_other_processes_name_learns_nothing(desktop: Service) -> None:
+    spies = Spies(desktop).started("stolen", "stolen")
+    check_blind(desktop, spies, ["stolen"])
+
+
+@OPEN
+def test_a_spy_that_selects_the_keys_of_all_windows_learns_nothing(
+    desktop: Service, area: TextArea
+) -> None:
+    spies = Spies(desktop).started("windows", "windows")
+    check_blind(desktop, spies, ["windows"])
+    assert area.held() == SECRET
