@@ -41,10 +41,10 @@ desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
 desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
 desktop/launch: desktop/isolation desktop/x11
-desktop/lease: desktop/actions desktop/events vncbridge vncbridge/http
+desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
 desktop/metrics: desktop/actions
 desktop/network: desktop/isolation
-desktop/processes: desktop/tool_calls vncbridge vncbridge/http
+desktop/processes: desktop/http_errors.py desktop/tool_calls vncbridge vncbridge/http
 desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease
   desktop/screenshots recording recording/library recording/pipeline vncbridge/http
 desktop/remote.py: desktop/client desktop/screenshots

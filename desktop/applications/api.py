@@ -22,8 +22,14 @@ Json = dict[str, Any]
 class Launcher(Protocol):
     """Starts processes that appear in the process list."""
 
-    async def start(self, command: str, name: str, headers: Mapping[str, str]) -> str:
-        """Start a command and return its id in the process list."""
+    async def start(
+        self, command: str, name: str, headers: Mapping[str, str], *, application: bool = False
+    ) -> str:
+        """Start a command and return its id in the process list.
+
+        ``application`` is True for an installed program without options of the caller: it goes on
+        while a person is in private.
+        """
 
 
 def router(
@@ -58,7 +64,10 @@ def router(
             find = applications.by_name if key == "name" else applications.by_command
             with access.acting(caller_of(request.headers).chat_id):
                 command = await asyncio.to_thread(find, value, arguments)
-                return await started(command, value.split()[0], request)
+                # An option can make an application run any program, such as `xterm -e`.
+                plain = not any(argument.startswith("-") for argument in arguments)
+                installed = key == "name" and plain
+                return await started(command, value.split()[0], request, installed)
 
     @routes.post("/open", openapi_extra=_OPEN)
     async def open_(request: Request) -> Json:
@@ -72,10 +81,12 @@ def router(
             find = applications.opening_path if key == "path" else applications.opening_url
             with access.acting(caller_of(request.headers).chat_id):
                 command = await asyncio.to_thread(find, value)
-                return await started(command, command.split()[0], request)
+                return await started(command, command.split()[0], request, True)
 
-    async def started(command: str, name: str, request: Request) -> Json:
-        identifier = await launcher.start(command, name[:64], request.headers)
+    async def started(command: str, name: str, request: Request, application: bool) -> Json:
+        identifier = await launcher.start(
+            command, name[:64], request.headers, application=application
+        )
         return {"process_id": identifier, "command": command}
 
     return routes

@@ -2,6 +2,10 @@
 
 The thread owns the X connection and serves two sources with one select(2): the connection, where
 other clients request the owned content, and a pipe that announces tasks of callers.
+
+An untrusted client can write its content into the windows of untrusted clients only, and a trusted
+one into every window. So the content of others is read as an untrusted client, and content is owned
+as a trusted one (`deskhand.desktop.x11.security`).
 """
 
 import os
@@ -31,16 +35,23 @@ class _Task:
 
 
 class X11Clipboard:
-    """Reads and owns the clipboard in a thread with a connection of its own."""
+    """Reads and owns the clipboard in a thread with connections of its own.
 
-    def __init__(self, display: str, xauthority: Path) -> None:
+    ``reading_xauthority`` is the file with the applications' cookie, if they have another one.
+    """
+
+    def __init__(
+        self, display: str, xauthority: Path, reading_xauthority: Path | None = None
+    ) -> None:
         self._display = display
+        self._reading_xauthority = reading_xauthority
         self._xauthority = xauthority
         self._thread = threading.Thread(target=self._run, name="clipboard", daemon=True)
         self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._ended = True
         self._connection: Any = None
+        self._reading: Any = None
         self._wake_read, self._wake_write = -1, -1
         self._saved: Content | None = None
         self._due: float | None = None
@@ -65,9 +76,12 @@ class X11Clipboard:
         """
         self._connection = connect(self._display, self._xauthority)
         try:
-            self._selection = Selection(self._connection)
-        except LOST as error:
-            self._connection.disconnect()
+            self._selection = self._reader = Selection(self._connection)
+            if self._reading_xauthority is not None:
+                self._reading = connect(self._display, self._reading_xauthority)
+                self._reader = Selection(self._reading)
+        except (DisplayGone, *LOST) as error:
+            self._disconnect()
             raise DisplayGone(self._display, "connection lost") from error
         self._wake_read, self._wake_write = os.pipe()
         self._ended = False
@@ -79,7 +93,7 @@ class X11Clipboard:
             return
         self._send(None)
         self._thread.join()
-        self._connection.disconnect()
+        self._disconnect()
         os.close(self._wake_read)
         os.close(self._wake_write)
         self._wake_read, self._wake_write = -1, -1
@@ -91,7 +105,7 @@ class X11Clipboard:
             ClipboardFailed: If the selection owner does not answer in time.
             DisplayGone: When the display is lost.
         """
-        found: Content | None = self._run_in_thread(lambda: self._selection.read(kinds))
+        found: Content | None = self._run_in_thread(lambda: self._read(kinds))
         return found
 
     def put(self, content: Content, restore_after: float | None = None) -> None:
@@ -119,7 +133,7 @@ class X11Clipboard:
         self._saved, self._due = None, None
         # A selection owner that does not answer must not prevent copying.
         with suppress(ClipboardFailed):
-            self._saved = self._selection.read(("text/plain", "image/png"))
+            self._saved = self._read(("text/plain", "image/png"))
         self._selection.own(content)
         if restore_after is not None:
             self._due = time.monotonic() + restore_after
@@ -137,6 +151,19 @@ class X11Clipboard:
             return False
         self._selection.own(saved)
         return True
+
+    def _read(self, kinds: tuple[Kind, ...]) -> Content | None:
+        # Events are handled first: another client may have taken the selection.
+        self._selection.handle_pending()
+        # A request to ourselves would wait for this thread, which waits for the answer.
+        own = self._selection.owned is not None
+        return (self._selection if own else self._reader).read(kinds)
+
+    def _disconnect(self) -> None:
+        for connection in (self._connection, self._reading):
+            if connection is not None:
+                connection.disconnect()
+        self._reading = None
 
     def _run_in_thread(self, run: Callable[[], Any]) -> Any:
         result: Future[Any] = Future()

@@ -157,6 +157,10 @@ class ChildProcessSpawner:
         os.set_blocking(self._wake_read, False)
         self._thread.start()
 
+    def pids(self) -> frozenset[int]:
+        """Return the pids of the children that run. Any thread may call it."""
+        return frozenset(self._children.copy())
+
     def spawn(self, command: ChildCommand) -> ChildProcess:
         """Start a process; its output is appended to the log.
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from .x_setup import HEAD_BYTES, setup_bytes, with_cookie
+from .x_setup import HEAD_BYTES, presented, setup_bytes, with_cookie
 
 _BACKLOG = 64
 _CHUNK = 65_536
@@ -76,10 +76,11 @@ class DeferredSocket:
         wait = (listener, listener.dup())
         threading.Thread(target=self._wait, args=wait, name="x-clients", daemon=True).start()
 
-    def hand_over(self, cookie: bytes) -> None:
+    def hand_over(self, cookie: bytes, trusted: bytes = b"") -> None:
         """Relay the clients that have connected so far to the X server; a second call does nothing.
 
-        They are presented with ``cookie``, as they may have come before it was written.
+        A client that presents the ``trusted`` cookie keeps it. All others are presented with
+        ``cookie``, as they may have come before it was written.
         """
         listener, self._listener = self._listener, None
         if listener is None:
@@ -90,7 +91,7 @@ class DeferredSocket:
                 client, _ = listener.accept()
                 client.setblocking(True)
                 if _user(client) == self._user:
-                    self._relay(client, cookie)
+                    self._relay(client, cookie, trusted)
                 else:
                     client.close()
         _end(listener)
@@ -114,7 +115,7 @@ class DeferredSocket:
         if self._listener is listener:
             self._used()
 
-    def _relay(self, client: socket.socket, cookie: bytes) -> None:
+    def _relay(self, client: socket.socket, cookie: bytes, trusted: bytes) -> None:
         server = socket.socket(socket.AF_UNIX)
         try:
             server.connect(str(self._path))
@@ -124,7 +125,7 @@ class DeferredSocket:
             client.close()
             return
         self._relayed += [client, server]
-        work = (client, server, cookie)
+        work = (client, server, cookie, trusted)
         threading.Thread(target=_serve, args=work, name="x-relay", daemon=True).start()
 
 
@@ -135,14 +136,15 @@ def _end(listener: socket.socket) -> None:
     listener.close()
 
 
-def _serve(client: socket.socket, server: socket.socket, cookie: bytes) -> None:
+def _serve(client: socket.socket, server: socket.socket, cookie: bytes, trusted: bytes) -> None:
     with client, server:
         back = threading.Thread(target=_copy, args=(server, client), name="x-relay", daemon=True)
         back.start()
         with suppress(OSError, ValueError):
             head = _exactly(client, HEAD_BYTES)
-            _exactly(client, setup_bytes(head) - HEAD_BYTES)
-            server.sendall(with_cookie(head, cookie))
+            rest = _exactly(client, setup_bytes(head) - HEAD_BYTES)
+            shown = presented(head, rest)
+            server.sendall(with_cookie(head, shown if trusted and shown == trusted else cookie))
             _copy(client, server)
         with suppress(OSError):
             server.shutdown(socket.SHUT_RDWR)

@@ -45,6 +45,10 @@ class InstanceOptions:
     """Number of the display that is reserved for this desktop; None for any."""
     deferred: DeferredSocket | None = None
     """The socket of a display that starts later, with the number of the display."""
+    untrusted_applications: bool = False
+    """True for applications that are untrusted clients of the X server."""
+    cookie: bytes = b""
+    """The trusted cookie of all instances; empty for a new one each time."""
 
     @property
     def number(self) -> int | None:
@@ -104,6 +108,8 @@ class DisplayInstance:
                     program=options.program,
                     glx=options.glx,
                     number=options.number,
+                    untrusted=options.untrusted_applications,
+                    cookie=options.cookie,
                 )
             )
             # The exit stack closes the health check after all connections: closing one of those
@@ -116,6 +122,7 @@ class DisplayInstance:
             )
             self._opened = self.framebuffer
             self.input = stack.enter_context(XTestInput(*address, self._acted))
+            self.input.core_clients = self.xserver.untrusted
             self.session = stack.enter_context(
                 DesktopSession(
                     *(
@@ -129,13 +136,16 @@ class DisplayInstance:
                     # fail at once.
                     display_alive=lambda: self.xserver.pid is not None,
                     layout=options.layout,
+                    application_xauthority=self.xserver.application_xauthority,
                 )
             )
             self.windows = stack.enter_context(X11Windows(*address))
-            self.clipboard = stack.enter_context(X11Clipboard(*address))
+            self.clipboard = stack.enter_context(
+                X11Clipboard(*address, self.xserver.application_xauthority)
+            )
             stack.enter_context(WindowWatch(*address, options.publish))
             if options.deferred is not None:
-                options.deferred.hand_over(self.xserver.cookie)
+                options.deferred.hand_over(self.xserver.application_cookie, self.xserver.cookie)
             self._stack = stack.pop_all()
 
     def close(self) -> None:

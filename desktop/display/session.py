@@ -28,12 +28,17 @@ _LAYOUT_SECONDS = 5.0
 # Both programs set a property of the display and exit, so the status does not list them.
 _ONCE = ("hsetroot", "setxkbmap")
 
+_TRUSTED = (*_ONCE, "openbox", "tint2")
+"""Programs that set properties of the root window and read those of others' windows."""
+
 
 class DesktopSession:
     """Runs the programs of one desktop session while it is open.
 
     ``folder`` is the desktop's private directory; ``environment`` is that of applications, and
     its PATH should contain ``<folder>/bin``, where ``browser`` and ``terminal`` are written.
+    ``xauthority`` is the file with the cookie of the window manager and the panel; other programs
+    get ``application_xauthority``, by default the same.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class DesktopSession:
         *,
         display_alive: Callable[[], bool] = lambda: True,
         layout: str = "",
+        application_xauthority: Path | None = None,
     ) -> None:
         self._folder = folder
         self._display_alive = display_alive
@@ -55,7 +61,9 @@ class DesktopSession:
         self._xauthority = xauthority
         self._spawner = spawner
         self._bus = folder / BUS
-        self._environment = session_environment(folder, display, xauthority, environment)
+        self._environment = session_environment(
+            folder, display, application_xauthority or xauthority, environment
+        )
         self._files = files
         self._browser = browser
         self._layout = layout
@@ -91,6 +99,10 @@ class DesktopSession:
     def browser(self) -> BrowserLaunch:
         """The way in which the browser is started."""
         return self._browser
+
+    def pids(self) -> dict[str, int]:
+        """Return the pids of the programs that run, by their names. Any thread may call it."""
+        return {name: child.pid for name, child in dict(self._children).items() if child.running}
 
     def open(self) -> None:
         """Start all programs; windows may be opened when this returns. All or nothing.
@@ -145,6 +157,8 @@ class DesktopSession:
     def _start(self, name: str, *arguments: str, **more: Any) -> ChildProcess:
         # Applications inherit the mark, by which `close` finds those that left the process group.
         environment = {**self._environment, _MARK: str(self._folder)}
+        if name in _TRUSTED:
+            environment["XAUTHORITY"] = str(self._xauthority)
         log = self._folder / "logs" / f"{name}.log"
         home = self._environment.get("HOME")
         command = ChildCommand(

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -10,6 +11,9 @@ from deskhand.desktop.browser.policy import BrowserLaunch
 
 BUS = Path("run/bus")
 """Socket of the session's message bus in the directory of the desktop."""
+
+_SYSTEM_SERVICES = Path("/usr/share/dbus-1/services")
+_ACCESSIBILITY_SERVICE = "org.a11y.Bus.service"
 
 _TEXTS = {
     "openbox.xml": "etc/openbox.xml",
@@ -55,6 +59,7 @@ class SessionFiles:
             path = folder / place
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.write_bytes(self.images[asset])
+        _write_accessibility_service(folder)
         (folder / BUS).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
@@ -68,6 +73,19 @@ def session_environment(
         "XAUTHORITY": str(xauthority),
         "DBUS_SESSION_BUS_ADDRESS": f"unix:path={folder / BUS}",
     }
+
+
+def _write_accessibility_service(folder: Path) -> None:
+    # The launcher of AT-SPI sets a property of the root window, and ends with an X error where it
+    # is an untrusted client. Without a display it leaves that out; its clients use D-Bus.
+    with suppress(OSError):
+        lines = (_SYSTEM_SERVICES / _ACCESSIBILITY_SERVICE).read_text().splitlines()
+        program = next((line[5:] for line in lines if line.startswith("Exec=")), "")
+        path = folder / "share" / "dbus-1" / "services" / _ACCESSIBILITY_SERVICE
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.write_text(
+            f"[D-BUS Service]\nName=org.a11y.Bus\nExec=/usr/bin/env -u DISPLAY {program}\n"
+        )
 
 
 def _browser_values(browser: BrowserLaunch) -> dict[str, str]:

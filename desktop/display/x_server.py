@@ -1,4 +1,7 @@
-"""X server of one desktop: Xvnc on a free display, with a cookie and a private RFB socket.
+"""X server of one desktop: Xvnc on a free display, with cookies and a private RFB socket.
+
+There are two cookies. The *trusted* one is for the service, the window manager and the panel. With
+the *untrusted* one an application sees its own windows only (`deskhand.desktop.x11.security`).
 
 Xvfb serves no RFB, and a desktop on it has no live view.
 """
@@ -19,12 +22,14 @@ from typing import Self
 from deskhand.desktop.errors import DisplayNotReady
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.settings import Program
+from deskhand.desktop.x11 import security
 from deskhand.desktop.x11.server_files import X_SOCKETS, clear_lock, clear_socket, clear_stale
 
 from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner
 from .x_setup import COOKIE_NAME
 
 AUTHORITY = "Xauthority"
+BROWSER_AUTHORITY = Path("run/browser/Xauthority")
 RFB_SOCKET = "rfb.sock"
 """Names in the directory of the desktop."""
 # Family of an .Xauthority entry that matches every host and display (Xauth.h).
@@ -39,7 +44,9 @@ class XServer:
     """Runs Xvnc, or ``program``, while it is open.
 
     ``number`` is that of a reserved display; without it the server chooses a free one.
-    ``folder`` must be private (0700): it receives the cookie, the RFB socket and the log.
+    ``folder`` must be private (0700): it receives the cookies, the RFB socket and the log. With
+    ``untrusted`` the file for applications holds a cookie of untrusted clients, otherwise the same
+    cookie as the service's file.
     ``died`` is set, and ``on_death`` called in the spawn thread, when the server exits by itself.
     """
 
@@ -54,9 +61,18 @@ class XServer:
         program: Program = "Xvnc",
         glx: bool = False,
         number: int | None = None,
+        untrusted: bool = False,
+        cookie: bytes = b"",
     ) -> None:
         self.size = size
-        self.xauthority = folder / AUTHORITY
+        self.xauthority = folder / "run" / "service" / AUTHORITY
+        """File of the trusted cookie. No application's environment names it."""
+        self.application_xauthority = folder / AUTHORITY
+        self.untrusted = False
+        """True while applications are untrusted clients."""
+        self.application_cookie = b""
+        """Cookie of applications, once the server is ready."""
+        self._browser_xauthority = folder / BROWSER_AUTHORITY
         self.rfb_socket = folder / RFB_SOCKET
         self.died = threading.Event()
         self._log = folder / "logs" / "xserver.log"
@@ -66,7 +82,9 @@ class XServer:
         self._program = program
         self._glx = glx
         self._reserved = number
-        self._cookie = b""
+        self._wants_untrusted = untrusted
+        self.cookie = cookie or secrets.token_bytes(16)
+        """Trusted cookie."""
         self._child: ChildProcess | None = None
         self._number_pipe = -1
         self._number: int | None = None
@@ -87,11 +105,6 @@ class XServer:
     def display(self) -> str:
         """Display name for clients, such as ``:3``."""
         return f":{self._number}" if self._number is not None else "(starting)"
-
-    @property
-    def cookie(self) -> bytes:
-        """Cookie that clients present."""
-        return self._cookie
 
     @property
     def pid(self) -> int | None:
@@ -121,7 +134,8 @@ class XServer:
         """
         make_socket_directory()
         clear_stale()
-        self._cookie = write_cookie(self.xauthority)
+        write_cookie(self.xauthority, self.cookie)
+        write_cookie(self._browser_xauthority, self.cookie)
         self.rfb_socket.unlink(missing_ok=True)
         # The server chooses a free number itself and reports it here (-displayfd, Xserver(1)); one
         # chosen beforehand could be taken by another server in between.
@@ -151,7 +165,11 @@ class XServer:
         started = time.monotonic()
         try:
             self._number = self._read_number(started + timeout)
-            _connect_x(self._number, self._cookie, started + timeout).close()
+            with _connect_x(self._number, self.cookie, started + timeout) as client:
+                untrusted = _untrusted_cookie(client) if self._wants_untrusted else None
+            self.untrusted = untrusted is not None
+            self.application_cookie = untrusted or self.cookie
+            write_cookie(self.application_xauthority, self.application_cookie)
             if self.has_live_view:
                 _read_rfb_version(self.rfb_socket, started + timeout)
         except (OSError, ValueError) as error:
@@ -170,7 +188,7 @@ class XServer:
         """
         if self._number is None:
             raise ConnectionError("the server has not started")
-        return _connect_x(self._number, self._cookie, time.monotonic() + timeout)
+        return _connect_x(self._number, self.cookie, time.monotonic() + timeout)
 
     def x_responds(self, timeout: float) -> bool:
         """Return True if X answers a new client in time."""
@@ -267,15 +285,19 @@ class XServer:
                 self._on_death()
 
 
-def write_cookie(path: Path) -> bytes:
-    """Write a fresh cookie, valid for every display number of this host, and return it."""
-    cookie = secrets.token_bytes(16)
+def write_cookie(path: Path, cookie: bytes | None = None) -> bytes:
+    """Write a file with one cookie, by default a new one, and return the cookie.
+
+    It is valid for every display number of this host.
+    """
+    cookie = cookie or secrets.token_bytes(16)
     # With -displayfd the server chooses its number later, hence the wildcard entry.
     fields = (b"", b"", COOKIE_NAME, cookie)
     entry = struct.pack(">H", _FAMILY_WILD) + b"".join(
         struct.pack(">H", len(part)) + part for part in fields
     )
     # O_EXCL does not follow a symbolic link that is in the place of the file (open(2)).
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -320,6 +342,17 @@ def _connect_x(number: int, cookie: bytes, deadline: float) -> socket.socket:
         _exactly(client, 4 * length)
         stack.pop_all()
     return client
+
+
+def _untrusted_cookie(client: socket.socket) -> bytes | None:
+    """Have the server make a cookie; return None if it does not have the SECURITY extension."""
+    client.sendall(security.extension_query())
+    opcode = security.opcode_in(_exactly(client, security.REPLY_BYTES))
+    if opcode is None:
+        return None
+    client.sendall(security.untrusted_cookie_request(opcode))
+    reply = _exactly(client, security.REPLY_BYTES)
+    return security.cookie_in(reply + _exactly(client, security.more_bytes(reply)))
 
 
 def _exactly(client: socket.socket, length: int) -> bytes:

@@ -32,6 +32,16 @@ def with_cookie(head: bytes, cookie: bytes) -> bytes:
     return order + fixed[1:] + _pad(COOKIE_NAME) + _pad(cookie)
 
 
+def presented(head: bytes, rest: bytes) -> bytes:
+    """Return the data of the authorization; ``rest`` is what follows the fixed part.
+
+    Raises:
+        ValueError: If no client begins like that.
+    """
+    _, _, name, data = _fields(head)
+    return rest[_padded(name) : _padded(name) + data]
+
+
 def _fields(head: bytes) -> tuple[int, int, int, int]:
     order = _ORDERS.get(head[:1])
     if order is None or len(head) != HEAD_BYTES:

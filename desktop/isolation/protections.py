@@ -12,7 +12,7 @@ NONE = "none"
 OPEN = "open"
 """State of an egress that is not enforced."""
 
-NAMES = ("namespaces", "limits", "separate users")
+NAMES = ("namespaces", "limits", "separate users", "untrusted X clients", "stop in private")
 """All protections, in the order in which they are listed."""
 
 
@@ -81,6 +81,16 @@ def one_user() -> Protection:
     """Return the missing protection of the service from the commands of its agent."""
     reason = "the service, its recordings and the agent's commands have one user"
     return Protection("separate users", NONE, reason, planned=True)
+
+
+def of_applications(*, glx: bool) -> tuple[Protection, ...]:
+    """Return the protections of a person and of the screen against the agent's programs."""
+    reason = "the browser has a trusted X cookie, and programs of its user can read it"
+    clients = Protection("untrusted X clients", "weak", reason)
+    if glx:
+        reason = "the setting glx is on, and only trusted X clients have GLX"
+        clients = Protection("untrusted X clients", NONE, reason)
+    return clients, Protection("stop in private", "on")
 
 
 def reason_of_level(level: str, *, attached: bool) -> str:

@@ -120,7 +120,7 @@ async def _send(
 
 def _compared(state: Json) -> Json:
     """Return the fields whose change is sent; the others, such as seconds, always change."""
-    return {key: state.get(key) for key in ("revision", "watchers", "you")}
+    return {key: state.get(key) for key in ("revision", "watchers", "you", "stopped")}
 
 
 def may_force(request: Request) -> bool:

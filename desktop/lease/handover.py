@@ -25,9 +25,12 @@ class LeaseEffects:
     record: Callable[[ControlSession], None]
     note_activity: Callable[[], None]
 
+    def privacy_changed(self, private: bool) -> None:
+        """Activate or deactivate privacy mode. No event of the new state is ahead of it."""
+        self.privacy.set(private)
+
     def lease_changed(self, state: Json) -> None:
-        """Apply the new state. Privacy mode comes first: an event must not be ahead of it."""
-        self.privacy.set(state["private"])
+        """Update the viewers and publish the new state."""
         self.update_viewers()
         self.publish("lease_changed", state)
 

@@ -2,7 +2,9 @@
 
 `lease` decides; this module applies. Every call that may change the lease runs in `_change`,
 which ends in `_settle`: it compares the lease with what was applied last, calls the effects of
-the differences in the order session, input, state, and sets the timer for `LeaseRules.deadline`.
+the differences in the order privacy, session, input, state, and sets the timer for
+`LeaseRules.deadline`. Processes are stopped before the new state is published: no key of the person
+is passed on earlier, since that needs the event loop too.
 """
 
 import asyncio
@@ -12,6 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from deskhand.desktop.freeze.freezer import NoFreezer
+from deskhand.desktop.freeze.report import StopReport
 
 from .lease import ControlSession, LeaseRules, Person
 
@@ -26,6 +31,9 @@ _WINDOWS = {"window_opened": "Opened", "window_closed": "Closed"}
 class Effects(Protocol):
     """The effects of a change of the lease on the desktop."""
 
+    def privacy_changed(self, private: bool) -> None:
+        """Hide the screen from all but the person in control, or show it again."""
+
     def lease_changed(self, state: Json) -> None:
         """Apply and publish a new holder or a new control request."""
 
@@ -39,9 +47,23 @@ class Effects(Protocol):
         """Note input of a person who is not in private."""
 
 
+class ProcessFreezer(Protocol):
+    """Stops the agent's processes. All methods block."""
+
+    def hold(self) -> None:
+        """Stop the processes."""
+
+    def release(self) -> StopReport:
+        """Continue the processes."""
+
+    def report(self) -> StopReport:
+        """Return what is stopped now."""
+
+
 @dataclass(frozen=True)
 class _Applied:
     revision: int
+    private: bool
     holder: tuple[Person | None, str | None]
     session: ControlSession | None
 
@@ -49,8 +71,16 @@ class _Applied:
 class LeaseRuntime:
     """A lease with a clock. Call it on the event loop, inside `running`."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        freezer: ProcessFreezer | None = None,
+    ) -> None:
+        """``freezer`` stops processes while a person is in private."""
         self.lease = LeaseRules()
+        self._freezer = freezer or NoFreezer()
+        self._session_stop = StopReport()
+        self._last_stop = StopReport()
         self._clock = clock
         self._effects: Effects | None = None
         self._changed = asyncio.Condition()
@@ -72,6 +102,9 @@ class LeaseRuntime:
             self._effects = None
             if self._timer is not None:
                 self._timer.cancel()
+            if self._applied.private:
+                # The processes are ended by SIGTERM soon, which a stopped one does not get.
+                self._freezer.release()
 
     @property
     def private(self) -> bool:
@@ -185,11 +218,15 @@ class LeaseRuntime:
     def state(self) -> Json:
         """Return the lease as clients and events read it."""
         lease, now = self.lease, self._clock()
+        stop = self._freezer.report() if lease.private else None
         return {
             "revision": lease.revision,
             "turns": lease.sessions,
             "holder": self._holder(now),
             "private": lease.private,
+            "stopped": None
+            if stop is None
+            else {"count": stop.count, "not_stopped": list(stop.running)},
             "asked": None
             if lease.request is None
             else {
@@ -198,7 +235,14 @@ class LeaseRuntime:
             },
             "last": None
             if lease.last is None
-            else {**_session_json(lease.last, now), "windows": list(self._last_windows)},
+            else {
+                **_session_json(lease.last, now),
+                "windows": list(self._last_windows),
+                "stopped": {
+                    "count": self._last_stop.count,
+                    "seconds": round(self._last_stop.seconds, 3),
+                },
+            },
         }
 
     def _holder(self, now: float) -> Json:
@@ -227,7 +271,11 @@ class LeaseRuntime:
         before, self._applied = self._applied, self._present()
         if self._effects is None:
             return
+        if before.private != self._applied.private:
+            self._effects.privacy_changed(self._applied.private)
+            self._freeze(self._applied.private)
         if before.session is not self._applied.session and self._applied.session is not None:
+            self._last_stop = self._stop_of(self._applied.session)
             self._last_windows = tuple(self._windows)
             self._windows.clear()
             self._effects.session_ended(self._applied.session)
@@ -239,6 +287,19 @@ class LeaseRuntime:
             self._effects.lease_changed(self.state())
             self._wake_waiters()
         self._set_timer()
+
+    def _freeze(self, private: bool) -> None:
+        if private:
+            self._freezer.hold()
+        else:
+            self._session_stop = self._session_stop.followed_by(self._freezer.release())
+
+    def _stop_of(self, session: ControlSession) -> StopReport:
+        """Return what was stopped in a session that has ended, and begin with the next one."""
+        # Control may pass from one person in private to the next, and nothing continues between.
+        stop = self._session_stop.followed_by(self._freezer.report()).within(session.seconds)
+        self._session_stop = StopReport()
+        return stop
 
     def _actor_changed(self, person_before: Person | None) -> bool:
         """Return whether another actor has control than the last one that had it.
@@ -275,7 +336,7 @@ class LeaseRuntime:
 
     def _present(self) -> _Applied:
         lease = self.lease
-        return _Applied(lease.revision, (lease.person, lease.chat), lease.last)
+        return _Applied(lease.revision, lease.private, (lease.person, lease.chat), lease.last)
 
 
 def _session_json(session: ControlSession, now: float) -> Json:

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
+from deskhand.desktop.http_errors import answered
 from deskhand.desktop.tool_calls.caller import Touched, chat_of, instance_of
 from deskhand.desktop.tool_calls.errors import (
     CallRefused,
@@ -65,11 +66,17 @@ class _Route(APIRoute):
 
 
 def router(
-    registry: Registry, streams: EventStreams | None = None, instance: str = ""
+    registry: Registry,
+    streams: EventStreams | None = None,
+    instance: str = "",
+    check_start: Callable[[], None] = lambda: None,
 ) -> APIRouter:
-    """Return the routes over ``registry``, which belongs to this instance of the service."""
+    """Return the routes over ``registry``, which belongs to this instance of the service.
+
+    ``check_start`` raises `Occupied` while no command may start.
+    """
     routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["processes"])
-    _add_control(routes, registry, instance)
+    _add_control(routes, registry, instance, check_start)
     _add_cancels(routes, registry)
     _add_input(routes, registry)
     _add_views(routes, registry)
@@ -77,7 +84,9 @@ def router(
     return routes
 
 
-def _add_control(routes: APIRouter, registry: Registry, instance: str) -> None:
+def _add_control(
+    routes: APIRouter, registry: Registry, instance: str, check_start: Callable[[], None]
+) -> None:
     @routes.post("/processes/start", openapi_extra=schema.START)
     async def start(request: Request) -> Json:
         """Start ``sh -c command``; answers as soon as it runs."""
@@ -85,6 +94,10 @@ def _add_control(routes: APIRouter, registry: Registry, instance: str) -> None:
         asked = start_request(await request.body())
         call = identity_of(request.headers, chat, body=asked.tool_call_id, age_ms=asked.call_age_ms)
         registry.once.check_instance(call, instance_of(request.headers), instance)
+        # A repetition of a call that has begun starts nothing: it finds its process.
+        if not registry.once.knows(call):
+            with answered():
+                check_start()
         process_id, fresh = await registry.start(asked, chat, call)
         answer: Json = {"id": process_id, "started": True, "attached": not fresh}
         with suppress(UnknownProcess):  # attached to one that was forgotten meanwhile

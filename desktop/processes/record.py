@@ -7,7 +7,7 @@ from pathlib import Path
 from deskhand.desktop.tool_calls.caller import CallingChat
 
 from .process import Process
-from .requests import StartRequest
+from .requests import LaunchRequest, StartRequest
 
 
 @dataclass
@@ -37,6 +37,11 @@ class Record:
     def running(self) -> bool:
         """True until the shell has exited."""
         return self.process.exit is None
+
+    @property
+    def launched(self) -> bool:
+        """True for a running application that the service launched."""
+        return self.running and isinstance(self.request, LaunchRequest)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, cast
@@ -109,7 +110,7 @@ class Registry:
         self._exits: dict[str, None] = {}
         """Ids of exited processes, in the order of their exits."""
         self._undrained: list[Process] = []
-        self._starts = 0
+        self._numbers = count(1)
         self._closed = False
         self._closing: asyncio.Task[None] | None = None
 
@@ -173,6 +174,10 @@ class Registry:
         ]
         visible.sort(key=lambda r: (not r.running, -r.number))
         return Listing(tuple(visible[offset : offset + limit]), len(visible))
+
+    def applications(self) -> frozenset[int]:
+        """Return the pids of the running programs that the service launched."""
+        return frozenset(r.process.group for r in tuple(self._records.values()) if r.launched)
 
     async def wait(self, record: Record, request: OutputRequest) -> None:
         """Wait for the condition of the request or its timeout. Cancelling is harmless."""
@@ -279,8 +284,6 @@ class Registry:
         # Set last, so that a request cannot override the marker that finds descendants.
         name, _, value = self._mark(process_id).decode().partition("=")
         environment[name] = value
-        self._starts += 1
-        number = self._starts
         copy = await output_copies.requested_copy(self._copies, request.output_path)
         spawn_request = SpawnRequest(
             command=request.command,
@@ -302,7 +305,7 @@ class Registry:
             process=Process(spawned, lambda: self._exited(record), self._scheduler),
             started_at=self._wall(),
             started=self._clock(),
-            number=number,
+            number=next(self._numbers),
         )
         self._records[process_id] = record
         # The command is not logged, because it may contain a secret.

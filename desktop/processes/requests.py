@@ -49,6 +49,11 @@ class StartRequest:
 
 
 @dataclass(frozen=True)
+class LaunchRequest(StartRequest):
+    """An application that the service launches: it goes on while a person is in private."""
+
+
+@dataclass(frozen=True)
 class SignalRequest:
     """A signal for a whole process group."""
 

@@ -8,6 +8,7 @@ all that reads it, and the lease comes last: control of an incomplete desktop ca
 import asyncio
 import encodings.idna  # noqa: F401 - otherwise loaded at the first host name, see preload()
 import os
+import secrets
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -35,10 +36,12 @@ from deskhand.desktop.display.proxies import InputProxy, ScreenProxy
 from deskhand.desktop.display.session_files import SessionFiles
 from deskhand.desktop.display.supervisor import DisplaySupervisor
 from deskhand.desktop.display.x_server import (
+    BROWSER_AUTHORITY,
     RFB_SOCKET,
     XServer,
     make_socket_directory,
     socket_of,
+    write_cookie,
 )
 from deskhand.desktop.launch.display_number import reserve_display
 from deskhand.desktop.lease.api import may_force
@@ -54,6 +57,7 @@ from deskhand.vncbridge.rfb.viewers import Viewers
 from deskhand.vncbridge.server.server import Address, Serving
 from deskhand.vncbridge.viewer.pages import router as pages_router
 
+from .origins import origins
 from .parts import CommonParts, GitParts, OpenParts, ServiceContext, announce
 from .routes import LiveView, ScreenAccess, application
 from .status import XServerFacts, own_display_status
@@ -92,6 +96,7 @@ class DesktopService:
         self._preloaded = preloaded
         self._common = CommonParts(context)
         self._git = GitParts(self._common)
+        self._cookie = secrets.token_bytes(16)
         self._viewers = Viewers(control=self._common.lease)
         self._opened: tuple[Display, InstanceOptions] | None = None
 
@@ -147,6 +152,7 @@ class DesktopService:
         recording = await common.open_recording(stack, devices[0], self.environment)
         stack.enter_context(self._git.askpass)
         registry = await common.open_registry(stack, self, cgroup, self._git)
+        common.origins = lambda: origins(common, spawner, display.latest, registry)
         computer = await common.open_computer(stack, Computer, devices, focus, recording)
         common.open_lease(
             *(stack, computer, recording.recorder, self._viewers.apply_control_change),
@@ -167,6 +173,8 @@ class DesktopService:
             stack.enter_context(name)
         folder = self._context.directory.path
         self._preloaded.files.write(folder, self._common.environment, browser)
+        # A browser may start before the X server, and reads its cookie then.
+        write_cookie(folder / BROWSER_AUTHORITY, self._cookie)
         return stack.enter_context(DeferredSocket(socket_of(number), used, os.geteuid()))
 
     def _spawner(self) -> ChildProcessSpawner:
@@ -201,6 +209,9 @@ class DesktopService:
             glx=settings.glx,
             display=self._context.display,
             deferred=deferred,
+            cookie=self._cookie,
+            # GLX is for trusted clients only.
+            untrusted_applications=self._context.account.numbered and not settings.glx,
         )
 
     def _screen(self, display: Display, options: InstanceOptions, parts: OpenParts) -> ScreenAccess:

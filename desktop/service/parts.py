@@ -26,10 +26,13 @@ from deskhand.desktop.agent_helper.launch import StartHelper
 from deskhand.desktop.agent_helper.outputs import HelperOutputs
 from deskhand.desktop.computer.computer import Computer, InputDevice
 from deskhand.desktop.computer.observer import FocusSource, Screen
-from deskhand.desktop.computer.typing_policy import TypingPolicy
+from deskhand.desktop.computer.typing_policy import TypingPolicy, UnstoppedProcesses
 from deskhand.desktop.errors import InvalidSecret
 from deskhand.desktop.events.bus import EventBus
 from deskhand.desktop.files.watch_api import MOST_WATCHES
+from deskhand.desktop.freeze.freezer import Freezer
+from deskhand.desktop.freeze.process_table import UserProcesses
+from deskhand.desktop.freeze.selection import Origins
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.git.askpass import Askpass
 from deskhand.desktop.git.attribution import Attribution
@@ -143,7 +146,17 @@ class CommonParts:
         settings, path = context.settings, context.directory.path
         self.context = context
         self.events = EventBus(context.instance)
-        self.lease = LeaseRuntime()
+        # Only a numbered user is this desktop's alone: of any other user, processes are stopped
+        # that have nothing to do with this desktop.
+        self.freezer = (
+            Freezer(UserProcesses(context.account.uid), lambda: self.origins())
+            if context.account.numbered
+            else None
+        )
+        self.fork_servers = frozenset[int]()
+        self.origins: Callable[[], Origins] = lambda: Origins(context.account.uid)
+        """Origins of the processes; the screen that is served replaces it."""
+        self.lease = LeaseRuntime(freezer=self.freezer)
         self.privacy = PrivacyMode()
         self.redactor = SecretRedactor()
         self.tally = Tally()
@@ -178,7 +191,8 @@ class CommonParts:
         # The group is divided only if these are the only processes in it. The fork server of agent
         # helpers is a child.
         children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-        own = {os.getpid(), self.context.pid, *map(int, children)}
+        self.fork_servers = frozenset(map(int, children))
+        own = {os.getpid(), self.context.pid, *self.fork_servers}
         return stack.enter_context(opened_cgroup(self.context.settings.command_cgroup, own))
 
     async def open_recording(
@@ -244,7 +258,9 @@ class CommonParts:
             access=self.lease,
             windows=focus,
             typing_policy=TypingPolicy(
-                recording.focus_tracker, window=lambda: _window_id(focus.focused())
+                recording.focus_tracker,
+                self.freezer or UnstoppedProcesses(),
+                window=lambda: _window_id(focus.focused()),
             ),
         )
         return await stack.enter_async_context(computer)
@@ -275,6 +291,15 @@ class CommonParts:
         with RefusalReporter(self.context.network, self.events.publish):
             async with idle_timeout.ending(self.context.settings.linger, server.ask_to_end):
                 await server.run_until_asked(bound)
+
+    def check_start(self) -> None:
+        """Check that a command may start.
+
+        Raises:
+            HumanInControl: While a person is in control in private, where processes are stopped.
+        """
+        if self.freezer is not None:
+            self.lease.check_view()
 
     def status_facts(self, parts: OpenParts, display: str, size: Size, viewers: int) -> StatusFacts:
         """Return the present facts for the status."""

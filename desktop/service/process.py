@@ -26,6 +26,7 @@ from deskhand.desktop.isolation.protections import (
     Protections,
     limited,
     none_at_all,
+    of_applications,
     one_user,
     reason_of_level,
     separated,
@@ -102,7 +103,13 @@ def _serve_separated(
             *(settings, folder, account, identity.instance, token, prepared.keeper),
             helpers,
             protections=with_egress(
-                Protections((separated(prepared.refused), limited(unlimited), one_user())), network
+                Protections(
+                    (
+                        *(separated(prepared.refused), limited(unlimited), one_user()),
+                        *of_applications(glx=settings.glx),
+                    )
+                ),
+                network,
             ),
             limits=limits,
             network=network,

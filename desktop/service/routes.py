@@ -126,7 +126,7 @@ def application(
                 recording.step_log.written,
             ),
         ),
-        processes_router(parts.registry, common.streams, context.instance),
+        processes_router(*(parts.registry, common.streams, context.instance), common.check_start),
         _files(common, parts, screen, git),
         *_git(common, git),
         docs_router(),

@@ -193,7 +193,6 @@ class Spy:
 
 
 def main() -> None:
-    os.setsid() if os.getpid() != os.getsid(0) else None
     file, mode = sys.argv[1:]
     spy = Spy(file)
     if mode == "stolen":

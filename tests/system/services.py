@@ -199,12 +199,12 @@ def service_pid(keeper: int) -> int:
 
 
 def x_display(desktop: Service) -> tuple[str, Path]:
-    """Return the display name and the cookie file by which the host reaches a desktop's X server.
+    """Return the display name and the trusted cookie's file by which the host reaches a display.
 
     The X server listens in the desktop's own ``/tmp``: a link leads there until this process ends.
     """
     display = str(desktop.get("/api/v0/desktop")["display"])
-    started = desktop.post("/api/v0/processes/start", {"command": "echo $XAUTHORITY"})
+    started = desktop.post("/api/v0/processes/start", {"command": "echo $HOME"})
     answer = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")
     path = Path("/tmp/.X11-unix", display.replace(":", "X"))
     inside = f"/proc/{service_pid(desktop.ready['pid'])}/root{path}"
@@ -212,7 +212,8 @@ def x_display(desktop: Service) -> tuple[str, Path]:
         path.unlink(missing_ok=True)
         path.symlink_to(inside)
         atexit.register(path.unlink, missing_ok=True)
-    return display, Path(str(answer["output"]).strip())
+    folder = Path(str(answer["output"]).strip()).parent
+    return display, folder / "run" / "service" / "Xauthority"
 
 
 def host_pid(desktop: Service, inside: int) -> int:

@@ -1,6 +1,7 @@
 """Take-over on a real desktop: who may act, who may see, and what is recorded of it."""
 
 import asyncio
+import os
 import struct
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from websockets.exceptions import InvalidStatus
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
 from tests.system.gated_model import gated_model, held_agent_steps, plane_of
-from tests.system.services import PATIENCE, Json, Service, until, x_display
+from tests.system.services import PATIENCE, Json, Service, child, until, x_display
 from tests.system.watching import end_of, handshake, played, stream, ticket
 from tests.vncbridge.rfb.client_messages import encodings, key, pointer
 
@@ -93,12 +94,13 @@ def test_nothing_private_is_in_the_recording(desktop: Service, tmp_path: Path) -
     recording = "11111111-2222-4333-8444-555555555555"
     desktop.post("/api/v0/desktop/recording/start", {"recording_id": recording})
     desktop.act(action="mouse_move", coordinate=[10, 10])
+    # Privacy mode hides the screen from screenshots, and commands are refused.
+    display, cookie = x_display(desktop)
     desktop.post(LEASE, TAKE)
-    with screen_of(desktop) as screen:
-        command = f"exec xterm -bg '{MAGENTA}' -geometry 120x40"
-        block = desktop.post("/api/v0/processes/start", {"command": command, "background": True})
-        until(lambda: shows_magenta(screen), "the magenta block")
-        desktop.post(f"/api/v0/processes/{block['id']}/signal", {"signal": "kill"})
+    environment = {**os.environ, "DISPLAY": display, "XAUTHORITY": str(cookie)}
+    with Framebuffer(display, cookie) as screen:
+        with child("xterm", "-bg", MAGENTA, "-geometry", "120x40", environment=environment):
+            until(lambda: shows_magenta(screen), "the magenta block")
         until(lambda: not shows_magenta(screen), "the end of the magenta block")
     desktop.post(LEASE, RELEASE)
     desktop.act(action="mouse_move", coordinate=[50, 50])
@@ -109,11 +111,6 @@ def test_nothing_private_is_in_the_recording(desktop: Service, tmp_path: Path) -
     video = tmp_path / "video.mp4"
     video.write_bytes(desktop.http.get(f"/api/v0/desktop/recordings/{recording}/video").content)
     assert magenta_in(video) == 0
-
-
-def screen_of(desktop: Service) -> Framebuffer:
-    """Read the screen from inside the desktop, since privacy mode hides it from screenshots."""
-    return Framebuffer(*x_display(desktop))
 
 
 def shows_magenta(screen: Framebuffer) -> bool:

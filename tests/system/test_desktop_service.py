@@ -20,6 +20,7 @@ from tests.system.services import (
     service,
     service_pid,
     until,
+    x_display,
 )
 
 pytestmark = pytest.mark.x11
@@ -86,10 +87,18 @@ def test_commands_get_a_built_environment(tmp_path: Path) -> None:
     chosen = ("--layout", "de(nodeadkeys)", "--timezone", "Asia/Tokyo", "--locale", "xx_XX")
     with service(tmp_path / "errors.log", "desktop", *chosen, environment=canary) as found:
         assert "canary-7391" not in run(found, "env")
-        shown = run(found, "env; date +%Z; setxkbmap -query")
+        shown = run(found, "env; date +%Z")
         for line in ("TZ=Asia/Tokyo", "JST", "LANG=xx_XX.UTF-8", "LC_CTYPE=C.UTF-8"):
             assert line in shown.splitlines()
-        assert shown.split()[-4:] == ["layout:", "de", "variant:", "nodeadkeys"]
+        display, cookie = x_display(found)
+        query = subprocess.run(
+            ["setxkbmap", "-query"],
+            env={**os.environ, "DISPLAY": display, "XAUTHORITY": str(cookie)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert query.stdout.split()[-4:] == ["layout:", "de", "variant:", "nodeadkeys"]
         assert "DISPLAY=:" in shown
         instance = found.get("/api/v0/desktop")["instance_id"]
         assert f"DESKHAND_INSTANCE={instance}" in shown

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from deskhand.desktop.input.keys import keysyms_of_text
-from tests.system.services import PATIENCE, Service, service
+from tests.system.services import PATIENCE, Service, service, x_display
 from tests.system.typing_targets import Terminal, TextTarget, TextView, text_area, typed
 from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key
 
@@ -24,6 +25,9 @@ SOME_OF_ALL = "\n".join(STRINGS[1::12])
 SINGLES = STRINGS[::13][:40:2]
 IDEOGRAPHS = "".join(map(chr, range(0x4E00, 0x4E00 + 300)))
 WORLD = "\n".join(STRINGS[-30:-20]) + "zyß@{}[]\\|~€ éàç 日本 Ж 😀\n"
+
+
+SHIFT = 0xFFE1
 
 
 class DesktopAndTarget(NamedTuple):
@@ -110,8 +114,12 @@ async def strike(desktop: Service, text: str) -> None:
         greeting = b""
         while b"Deskhand" not in greeting:
             greeting += await viewer.recv(decode=False)
-        for keysym in keysyms_of_text(text):
-            await viewer.send(key(keysym) + key(keysym, down=False) + PIXEL)
+        for character in text:
+            (keysym,) = keysyms_of_text(character)
+            stroke = key(keysym) + key(keysym, down=False)
+            if character.isupper():
+                stroke = key(SHIFT) + stroke + key(SHIFT, down=False)
+            await viewer.send(stroke + PIXEL)
             # The server obeys in order: with the picture it has struck the key.
             await viewer.recv()
 
@@ -124,9 +132,10 @@ def test_they_arrive_in_a_text_view_of_gtk(tmp_path: Path) -> None:
 
 
 def set_layout(desktop: Service, layout: str) -> None:
-    started = desktop.post("/api/v0/processes/start", {"command": f"setxkbmap {layout}"})
-    path = f"/api/v0/processes/{started['id']}/output?wait=true"
-    assert desktop.get(path)["exit_code"] == 0
+    # Commands of a desktop have no XKEYBOARD.
+    display, cookie = x_display(desktop)
+    environment = {**os.environ, "DISPLAY": display, "XAUTHORITY": str(cookie)}
+    subprocess.run(["setxkbmap", layout], env=environment, check=True)
 
 
 @contextmanager

@@ -87,14 +87,28 @@ class Terminal:
 class TextView:
     """A GTK text view, which writes what it holds into a new file when F2 is struck."""
 
-    def __init__(self, desktop: Service) -> None:
+    def __init__(self, desktop: Service, *, installed: bool = False) -> None:
+        """With ``installed`` the service launches it as an application."""
         self._desktop = desktop
         self._folder = desktop.post("/api/v0/processes/start", {"command": "pwd"})["workdir"]
-        program = shlex.quote(GTK_VIEW.read_text())
-        command = f"exec python3 -c {program} {self._folder}"
-        desktop.post("/api/v0/processes/start", {"command": command})
+        if installed:
+            self._install(Path(self._folder).parent)
+            desktop.post("/api/v0/desktop/launch", {"name": "gtk-view"})
+        else:
+            program = shlex.quote(GTK_VIEW.read_text())
+            command = f"exec python3 -c {program} {self._folder}"
+            desktop.post("/api/v0/processes/start", {"command": command})
         until(lambda: keyboard_of(desktop) == "gtk view", "the focus of the text view")
         self._files = 0
+
+    def _install(self, folder: Path) -> None:
+        script = folder / "share" / "gtk_view.py"
+        script.write_text(GTK_VIEW.read_text())
+        script.chmod(0o644)
+        entry = folder / "share" / "applications" / "gtk-view.desktop"
+        command = f"python3 {script} {self._folder}"
+        entry.write_text(f"[Desktop Entry]\nType=Application\nName=View\nExec={command}\n")
+        entry.chmod(0o644)
 
     def received(self, text: str) -> str:
         typed(self._desktop, text)

@@ -7,6 +7,8 @@ if [ -n "$refusal" ]; then
     exit 126
 fi
 
+export XAUTHORITY='@FOLDER@/run/browser/Xauthority'
+
 # Chromium binds a socket some 50 characters below TMPDIR, and a socket's path has 107 at most.
 [ ${#TMPDIR} -le 55 ] || export TMPDIR=/tmp
 

@@ -6,6 +6,7 @@ from deskhand.desktop.isolation.protections import (
     Protections,
     limited,
     none_at_all,
+    of_applications,
     one_user,
     reason_of_level,
     separated,
@@ -61,3 +62,14 @@ def test_other_levels_lack_every_protection(level: str, attached: bool, reason: 
     found = none_at_all(reason_of_level(level, attached=attached))
     assert [entry.name for entry in found.entries] == list(NAMES)
     assert {entry.reason for entry in found.entries} == {reason}
+
+
+def test_a_browser_of_the_agents_user_weakens_the_protection_of_the_screen() -> None:
+    clients, stop = of_applications(glx=False)
+    assert (clients.name, clients.missing, bool(clients.reason)) == (
+        "untrusted X clients",
+        False,
+        True,
+    )
+    assert (stop.name, stop.state) == ("stop in private", "on")
+    assert of_applications(glx=True)[0].missing

@@ -1,0 +1,172 @@
+"""Stops the processes of the agent's user, and continues them.
+
+States: *idle*; *held* by one or more holders, such as a person's private session and the typing of
+a secret. The first `hold` stops what `selection` names, in passes until a pass finds no running
+process. A thread repeats the pass while the freezer is held: it finds processes that started since,
+and those that the kernel continued, for example by a timer with SIGCONT. The last `release`
+continues what was stopped, children before their parents.
+
+Processes that were stopped before, as by job control of a shell, stay stopped. When this process
+dies, the frozen processes are killed with their desktop: SIGKILL reaches a stopped process.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+from .report import StopReport
+from .selection import Origins, ProcessFacts, selection
+
+INTERVAL = 0.1
+"""Seconds between two passes while the freezer is held."""
+MOST_PASSES = 20
+"""Passes of one `hold`; a process that forks without end is stopped by the thread's passes."""
+
+
+SIGNALS = 2
+"""Signals after which a process that still runs is reported as not stopped."""
+
+
+class ProcessControl(Protocol):
+    """Reads and signals the processes of one desktop."""
+
+    def table(self) -> Sequence[ProcessFacts]:
+        """Return the processes that live, without zombies."""
+
+    def stop(self, process: ProcessFacts) -> bool:
+        """Stop a process; return False if it cannot be stopped."""
+
+    def resume(self, process: ProcessFacts) -> None:
+        """Continue a process; nothing happens if it has ended."""
+
+
+class Freezer:
+    """Stops processes while it is held. Any thread may call it; the calls block."""
+
+    def __init__(
+        self,
+        processes: ProcessControl,
+        origins: Callable[[], Origins],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._processes = processes
+        self._origins = origins
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._released = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._holders = 0
+        self._since = 0.0
+        self._stopped: dict[tuple[int, int], ProcessFacts] = {}
+        """By pid and start time, in the order in which they were stopped."""
+        self._attempts: dict[tuple[int, int], int] = {}
+        self._running: tuple[str, ...] = ()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold while the body runs."""
+        self.hold()
+        try:
+            yield
+        finally:
+            self.release()
+
+    def hold(self) -> None:
+        """Stop the processes; when this returns, each of them has got its signal."""
+        with self._lock:
+            self._holders += 1
+            if self._holders > 1:
+                return
+            self._since = self._clock()
+            self._stopped, self._attempts = {}, {}
+            for _ in range(MOST_PASSES):
+                if not self._pass():
+                    break
+            self._released.clear()
+            self._thread = threading.Thread(target=self._watch, name="freeze", daemon=True)
+            self._thread.start()
+
+    def release(self) -> StopReport:
+        """End one hold; with the last one, continue the processes. Return what was stopped."""
+        with self._lock:
+            report = self.report()
+            self._holders = max(0, self._holders - 1)
+            if self._holders or self._thread is None:
+                return report
+            self._released.set()
+            thread, self._thread = self._thread, None
+        thread.join()
+        with self._lock:
+            # A shell with job control must find its children running when it continues.
+            for process in reversed(self._stopped.values()):
+                self._processes.resume(process)
+            self._stopped = {}
+        return report
+
+    def report(self) -> StopReport:
+        """Return what is stopped now."""
+        with self._lock:
+            if not self._holders:
+                return StopReport()
+            return StopReport(len(self._stopped), self._running, self._clock() - self._since)
+
+    def close(self) -> None:
+        """Continue everything, whoever holds; twice is fine."""
+        with self._lock:
+            self._holders = min(self._holders, 1)
+        if self._holders:
+            self.release()
+
+    def _watch(self) -> None:
+        while not self._released.wait(INTERVAL):
+            with self._lock:
+                if not self._released.is_set():
+                    self._pass()
+
+    def _pass(self) -> bool:
+        """Stop what runs; return True if a process got a signal for the first time."""
+        chosen = selection(self._processes.table(), self._origins())
+        running = {process.name for process in chosen.foreign}
+        new = False
+        for process in chosen.stop:
+            if process.stopped:
+                continue
+            key = _identity(process)
+            self._attempts[key] = self._attempts.get(key, 0) + 1
+            if not self._processes.stop(process):
+                running.add(process.name)
+                continue
+            new = new or key not in self._stopped
+            self._stopped[key] = process
+            # A process in uninterruptible sleep takes its signal later.
+            if self._attempts[key] > SIGNALS:
+                running.add(process.name)
+        self._resume_others({_identity(process) for process in chosen.stop})
+        self._running = tuple(sorted(running))
+        return new
+
+    def _resume_others(self, chosen: Collection[tuple[int, int]]) -> None:
+        # A child of the service may have been stopped before the service knew its pid.
+        for key in [key for key in self._stopped if key not in chosen]:
+            self._processes.resume(self._stopped.pop(key))
+
+
+def _identity(process: ProcessFacts) -> tuple[int, int]:
+    return process.pid, process.started
+
+
+class NoFreezer:
+    """Stops nothing, where the agent's processes have no user of their own."""
+
+    def hold(self) -> None:
+        """Do nothing."""
+
+    def release(self) -> StopReport:
+        """Return an empty report."""
+        return StopReport()
+
+    def report(self) -> StopReport:
+        """Return an empty report."""
+        return StopReport()

@@ -1,0 +1,114 @@
+"""The processes of one user in /proc, and signals to them (proc(5), pidfd_send_signal(2))."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+
+from .selection import ProcessFacts
+
+PROC = "/proc"
+_ROOT = 0
+# Fields of /proc/PID/stat after the name, which is in parentheses and may contain blanks.
+_STATE, _PARENT, _STARTED = 0, 1, 19
+_ENDED, _STOPPED = b"ZX", b"Tt"
+
+
+class UserProcesses:
+    """Reads and signals the processes of one user."""
+
+    def __init__(self, uid: int) -> None:
+        self._uid = uid
+
+    def table(self) -> list[ProcessFacts]:
+        """Return the user's processes that live, and those of root, which may be their parents."""
+        return [found for pid in _pids() if (found := self._read(pid)) is not None]
+
+    def stop(self, process: ProcessFacts) -> bool:
+        """Send SIGSTOP; return False if the system does not permit it."""
+        return self._signal(process, signal.SIGSTOP)
+
+    def resume(self, process: ProcessFacts) -> None:
+        """Send SIGCONT."""
+        self._signal(process, signal.SIGCONT)
+
+    def _read(self, pid: int) -> ProcessFacts | None:
+        folder = f"{PROC}/{pid}"
+        with suppress(OSError, ValueError, IndexError):
+            # The owner of the folder is root for a process that is not dumpable; every other
+            # user's processes are skipped here without reading a file.
+            if os.stat(folder).st_uid not in (self._uid, _ROOT):  # noqa: PTH116 -- of each process
+                return None
+            name, fields = _stat(pid)
+            if fields[_STATE] in _ENDED:
+                return None
+            uid = _real_user(folder)
+            own = uid == self._uid
+            return ProcessFacts(
+                pid=pid,
+                parent=int(fields[_PARENT]),
+                uid=uid,
+                name=name,
+                started=int(fields[_STARTED]),
+                stopped=fields[_STATE] in _STOPPED,
+                program=_program(folder) if own else None,
+                arguments=_arguments(folder) if own else (),
+            )
+        return None
+
+    def _signal(self, process: ProcessFacts, number: signal.Signals) -> bool:
+        try:
+            descriptor = os.pidfd_open(process.pid)
+        except OSError:
+            return True
+        try:
+            # Read after the pidfd was opened: a reused pid has another start time.
+            _, fields = _stat(process.pid)
+            if int(fields[_STARTED]) == process.started:
+                signal.pidfd_send_signal(descriptor, number)
+        except PermissionError:
+            return False
+        except (OSError, ValueError, IndexError):
+            # The process has ended.
+            pass
+        finally:
+            os.close(descriptor)
+        return True
+
+
+def _pids() -> Iterator[int]:
+    own = os.getpid()
+    for name in os.listdir(PROC):  # noqa: PTH208 -- saves a Path object for each process
+        if name.isdigit() and int(name) != own:
+            yield int(name)
+
+
+def _stat(pid: int) -> tuple[str, list[bytes]]:
+    data = _content(f"{PROC}/{pid}/stat")
+    begin, end = data.index(b"("), data.rindex(b")")
+    return data[begin + 1 : end].decode("utf-8", "replace"), data[end + 2 :].split()
+
+
+def _real_user(folder: str) -> int:
+    return int(_content(f"{folder}/status").partition(b"\nUid:\t")[2].split()[0])
+
+
+def _program(folder: str) -> str | None:
+    try:
+        return os.readlink(f"{folder}/exe")  # noqa: PTH115 -- of each process
+    except OSError:
+        return None
+
+
+def _arguments(folder: str) -> tuple[str, ...]:
+    with suppress(OSError):
+        return tuple(_content(f"{folder}/cmdline").decode("utf-8", "replace").split("\0"))
+    return ()
+
+
+def _content(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, 16_384)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,33 @@
+"""The origins of a desktop's processes, by which it is decided what is stopped in private."""
+
+from deskhand.desktop.display.child_processes import ChildProcessSpawner
+from deskhand.desktop.display.instance import DisplayInstance
+from deskhand.desktop.freeze.selection import Origins
+from deskhand.desktop.processes.registry import Registry
+
+from .parts import CommonParts
+
+_LAUNCHERS = ("openbox", "tint2")
+
+
+def origins(
+    common: CommonParts,
+    spawner: ChildProcessSpawner,
+    instance: DisplayInstance | None,
+    registry: Registry,
+) -> Origins:
+    """Return the present origins; ``instance`` is None before a display has started.
+
+    Any thread may call it.
+    """
+    pids = {} if instance is None else instance.session.pids()
+    launchers = frozenset(pids[name] for name in _LAUNCHERS if name in pids)
+    return Origins(
+        uid=common.context.account.uid,
+        fork_servers=common.fork_servers,
+        service=spawner.pids(),
+        bus=frozenset({pids["dbus-daemon"]} if "dbus-daemon" in pids else ()),
+        launchers=launchers,
+        applications=registry.applications(),
+        browser_argument=f"--user-data-dir={common.context.directory.path / 'browser'}",
+    )

@@ -1,0 +1,135 @@
+import threading
+from dataclasses import replace
+
+from deskhand.desktop.freeze.freezer import SIGNALS, Freezer, NoFreezer
+from deskhand.desktop.freeze.report import StopReport
+from deskhand.desktop.freeze.selection import Origins, ProcessFacts
+
+UID = 1001
+LIMIT = 20.0
+
+
+class Table:
+    """Processes that stop at once, unless they refuse or ignore the signal."""
+
+    def __init__(self, *pids: int) -> None:
+        self.found = {pid: ProcessFacts(pid, pid - 1, UID, f"p{pid}", 5) for pid in pids}
+        self.did: list[str] = []
+        self.refusing: set[int] = set()
+        self.ignoring: set[int] = set()
+        self.forks: list[int] = []
+        self.passes = 0
+        self.passed = threading.Condition()
+
+    def table(self) -> list[ProcessFacts]:
+        with self.passed:
+            self.passes += 1
+            self.passed.notify_all()
+        return list(self.found.values())
+
+    def stop(self, process: ProcessFacts) -> bool:
+        if process.pid in self.refusing:
+            return False
+        self.did.append(f"stop {process.pid}")
+        if process.pid not in self.ignoring:
+            self.found[process.pid] = replace(process, stopped=True)
+        while self.forks:
+            child = self.forks.pop()
+            self.found[child] = replace(process, pid=child, parent=process.pid, name=f"p{child}")
+        return True
+
+    def resume(self, process: ProcessFacts) -> None:
+        self.did.append(f"resume {process.pid}")
+        self.found[process.pid] = replace(process, stopped=False)
+
+    def wait_passes(self, more: int) -> None:
+        with self.passed:
+            wanted = self.passes + more
+            assert self.passed.wait_for(lambda: self.passes >= wanted, LIMIT)
+
+
+def freezer(table: Table, clock: float = 0.0) -> Freezer:
+    return Freezer(table, lambda: Origins(UID), lambda: clock)
+
+
+def test_parents_stop_first_and_children_continue_first() -> None:
+    table = Table(7, 8)
+    with freezer(table).held():
+        assert table.did == ["stop 7", "stop 8"]
+    assert table.did == ["stop 7", "stop 8", "resume 8", "resume 7"]
+
+
+def test_a_child_that_was_forked_meanwhile_is_stopped_before_hold_returns() -> None:
+    table = Table(7)
+    table.forks = [8]
+    held = freezer(table)
+    held.hold()
+    assert table.did == ["stop 7", "stop 8"]
+    assert held.release().count == 2
+
+
+def test_a_process_that_was_stopped_before_stays_stopped() -> None:
+    table = Table(7)
+    table.found[7] = replace(table.found[7], stopped=True)
+    with freezer(table).held():
+        pass
+    assert table.did == []
+
+
+def test_a_process_that_starts_or_continues_while_held_is_stopped() -> None:
+    table = Table(7)
+    with freezer(table).held():
+        late = ProcessFacts(9, 1, UID, "late", 6)
+        # Both in one assignment, so that one pass of the thread finds both.
+        table.found = {**table.found, 7: replace(table.found[7], stopped=False), 9: late}
+        table.wait_passes(2)
+        assert table.did[1:] == ["stop 7", "stop 9"]
+
+
+def test_the_last_of_two_holders_continues() -> None:
+    table = Table(7)
+    held = freezer(table)
+    held.hold()
+    held.hold()
+    assert held.release().count == 1
+    assert table.did == ["stop 7"]
+    held.release()
+    assert table.did == ["stop 7", "resume 7"]
+    assert held.release() == StopReport()
+
+
+def test_processes_that_cannot_be_stopped_are_named() -> None:
+    table = Table(7, 8)
+    table.refusing, table.ignoring = {7}, {8}
+    held = freezer(table)
+    with held.held():
+        table.wait_passes(SIGNALS + 2)
+        assert held.report() == StopReport(1, ("p7", "p8"), 0.0)
+    assert held.report() == StopReport()
+
+
+def test_a_process_of_the_service_continues_once_it_is_known() -> None:
+    table = Table(7, 9)
+    origins = [Origins(UID)]
+    held = Freezer(table, lambda: origins[0], lambda: 0.0)
+    with held.held():
+        origins[0] = Origins(UID, service=frozenset({9}))
+        table.wait_passes(2)
+        assert table.did == ["stop 7", "stop 9", "resume 9"]
+        assert held.report().count == 1
+
+
+def test_closing_continues_whoever_holds() -> None:
+    table = Table(7)
+    held = freezer(table)
+    held.hold()
+    held.hold()
+    held.close()
+    held.close()
+    assert table.did == ["stop 7", "resume 7"]
+
+
+def test_no_freezer_stops_nothing() -> None:
+    nothing = NoFreezer()
+    nothing.hold()
+    assert nothing.report() == nothing.release() == StopReport()
