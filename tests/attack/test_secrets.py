@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.attack.test_private_take_over import Spies
 from tests.system.services import DESKHAND, PATIENCE, Json, Service, service, tidy, until
 from tests.system.typing_targets import TextView
 
@@ -138,6 +139,11 @@ def field_focused(desktop: Service) -> bool:
     return any(n.get("name") == "Pass" and "focused" in n.get("states", ()) for n in nodes)
 
 
+def field_ref(desktop: Service) -> str:
+    nodes = every(desktop.get(TREE)["applications"])
+    return next(str(n["ref"]) for n in nodes if n.get("name") == "Pass")
+
+
 def browse(desktop: Service, url: str) -> None:
     """Open a page, and return when its field has the focus and the desktop knows that."""
     command = f"browser '{url}' > /dev/null 2>&1 &"
@@ -186,6 +192,24 @@ def test_a_page_that_moves_the_focus_while_a_secret_is_typed_receives_nothing(
     type_for_bank(desktop)
     assert sites.first.wait(PATIENCE), "the bank's field received nothing"
     assert_nothing_stolen(desktop, sites)
+
+
+@pytest.mark.slow("a browser, and a text that is typed slowly")
+@pytest.mark.parametrize("place", ["command", "window"])
+def test_a_spy_of_the_agent_learns_nothing_while_a_secret_is_typed(
+    desktop: Service, sites: Sites, place: str
+) -> None:
+    browse(desktop, sites.url(BANK, "/plain"))
+    spies = Spies(desktop).started(place, "all" if place == "command" else place)
+    desktop.act(action="left_click", ref=field_ref(desktop))
+    until(lambda: field_focused(desktop), "the focus in the field")
+    before = len(spies.lines(place))
+    assert type_for_bank(desktop)[0] == 200
+    typed = len(spies.lines(place))
+    assert not [line for line in spies.lines(place)[before:typed] if line.startswith("key ")]
+    # The control: it runs again, and had its chance to read what the kernel kept for it.
+    spies.wait_alive(place, typed)
+    assert not [line for line in spies.lines(place)[typed:] if line.startswith("key ")]
 
 
 @pytest.mark.slow("a browser that starts")
