@@ -32,12 +32,23 @@ class HumanControlWait:
     private: bool
     windows: tuple[str, ...] = ()
     """Sentences about the windows that were opened and closed."""
+    stopped: int = 0
+    """Programs of the agent that were stopped meanwhile."""
+    stopped_seconds: float = 0.0
 
     def __str__(self) -> str:
         private = ", in private" if self.private else ""
         done = f"{_counted(self.keys, 'key')} and {_counted(self.clicks, 'click')}"
         text = f"{self.name} was in control of this desktop for {self.seconds:.0f} s{private}"
-        return " ".join([f"{text} ({done}), and gave it back.", *self.windows])
+        stopped = (
+            [
+                f"Your programs ({self.stopped}) were stopped for "
+                f"{self.stopped_seconds:.0f} s, and continue now."
+            ]
+            if self.stopped
+            else []
+        )
+        return " ".join([f"{text} ({done}), and gave it back.", *stopped, *self.windows])
 
 
 class HumanControlWaits:
@@ -84,6 +95,7 @@ class HumanControlWaits:
             last["clicks"],
             last["private"],
             tuple(last.get("windows", ())),
+            **_stopped(last.get("stopped") or {}),
         )
         # The duration in milliseconds distinguishes a session from all others, on any desktop.
         if found == self._reported:
@@ -91,6 +103,14 @@ class HumanControlWaits:
         self._reported = found
         self.seconds += found.seconds
         return found
+
+
+def _stopped(report: Json) -> Json:
+    """Return the fields about stopped programs; a desktop of an earlier version reports none."""
+    return {
+        "stopped": report.get("count", 0),
+        "stopped_seconds": report.get("seconds", 0.0),
+    }
 
 
 def _held(state: Json) -> bool:

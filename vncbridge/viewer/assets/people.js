@@ -26,15 +26,24 @@ export class People {
     this.line.hidden = true;
   }
 
-  show({ holder, watchers, you }) {
+  show({ holder, watchers, you, stopped }) {
     const others = { person: `${holder.name} is in control`, chat: "An agent is at work" };
     const words = (!you && others[holder.kind]) || "";
     this.holder.textContent = words;
     this.holder.hidden = words === "";
     // Whoever reads this watches, though the server may not have counted it yet.
-    this.count.textContent = `${Math.max(watchers, 1)} watching`;
+    this.count.textContent = `${Math.max(watchers, 1)} watching${stoppedText(stopped)}`;
     this.line.hidden = false;
   }
+}
+
+/** The programs of the agent that are stopped in private, and those that are not. */
+function stoppedText(stopped) {
+  if (!stopped) {
+    return "";
+  }
+  const names = stopped.not_stopped.join(", ");
+  return `, ${stopped.count} programs stopped${names ? `, not stopped: ${names}` : ""}`;
 }
 
 export function rememberedName() {
