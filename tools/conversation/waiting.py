@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-WaitKind = Literal["database", "person", "question"]
+WaitKind = Literal["database", "human_in_control", "question"]
 TEXTS: dict[WaitKind, str] = {
     "database": "waiting for the database",
-    "person": "waiting while a person is in control",
+    "human_in_control": "waiting while a person is in control",
     "question": "waiting for an answer",
 }
 """Text of each kind. The first kind is the most urgent: it needs attention before the others."""

@@ -7,7 +7,7 @@ def test_each_kind_has_its_text() -> None:
 
 
 def test_the_most_urgent_wait_is_reported_and_of_one_kind_the_oldest() -> None:
-    question, person = waiting_for("question", 1.0), waiting_for("person", 2.0)
+    question, person = waiting_for("question", 1.0), waiting_for("human_in_control", 2.0)
     old, new = waiting_for("database", 3.0), waiting_for("database", 4.0)
     assert most_urgent([]) is None
     assert most_urgent([question, person]) == person

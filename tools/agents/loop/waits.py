@@ -60,7 +60,7 @@ class ChatWaits:
     def for_person(self, chat_id: str) -> HumanControlWaits:
         """Return the waits of a chat's computer tools for people in control."""
         if chat_id not in self._for_person:
-            waits = HumanControlWaits(lambda: self.waiting(chat_id, "person"))
+            waits = HumanControlWaits(lambda: self.waiting(chat_id, "human_in_control"))
             self._for_person[chat_id] = waits
         return self._for_person[chat_id]
 

@@ -42,7 +42,7 @@ _WAITING_FOR = {
     "type": _OBJECT_MAYBE,
     "description": "Reason for which the turn does not continue now; null while it works, and "
     "at rest. `database`: the control plane cannot write (lock, full disk, I/O error) and "
-    "continues the turn when it can. `person`: a person is in control of the desktop. `question`: "
+    "continues the turn when it can. `human_in_control`: a person is in control. `question`: "
     "it asked a person, see `requires_action`.",
     "required": ["kind", "text", "since"],
     "properties": {

@@ -361,7 +361,7 @@ def test_a_person_in_control_is_reported_in_the_same_field(tmp_path: Path) -> No
             desktop.before["lease"] = lease
             caller = await p.caller()
             chat_id = (await p.tool(SPAWN, caller, prompt="Go"))["chat_id"]
-            assert (await _paused(p, chat_id))["kind"] == "person"
+            assert (await _paused(p, chat_id))["kind"] == "human_in_control"
             released.set()
             await p.until(chat_id, "waiting")
             assert (await p.chats.get(chat_id)).waiting_for is None
