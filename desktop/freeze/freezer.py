@@ -140,8 +140,9 @@ class Freezer:
                 continue
             new = new or key not in self._stopped
             self._stopped[key] = process
-            # A process in uninterruptible sleep takes its signal later.
-            if self._attempts[key] > SIGNALS:
+            # A shell sleeps in vfork(2) until its child, which is stopped, continues. It executes
+            # nothing before its own signal takes effect.
+            if self._attempts[key] > SIGNALS and not process.asleep:
                 running.add(process.name)
         self._resume_others({_identity(process) for process in chosen.stop})
         self._running = tuple(sorted(running))

@@ -11,7 +11,7 @@ PROC = "/proc"
 _ROOT = 0
 # Fields of /proc/PID/stat after the name, which is in parentheses and may contain blanks.
 _STATE, _PARENT, _STARTED = 0, 1, 19
-_ENDED, _STOPPED = b"ZX", b"Tt"
+_ENDED, _STOPPED, _ASLEEP = b"ZX", b"Tt", b"D"
 
 
 class UserProcesses:
@@ -51,6 +51,7 @@ class UserProcesses:
                 name=name,
                 started=int(fields[_STARTED]),
                 stopped=fields[_STATE] in _STOPPED,
+                asleep=fields[_STATE] in _ASLEEP,
                 program=_program(folder) if own else None,
                 arguments=_arguments(folder) if own else (),
             )

@@ -50,6 +50,8 @@ class ProcessFacts:
     program: str | None = None
     """Path of the executable; None if it must not be read, as that of a sandboxed process."""
     arguments: tuple[str, ...] = ()
+    asleep: bool = False
+    """True in uninterruptible sleep: a signal takes effect before its next instruction."""
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,16 @@ def test_processes_that_cannot_be_stopped_are_named() -> None:
     assert held.report() == StopReport()
 
 
+def test_a_process_in_uninterruptible_sleep_counts_as_stopped() -> None:
+    table = Table(7)
+    table.ignoring = {7}
+    table.found[7] = replace(table.found[7], asleep=True)
+    held = freezer(table)
+    with held.held():
+        table.wait_passes(SIGNALS + 2)
+        assert held.report() == StopReport(1, (), 0.0)
+
+
 def test_a_process_of_the_service_continues_once_it_is_known() -> None:
     table = Table(7, 9)
     origins = [Origins(UID)]
