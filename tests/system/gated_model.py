@@ -98,8 +98,13 @@ def plane_of(folder: Path, model: GatedModel, name: str) -> Iterator[Service]:
 
 
 def painting(colour: str) -> dict[str, Any]:
-    """Return a step that gives the whole screen a colour."""
-    command = f"xsetroot -solid '{colour}' && echo painted"
+    """Return a step that gives the whole screen a colour.
+
+    Only trusted X clients may paint the root window. As long as commands and service have one
+    user, the command can read the service's cookie.
+    """
+    cookie = "${XAUTHORITY%/*}/run/service/Xauthority"
+    command = f"XAUTHORITY={cookie} xsetroot -solid '{colour}' && echo painted"
     return {"calls": [{"execute": {"command": command}}]}
 
 

@@ -11,6 +11,7 @@ from tests.system.services import PATIENCE, Json, Service, descendants_of, servi
 pytestmark = pytest.mark.x11
 
 DISPLAY = "/api/v0/desktop/display"
+GEOMETRY = "xdpyinfo | sed -n 's/ *dimensions: *\\([0-9x]*\\).*/\\1/p'"
 WAIT = f"{DISPLAY}?wanted_within_s=20"
 
 
@@ -58,9 +59,9 @@ def test_requests_at_once_start_one_display(desktop: Service) -> None:
 
 
 def test_a_command_that_connects_waits_for_the_display(desktop: Service) -> None:
-    early = run(desktop, "xdotool getdisplaygeometry; echo $DISPLAY")
+    early = run(desktop, f"{GEOMETRY}; echo $DISPLAY")
     assert desktop.get(WAIT) == {"state": "wanted"}
     desktop.post(DISPLAY, {})
-    assert output(desktop, early).split() == ["1920", "1080", desktop.ready["display"]]
-    later = run(desktop, "xdotool getdisplaygeometry")
-    assert output(desktop, later).split() == ["1920", "1080"]
+    assert output(desktop, early).split() == ["1920x1080", desktop.ready["display"]]
+    later = run(desktop, GEOMETRY)
+    assert output(desktop, later).split() == ["1920x1080"]

@@ -69,6 +69,12 @@ def panel_shown(frame: Frame) -> bool:
     return colour_at(frame, SIZE.width - 5, PANEL.top + 5) == 0x18212C
 
 
+def wallpaper_shown(frame: Frame) -> bool:
+    """Return True once the gradient is painted: its rows differ."""
+    top, bottom = frame.pixels[200, 300, :3], frame.pixels[-100, 300, :3]
+    return bool((top != bottom).any())
+
+
 def marked(folder: Path) -> list[psutil.Process]:
     def ours(process: psutil.Process) -> bool:
         try:
@@ -105,7 +111,7 @@ def test_a_right_click_on_the_wallpaper_opens_nothing(tmp_path: Path) -> None:
         XTestInput(running.server.display, running.server.xauthority) as input_device,
         session(running),
     ):
-        asyncio.run(seen(screen, panel_shown))
+        asyncio.run(seen(screen, lambda frame: panel_shown(frame) and wallpaper_shown(frame)))
         before = screen.frame().pixels[200:210, 300:310]
         input_device.perform([PointerMotion(Point(300, 200)), ButtonPress(3), ButtonRelease(3)])
         # A window that the window manager maps afterwards proves that it has handled the click.

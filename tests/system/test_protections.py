@@ -1,6 +1,7 @@
 """The protections that a desktop of each level reports."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,18 +25,20 @@ def reported(desktop: Service) -> dict[str, str]:
 
 
 @contextmanager
-def at_level_shared(folder: Path) -> Iterator[Service]:
+def at_level_shared(errors: Path) -> Iterator[Service]:
     plain: tuple[str, ...] = (DESKHAND,)
     if os.geteuid() == 0:
         # Without privileges, and yet an interpreter in root's home can be read.
         plain = ("unshare", "--user", "--map-user=65534", "--map-group=65534", DESKHAND)
-    environment = {"HOME": str(folder), "DESKHAND_RUN_DIR": str(folder / "run")}
-    with service(folder / "x.log", "desktop", environment=environment, program=plain) as found:
-        yield found
+    # A short path: the desktop binds sockets below it.
+    with tempfile.TemporaryDirectory(prefix="deskhand-", dir="/tmp") as folder:
+        environment = {"HOME": folder, "DESKHAND_RUN_DIR": f"{folder}/run"}
+        with service(errors, "desktop", environment=environment, program=plain) as found:
+            yield found
 
 
 def test_a_shared_desktop_lacks_all(tmp_path: Path) -> None:
-    with at_level_shared(tmp_path) as desktop:
+    with at_level_shared(tmp_path / "x.log") as desktop:
         assert reported(desktop) == dict.fromkeys(NAMES, SHARED)
         assert desktop.get("/api/v0/desktop")["limits"] is None
 

@@ -70,6 +70,9 @@ def test_a_person_watches_takes_control_and_types_into_a_terminal(
         page.mouse.click(400, 400)
         page.keyboard.type("hello from a person")
         page.keyboard.press("Enter")
+        # In private no command starts, and the terminal, which a command started, is stopped.
+        page.get_by_role("button", name="Give back").click()
+        expect(page.get_by_role("button", name="Take control")).to_be_visible()
         until(typed, "what was typed")
         assert typed() == "hello from a person"
 
