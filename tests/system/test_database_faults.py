@@ -63,8 +63,10 @@ class Setting:
 
 def up(data: Path, log: Path, environment: dict[str, str]) -> AbstractContextManager[Service]:
     arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0")
-    # Off unless a test sets it: nothing may depend on the supervisor.
-    return service(log, *arguments, environment={"DESKHAND_SUPERVISOR_SECONDS": "0", **environment})
+    # The supervisor is off unless a test sets it: nothing may depend on it. The commands of agents
+    # connect to the gate on the host's loopback.
+    defaults = {"DESKHAND_SUPERVISOR_SECONDS": "0", "DESKHAND_EGRESS": "open"}
+    return service(log, *arguments, environment={**defaults, **environment})
 
 
 @contextmanager
