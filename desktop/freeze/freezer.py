@@ -113,7 +113,7 @@ class Freezer:
             return StopReport(len(self._stopped), self._running, self._clock() - self._since)
 
     def close(self) -> None:
-        """Continue everything, whoever holds; twice is fine."""
+        """Continue everything, even while it is held; closing again does nothing."""
         with self._lock:
             self._holders = min(self._holders, 1)
         if self._holders:

@@ -21,7 +21,7 @@ REFUSED_PAGE = """<!DOCTYPE html>
 <h1>This desktop may not open this address</h1>
 <p>The host of <b>{request}</b> is not among the names that this desktop may reach
 (setting <code>egress</code>, mode <code>list</code>).</p>
-<p>Whoever runs Deskhand can add it to <code>allow</code>.</p>
+<p>The person who runs Deskhand can add it to <code>allow</code>.</p>
 </body></html>
 """
 """Page of the status 403; tinyproxy replaces the names in braces, tinyproxy.conf(5)."""

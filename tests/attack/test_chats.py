@@ -79,11 +79,11 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 def made_by(x: Chat) -> dict[str, str]:
     """Let a chat make a file, a process and a window; return where they are."""
-    told = x.run(
+    output = x.run(
         f"echo {MARK} > ~/secret-{MARK}; mkdir -p work; echo {MARK} > work/notes;"
         'echo "$HOME|$PWD|$DISPLAY|$XAUTHORITY"'
     )
-    home, work, display, xauthority = told.strip().split("|")
+    home, work, display, xauthority = output.strip().split("|")
     # ``sh`` of Debian has no ``exec -a``.
     sleeping = f"MARKED={MARK} bash -c 'exec -a {MARK} sleep 1000'"
     begun = x.call("execute", command=sleeping, run_in_background=True)

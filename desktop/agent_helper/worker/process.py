@@ -1,6 +1,6 @@
 """The helper's process: it becomes the agent's user and answers calls until the service ends.
 
-It is started with the rights of whoever starts the service, because the agent's user may be unable
+It is started with the rights of the user who starts the service: the agent's user may be unable
 to read the interpreter and this package. All modules are loaded before it changes its user; nothing
 of the agent is opened before that.
 """
