@@ -51,7 +51,11 @@ def x_server(sockets: Path) -> Iterator[socket.socket]:
 
 def read(end: socket.socket, length: int) -> bytes:
     end.settimeout(LIMIT)
-    return end.recv(length, socket.MSG_WAITALL)
+    received = b""
+    # MSG_WAITALL has no effect on a socket with a timeout, which is non-blocking (socket module).
+    while len(received) < length and (more := end.recv(length - len(received))):
+        received += more
+    return received
 
 
 def test_a_socket_of_a_running_server_is_left_alone(sockets: Path) -> None:
