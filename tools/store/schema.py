@@ -179,8 +179,9 @@ class StepRow(Base):
     """Milliseconds by stage."""
     details: Mapped[Json] = mapped_column(default=dict)
     """Of a computer action: the point, and the fraction of the screen that changed."""
+    # ON DELETE SET NULL looks the file up here: without an index it reads the whole table.
     screenshot_file_id: Mapped[str | None] = mapped_column(
-        ForeignKey("files.id", ondelete="SET NULL")
+        ForeignKey("files.id", ondelete="SET NULL"), index=True
     )
     video_start: Mapped[float | None]
     video_end: Mapped[float | None]

@@ -31,6 +31,20 @@ def test_the_migrated_schema_is_the_one_the_models_describe(tmp_path: Path) -> N
     assert asyncio.run(scenario()) == []
 
 
+def test_the_deletion_of_a_stored_file_reads_the_steps_by_an_index(tmp_path: Path) -> None:
+    query = "EXPLAIN QUERY PLAN SELECT 1 FROM steps WHERE screenshot_file_id = 'f'"
+
+    async def scenario() -> str:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+
+            async def plan(session: AsyncSession) -> str:
+                return str((await session.execute(text(query))).one()[-1])
+
+            return await store.read(plan)
+
+    assert "USING COVERING INDEX ix_steps_screenshot_file_id" in asyncio.run(scenario())
+
+
 def test_recordings_of_a_database_of_the_first_version_are_listed(tmp_path: Path) -> None:
     async def record(session: AsyncSession) -> None:
         await _add(session, "a")
