@@ -22,6 +22,8 @@ _LISTS = (
 DEFAULT_SIZE = Size(1920, 1080)
 LARGEST_SIDE = 7680
 """Width of 8K UHD in pixels."""
+CPU_WEIGHTS = range(1, 10_001)
+"""Values that the kernel accepts (cgroup-v2.rst, cpu.weight)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +62,10 @@ class DesktopSettings:
     """Delegated control group (v2) instead of the service's own, in which the limits bind a
     command as a whole."""
     desktop_processes: int | None = None
-    """Processes of a whole desktop of root; None for the default, as for the next two."""
+    """Processes of a whole desktop of root; None for the default, as for the next three."""
     desktop_memory_mib: int | None = None
     desktop_tmp_mib: int | None = None
+    desktop_cpu_weight: int | None = None
     file_roots: tuple[Path, ...] = ()
     """Trees that the file routes are confined to; commands are not."""
     browser: str = ""
@@ -161,6 +164,9 @@ def _add_desktop_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--desktop-tmp", type=_count, dest="desktop_tmp_mib", metavar="MIB",
                         help="size of the desktop's /tmp, if root starts it "
                         "(default: 1024)")  # fmt: skip
+    parser.add_argument("--desktop-cpu-weight", type=_cpu_weight, metavar="1-10000",
+                        help="share of the processors beside other desktops; needs a control "
+                        "group (default: 100)")  # fmt: skip
 
 
 def _add_display_options(parser: argparse.ArgumentParser) -> None:
@@ -207,6 +213,12 @@ def _pair(text: str) -> tuple[str, str]:
 def _count(text: str) -> int:
     if not (text.isdecimal() and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def _cpu_weight(text: str) -> int:
+    if not (text.isdecimal() and int(text) in CPU_WEIGHTS):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a weight of 1 to 10000")
     return int(text)
 
 

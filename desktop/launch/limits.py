@@ -34,16 +34,36 @@ class ProcessMemory(NamedTuple):
     spared: bool = False
 
 
-def desktop_limits(
-    machine_bytes: int, processes: int | None, memory_mib: int | None, temporary_mib: int | None
-) -> DesktopLimits:
+class GivenLimits(NamedTuple):
+    """The limits as an operator gives them; None and 0 stand for the default."""
+
+    processes: int | None = None
+    memory_mib: int | None = None
+    temporary_mib: int | None = None
+    cpu_weight: int | None = None
+
+
+NONE_GIVEN = GivenLimits()
+
+
+def desktop_limits(machine_bytes: int, given: GivenLimits = NONE_GIVEN) -> DesktopLimits:
     """Return the limits; those that are not given have their defaults.
 
-    ``machine_bytes`` is the memory of the machine, of which one desktop gets half at most.
+    ``machine_bytes`` is the memory of the machine, of which one desktop gets half by default.
     """
-    memory = min(MOST_MEMORY, machine_bytes // 2) if memory_mib is None else memory_mib * MIB
-    temporary = TEMPORARY_BYTES if temporary_mib is None else temporary_mib * MIB
-    return DesktopLimits(processes or MOST_PROCESSES, memory, temporary)
+    return DesktopLimits(
+        given.processes or MOST_PROCESSES,
+        (given.memory_mib or 0) * MIB or min(MOST_MEMORY, machine_bytes // 2),
+        (given.temporary_mib or 0) * MIB or TEMPORARY_BYTES,
+        given.cpu_weight or CPU_WEIGHT,
+    )
+
+
+def limit_options(given: GivenLimits) -> tuple[str, ...]:
+    """Return the options of ``deskhand desktop`` for the limits that are given."""
+    names = ("--desktop-processes", "--desktop-memory", "--desktop-tmp", "--desktop-cpu-weight")
+    pairs = zip(names, given, strict=True)
+    return tuple(text for name, value in pairs if value for text in (name, str(value)))
 
 
 def exceeded(usages: Sequence[ProcessMemory], memory_bytes: int) -> bool:

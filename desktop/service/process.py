@@ -34,7 +34,7 @@ from deskhand.desktop.isolation.protections import (
 from deskhand.desktop.isolation.user_processes import kill_user_processes
 from deskhand.desktop.launch.keeper import KEEPER
 from deskhand.desktop.launch.leftovers import alive, clean_leftovers
-from deskhand.desktop.launch.limits import DesktopLimits, desktop_limits
+from deskhand.desktop.launch.limits import DesktopLimits, GivenLimits, desktop_limits
 from deskhand.desktop.launch.mount_plan import HIDDEN, DesktopView
 from deskhand.desktop.launch.service_side import ServiceSide
 from deskhand.desktop.network.network import DesktopNetwork, joined
@@ -121,9 +121,9 @@ def _serve_separated(
 
 
 def _limits(settings: DesktopSettings) -> DesktopLimits:
-    given = settings.desktop_processes, settings.desktop_memory_mib, settings.desktop_tmp_mib
+    sizes = settings.desktop_processes, settings.desktop_memory_mib, settings.desktop_tmp_mib
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return desktop_limits(machine, *given)
+    return desktop_limits(machine, GivenLimits(*sizes, settings.desktop_cpu_weight))
 
 
 def _joined(account: Account, settings: DesktopSettings) -> Account:

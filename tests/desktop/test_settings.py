@@ -37,6 +37,13 @@ def test_everything_can_be_set() -> None:
     assert settings.linger == 9.0
 
 
+def test_a_weight_is_one_that_the_kernel_accepts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parse(["--desktop-cpu-weight", "10000"]).desktop_cpu_weight == 10_000
+    with pytest.raises(SystemExit):
+        parse(["--desktop-cpu-weight", "0"])
+    assert "'0' is not a weight of 1 to 10000" in capsys.readouterr().err
+
+
 def test_a_screen_that_exists_already_may_be_named_or_not() -> None:
     assert parse([]).attach is None
     assert parse(["--attach"]).attach == ""

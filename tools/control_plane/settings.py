@@ -12,7 +12,7 @@ from typing import Any
 
 from deskhand.desktop.network.egress import EgressPolicy, parse_egress
 from deskhand.desktop.network.errors import InvalidEgress
-from deskhand.desktop.settings import SANDBOX_MODES
+from deskhand.desktop.settings import CPU_WEIGHTS, SANDBOX_MODES
 
 PREFIX = "DESKHAND_"
 _KINDS = {bool: "true or false", int: "a whole number", str: "a text"}
@@ -47,6 +47,13 @@ class Settings:
     """Origins, besides its own, that may call the API and show the pages in frames."""
     most_desktops: int = 8
     """Number of desktops at once on this machine."""
+    desktop_processes: int = 0
+    """Processes and threads of one desktop, if root starts it; 0 for the default of a desktop, as
+    for the next three."""
+    desktop_memory_mib: int = 0
+    desktop_tmp_mib: int = 0
+    desktop_cpu_weight: int = 0
+    """Share of the processors beside other desktops, 1 to 10,000."""
     workdirs: str = ""
     """Folder of the chats' working directories; by default beside those of the desktops."""
     store: str = ""
@@ -93,6 +100,9 @@ def load(
     sandbox = values.get("browser_sandbox", SANDBOX_MODES[0])
     if sandbox not in SANDBOX_MODES:
         raise BadSetting("browser_sandbox", f"{sandbox!r} is none of {', '.join(SANDBOX_MODES)}")
+    weight = values.get("desktop_cpu_weight", 0)
+    if weight and weight not in CPU_WEIGHTS:
+        raise BadSetting("desktop_cpu_weight", f"{weight} is not a weight of 1 to 10000")
     settings = Settings(**values)
     try:
         egress_policy(settings, root=True)

@@ -2,21 +2,35 @@ from deskhand.desktop.launch.limits import (
     GIB,
     MIB,
     DesktopLimits,
+    GivenLimits,
     ProcessMemory,
     desktop_limits,
     interface_files,
     lacking,
+    limit_options,
     victim,
 )
 
 
 def test_a_desktop_gets_four_gib_or_half_of_the_machine() -> None:
-    assert desktop_limits(32 * GIB, None, None, None) == DesktopLimits(2000, 4 * GIB, GIB)
-    assert desktop_limits(2 * GIB, None, None, None).memory_bytes == GIB
+    assert desktop_limits(32 * GIB) == DesktopLimits(2000, 4 * GIB, GIB)
+    assert desktop_limits(2 * GIB).memory_bytes == GIB
 
 
 def test_limits_can_be_given() -> None:
-    assert desktop_limits(GIB, 300, 512, 64) == DesktopLimits(300, 512 * MIB, 64 * MIB)
+    given = GivenLimits(300, 512, 64, 50)
+    assert desktop_limits(GIB, given) == DesktopLimits(300, 512 * MIB, 64 * MIB, 50)
+    assert desktop_limits(GIB, GivenLimits(0, 0, 0, 0)) == desktop_limits(GIB)
+
+
+def test_given_limits_are_options_of_a_desktop() -> None:
+    assert limit_options(GivenLimits()) == ()
+    assert limit_options(GivenLimits(memory_mib=512, cpu_weight=0)) == ("--desktop-memory", "512")
+    found = limit_options(GivenLimits(1, 2, 3, 4))
+    assert found[::2] == (
+        *("--desktop-processes", "--desktop-memory", "--desktop-tmp", "--desktop-cpu-weight"),
+    )
+    assert found[1::2] == ("1", "2", "3", "4")
 
 
 def test_the_largest_process_is_killed_when_all_together_have_too_much() -> None:

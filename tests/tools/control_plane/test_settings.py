@@ -110,3 +110,11 @@ def test_an_egress_that_is_set_is_that_of_all_desktops() -> None:
 def test_a_wrong_egress_is_refused(file: str) -> None:
     with pytest.raises(BadSetting, match="egress: "):
         load({}, {}, file, HOME)
+
+
+def test_a_weight_that_the_kernel_refuses_is_refused() -> None:
+    assert load({}, {}, "desktop_cpu_weight = 10000", HOME).desktop_cpu_weight == 10000
+    with pytest.raises(BadSetting, match="10001 is not a weight"):
+        load({}, {}, "desktop_cpu_weight = 10001", HOME)
+    with pytest.raises(BadSetting, match="'-1' is not a whole number"):
+        load({}, {"DESKHAND_DESKTOP_MEMORY_MIB": "-1"}, "", HOME)

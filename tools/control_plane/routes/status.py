@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,8 @@ class ServiceFacts:
     data_dir: Path
     resumed_by_supervisor: int = 0
     """Number of chats that the supervisor had to resume; it must stay 0."""
+    desktop_limits: Mapping[str, int] | None = None
+    """Limits of each desktop; None if nothing enforces any."""
 
 
 def router(
@@ -77,6 +79,7 @@ def router(
                 "free_bytes": usage.free,
                 "chats": {state: await _count(chats, state) for state in COUNTED},
                 "desktops": Counter(desktop.status for desktop in await desktops.list()),
+                "desktop_limits": now.desktop_limits,
                 "event_streams": streams.count,
                 # More than 0 is a defect: a request did not continue the one before it.
                 "dropped_thinking": await chats.dropped_thinking(),

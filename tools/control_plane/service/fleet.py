@@ -6,6 +6,12 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from deskhand.desktop.isolation.data_dir import open_root, run_root
+from deskhand.desktop.launch.limits import (
+    DesktopLimits,
+    GivenLimits,
+    desktop_limits,
+    limit_options,
+)
 from deskhand.tools.control_plane.settings import Settings, egress_policy
 from deskhand.tools.fleet.fleet import Fleet
 from deskhand.tools.fleet.refusals import RefusalFollower
@@ -14,6 +20,20 @@ from deskhand.tools.fleet.workdirs import Workdirs
 from deskhand.vncbridge.server.server import Address
 
 WORKDIRS = "work"
+
+
+def given_limits(settings: Settings) -> GivenLimits:
+    """Return the limits of each desktop that an operator has set."""
+    sizes = settings.desktop_processes, settings.desktop_memory_mib, settings.desktop_tmp_mib
+    return GivenLimits(*sizes, settings.desktop_cpu_weight)
+
+
+def limits_in_force(settings: Settings) -> DesktopLimits | None:
+    """Return the limits of each desktop; None if this process cannot limit any."""
+    if os.geteuid() != 0:
+        return None
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return desktop_limits(machine, given_limits(settings))
 
 
 async def open_fleet(
@@ -31,7 +51,10 @@ async def open_fleet(
         root,
         settings.data_dir / "logs",
         lambda desktop_id: f"{base}/desktops/{desktop_id}",
-        ("--browser", settings.browser, "--browser-sandbox", settings.browser_sandbox),
+        (
+            *("--browser", settings.browser, "--browser-sandbox", settings.browser_sandbox),
+            *limit_options(given_limits(settings)),
+        ),
         hidden=(settings.data_dir.absolute(), workdirs.folder),
         egress=egress_policy(settings, root=os.geteuid() == 0).base,
     )

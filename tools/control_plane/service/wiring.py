@@ -66,7 +66,7 @@ from deskhand.vncbridge.server.json_logs import logged
 from deskhand.vncbridge.server.server import Address
 
 from .app import create_app
-from .fleet import open_fleet
+from .fleet import limits_in_force, open_fleet
 
 log = logging.getLogger(__name__)
 TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
@@ -153,7 +153,7 @@ async def control_plane(
             desktops=fleet,
             files=files,
             editor=lambda: decoder,
-            about=lambda: _facts(data, models, chats.supervisor),
+            about=lambda: _facts(settings, models, chats.supervisor),
             closing=closing,
             ready=lambda: _is_writable(store),
             pages=[
@@ -192,9 +192,12 @@ def _access_policy(settings: Settings) -> AccessPolicy:
     return AccessPolicy(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
 
 
-def _facts(data_dir: Path, models: Models, supervisor: Supervisor[Any]) -> ServiceFacts:
+def _facts(settings: Settings, models: Models, supervisor: Supervisor[Any]) -> ServiceFacts:
+    limits = limits_in_force(settings)
     return ServiceFacts(
-        version("deskhand"), models.usual(), models.has_key, data_dir, supervisor.resumed
+        *(version("deskhand"), models.usual(), models.has_key, settings.data_dir),
+        resumed_by_supervisor=supervisor.resumed,
+        desktop_limits=None if limits is None else limits._asdict(),
     )
 
 
