@@ -43,6 +43,7 @@ from .events import (
     Tap,
 )
 from .keymap import CAPS_LOCK, LEVEL3_SHIFT, SHIFT, Bindings, Keymap, NoRoom, runs
+from .modifiers import Modifiers
 
 _KEY_PRESS, _KEY_RELEASE = 2, 3
 _BUTTON_PRESS, _BUTTON_RELEASE = 4, 5
@@ -254,14 +255,10 @@ class XTestInput:
         )
         self._bindings.adopt(self._keymap)
 
-    def _modifiers(self) -> "_Modifiers":
-        mask = self._connection.core.QueryPointer(self._root).reply().mask
-        masks = xcffib.xproto.KeyButMask
-        return _Modifiers(
-            bool(mask & masks.Shift), bool(mask & masks.Mod5), bool(mask & masks.Lock)
-        )
+    def _modifiers(self) -> Modifiers:
+        return Modifiers.of(self._connection.core.QueryPointer(self._root).reply().mask)
 
-    def _inject(self, input_event: InputEvent, modifiers: "_Modifiers") -> None:
+    def _inject(self, input_event: InputEvent, modifiers: Modifiers) -> None:
         match input_event:
             case PointerMotion(to):
                 self._fake(_MOTION, 0, to.x, to.y)
@@ -280,13 +277,13 @@ class XTestInput:
             case Pause():
                 raise TypeError("pauses are the caller's")
 
-    def _key_down(self, keysym: int, modifiers: "_Modifiers") -> None:
+    def _key_down(self, keysym: int, modifiers: Modifiers) -> None:
         code = self._code(keysym)
         self._fake(_KEY_PRESS, code)
         self._keys[keysym] = code
         modifiers.note(keysym, True)
 
-    def _key_up(self, keysym: int, modifiers: "_Modifiers") -> None:
+    def _key_up(self, keysym: int, modifiers: Modifiers) -> None:
         # The keycode of the press is released, even if the map has another one for the keysym by
         # now.
         code = self._keys.pop(keysym, None)
@@ -298,7 +295,7 @@ class XTestInput:
         self._fake(_KEY_RELEASE, code)
         modifiers.note(keysym, False)
 
-    def _tap(self, keysym: int, modifiers: "_Modifiers") -> None:
+    def _tap(self, keysym: int, modifiers: Modifiers) -> None:
         bound = self._bindings.find(keysym)
         if bound is not None:
             self._tap_bound(bound, keysym, modifiers)
@@ -307,7 +304,7 @@ class XTestInput:
         if key is None:
             raise UntypableText(_character(keysym))
         shift = key.shift
-        if modifiers.lock and self._keymap.inverts_with_lock(keysym):
+        if modifiers.capitals and self._keymap.inverts_with_lock(keysym):
             shift = not shift
         pressed: list[int] = []
         if key.level3 and not modifiers.level3:
@@ -322,7 +319,7 @@ class XTestInput:
         if keysym == CAPS_LOCK:
             modifiers.lock = not modifiers.lock
 
-    def _tap_bound(self, code: int, keysym: int, modifiers: "_Modifiers") -> None:
+    def _tap_bound(self, code: int, keysym: int, modifiers: Modifiers) -> None:
         # The key type of a spare keycode does not consume Lock, so clients turn its letter into a
         # capital. Caps Lock is therefore off while a small letter is typed.
         caps_lock = self._keymap.find(CAPS_LOCK)
@@ -359,21 +356,6 @@ class XTestInput:
     def _sync(self) -> None:
         # A reply shows that the server has processed all requests before it.
         self._connection.core.GetInputFocus().reply()
-
-
-class _Modifiers:
-    """Modifiers that are down during a batch, so that none is pressed twice or released early."""
-
-    def __init__(self, shift: bool, level3: bool, lock: bool) -> None:
-        self.shift = shift
-        self.level3 = level3
-        self.lock = lock
-
-    def note(self, keysym: int, down: bool) -> None:
-        if keysym in (SHIFT, SHIFT + 1):
-            self.shift = down
-        elif keysym == LEVEL3_SHIFT:
-            self.level3 = down
 
 
 def _find_rfb_keyboard(connection: Any) -> tuple[int, int] | None:

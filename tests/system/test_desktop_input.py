@@ -120,6 +120,20 @@ def test_caps_lock_does_not_change_foreign_letters(tmp_path: Path) -> None:
         assert xterm.finish() == "aéÉжß日C\néb\néb\n"
 
 
+def test_caps_lock_does_not_add_shift_to_a_shortcut(tmp_path: Path) -> None:
+    shortcut = (KeyPress(CONTROL), Tap(ord("c")), KeyRelease(CONTROL))
+    with (
+        display(tmp_path) as running,
+        Window(running.server, Region(0, 0, 9, 9), 0) as window,
+        input_on(running) as input_device,
+    ):
+        input_device.perform([PointerMotion(Point(5, 5)), Tap(CAPS_LOCK), *shortcut, Tap(ord("1"))])
+        pressed = [window.event() for _ in ("Caps Lock", "Control", "c", "1")]
+        masks = xcffib.xproto.KeyButMask
+        assert pressed[2].state & masks.Control
+        assert pressed[3].state & (masks.Control | masks.Lock | masks.Shift) == masks.Lock
+
+
 def test_a_held_shift_is_neither_doubled_nor_released(tmp_path: Path) -> None:
     with display(tmp_path) as running, terminal(running) as xterm:
         xterm.input_device.perform([KeyPress(SHIFT), *typed("aB"), *typed("c"), KeyRelease(SHIFT)])
