@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from .free_space import LOW, Threshold
+
 
 @dataclass(frozen=True, kw_only=True)
 class Squeeze:
@@ -60,8 +62,21 @@ class RecordingSettings:
     """Interval of ``fdatasync`` on the video files."""
 
     # Larger than `free_to_go_on`, so that a recording does not end right after its start.
-    free_to_start: int = 1 << 30
+    free_to_start: int = LOW.most
     """Free disk space that a start requires."""
 
     free_to_go_on: int = 256 << 20
     """Free disk space below which the recorder closes all files while closing still succeeds."""
+
+    free_share: float = LOW.share
+    """Share of a small disk that is enough for a start, if that is less than ``free_to_start``."""
+
+    @property
+    def to_start(self) -> Threshold:
+        """The free space that a start requires."""
+        return Threshold(self.free_to_start, self.free_share)
+
+    @property
+    def to_go_on(self) -> Threshold:
+        """The free space below which all recordings are finished."""
+        return Threshold(self.free_to_go_on, self.free_share / 4)

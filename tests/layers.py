@@ -54,7 +54,7 @@ desktop/tool_calls: vncbridge/http
 desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11
 recording/library: recording/timing recording/video
-recording/pipeline: recording/library recording/timing recording/video
+recording/pipeline: recording/disk recording/library recording/timing recording/video
 recording/video: recording/timing
 tools/agents/chats: desktop/network tools/agents/desktops tools/agents/loop
   tools/agents/providers tools/conversation tools/kit tools/kit/support tools/secrets tools/store

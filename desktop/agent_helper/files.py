@@ -3,7 +3,7 @@
 import os
 import stat
 from base64 import b64encode
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,7 +15,7 @@ from deskhand.desktop.agent_helper.wire.values import (
     search_json,
 )
 from deskhand.desktop.files.disk import translated_errors
-from deskhand.desktop.files.errors import BadPath, FilesUnavailable
+from deskhand.desktop.files.errors import BadPath, FilesUnavailable, NoSpaceLeft
 from deskhand.desktop.files.preconditions import Condition
 from deskhand.desktop.files.requests import FileEdits, LinesQuery
 from deskhand.desktop.files.search_query import SearchRequest
@@ -30,8 +30,10 @@ Json = dict[str, Any]
 class HelperFiles:
     """Files of the agent. All methods raise FileError."""
 
-    def __init__(self, helper: AgentHelper) -> None:
+    def __init__(self, helper: AgentHelper, refusal: Callable[[], str] = lambda: "") -> None:
+        """``refusal`` returns why no new content is accepted, or an empty text."""
         self._helper = helper
+        self._refusal = refusal
 
     async def open(self, path: Path) -> BinaryIO:
         """Open a regular file for reading."""
@@ -63,18 +65,21 @@ class HelperFiles:
 
     async def write(self, path: Path, data: bytes, name: str, condition: Condition) -> None:
         """Replace a file by short content, if its present content meets the condition."""
+        _check(self._refusal)
         content = b64encode(data).decode()
         facts = {"path": str(path), "name": name, "condition": condition_json(condition)}
         await self._call("write", content=content, **facts)
 
     async def replacement(self, path: Path) -> "HelperReplacement":
         """Open new content for a file."""
+        _check(self._refusal)
         async with _translated():
             reply = await self._helper.call("replacement", path=str(path))
-            return HelperReplacement(self._helper, path, reply)
+            return HelperReplacement(self._helper, path, reply, self._refusal)
 
     async def edit(self, files: Sequence[FileEdits], *, diff: bool) -> list[Json]:
         """Edit files, all or none; return the path of each, with its diff if requested."""
+        _check(self._refusal)
         reply = await self._call("edit", files=edits_json(files), diff=diff)
         edited: list[Json] = reply.value["files"]
         return edited
@@ -87,15 +92,19 @@ class HelperFiles:
 class HelperReplacement:
     """New content for a file, written to a temporary file that the helper has opened."""
 
-    def __init__(self, helper: AgentHelper, path: Path, reply: HelperReply) -> None:
+    def __init__(
+        self, helper: AgentHelper, path: Path, reply: HelperReply, refusal: Callable[[], str]
+    ) -> None:
         self._helper = helper
         self._path = path
+        self._refusal = refusal
         self._resource = reply.resource
         self._committed = False
         self._file = os.fdopen(_regular(reply, path), "wb", buffering=0)
 
     def write(self, data: bytes) -> None:
         """Append to the new content. Blocks."""
+        _check(self._refusal)
         with translated_errors(self._path):
             view = memoryview(data)
             while view:
@@ -125,6 +134,11 @@ class HelperReplacement:
                     await self._helper.call("discard", handle=resource.handle)
         finally:
             resource.release()
+
+
+def _check(refusal: Callable[[], str]) -> None:
+    if reason := refusal():
+        raise NoSpaceLeft(reason)
 
 
 def _regular(reply: HelperReply, path: Path) -> int:

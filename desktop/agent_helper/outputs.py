@@ -1,7 +1,8 @@
 """Copies of output that callers ask for: the helper opens the files, the service writes to them."""
 
+import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from deskhand.desktop.processes.output_file import check_regular
@@ -13,8 +14,10 @@ from .errors import AgentHelperError
 class HelperOutputs:
     """Opens files of the agent for copies of output."""
 
-    def __init__(self, helper: AgentHelper) -> None:
+    def __init__(self, helper: AgentHelper, refusal: Callable[[], str] = lambda: "") -> None:
+        """``refusal`` returns why no new content is accepted, or an empty text."""
         self._helper = helper
+        self._refusal = refusal
 
     async def open(self, path: Path) -> int:
         """Open a file for appending; return its descriptor.
@@ -22,6 +25,8 @@ class HelperOutputs:
         Raises:
             OSError: If it cannot be opened, or is no regular file.
         """
+        if reason := self._refusal():
+            raise OSError(errno.ENOSPC, reason)
         try:
             descriptor = (await self._helper.call("output", path=str(path))).descriptor()
         except AgentHelperError as error:

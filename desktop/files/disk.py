@@ -25,13 +25,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from .errors import BadPath, ChangedMeanwhile, FileError, Forbidden, MissingFile
+from .errors import BadPath, ChangedMeanwhile, FileError, Forbidden, MissingFile, NoSpaceLeft
 from .roots import EVERYWHERE, Roots, descriptor_path
 
 MOST_LINKS = 40
 """Limit of symbolic links in one resolution, as in the kernel (path_resolution(7))."""
 TOO_MANY_LINKS = "too many levels of symbolic links"
 CHUNK = 1_048_576
+_KINDS: dict[int, type[FileError]] = {
+    errno.ENAMETOOLONG: BadPath,
+    errno.ENOSPC: NoSpaceLeft,
+    errno.EDQUOT: NoSpaceLeft,
+}
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ def translated_errors(path: Path | str) -> Iterator[None]:
     except NotADirectoryError as error:
         raise BadPath(f"{str(path)!r}: a part of the path is not a directory") from error
     except OSError as error:
-        kind = BadPath if error.errno == errno.ENAMETOOLONG else FileError
+        kind = _KINDS.get(error.errno or 0, FileError)
         reason = TOO_MANY_LINKS if error.errno == errno.ELOOP else error.strerror or error
         raise kind(f"{str(path)!r}: {reason}") from error
 

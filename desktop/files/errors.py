@@ -10,6 +10,7 @@ FileError (500)
 ├── TooManyWatches    repeat later: 429
 ├── LostUpdate        the file's content fails the request's condition: 412
 ├── ChangedMeanwhile  another process wrote to it between reading and writing: 409
+├── NoSpaceLeft       the disk is full, or almost: 507
 └── FilesUnavailable  the process that opens files ended, or does not run: 503
 """
 
@@ -107,6 +108,12 @@ class TooManyWatches(FileError):
 
     def __str__(self) -> str:
         return f"At most {self.most} trees can be watched at once."
+
+
+class NoSpaceLeft(FileError):
+    """The disk, or a quota, has no room for new content."""
+
+    status = 507
 
 
 class FilesUnavailable(FileError):

@@ -27,6 +27,7 @@ from . import schema
 from .errors import (
     BadProcessRequest,
     InputClosed,
+    NoRoomForOutput,
     NoTerminal,
     NotRunning,
     StartFailed,
@@ -357,6 +358,8 @@ def _refusal(error: ToolCallError) -> HTTPException:
             return HTTPException(409, {"message": "Process is not running.", "detail": str(error)})
         case CallRefused():
             return HTTPException(409, {"message": str(error), "code": error.code})
+        case NoRoomForOutput():
+            return HTTPException(507, {"message": "Failed to start process.", "detail": str(error)})
         case StartFailed():
             return HTTPException(500, {"message": "Failed to start process.", "detail": str(error)})
         case _:

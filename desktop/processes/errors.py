@@ -8,6 +8,7 @@ ProcessError
 ├── NoTerminal            the process has no terminal: 409
 ├── TooManyOutputStreams  repeat later: 429
 └── StartFailed           the system refused to start it: 500
+    └── NoRoomForOutput   there is no room for the copy of its output: 507
 """
 
 from deskhand.desktop.tool_calls.errors import ToolCallError
@@ -93,3 +94,7 @@ class StartFailed(ProcessError):
 
     def __str__(self) -> str:
         return self.reason
+
+
+class NoRoomForOutput(StartFailed):
+    """The disk is full, or almost, so that the output could not be copied to its file."""

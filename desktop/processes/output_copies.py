@@ -1,12 +1,13 @@
 """Copies of output in files that callers name, which only the user of commands may open."""
 
 import asyncio
+import errno
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
-from .errors import StartFailed
+from .errors import NoRoomForOutput, StartFailed
 from .output_file import OutputFile, open_output, replace_exit
 
 
@@ -37,12 +38,15 @@ async def requested_copy(copies: OutputCopies, path: str) -> OutputFile | None:
 
     Raises:
         StartFailed: If it cannot be opened, so that an unusable path starts nothing.
+        NoRoomForOutput: If the disk is full.
     """
     if not path:
         return None
     try:
         descriptor = await copies.open(Path(path))
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise NoRoomForOutput(error.strerror or str(error)) from error
         raise StartFailed(str(error)) from error
     return OutputFile(descriptor, Path(path), Path(f"{path}.exit.json"))
 

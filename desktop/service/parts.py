@@ -61,6 +61,7 @@ from deskhand.desktop.secrets.redaction import SecretRedactor
 from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.tool_calls.once import OncePerCall
 from deskhand.desktop.windows.focused import Focused
+from deskhand.recording.disk.meter import DiskMeter
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.vncbridge.auth.credentials import Credentials
@@ -173,6 +174,7 @@ class CommonParts:
         )
         self.environment = {**context.network.environment, **built_environment}
         self.helper = AgentHelper(context.start_helper)
+        self.disk = DiskMeter(path, self.workdir)
         self.buses = HelperBuses(self.helper)
         self._started = time.monotonic()
         self._last_action: float | None = None
@@ -233,7 +235,7 @@ class CommonParts:
             cgroup,
             processes=None if limits is None else limits.processes,
         )
-        copies = HelperOutputs(self.helper)
+        copies = HelperOutputs(self.helper, self.disk_refusal)
         registry = (
             Registry(environment, settings, copies=copies)
             if git is None
@@ -301,6 +303,10 @@ class CommonParts:
         if self.freezer is not None:
             self.lease.check_view()
 
+    def disk_refusal(self) -> str:
+        """Return why no new content is accepted; empty if the disk is not low."""
+        return self.disk.space().refusal
+
     def status_facts(self, parts: OpenParts, display: str, size: Size, viewers: int) -> StatusFacts:
         """Return the present facts for the status."""
         now = time.monotonic()
@@ -323,6 +329,7 @@ class CommonParts:
             limits=None if self.context.limits is None else self.context.limits._asdict(),
             version=VERSION,
             egress=self.context.network.to_json(),
+            disk=self.disk.space().to_json(),
         )
 
     def ready_message(

@@ -178,7 +178,7 @@ def _files(
     noted = {} if git is None else {"touched": touched(git.paths.note)}
     return files_router(
         screen.home,
-        HelperFiles(common.helper),
+        HelperFiles(common.helper, common.disk_refusal),
         once=once(parts.registry, common.context.instance),
         watches=common.watches,
         **noted,

@@ -31,6 +31,8 @@ class StatusFacts:
     version: str
     egress: Json
     """The mode in force, its names and grants, and why it is ``open`` against a default."""
+    disk: Json
+    """Space of the disk of its files, and whether it is low."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ def _activity(facts: StatusFacts) -> Json:
         "limits": facts.limits,
         "version": facts.version,
         "egress": facts.egress,
+        "disk": facts.disk,
     }
 
 

@@ -37,7 +37,6 @@ from deskhand.recording.errors import (
 from deskhand.recording.video import clips, jpeg, mp4_file
 
 from . import metadata
-from .disk_reserve import RESERVE
 from .faststart import embed_description
 from .metadata import Part
 
@@ -46,6 +45,8 @@ logger = logging.getLogger(__name__)
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 CLIP = ".clip"
+RESERVE = ".ballast"
+"""Suffix of the file that reserves space for the end of a part."""
 
 UNFINISHED = (".moving", ".draft", ".rescued", CLIP, RESERVE)
 """Suffixes of temporary files, which are useless once their service is gone."""

@@ -384,16 +384,17 @@ class RecordingEngine:
         self._synced = now
         self._each(PartWriter.sync)
         try:
-            free = shutil.disk_usage(self._catalog.folder).free
+            disk = shutil.disk_usage(self._catalog.folder)
         except OSError as error:
             logger.error("the folder of the recordings is lost: %s", error)
             self.stop_all(now, "failed")
             return
-        if self._writers and free < self._settings.free_to_go_on:
+        if self._writers and disk.free < self._settings.to_go_on.bytes_of(disk.total):
             self.stop_all(now, "disk_full")
 
     def _require_room(self) -> None:
         self._catalog.folder.mkdir(parents=True, exist_ok=True)
-        free = shutil.disk_usage(self._catalog.folder).free
-        if free < self._settings.free_to_start:
-            raise DiskFull(free, self._settings.free_to_start)
+        disk = shutil.disk_usage(self._catalog.folder)
+        needed = self._settings.to_start.bytes_of(disk.total)
+        if disk.free < needed:
+            raise DiskFull(disk.free, needed)

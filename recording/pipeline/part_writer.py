@@ -16,10 +16,10 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from deskhand.recording.disk.reserve import DiskReserve
 from deskhand.recording.errors import RecordingError
 from deskhand.recording.library import metadata
-from deskhand.recording.library.catalog import Catalog
-from deskhand.recording.library.disk_reserve import DiskReserve
+from deskhand.recording.library.catalog import RESERVE, Catalog
 from deskhand.recording.library.faststart import embed_description
 from deskhand.recording.library.metadata import EndReason, Part
 from deskhand.recording.library.steps import merged
@@ -33,6 +33,9 @@ from deskhand.recording.video.encoder import EncodedFrame, Template
 from deskhand.recording.video.mp4_file import Mp4File
 
 logger = logging.getLogger(__name__)
+
+RESERVED = 512 * 1024
+"""Bytes for the description of a part, its thumbnail and, unless it is very long, its moov box."""
 
 
 def offer_thumbnail(writers: Iterable["PartWriter"], frame: CapturedFrame) -> None:
@@ -67,12 +70,13 @@ class PartWriter:
         self._paths = catalog.paths(part.recording_id, part.index)
         self._paths.video.parent.mkdir(parents=True, exist_ok=True)
         self._video = Mp4File(self._paths.video, template)
-        self._reserve = DiskReserve(self._paths.video)
+        self._reserve = DiskReserve(self._paths.video.with_suffix(RESERVE), RESERVED)
+        self._reserve.take()
         try:
             self._journal = self._opened()
         except OSError:
             self._attempt(self._video.close)
-            self._reserve.drop()
+            self._reserve.release()
             self._paths.video.unlink(missing_ok=True)
             raise
         self._first_stamp: int | None = None
@@ -136,7 +140,7 @@ class PartWriter:
         A full disk is no error here: the video then plays without its moov box.
         """
         self._attempt(self._journal.close)
-        self._reserve.drop()
+        self._reserve.release()
         # The video is first: it plays from here on, even if there is no room for its description.
         self._attempt(self._video.close)
         part = replace(

@@ -11,8 +11,12 @@ from deskhand.desktop.agent_helper.downloads import DownloadEvents
 from deskhand.desktop.agent_helper.files import HelperFiles
 from deskhand.desktop.agent_helper.outputs import HelperOutputs
 from deskhand.desktop.agent_helper.worker.server import CallContext, Operation, OperationResult
-from deskhand.desktop.files.errors import FileError, FilesUnavailable, LostUpdate
+from deskhand.desktop.files.editing.edits import Edit
+from deskhand.desktop.files.errors import FileError, FilesUnavailable, LostUpdate, NoSpaceLeft
 from deskhand.desktop.files.preconditions import ALWAYS, Condition
+from deskhand.desktop.files.requests import FileEdits
+from deskhand.desktop.processes.errors import NoRoomForOutput
+from deskhand.desktop.processes.output_copies import requested_copy
 from tests.desktop.agent_helper.threaded import LIMIT, Threaded
 
 
@@ -109,6 +113,32 @@ def test_descriptors_that_are_no_files_are_refused(tmp_path: Path) -> None:
 
     hostile = {name: Operation(fifo) for name in ("read", "replacement", "output")}
     play(scenario, hostile)
+
+
+def test_a_disk_that_is_almost_full_takes_no_new_content(tmp_path: Path) -> None:
+    async def scenario(helper: AgentHelper, start: Threaded) -> None:
+        room = [""]
+        files = HelperFiles(helper, lambda: room[0])
+        (tmp_path / "file").write_text("old")
+        new = await files.replacement(tmp_path / "other")
+        room[0] = "the disk is almost full"
+        change = FileEdits(str(tmp_path / "file"), (Edit("old", "new"),), "file")
+        refused: tuple[Callable[[], Awaitable[object]], ...] = (
+            lambda: files.write(tmp_path / "file", b"new", "file", ALWAYS),
+            lambda: files.edit([change], diff=False),
+            lambda: files.replacement(tmp_path / "file"),
+            lambda: asyncio.to_thread(new.write, b"new"),
+        )
+        for act in refused:
+            with pytest.raises(NoSpaceLeft, match="the disk is almost full"):
+                await act()
+        await new.close()
+        assert names(tmp_path) == ["file"]
+        assert (tmp_path / "file").read_text() == "old"
+        with pytest.raises(NoRoomForOutput, match=r"^the disk is almost full$"):
+            await requested_copy(HelperOutputs(helper, lambda: room[0]), str(tmp_path / "copy"))
+
+    play(scenario)
 
 
 def test_a_download_is_published_also_after_the_end_of_a_helper(tmp_path: Path) -> None:

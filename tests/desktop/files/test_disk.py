@@ -14,7 +14,7 @@ from deskhand.desktop.files.disk import (
     target,
     translated_errors,
 )
-from deskhand.desktop.files.errors import BadPath, FileError, Forbidden, MissingFile
+from deskhand.desktop.files.errors import BadPath, FileError, Forbidden, MissingFile, NoSpaceLeft
 
 
 def names(folder: Path) -> list[str]:
@@ -158,7 +158,8 @@ FAILING: list[tuple[OSError, type[FileError]]] = [
     (FileNotFoundError(), MissingFile),
     (PermissionError(), Forbidden),
     (NotADirectoryError(), BadPath),
-    (OSError(28, "No space left on device"), FileError),
+    (OSError(28, "No space left on device"), NoSpaceLeft),
+    (OSError(5, "Input/output error"), FileError),
 ]
 
 

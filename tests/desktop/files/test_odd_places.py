@@ -57,7 +57,7 @@ def test_a_full_disk_is_said_and_leaves_the_file_as_it_was(
         (disk / "f").write_text("old\n")
         params = {"path": str(disk / "f")}
         full = service.request("POST", "/api/v0/write-file", params=params, content=b"x" * 200_000)
-        assert full.status_code == 500
+        assert full.status_code == 507
         assert "No space left" in full.json()["message"]
         assert (disk / "f").read_text() == "old\n"
         assert [entry.name for entry in disk.iterdir()] == ["f"]

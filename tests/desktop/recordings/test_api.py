@@ -54,7 +54,7 @@ async def service(
     folder: Path, free_to_start: int = 0, catalog: type[Catalog] = Catalog
 ) -> AsyncIterator[Service]:
     source = FakeSource(marked(1))
-    settings = RecordingSettings(free_to_start=free_to_start, free_to_go_on=0)
+    settings = RecordingSettings(free_to_start=free_to_start, free_to_go_on=0, free_share=1.0)
     app = FastAPI()
     transport = httpx2.ASGITransport(app=app)
     with Recorder(source, folder, settings) as recorder:

@@ -26,6 +26,7 @@ FACTS = StatusFacts(
     protections=({"name": "namespaces", "state": "on", "because": None},),
     version="1.0",
     egress={"mode": "open"},
+    disk={"low": False},
 )
 XSERVER = XServerFacts(
     pid=42,
@@ -46,6 +47,7 @@ ACTIVITY = {
     "protections": [{"name": "namespaces", "state": "on", "because": None}],
     "version": "1.0",
     "egress": {"mode": "open"},
+    "disk": {"low": False},
 }
 
 

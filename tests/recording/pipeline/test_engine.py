@@ -374,14 +374,14 @@ def test_stopping_an_unknown_recording_is_an_error(scene: Scene) -> None:
 
 
 def test_without_free_space_no_recording_begins(stage: Staging) -> None:
-    scene = stage(free_to_start=1 << 60)
+    scene = stage(free_to_start=1 << 60, free_share=1.0)
     with pytest.raises(DiskFull):
         scene.start(A)
     assert scene.engine.active == ()
 
 
 def test_a_disk_that_fills_up_ends_recordings_while_they_can_be_closed(stage: Staging) -> None:
-    scene = stage(free_to_go_on=1 << 60)
+    scene = stage(free_to_go_on=1 << 60, free_share=4.0)
     scene.start(A)
     scene.wait(1.0)
     scene.show(EVERYTHING)
