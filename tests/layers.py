@@ -59,7 +59,7 @@ recording/video: recording/timing
 tools/agents/chats: desktop/network tools/agents/desktops tools/agents/loop
   tools/agents/providers tools/conversation tools/kit tools/kit/support tools/secrets tools/store
   tools/store/faults vncbridge/server
-tools/agents/desktops: desktop/network tools/agents/providers tools/kit/support
+tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
 tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/scripted: tools/kit/support vncbridge/server
@@ -82,7 +82,7 @@ tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/net
   tools/kit/support tools/recovery tools/store
 tools/kit: desktop/network tools/conversation tools/kit/support
 tools/kit/support: tools/conversation
-tools/recovery: recording/library tools/conversation tools/store
+tools/recovery: recording/library tools/conversation tools/store tools/store/faults
 tools/store/migrations: tools/store
 tools/secrets: desktop desktop/secrets tools/store
 tools/store: tools/conversation tools/store/faults

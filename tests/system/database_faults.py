@@ -130,8 +130,8 @@ def locked(data: Path) -> Iterator[None]:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
-    """Mount a small file system of its own for a data directory."""
-    folder.mkdir()
+    """Mount a small file system of its own for a data directory, or a folder in one."""
+    folder.mkdir(parents=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)], check=True)
     try:
         yield folder

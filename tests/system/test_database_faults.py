@@ -61,8 +61,10 @@ class Setting:
         return self.plane.tool("wait_agent", chat_id=self.chat_id, timeout_seconds=90)
 
 
-def up(data: Path, log: Path, environment: dict[str, str]) -> AbstractContextManager[Service]:
-    arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0")
+def up(
+    data: Path, log: Path, environment: dict[str, str], *options: str
+) -> AbstractContextManager[Service]:
+    arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0", *options)
     # The supervisor is off unless a test sets it: nothing may depend on it. The commands of agents
     # connect to the gate on the host's loopback.
     defaults = {"DESKHAND_SUPERVISOR_SECONDS": "0", "DESKHAND_EGRESS": "open"}
@@ -166,25 +168,38 @@ def test_a_lock_of_30_seconds_does_not_end_an_agent(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.slow("two control planes, one after the other, and the 5 s of a lock")
-def test_a_control_plane_that_ends_while_its_database_is_locked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", ["paused", "in a step"])
+@pytest.mark.parametrize("keep", [False, True], ids=["desktops end", "desktops stay"])
+def test_a_control_plane_that_ends_while_its_database_is_locked(
+    tmp_path: Path, moment: str, keep: bool
+) -> None:
     data = tmp_path / "data"
+    options = ("--keep-desktops",) if keep else ()
     with ExitStack() as stack:
         gate = stack.enter_context(StepGate(3))
         environment = stack.enter_context(provider(gate.port))
         with locked_at_end(data) as lock:
-            with up(data, tmp_path / "first.log", environment) as plane:
+            # SIGTERM ends it while the lock is held, or the service's own limit fails the test.
+            with up(data, tmp_path / "first.log", environment, *options) as plane:
                 chat_id = plane.tool("spawn_computer_use_agent", prompt="Work.")["chat_id"]
                 gate.wait()
                 lock()
-                gate.release()
-                Setting(plane, gate, data, chat_id).paused()
+                if moment == "paused":
+                    gate.release()
+                    Setting(plane, gate, data, chat_id).paused()
             assert plane.process.returncode == 0
+            # The command of the third step may have ended; the next must not have begun.
+            assert gate.names == NAMES[:3]
+        gate.release()
         with up(data, tmp_path / "second.log", environment) as plane:
             setting = Setting(plane, gate, data, chat_id)
-            # Its own desktop ended with the first control plane.
+            # Its own desktop ended with the first control plane, unless that left it.
             result = setting.result()
             assert not result.get("timed_out"), result
-            assert gate.names == sorted(set(gate.names))
+            assert result["report"] == "All steps are done.", result
+            # The result of the third step is lost with its control plane: it is not made again.
+            assert gate.names == NAMES
+            until(setting.is_ready, "readiness")
 
 
 @contextmanager

@@ -9,6 +9,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import av
@@ -82,6 +84,20 @@ class Agent:
         return plane.tool("wait_agent", chat_id=self.id, timeout_seconds=WAIT)
 
 
+@contextmanager
+def agent_at_gate(
+    folder: Path, steps: Sequence[Json], *gates: int
+) -> Iterator[tuple[GatedModel, Service, Agent]]:
+    """An agent whose model waits at the first gate, and whose last picture is recorded."""
+    with gated_model(steps, *gates) as model, plane_of(folder, model, "first") as plane:
+        agent = Agent(plane)
+        model.gates[gates[0]].wait()
+        agent.locate(plane)
+        if gates[0] > 0:
+            agent.wait_until_written()
+        yield model, plane, agent
+
+
 def alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -142,14 +158,7 @@ def rows(folder: Path) -> list[tuple[str, str]]:
 @pytest.mark.soak
 @pytest.mark.slow("an agent with eight steps whose desktop is killed")
 def test_a_recording_survives_its_desktop(tmp_path: Path) -> None:
-    with (
-        gated_model([*EIGHT, painted_report()], 8) as model,
-        plane_of(tmp_path, model, "first") as plane,
-    ):
-        agent = Agent(plane)
-        model.gates[8].wait()
-        agent.locate(plane)
-        agent.wait_until_written()
+    with agent_at_gate(tmp_path, [*EIGHT, painted_report()], 8) as (model, plane, agent):
         agent.kill()
         model.gates[8].open()
         done = agent.wait(plane)
@@ -164,14 +173,7 @@ def test_a_recording_survives_its_desktop(tmp_path: Path) -> None:
 def test_an_agent_goes_on_with_a_new_desktop_and_the_parts_are_in_order(tmp_path: Path) -> None:
     # The first call after the loss is not run: it was planned for the lost screen.
     steps = [*EIGHT, painting(LAST), painting(LAST), painted_report()]
-    with (
-        gated_model(steps, 8, 10) as model,
-        plane_of(tmp_path, model, "first") as plane,
-    ):
-        agent = Agent(plane)
-        model.gates[8].wait()
-        agent.locate(plane)
-        agent.wait_until_written()
+    with agent_at_gate(tmp_path, steps, 8, 10) as (model, plane, agent):
         agent.kill()
         model.gates[8].open()
         model.gates[10].wait()
@@ -194,13 +196,8 @@ def test_an_agent_goes_on_with_a_new_desktop_and_the_parts_are_in_order(tmp_path
 @pytest.mark.soak
 @pytest.mark.slow("an agent on two desktops")
 def test_an_agent_whose_desktop_dies_in_its_first_step_goes_on(tmp_path: Path) -> None:
-    with (
-        gated_model([painting(LAST), painting(LAST), painted_report()], 0, 2) as model,
-        plane_of(tmp_path, model, "first") as plane,
-    ):
-        agent = Agent(plane)
-        model.gates[0].wait()
-        agent.locate(plane)
+    steps = [painting(LAST), painting(LAST), painted_report()]
+    with agent_at_gate(tmp_path, steps, 0, 2) as (model, plane, agent):
         # The keeper may still run when the first call comes.
         os.kill(agent.service_pid, signal.SIGKILL)
         model.gates[0].open()
@@ -220,14 +217,7 @@ def test_an_agent_whose_desktop_dies_in_its_first_step_goes_on(tmp_path: Path) -
 @pytest.mark.soak
 @pytest.mark.slow("an agent with eight steps whose desktop is killed")
 def test_the_event_stream_reports_a_recording_that_is_stored_late(tmp_path: Path) -> None:
-    with (
-        gated_model([*EIGHT, painted_report()], 8) as model,
-        plane_of(tmp_path, model, "first") as plane,
-    ):
-        agent = Agent(plane)
-        model.gates[8].wait()
-        agent.locate(plane)
-        agent.wait_until_written()
+    with agent_at_gate(tmp_path, [*EIGHT, painted_report()], 8) as (model, plane, agent):
         with plane.http.stream("GET", f"/api/v0/chats/{agent.id}/events") as stream:
             agent.kill()
             # The agent waits for its model: nothing but the recovery changes the chat.
@@ -238,6 +228,60 @@ def test_the_event_stream_reports_a_recording_that_is_stored_late(tmp_path: Path
         done = agent.wait(plane)
         assert done["recording_file_ids"] == stored
         check_stored(plane, agent, done, COLOURS[0])
+
+
+def interrupt(plane: Service, agent: Agent, model: GatedModel) -> None:
+    plane.post(f"/api/v0/chats/{agent.id}/interrupt", {})
+
+
+def answer(plane: Service, agent: Agent, model: GatedModel) -> None:
+    chat = f"/api/v0/chats/{agent.id}"
+    assert plane.get(chat)["waiting_for"]["kind"] == "question"
+    plane.post(f"{chat}/answer", {"answer": "The blue one."})
+
+
+def release(plane: Service, agent: Agent, model: GatedModel) -> None:
+    model.gates[8].open()
+
+
+QUESTION: Json = {"calls": [{"request_human": {"reason": "Which colour?"}}]}
+
+
+@pytest.mark.soak
+@pytest.mark.slow("an agent with eight steps whose desktop is killed")
+@pytest.mark.parametrize(
+    ("ninth", "report", "go_on"),
+    [
+        (painted_report(), "Painted.", release),
+        (QUESTION, "Painted.", answer),
+        (painted_report(), "", interrupt),
+    ],
+    ids=["model", "question", "interruption"],
+)
+def test_all_events_report_a_recording_that_is_stored_late(
+    tmp_path: Path,
+    ninth: Json,
+    report: str,
+    go_on: Callable[[Service, Agent, GatedModel], None],
+) -> None:
+    # A question has no gate: its step is reported when it waits.
+    gates = (8,) if ninth is not QUESTION else (7,)
+    steps = [*EIGHT, ninth, painted_report()]
+    with agent_at_gate(tmp_path, steps, *gates) as (model, plane, agent):
+        if ninth is QUESTION:
+            model.gates[7].open()
+            chat = f"/api/v0/chats/{agent.id}"
+            until(lambda: plane.get(chat)["waiting_for"], "the question")
+            agent.wait_until_written()
+        with plane.http.stream("GET", "/api/v0/events") as stream:
+            agent.kill()
+            stored = stored_files(stream)
+        go_on(plane, agent, model)
+        done = agent.wait(plane)
+        assert done["recording_file_ids"] == stored, done
+        assert done["report"] == report, done
+        check_stored(plane, agent, done, COLOURS[0], COLOURS[-1])
+        assert rows(tmp_path) == [(agent.desktop, "removed")]
 
 
 def stored_files(stream: httpx2.Response) -> list[str]:

@@ -12,7 +12,7 @@ from the sessions:
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 Json = dict[str, Any]
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 NOT_STORED = "recording not stored"
 """Beginning of the warning of a turn whose recording could not be stored."""
 
-FOLLOWS = "it is stored when its desktop has ended"
+FOLLOWS = "storing it is tried again, at the latest when its desktop has ended"
 """End of that warning where the recording stayed on the desktop."""
 
 LATER = "the recording of a lost desktop is stored later"
@@ -42,6 +42,30 @@ class RecordedSession:
     parts: tuple[Json, ...]
     """Each with ``file_id``, ``video_start`` in the session, ``bytes`` and ``end_reason``."""
     thumbnail_file_id: str | None = None
+
+
+@dataclass(frozen=True)
+class FetchedRecording:
+    """Result of another attempt to copy a recording from its desktop."""
+
+    session: RecordedSession | None = None
+    """The stored files; ``None`` if there are none."""
+    video_times: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Start and end of each tool call in the video, in seconds, by the call's id."""
+    final: bool = False
+    """True if another attempt would change nothing."""
+    whole: bool = False
+    """True if the copy has all bytes, so that the desktop needs its own no more."""
+
+
+@dataclass(frozen=True)
+class StayingRecording:
+    """A recording that has ended and stays on its desktop, as it could not be stored."""
+
+    metadata: Json
+    """Of the recorder."""
+    end_reason: str
+    """The turn's reason for its end."""
 
 
 def session(metadata: Json, file_ids: Sequence[str], thumbnail: str | None) -> RecordedSession:

@@ -1,1 +1,1 @@
-"""Recordings of desktops that died: copied, verified, finished, stored and removed."""
+"""Recordings that desktops keep, running or dead: copied, verified, finished, stored, removed."""

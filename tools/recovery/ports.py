@@ -1,9 +1,11 @@
-"""Ports of the recovery: what a dead desktop left, and the finishing of a copied recording."""
+"""Ports of the recovery: what desktops have, running or dead, and the finishing of a copy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from deskhand.tools.conversation.run_recording import FetchedRecording, StayingRecording
 
 Json = dict[str, Any]
 
@@ -38,6 +40,22 @@ class DesktopRemains(Protocol):
 
     def remove(self, left: LeftRecording) -> None:
         """Remove a recording, and the desktop's folder with the last one; twice is fine."""
+
+
+class RunningDesktops(Protocol):
+    """The recordings on desktops that run."""
+
+    async def fetch(
+        self, chat_id: str, desktop_id: str, staying: StayingRecording
+    ) -> FetchedRecording:
+        """Copy the files of a recording that has ended, and list them with the chat.
+
+        Raises:
+            StoreError: If the chat was deleted, or the database cannot be used.
+        """
+
+    async def clear(self, chat_id: str, desktop_id: str, staying: StayingRecording) -> None:
+        """Remove the recording from its desktop; one that cannot be removed stays."""
 
 
 @dataclass(frozen=True)

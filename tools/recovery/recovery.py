@@ -1,5 +1,7 @@
 """Recovery of recordings: takes over what a desktop left when it died, and stores it once.
 
+While a desktop runs, :mod:`.late_storing` stores what a turn had to leave there.
+
 One task for each dead desktop, begun when the desktop ends, when this program starts, or when a
 turn misses its recording:
 
@@ -27,6 +29,7 @@ from typing import Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.conversation.run_recording import StayingRecording
 from deskhand.tools.store import chats
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError, UnknownRow
@@ -34,9 +37,10 @@ from deskhand.tools.store.file_store import FileStore, StoredFile
 from deskhand.tools.store.files import FileFacts, described
 from deskhand.tools.store.schema import ChatRow, LeftRecordingRow
 
-from . import rows
+from . import late_storing, rows
 from .copies import Copies
-from .ports import DesktopRemains, FinishedSession, Finisher, LeftRecording
+from .late_storing import LateStoring
+from .ports import DesktopRemains, FinishedSession, Finisher, LeftRecording, RunningDesktops
 from .states import Action, LeftState, after, next_action
 
 log = logging.getLogger(__name__)
@@ -55,6 +59,7 @@ class _Desktop:
     """The work on one dead desktop."""
 
     task: asyncio.Task[None] | None = None
+    late: LateStoring | None = None
     listed: asyncio.Event = field(default_factory=asyncio.Event)
     recordings: set[str] = field(default_factory=set)
 
@@ -77,6 +82,7 @@ class RecordingRecovery:
         finisher: Callable[[], Finisher],
         now: Callable[[], float] = time.time,
         first_delay: float = FIRST_DELAY,
+        late_delay: float = late_storing.FIRST_DELAY,
     ) -> None:
         self._store = store
         self._disk = disk
@@ -85,11 +91,17 @@ class RecordingRecovery:
         self._finisher = finisher
         self._now = now
         self._first_delay = first_delay
+        self._late_delay = late_delay
         self._copies = Copies(folder, remains)
         self._desktops: dict[str, _Desktop] = {}
         self._closed = False
         self.on_stored: Callable[[str], Awaitable[None]] = _ignore
         """Awaited with a chat's id when a recording was stored with it."""
+        self._source: RunningDesktops | None = None
+
+    def use(self, source: RunningDesktops) -> None:
+        """Copy recordings from desktops that run; call it before anything begins."""
+        self._source = source
 
     async def begin_all(self) -> None:
         """Begin with every desktop that is dead or whose recordings are in work."""
@@ -108,15 +120,20 @@ class RecordingRecovery:
             self._recover(desktop_id, work), name=f"recover {desktop_id}"
         )
 
-    async def leave(self, chat_id: str, desktop_id: str) -> None:
-        """Record that a chat's recording stayed on a desktop; it is stored when that has ended.
+    async def leave(self, chat_id: str, desktop_id: str, staying: StayingRecording | None) -> None:
+        """Record that a chat's recording stayed on a desktop, and begin to store it later.
+
+        Without ``staying`` it is stored when the desktop has ended.
 
         Raises:
             StoreError: If the record cannot be written.
         """
         left = LeftRecording(desktop_id, chat_id, ())
-        await self._store.write(lambda db: rows.known(db, left, self._now()))
+        await self._store.write(lambda db: rows.leave(db, left, staying, self._now()))
         self.begin(desktop_id)
+        work = self._desktops.get(desktop_id)
+        if work is not None and work.late is not None:
+            work.late.added.set()
 
     async def settle(self, chat_id: str, desktop_ids: Sequence[str], seconds: float) -> Settled:
         """Wait until the recordings of a chat on its lost desktops are stored, at most so long.
@@ -157,7 +174,7 @@ class RecordingRecovery:
     async def _recover(self, desktop_id: str, work: _Desktop) -> None:
         delay = self._first_delay
         try:
-            await self._ended(desktop_id)
+            await self._wait_for_end(desktop_id, work)
             while True:
                 try:
                     await self._recover_once(desktop_id, work)
@@ -173,6 +190,23 @@ class RecordingRecovery:
         finally:
             work.listed.set()
             del self._desktops[desktop_id]
+
+    async def _wait_for_end(self, desktop_id: str, work: _Desktop) -> None:
+        if self._source is None:
+            await self._ended(desktop_id)
+            return
+        work.late = LateStoring(
+            *(self._store, self._source, desktop_id, self._discard, self.on_stored, self._now),
+            self._late_delay,
+        )
+        storing = asyncio.create_task(work.late.run(), name=f"store from {desktop_id}")
+        try:
+            await self._ended(desktop_id)
+        finally:
+            storing.cancel()
+            (failure,) = await asyncio.gather(storing, return_exceptions=True)
+            if isinstance(failure, Exception):
+                log.error("storing from desktop %s failed", desktop_id, exc_info=failure)
 
     async def _recover_once(self, desktop_id: str, work: _Desktop) -> None:
         listed = await asyncio.to_thread(self._remains.list)

@@ -2,12 +2,15 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.run_recording import (
+    FetchedRecording,
+    StayingRecording,
     session,
     video_times,
     with_session,
@@ -43,6 +46,7 @@ async def known(db: AsyncSession, left: LeftRecording, now: float) -> LeftRecord
             state=LeftState.LEFT.value,
             found_at=now,
             stored_at=None,
+            staying=None,
         )
         db.add(row)
         await db.flush()
@@ -63,6 +67,54 @@ async def stored(db: AsyncSession, desktop_id: str, recording_id: str) -> bool:
     return await db.scalar(query) is not None
 
 
+async def leave(
+    db: AsyncSession, left: LeftRecording, take: StayingRecording | None, now: float
+) -> None:
+    """Add a take to the row of a recording; ``None`` is one to store when its desktop has ended."""
+    row = await known(db, left, now)
+    # A new list: SQLAlchemy does not notice changes within a JSON value.
+    row.staying = [*(row.staying or []), asdict(take) if take else {}]
+
+
+async def staying(db: AsyncSession, desktop_id: str) -> list[LeftRecordingRow]:
+    """Return the rows of the recordings that are on a desktop that runs."""
+    found = await unfinished(db)
+    return [row for row in found if row.desktop_id == desktop_id and row.staying]
+
+
+async def is_over(db: AsyncSession, chat_id: str, started_at: float) -> bool:
+    """Return whether the turn has ended that a recording shows, or the chat was deleted."""
+    turn = _turn_at(await _turns(db, chat_id), started_at)
+    return turn is None or turn.ended_at is not None
+
+
+async def add_fetched(
+    db: AsyncSession, row_id: str, chat_id: str, take: Json, found: FetchedRecording
+) -> list[str]:
+    """Add a copied take to its turn, and remove it from its row, with the last one the row.
+
+    Return ids of files whose rows were deleted: those of attempts that failed.
+
+    Raises:
+        UnknownRow: If the chat was deleted.
+    """
+    metadata = take["metadata"]
+    turn = _turn_at(await _turns(db, chat_id), metadata["started_at"])
+    if turn is None or found.session is None:
+        raise UnknownRow("turn", chat_id)
+    new = {part["file_id"] for part in found.session.parts} | {found.session.thumbnail_file_id}
+    others = [file for file in await _files_of(db, chat_id, metadata) if file.id not in new]
+    for file in others:
+        await db.delete(file)
+    turn.recording = with_session(turn.recording, found.session)
+    await steps.place_in_video(db, chat_id, turn.number, found.video_times)
+    row = await db.get_one(LeftRecordingRow, row_id)
+    row.staying = [one for one in row.staying or [] if one != take]
+    if not row.staying:
+        await db.delete(row)
+    return [file.id for file in others]
+
+
 async def move(db: AsyncSession, row_id: str, state: LeftState) -> None:
     """Write the next state of a row."""
     row = await db.get_one(LeftRecordingRow, row_id)
@@ -77,6 +129,12 @@ async def owned(db: AsyncSession, recording_id: str) -> bool:
 async def _turns(db: AsyncSession, chat_id: str) -> list[TurnRow]:
     query = select(TurnRow).where(TurnRow.chat_id == chat_id).order_by(TurnRow.number)
     return list(await db.scalars(query))
+
+
+def _turn_at(turns: Sequence[TurnRow], started_at: float) -> TurnRow | None:
+    """Return the turn that a recording shows, of those of its chat."""
+    began = [turn for turn in turns if turn.started_at <= started_at + CLOCK_SLACK]
+    return next(iter([*reversed(began), *turns]), None)
 
 
 async def is_stored(db: AsyncSession, chat_id: str, metadata: Json) -> bool:
@@ -135,13 +193,11 @@ async def add_session(
     Raises:
         UnknownRow: If the chat was deleted.
     """
-    turns = await _turns(db, chat_id)
-    if not turns:
+    turn = _turn_at(await _turns(db, chat_id), metadata["started_at"])
+    if turn is None:
         raise UnknownRow("turn", chat_id)
     for one, properties in (*videos, *((thumbnail,) if thumbnail else ())):
         await files.insert(db, one, properties, now)
-    began = [turn for turn in turns if turn.started_at <= metadata["started_at"] + CLOCK_SLACK]
-    turn = began[-1] if began else turns[0]
     sizes: Mapping[int, int] = {n: one.size for n, (one, _) in enumerate(videos)}
     parts = [part | {"bytes": sizes[n]} for n, part in enumerate(metadata["parts"])]
     added = session(

@@ -218,3 +218,5 @@ class LeftRecordingRow(Base):
     """``left``, ``copied``, ``verified``, ``stored`` or ``removed``."""
     found_at: Mapped[float]
     stored_at: Mapped[float | None]
+    staying: Mapped[list[Json] | None]
+    """Takes to copy while the desktop runs: ``metadata`` of the recorder and ``end_reason``."""

@@ -1,147 +1,10 @@
 import asyncio
-import os
-import shutil
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.recovery.ports import FinishedSession, LeftRecording
-from deskhand.tools.recovery.recovery import RecordingRecovery
 from deskhand.tools.recovery.states import OWNERLESS_SECONDS
-from deskhand.tools.store import chats, files, turns
-from deskhand.tools.store.database import Store
-from deskhand.tools.store.file_store import FileStore
-from deskhand.tools.store.schema import LeftRecordingRow
-from tests.tools.store.fakes import chat_row, database
-
-LIMIT = 20.0
-Json = dict[str, Any]
-
-
-class FakeRemains:
-    """Recordings in folders, as a dead desktop leaves them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def add(self, desktop_id: str, recording_id: str, data: bytes = b"video") -> None:
-        folder = self.folder / desktop_id / recording_id
-        folder.mkdir(parents=True)
-        (folder / "1.mp4").write_bytes(data)
-
-    def list(self) -> Sequence[LeftRecording]:
-        return [
-            LeftRecording(path.parent.name, path.name, tuple(sorted(os.listdir(path))))  # noqa: PTH208
-            for path in sorted(self.folder.glob("*/*"))
-        ]
-
-    def open(self, left: LeftRecording, name: str) -> int:
-        return os.open(self.folder / left.desktop_id / left.recording_id / name, os.O_RDONLY)
-
-    def remove(self, left: LeftRecording) -> None:
-        shutil.rmtree(self.folder / left.desktop_id / left.recording_id, ignore_errors=True)
-
-
-class FakeFinisher:
-    """Takes each video as one session; raises the given errors first."""
-
-    def __init__(self) -> None:
-        self.errors: list[Exception] = []
-        self.readable = True
-
-    def __call__(self, folder: Path, recording_id: str) -> tuple[FinishedSession, ...]:
-        if self.errors:
-            raise self.errors.pop(0)
-        if not self.readable:
-            return ()
-        videos = tuple(sorted((folder / recording_id).glob("*.mp4")))
-        parts = [
-            {"index": 1, "video_start": 0.0, "bytes": 0, "end_reason": "service_lost"}
-            for _ in videos
-        ]
-        metadata: Json = {
-            "id": recording_id,
-            "take": 1,
-            "started_at": 10.0,
-            "video_s": 4.0,
-            "end_reason": "service_lost",
-            "complete": False,
-            "parts": parts,
-            "steps": [],
-        }
-        return (FinishedSession(metadata, videos, None),)
-
-
-class Bench:
-    """A chat with an ended turn, whose desktop is dead."""
-
-    def __init__(self, store: Store, folder: Path) -> None:
-        self.store = store
-        self.remains = FakeRemains(folder / "desktops")
-        self.finisher = FakeFinisher()
-        self.dead = asyncio.Event()
-        self.time = 100.0
-        self.published = asyncio.Event()
-        self.disk = FileStore(folder / "files")
-        self.recovery = RecordingRecovery(
-            store,
-            self.disk,
-            folder / "files" / "recovering",
-            self.remains,
-            self._ended,
-            lambda: self.finisher,
-            lambda: self.time,
-            first_delay=0.0,
-        )
-        self.recovery.on_stored = self._stored
-
-    async def _ended(self, _: str) -> None:
-        await self.dead.wait()
-
-    async def _stored(self, chat_id: str) -> None:
-        assert chat_id == "child"
-        self.published.set()
-
-    async def settle(self, seconds: float = LIMIT) -> str:
-        return await self.recovery.settle("child", ["d"], seconds)
-
-    async def recording(self) -> Json:
-        async def read(db: AsyncSession) -> Json:
-            turn = await turns.current(db, await chats.get(db, "child"))
-            return turn.recording if turn else {}
-
-        return await self.store.read(read)
-
-    async def states(self) -> list[str]:
-        return list(await self.store.read(lambda db: db.scalars(select(LeftRecordingRow.state))))
-
-    async def listed(self) -> list[str]:
-        found = await self.store.read(lambda db: files.of_chat(db, "parent"))
-        return [file.id for file in found]
-
-
-@asynccontextmanager
-async def bench(folder: Path) -> AsyncIterator[Bench]:
-    async def rows(db: AsyncSession) -> None:
-        db.add(chat_row("parent"))
-        await db.flush()
-        child = chat_row("child", parent="parent")
-        db.add(child)
-        await db.flush()
-        await turns.begin(db, child, 5.0)
-
-    async with await Store.open(database(folder / "deskhand.db")) as store, asyncio.timeout(LIMIT):
-        await store.write(rows)
-        made = Bench(store, folder)
-        try:
-            yield made
-        finally:
-            await made.recovery.close()
+from tests.tools.recovery.fakes import LIMIT, bench
 
 
 def test_a_recording_that_takes_too_long_is_stored_later_with_an_event(tmp_path: Path) -> None:
@@ -167,8 +30,8 @@ def test_a_recording_that_stayed_on_its_desktop_is_stored_when_that_has_ended(
 ) -> None:
     async def scenario() -> None:
         async with bench(tmp_path) as b:
-            await b.recovery.leave("child", "d")
-            await b.recovery.leave("child", "d")
+            await b.recovery.leave("child", "d", None)
+            await b.recovery.leave("child", "d", None)
             assert await b.states() == ["left"]
             b.remains.add("d", "child")
             b.dead.set()

@@ -49,13 +49,13 @@ from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store import chats, files, messages, steps, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
+from deskhand.tools.store.pictures import ChatPictures
 from deskhand.tools.store.retention import DAY, RetentionLimits
 from deskhand.tools.store.stored_files import StoredFiles
 
 from .attachments import Attachments
 from .desktop_assignment import OWN, DesktopAssignment
 from .events import ChatSubscription, EventHub
-from .pictures import ChatPictures
 from .questions import Questions
 from .recordings import ChatRecordings
 from .repository import OWNER, ChatRepository, NewChat

@@ -95,11 +95,15 @@ class DesktopAssignment:
     async def machine(self, chat_id: str) -> DesktopMachine:
         """Return the machine of the chat's desktop, or of that of its root chat."""
         chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
-        ancestors = await self._repository.store.read(lambda s: chats.ancestors(s, chat_id))
         if chat.requested_desktop is None or chat.desktop_id is None:
             desktop_id = await self._of_root(chat.root_id)
         else:
             desktop_id = chat.desktop_id
+        return await self.machine_of(desktop_id, chat_id)
+
+    async def machine_of(self, desktop_id: str, chat_id: str) -> DesktopMachine:
+        """Return a chat's access to a desktop that it uses, or has used."""
+        ancestors = await self._repository.store.read(lambda s: chats.ancestors(s, chat_id))
         return self._machines.machine(desktop_id, chat_id, ancestors)
 
     async def show(self, desktop_id: str) -> None:

@@ -8,6 +8,8 @@ The recorder runs in the desktop service. This module starts and stops it, and c
 - ``clear`` removes the desktop service's copy, and only after the turn's row names the stored
   files. Until then a crash loses nothing: the copy is still there.
 - ``leave`` keeps the recorder running when the control plane ends and its desktops stay.
+- ``fetch_again`` copies a recording that ``finish`` could not store; see
+  :mod:`deskhand.tools.recovery.late_storing`.
 
 A failure of the recorder never fails the turn: it becomes the ``warning`` of the result.
 """
@@ -22,6 +24,7 @@ from typing import Any, Protocol
 from deskhand.tools.agents.desktops.ports import DesktopMachine
 from deskhand.tools.conversation.run_recording import (
     NOT_STORED,
+    FetchedRecording,
     RecordedSession,
     session,
     video_times,
@@ -65,6 +68,8 @@ class Recorded:
     """True if the desktop did not answer."""
     left: bool = False
     """True if the files stayed on the desktop, as they could not be stored here in time."""
+    metadata: Json | None = None
+    """Of the recorder, which has stopped; ``None`` if it did not answer."""
 
 
 class RecordedSecrets(Protocol):
@@ -117,6 +122,7 @@ class TurnRecording:
         self._closed = False
         self._warning: str | None = None
         self._stored_take: int | None = None
+        self._metadata: Json | None = None
         self._last_step = ""
         """Call of the last step that the recorder has accepted."""
 
@@ -164,8 +170,10 @@ class TurnRecording:
             if not self._started:
                 return Recorded(warning=self._warning)
             try:
-                async with asyncio.timeout(timeout) as self._timeout, self._downloads:
-                    return await self._store(end_reason)
+                async with asyncio.timeout(timeout) as self._timeout:
+                    metadata = self._metadata = await self._stop()
+                    async with self._downloads:
+                        return await self._store(metadata, end_reason)
             except (MachineRefused, MachineUnavailable, StoreError, OSError) as error:
                 reason = str(error) or f"it took longer than {timeout:.0f} s"
                 unreachable = isinstance(error, MachineUnavailable)
@@ -175,17 +183,47 @@ class TurnRecording:
                 # A recording that the desktop refuses to send is no better when it has ended.
                 left = isinstance(error, StoreError | OSError)
                 return Recorded(
-                    end_reason="failed", warning=warning, unreachable=unreachable, left=left
+                    end_reason="failed",
+                    warning=warning,
+                    unreachable=unreachable,
+                    left=left,
+                    metadata=self._metadata,
                 )
+
+    async def fetch_again(
+        self, metadata: Json, end_reason: str, timeout: float
+    ) -> FetchedRecording:
+        """Store the files of a recording that ended; its recorder may record a later turn."""
+        try:
+            async with asyncio.timeout(timeout), self._downloads:
+                recorded = await self._store(metadata, end_reason)
+        except MachineRefused as error:
+            log.warning("a recording of chat %s cannot be fetched: %s", self._chat_id, error)
+            return FetchedRecording(final=True)
+        except (MachineUnavailable, StoreError, OSError) as error:
+            log.info("a recording of chat %s is not stored yet: %s", self._chat_id, error)
+            return FetchedRecording()
+        return FetchedRecording(
+            recorded.session,
+            recorded.video_times,
+            final=True,
+            whole=self._stored_take is not None,
+        )
 
     async def clear(self) -> None:
         """Remove the desktop service's copy, if its files were stored here byte for byte."""
         if self._stored_take is None:
             return
-        path, take = f"{API}/recordings/{self._chat_id}", {"take": str(self._stored_take)}
-        self._stored_take = None
+        take, self._stored_take = self._stored_take, None
+        await self.remove(take)
+
+    async def remove(self, take: int) -> None:
+        """Remove one take from the desktop."""
+        path = f"{API}/recordings/{self._chat_id}"
         try:
-            await self._machine.request("DELETE", path, params=take, timeout=CLEARING_SECONDS)
+            await self._machine.request(
+                "DELETE", path, params={"take": str(take)}, timeout=CLEARING_SECONDS
+            )
         except (MachineRefused, MachineUnavailable) as error:
             # A copy that stays is removed with the desktop.
             log.info("a stored recording stays on its desktop: %s", error)
@@ -196,13 +234,17 @@ class TurnRecording:
             soon = asyncio.get_running_loop().time() + timeout
             self._timeout.reschedule(min(soon, self._timeout.when() or soon))
 
-    async def _store(self, end_reason: str) -> Recorded:
+    async def _stop(self) -> Json:
+        """Stop the recorder; return the metadata of what it recorded."""
         await self._post("recording/stop", {"recording_id": self._chat_id})
         answer = await self._machine.request("GET", f"{API}/recordings/{self._chat_id}")
         # The desktop knows only the values of the chats that work there.
         metadata: Json = masked_json(without_addresses(answer), self._secrets.hide)
         if self._last_step not in {"", *(step["tool_call_id"] for step in metadata["steps"])}:
             self._warning = STEP_MISSING
+        return metadata
+
+    async def _store(self, metadata: Json, end_reason: str) -> Recorded:
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime(metadata["started_at"]))
         videos = [
             await self._fetch(
@@ -285,7 +327,15 @@ class ChatRecordings:
 
         ``started`` if the recorder runs since before the last restart of the control plane.
         """
-        recording = TurnRecording(
+        recording = self.made(chat_id, machine, listed_with=listed_with, started=started)
+        self._open[chat_id] = recording
+        return recording
+
+    def made(
+        self, chat_id: str, machine: DesktopMachine, *, listed_with: str, started: bool
+    ) -> TurnRecording:
+        """Return a recording of a chat that is not the one of its current turn."""
+        return TurnRecording(
             chat_id,
             machine,
             self._files,
@@ -295,8 +345,6 @@ class ChatRecordings:
             started=started,
             secrets=self._secrets,
         )
-        self._open[chat_id] = recording
-        return recording
 
     async def ensure(self, chat_id: str) -> None:
         """Start the recorder of a chat that is at work on a desktop."""

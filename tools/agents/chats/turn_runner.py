@@ -24,7 +24,12 @@ from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.port import Role
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import ChatError, NoDesktop
-from deskhand.tools.conversation.run_recording import FOLLOWS, LATER, with_session
+from deskhand.tools.conversation.run_recording import (
+    FOLLOWS,
+    LATER,
+    StayingRecording,
+    with_session,
+)
 from deskhand.tools.conversation.run_recording import ended as ended_recording
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView
@@ -39,6 +44,7 @@ from .desktop_assignment import DesktopAssignment, Prepared
 from .prompt_head import PromptHead, head_from_json
 from .recordings import ChatRecordings, Recorded
 from .repository import ChatRepository
+from .staying_recordings import StayingRecordings
 from .toolbox import ChatToolbox
 from .transcript import StoredTranscript
 from .workplace import DESKTOP_LOST, Computer, Workplace
@@ -93,6 +99,8 @@ class TurnRunner:
         self._clock = clock
         self._mask = mask
         self._lost_recordings = lost_recordings
+        if lost_recordings is not None:
+            lost_recordings.use(StayingRecordings(repository, assignment, recordings))
         self._lost: defaultdict[str, list[str]] = defaultdict(list)
         """Desktops that each chat has lost in its turn, by chat id."""
         self.tools: Callable[[ChatView], Mapping[str, Tool]] = lambda _: {}
@@ -186,7 +194,7 @@ class TurnRunner:
             recorded = await self._recordings.finish(chat_id, "closed", timeout)
             # Without a record the next start finds what the desktop left all the same.
             with suppress(StoreUnavailable):
-                recorded = await self._left(chat_id, recorded)
+                recorded = await self._left(chat_id, recorded, "closed")
 
         async def write(session: AsyncSession, chat: ChatRow) -> None:
             turn = await turns.running(session, chat)
@@ -206,7 +214,7 @@ class TurnRunner:
         if chat_id not in self._recorded:
             timeout = self._repository.settings.recording_seconds
             recorded = await self._recordings.finish(chat_id, end_reason, timeout)
-            recorded = await self._left(chat_id, recorded)
+            recorded = await self._left(chat_id, recorded, end_reason)
             self._recorded[chat_id] = await self._settled(chat_id, recorded, timeout)
         return self._recorded[chat_id]
 
@@ -293,12 +301,15 @@ class TurnRunner:
         )
         return Workplace(self._make_computer(view.id, machine), recording)
 
-    async def _left(self, chat_id: str, recorded: Recorded) -> Recorded:
-        """Leave a recording that could not be stored to the end of its desktop."""
+    async def _left(self, chat_id: str, recorded: Recorded, end_reason: str) -> Recorded:
+        """Leave a recording that could not be stored for later."""
         desktop_id = (await self._repository.view(chat_id)).desktop_id
         if not recorded.left or self._lost_recordings is None or desktop_id is None:
             return recorded
-        await self._lost_recordings.leave(chat_id, desktop_id)
+        metadata = recorded.metadata
+        # A recorder that could not be stopped may go on in the next turn.
+        staying = None if metadata is None else StayingRecording(metadata, end_reason)
+        await self._lost_recordings.leave(chat_id, desktop_id, staying)
         return replace(recorded, warning=f"{recorded.warning}; {FOLLOWS}")
 
     async def _settled(self, chat_id: str, recorded: Recorded, timeout: float) -> Recorded:

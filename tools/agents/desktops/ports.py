@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from deskhand.desktop.network.egress import Egress, EgressPolicy
 from deskhand.tools.agents.providers.port import Model, Role
+from deskhand.tools.conversation.run_recording import FetchedRecording, StayingRecording
 from deskhand.tools.kit.support.spec import Machine
 
 
@@ -68,11 +69,27 @@ class DesktopSource(Protocol):
         """Return whether a person watches a desktop or controls it."""
 
 
+class RecordingSource(Protocol):
+    """The recordings on desktops that run."""
+
+    async def fetch(
+        self, chat_id: str, desktop_id: str, staying: StayingRecording
+    ) -> FetchedRecording:
+        """Copy the files of a recording that has ended, and list them with the chat."""
+
+    async def clear(self, chat_id: str, desktop_id: str, staying: StayingRecording) -> None:
+        """Remove the recording from its desktop; one that cannot be removed stays."""
+
+
 class LostRecordings(Protocol):
-    """The recordings of desktops that were lost, which are stored with their chats."""
+    """The recordings that are stored with their chats later: their desktops were lost, or the disk
+    was full."""
 
     on_stored: Callable[[str], Awaitable[None]]
     """Awaited with a chat's id when a recording was stored with it."""
+
+    def use(self, source: RecordingSource) -> None:
+        """Copy recordings from desktops that run with ``source``."""
 
     async def settle(
         self, chat_id: str, desktop_ids: Sequence[str], seconds: float
@@ -82,8 +99,10 @@ class LostRecordings(Protocol):
         Return the result for the last of these desktops.
         """
 
-    async def leave(self, chat_id: str, desktop_id: str) -> None:
-        """Record that a chat's recording stayed on a desktop; it is stored when that has ended.
+    async def leave(self, chat_id: str, desktop_id: str, staying: StayingRecording | None) -> None:
+        """Record that a chat's recording stayed on a desktop, to be stored later.
+
+        Without ``staying`` it is stored when the desktop has ended.
 
         Raises:
             StoreError: If the record cannot be written.

@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 from deskhand.desktop.network.egress import Egress
 from deskhand.tools.agents.chats.chats import Chats
-from deskhand.tools.agents.desktops.ports import ChatSettings, LostRecordings
+from deskhand.tools.agents.desktops.ports import ChatSettings, LostRecordings, RecordingSource
 from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Role, Usage
 from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
 from deskhand.tools.conversation.errors import NoModel
+from deskhand.tools.conversation.run_recording import StayingRecording
 from deskhand.tools.kit.support.spec import (
     MachineRefused,
     MachineUnavailable,
@@ -319,7 +320,12 @@ class FakeLostRecordings:
 
     def __init__(self) -> None:
         self.left: list[tuple[str, str]] = []
+        self.takes: list[StayingRecording | None] = []
+        self.source: RecordingSource | None = None
         self.on_stored: Callable[[str], Awaitable[None]] = self._published
+
+    def use(self, source: RecordingSource) -> None:
+        self.source = source
 
     async def _published(self, chat_id: str) -> None:
         raise AssertionError(chat_id)
@@ -329,8 +335,9 @@ class FakeLostRecordings:
     ) -> Literal["stored", "pending", "none"]:
         return "none"
 
-    async def leave(self, chat_id: str, desktop_id: str) -> None:
+    async def leave(self, chat_id: str, desktop_id: str, staying: StayingRecording | None) -> None:
         self.left.append((chat_id, desktop_id))
+        self.takes.append(staying)
 
 
 class EchoTool:

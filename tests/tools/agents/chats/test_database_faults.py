@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.conversation.conversation import Text
+from deskhand.tools.conversation.run_recording import FetchedRecording
 from deskhand.tools.conversation.waiting import TEXTS
 from deskhand.tools.kit.support.spec import MachineRefused, ToolContext, ToolOutcome, ToolSpec
 from deskhand.tools.store.database import FaultTiming
@@ -227,10 +228,27 @@ def test_a_recording_for_which_the_disk_stays_full_is_stored_later(tmp_path: Pat
             assert (result["report"], result["recording_status"]) == ("Seen", "none")
             assert result["recording_warning"] == (
                 "recording not stored: it took longer than 0 s; "
-                "it is stored when its desktop has ended"
+                "storing it is tried again, at the latest when its desktop has ended"
             )
             assert lost.left == [(chat_id, "desktop-1")]
             assert not [method for method, _, _ in desktop.requests if method == "DELETE"]
+            (take,), source = lost.takes, lost.source
+            assert take is not None
+            assert source is not None
+            assert (take.end_reason, take.metadata["take"]) == ("completed", 1)
+            assert await source.fetch(chat_id, "desktop-1", take) == FetchedRecording()
+            desktop.refuses.clear()
+            found = await source.fetch(chat_id, "desktop-1", take)
+            assert found.session is not None
+            assert (len(found.session.parts), found.final, found.whole) == (1, True, True)
+            await source.clear(chat_id, "desktop-1", take)
+            assert [method for method, _, _ in desktop.requests if method == "DELETE"]
+            gone = await source.fetch(chat_id, "desktop-2", take)
+            assert gone == FetchedRecording()
+            desktop.refuses["video?part=1"] = MachineRefused(404, "Recording not found.")
+            assert (await source.fetch(chat_id, "desktop-1", take)).final
+            # No recorder was stopped for this: it may record the next turn.
+            assert len(desktop.posted("recording/stop")) == 1
 
     asyncio.run(scenario())
 

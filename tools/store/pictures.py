@@ -1,17 +1,18 @@
 """Screenshots that models receive, kept as stored files."""
 
 import time
+from collections.abc import Callable
 
-from deskhand.tools.agents.desktops.ports import Now
 from deskhand.tools.conversation.conversation import Image
-from deskhand.tools.store.files import FileFacts
-from deskhand.tools.store.stored_files import StoredFiles
+
+from .files import FileFacts
+from .stored_files import StoredFiles
 
 
 class ChatPictures:
     """Stores the screenshots of one chat's steps."""
 
-    def __init__(self, files: StoredFiles, chat_id: str, now: Now) -> None:
+    def __init__(self, files: StoredFiles, chat_id: str, now: Callable[[], float]) -> None:
         self._files = files
         self._chat_id = chat_id
         self._now = now
