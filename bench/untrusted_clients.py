@@ -121,7 +121,7 @@ class Scene:
         trusted = self.home / "trusted-cookie"
         shutil.copy(folder / "run" / "service" / "Xauthority", trusted)
         os.chown(trusted, self.user, self.user)
-        self.cookies = {"trusted": trusted, "untrusted": folder / "Xauthority"}
+        self.cookies = {"trusted": trusted, "untrusted": folder / "run" / "display" / "Xauthority"}
         script = (folder / "bin" / "browser").read_text().splitlines()
         self.browser = self.home / "browser"
         kept = [line for line in script if not line.startswith("export XAUTHORITY")]

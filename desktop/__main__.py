@@ -21,7 +21,7 @@ def main() -> int:
     """Run the service until a signal ends it; return the exit status."""
     settings = parse(sys.argv[1:])
     try:
-        identity = new_identity(settings.folder, os.environ)
+        identity = new_identity(settings.folder, os.environ, settings.uid_base)
     except DesktopError as error:
         print(f"deskhand: {error}", file=sys.stderr)  # noqa: T201 - this is a command line
         return NOT_STARTED

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from .geometry import Size
+from .uid_base import DEFAULT_UID_BASE, uid_base_problem
 
 Program = Literal["Xvnc", "Xvfb"]
 DisplayStart = Literal["at-start", "on-request"]
@@ -35,6 +36,8 @@ class DesktopSettings:
     as_json: bool = False
     folder: Path | None = None
     user: str | None = None
+    uid_base: int = DEFAULT_UID_BASE
+    """Base of the ids of the users that root's desktops have of their own."""
     size: Size = DEFAULT_SIZE
     xserver: Program = "Xvnc"
     """``Xvfb`` has no live view."""
@@ -99,7 +102,7 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--token-file", type=Path, help="file with the access token to use")
     parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON line")
     parser.add_argument("--folder", type=Path, help="private folder for sockets, logs, recordings")
-    parser.add_argument("--user", help="user to work as (root only; default: one of our own)")
+    _add_user_options(parser)
     _add_display_options(parser)
     # SUPPRESS leaves an absent option out of the result, so that its default stands in one place
     # only, `DesktopSettings`.
@@ -152,6 +155,13 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     for name in _LISTS:
         found[name] = tuple(found[name])
     return DesktopSettings(**found)
+
+
+def _add_user_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--user", help="user to work as (root only; default: one of our own)")
+    parser.add_argument("--uid-base", type=_uid_base, default=DEFAULT_UID_BASE, metavar="UID",
+                        help="where the ids of users of our own begin "
+                        "(default: %(default)s)")  # fmt: skip
 
 
 def _add_desktop_limits(parser: argparse.ArgumentParser) -> None:
@@ -220,6 +230,14 @@ def _cpu_weight(text: str) -> int:
     if not (text.isdecimal() and int(text) in CPU_WEIGHTS):
         raise argparse.ArgumentTypeError(f"{text!r} is not a weight of 1 to 10000")
     return int(text)
+
+
+def _uid_base(text: str) -> int:
+    base = _count(text)
+    problem = uid_base_problem(base)
+    if problem:
+        raise argparse.ArgumentTypeError(problem)
+    return base
 
 
 def _size(text: str) -> Size:

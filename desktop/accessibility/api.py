@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 PREFIX = "/api/v0/desktop"
 MARK = "accessibility"
-"""File in the desktop's ``run`` directory; a browser that starts while it exists enables AT-SPI."""
+"""File in the ``share`` directory; a browser that starts while it exists enables AT-SPI."""
 
 
 class AccessibilityService:
@@ -29,13 +29,13 @@ class AccessibilityService:
         self,
         environment: Callable[[], Mapping[str, str]],
         size: Size,
-        run: Path,
+        share: Path,
         connect: ConnectBus | None = None,
     ) -> None:
         self._connect = connect
         self._environment = environment
         self._size = size
-        self._mark = run / MARK
+        self._mark = share / MARK
         self._rectangles: Mapping[str, Region] = {}
 
     def read(self) -> Json:
@@ -46,7 +46,7 @@ class AccessibilityService:
         """
         # Chromium builds its accessibility tree only on request, as that slows every page down.
         first = not self._mark.exists()
-        self._mark.touch(0o600)
+        self._mark.touch(0o644)
         found, complete = widgets(self._environment(), self._connect)
         tree = compact(found, self._size)
         self._rectangles = tree.rectangles

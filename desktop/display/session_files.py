@@ -9,7 +9,7 @@ from typing import Self
 
 from deskhand.desktop.browser.policy import BrowserLaunch
 
-BUS = Path("run/bus")
+BUS = Path("run/agent/bus")
 """Socket of the session's message bus in the directory of the desktop."""
 
 _SYSTEM_SERVICES = Path("/usr/share/dbus-1/services")
@@ -21,7 +21,7 @@ _TEXTS = {
     "tint2rc": "etc/tint2rc",
     "deskhand-browser.desktop": "share/applications/deskhand-browser.desktop",
     "deskhand-terminal.desktop": "share/applications/deskhand-terminal.desktop",
-    "preferences.json": "browser/Default/Preferences",
+    "preferences.json": "share/preferences.json",
 }
 _SCRIPTS = {"browser.sh": "bin/browser", "terminal.sh": "bin/terminal"}
 _IMAGES = {"browser.png": "share/icons/browser.png", "terminal.png": "share/icons/terminal.png"}
@@ -51,14 +51,9 @@ class SessionFiles:
             text = text.replace("@DOWNLOADS@", downloads)
             for mark, value in _browser_values(browser).items():
                 text = text.replace(mark, value)
-            path = folder / place
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.write_text(text)
-            path.chmod(0o700 if asset in _SCRIPTS else 0o600)
+            _write(folder / place, text.encode(), 0o755 if asset in _SCRIPTS else 0o644)
         for asset, place in _IMAGES.items():
-            path = folder / place
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.write_bytes(self.images[asset])
+            _write(folder / place, self.images[asset], 0o644)
         _write_accessibility_service(folder)
         (folder / BUS).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
 
@@ -81,11 +76,19 @@ def _write_accessibility_service(folder: Path) -> None:
     with suppress(OSError):
         lines = (_SYSTEM_SERVICES / _ACCESSIBILITY_SERVICE).read_text().splitlines()
         program = next((line[5:] for line in lines if line.startswith("Exec=")), "")
+        text = f"[D-BUS Service]\nName=org.a11y.Bus\nExec=/usr/bin/env -u DISPLAY {program}\n"
         path = folder / "share" / "dbus-1" / "services" / _ACCESSIBILITY_SERVICE
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.write_text(
-            f"[D-BUS Service]\nName=org.a11y.Bus\nExec=/usr/bin/env -u DISPLAY {program}\n"
-        )
+        _write(path, text.encode(), 0o644)
+
+
+def _write(path: Path, content: bytes, mode: int) -> None:
+    """Write a file that programs of other users read too, whatever the mask of this process."""
+    for folder in reversed(path.parents):
+        if not folder.exists():
+            folder.mkdir()
+            folder.chmod(0o755)
+    path.write_bytes(content)
+    path.chmod(mode)
 
 
 def _browser_values(browser: BrowserLaunch) -> dict[str, str]:

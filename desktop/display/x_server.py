@@ -28,9 +28,10 @@ from deskhand.desktop.x11.server_files import X_SOCKETS, clear_lock, clear_socke
 from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner
 from .x_setup import COOKIE_NAME
 
-AUTHORITY = "Xauthority"
+AUTHORITY = Path("run/display/Xauthority")
 BROWSER_AUTHORITY = Path("run/browser/Xauthority")
-RFB_SOCKET = "rfb.sock"
+RFB_SOCKET = Path("run/service/rfb.sock")
+SERVICE_AUTHORITY = Path("run/service/Xauthority")
 """Names in the directory of the desktop."""
 # Family of an .Xauthority entry that matches every host and display (Xauth.h).
 _FAMILY_WILD = 65535
@@ -65,7 +66,7 @@ class XServer:
         cookie: bytes = b"",
     ) -> None:
         self.size = size
-        self.xauthority = folder / "run" / "service" / AUTHORITY
+        self.xauthority = folder / SERVICE_AUTHORITY
         """File of the trusted cookie. No application's environment names it."""
         self.application_xauthority = folder / AUTHORITY
         self.untrusted = False

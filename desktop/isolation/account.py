@@ -1,185 +1,143 @@
-"""The user that a desktop runs as, and the change to that user.
+"""The users of one desktop, and their names and ids.
 
-Levels. *user*: root starts the service, which changes to a user ``deskhand-NN`` that no other
-desktop uses at the same time, or to the user that was requested. *shared*: the service is started
-without privileges and runs as the user who started it. *root*: root requested root.
+Levels. *user*: root starts the desktop, which gets users of its own, ``deskhand-NN``, that no other
+desktop has at the same time, or runs as the user that was requested. *shared*: the desktop is
+started without privileges and runs as the user who started it. *root*: root requested root.
+
+The users of a numbered desktop are:
+
+* *agent*, ``deskhand-NN``: commands and applications, and the agent helper;
+* *service*, ``deskhand-NN-s``: the service, X server, window manager, panel and recordings;
+* *browser*, ``deskhand-NN-b``: reserved for a browser with a user of its own.
+
+Their ids come from a range that no user database of the machine has to contain: number 1 has the
+first three ids after `uid_base`, and so on.
 """
 
-import ctypes
-import fcntl
-import os
-import pwd
-import signal
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Literal, TextIO
+from typing import Any, Literal, Self
 
-from deskhand.desktop.errors import AccountUnavailable
+from deskhand.desktop.uid_base import DEFAULT_UID_BASE
 
 Level = Literal["shared", "user", "root"]
 
-PR_SET_PDEATHSIG = 1
-PR_SET_DUMPABLE = 4
-PR_SET_NO_NEW_PRIVS = 38
-"""Of <linux/prctl.h>, prctl(2)."""
-
-NUMBERS = range(1, 100)
+NUMBERS = range(1, 10_000)
 """Of the users deskhand-NN."""
 
-USER_LOCKS = Path("/var/lib/deskhand/users")
-"""One lock for each numbered user that a desktop works as, for the whole machine."""
+USERS_PER_NUMBER = 3
 
 
 @dataclass(frozen=True)
-class Account:
-    """The user that a desktop's applications and processes run as."""
+class DesktopUser:
+    """One user: name, ids and supplementary groups."""
 
     name: str
     uid: int
     gid: int
-    level: Level
-    numbered: bool = False
-    """True for a ``deskhand-NN``, which one desktop uses at a time."""
     groups: tuple[int, ...] = ()
-    """Supplementary groups."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """The users of one desktop; they are all the same where it has no users of its own."""
+
+    agent: DesktopUser
+    level: Level
+    service: DesktopUser
+    browser: DesktopUser
+    numbered: bool = False
+    """True for users that one desktop uses at a time."""
+
+    @classmethod
+    def of_one_user(cls, user: DesktopUser, level: Level, *, numbered: bool = False) -> Self:
+        """Return the account of a desktop in which everything runs as one user."""
+        return cls(user, level, service=user, browser=user, numbered=numbered)
 
     @property
     def dropped(self) -> bool:
-        """True if the service drops privileges to become this user."""
+        """True if the service drops privileges to become its user."""
         return self.level == "user"
 
+    @property
+    def separated(self) -> bool:
+        """True if the service has another user than the agent."""
+        return self.service.uid != self.agent.uid
 
-@contextmanager
-def claimed(
-    requested: str | None, locks: Path, numbers: Sequence[int] = NUMBERS
-) -> Iterator[Account]:
-    """Yield the account to use; a numbered one is locked until the block ends.
+    @property
+    def uids(self) -> tuple[int, ...]:
+        """The ids of all users, each once."""
+        return tuple(dict.fromkeys(one.uid for one in (self.agent, self.service, self.browser)))
 
-    ``requested`` is a user's name, ``None`` for the default of ``security.md``: the present user,
-    or for root a user ``deskhand-NN`` that no other desktop has locked, created when it is missing.
-    NN is one of ``numbers``.
+    def joining(self, group: int | None) -> "Account":
+        """Return the account whose agent has one more group; the same for None."""
+        if group is None:
+            return self
+        joined = replace(self.agent, groups=(*self.agent.groups, group))
+        if not self.separated:
+            return replace(self, agent=joined, service=joined, browser=joined)
+        return replace(self, agent=joined)
 
-    Raises:
-        AccountUnavailable: If there is no such user, or none could be created.
-    """
-    if os.geteuid() != 0:
-        own = pwd.getpwuid(os.geteuid())
-        if requested not in (None, own.pw_name):
-            raise AccountUnavailable(f"only root can work as {requested!r}; this is {own.pw_name}")
-        yield Account(own.pw_name, own.pw_uid, own.pw_gid, "shared")
-    elif requested is not None:
-        yield _existing(requested)
-    else:
-        with _numbered(locks, numbers) as account:
-            yield account
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields for a message; see `from_json`."""
+        users = {name: vars(getattr(self, name)) for name in ("agent", "service", "browser")}
+        return {**users, "level": self.level, "numbered": self.numbered}
 
-
-def user_numbers(environment: Mapping[str, str]) -> range:
-    """Return the numbers of the users that desktops may run as, from ``DESKHAND_USERS``.
-
-    Raises:
-        AccountUnavailable: If the variable holds no range of them.
-    """
-    text = environment.get("DESKHAND_USERS")
-    if not text:
-        return NUMBERS
-    first, _, last = text.partition("-")
-    if not (first.isdecimal() and last.isdecimal() and NUMBERS[0] <= int(first) <= int(last) < 100):
-        raise AccountUnavailable(f"DESKHAND_USERS must be a range from 1-99, not {text!r}")
-    return range(int(first), int(last) + 1)
+    @classmethod
+    def from_json(cls, message: Mapping[str, Any]) -> Self:
+        """Return the account that `to_json` wrote."""
+        agent, service, browser = (_user(message[name]) for name in ("agent", "service", "browser"))
+        return cls(agent, message["level"], service, browser, message["numbered"])
 
 
-def desktop_users(numbers: Sequence[int] = NUMBERS) -> frozenset[int]:
-    """Return the ids of all users that desktops may have run as: this one and the numbered ones."""
-    names = {_name(number) for number in numbers}
-    return frozenset({os.geteuid()} | {u.pw_uid for u in pwd.getpwall() if u.pw_name in names})
+def numbered_account(number: int, base: int = DEFAULT_UID_BASE) -> Account:
+    """Return the account of the users with one number."""
+    first = base + number * USERS_PER_NUMBER
+    name = numbered_name(number)
+    agent = DesktopUser(name, first, first)
+    return Account.of_one_user(agent, "user", numbered=True)
 
 
-def _name(number: int) -> str:
+def numbered_uids(numbers: range, base: int = DEFAULT_UID_BASE) -> range:
+    """Return the ids of all users with these numbers."""
+    first, end = (base + number * USERS_PER_NUMBER for number in (numbers.start, numbers.stop))
+    return range(first, end)
+
+
+def numbered_name(number: int) -> str:
+    """Return the name of the agent's user with a number."""
     return f"deskhand-{number:02}"
 
 
-def _existing(name: str) -> Account:
-    try:
-        found = pwd.getpwnam(name)
-    except KeyError:
-        raise AccountUnavailable(f"there is no user {name!r} on this machine") from None
-    return Account(found.pw_name, found.pw_uid, found.pw_gid, "user" if found.pw_uid else "root")
+@dataclass(frozen=True)
+class UserFiles:
+    """Contents of ``/etc/passwd`` and ``/etc/group`` as a desktop sees them."""
+
+    passwd: str
+    group: str
 
 
-@contextmanager
-def _numbered(locks: Path, numbers: Sequence[int]) -> Iterator[Account]:
-    account, lock = lock_numbered(locks, numbers)
-    with lock:
-        yield account
-
-
-def lock_numbered(locks: Path, numbers: Sequence[int]) -> tuple[Account, TextIO]:
-    """Return a user ``deskhand-NN`` that no other desktop has locked; closing the file unlocks it.
-
-    Raises:
-        AccountUnavailable: If all are in use, or it cannot be created.
-    """
-    locks.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for number in numbers:
-        name = _name(number)
-        with ExitStack() as on_failure:
-            lock = on_failure.enter_context((locks / f"{name}.lock").open("w"))
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            _ensure(name)
-            account = replace(_existing(name), numbered=True)
-            on_failure.pop_all()
-            return account, lock
-    raise AccountUnavailable(f"all {len(numbers)} desktop users are in use")
-
-
-def _ensure(name: str) -> None:
-    try:
-        pwd.getpwnam(name)
-    except KeyError:
-        pass
-    else:
-        return
-    made = subprocess.run(
-        [
-            *("useradd", "--system", "--user-group", "--no-create-home"),
-            *("--home-dir", "/nonexistent", "--shell", "/bin/bash", name),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+def user_files(account: Account, home: str, host: UserFiles) -> UserFiles:
+    """Return the files of the host with the users of a desktop, unless it knows them already."""
+    users = {one.name: one for one in (account.agent, account.service, account.browser)}
+    return UserFiles(
+        _completed(
+            host.passwd,
+            {
+                one.name: f"{one.name}:x:{one.uid}:{one.gid}:Deskhand desktop:{home}:/bin/bash"
+                for one in users.values()
+            },
+        ),
+        _completed(host.group, {one.name: f"{one.name}:x:{one.gid}:" for one in users.values()}),
     )
-    if made.returncode != 0:
-        raise AccountUnavailable(f"could not make the user {name}: {made.stderr.strip()}")
 
 
-def become(account: Account) -> None:
-    """Drop irrevocably every privilege that the account does not have."""
-    if account.dropped:
-        # The order is fixed: without root's rights neither the groups nor the gid can be changed
-        # any more.
-        os.setgroups(account.groups)
-        os.setgid(account.gid)
-        os.setuid(account.uid)
-        kernel = ctypes.CDLL(None)
-        kernel.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        # Commands run as the same user and could read the token in this process's memory. setuid
-        # clears the dumpable flag too, but not where fs.suid_dumpable is 1 (proc(5)).
-        kernel.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+def _completed(text: str, lines: Mapping[str, str]) -> str:
+    # Users of the same names, which earlier versions made with useradd, have other ids.
+    kept = [line for line in text.splitlines() if line.partition(":")[0] not in lines]
+    return "".join(f"{line}\n" for line in (*kept, *lines.values()))
 
 
-def end_with_parent(parent: int) -> None:
-    """Have the kernel send SIGTERM when the parent dies; call after `become`, which resets this.
-
-    If ``parent`` is no longer the parent, it has died already: the signal is sent at once.
-    """
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGTERM)
+def _user(fields: Mapping[str, Any]) -> DesktopUser:
+    groups: Iterable[int] = fields["groups"]
+    return DesktopUser(fields["name"], fields["uid"], fields["gid"], tuple(groups))

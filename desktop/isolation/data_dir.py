@@ -12,10 +12,43 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, NamedTuple
 
-from .account import Account
+from .account import Account, DesktopUser
 
-PARTS = ("bin", "home", "logs", "recordings", "run", "share", "tmp", "work")
+Owner = Literal["root", "agent", "service", "browser"]
+
+
+class DirectoryAccess(NamedTuple):
+    """One directory below that of a desktop, in a desktop whose users are separate."""
+
+    owner: Owner
+    group: Owner
+    mode: int
+
+
+# New files below a directory with the set-group-ID bit get the group of the directory (inode(7)).
+_OF_SERVICE_FOR_AGENT = DirectoryAccess("service", "agent", 0o2750)
+
+PARTS = {
+    **dict.fromkeys(("home", "tmp", "work", "run/agent"), DirectoryAccess("agent", "agent", 0o700)),
+    **dict.fromkeys(
+        ("etc", "journals", "logs", "recordings", "run/service"),
+        DirectoryAccess("service", "service", 0o700),
+    ),
+    **dict.fromkeys(("bin", "share"), DirectoryAccess("service", "service", 0o755)),
+    **dict.fromkeys(("processes", "run/display"), _OF_SERVICE_FOR_AGENT),
+    "browser": DirectoryAccess("browser", "browser", 0o700),
+    "run": DirectoryAccess("root", "root", 0o711),
+    "run/browser": DirectoryAccess("service", "browser", 0o2750),
+}
+"""The parts of a desktop's directory. Where all users are the same, it alone has access to all.
+
+The agent owns no directory in which another user has a name, as it could move that away.
+"""
+
+LONGEST_NAME = "/run/service/rfb.sock"
+"""The longest path of a socket below the directory."""
 
 LOCKS = "locks"
 """Folder beside the desktops' directories with one lock for each of them."""
@@ -43,47 +76,54 @@ class DesktopDirectory:
         return self.path / "work"
 
     @property
+    def journals(self) -> Path:
+        """Files of the calls that were executed; the next service on the directory reads them."""
+        return self.path / "journals"
+
+    @property
     def action_journal(self) -> Path:
-        """File of the actions that were executed; the next service on the directory reads it."""
-        return self.path / "calls.jsonl"
+        """File of the actions that were executed."""
+        return self.journals / "calls.jsonl"
 
     @property
     def detached_journal(self) -> Path:
         """The same for process starts and changes of files."""
-        return self.path / "tool-calls.jsonl"
+        return self.journals / "tool-calls.jsonl"
 
     def is_in(self, root: Path) -> bool:
         """Return True for a directory of Deskhand's own, False for one that the user chose."""
         return self.path.parent == root
 
     def make(self, account: Account) -> None:
-        """Create the directory and its parts, readable by ``account`` alone.
+        """Create the directory and its parts, each accessible to those users who need it.
 
         Raises:
             OSError: If it cannot be created, or its path is too long for a socket in it.
         """
-        if len(os.fsencode(self.path)) + len("/session-bus.sock") > LONGEST_SOCKET_PATH:
+        if len(os.fsencode(self.path)) + len(LONGEST_NAME) > LONGEST_SOCKET_PATH:
             raise OSError(f"{self.path} is too long a path: sockets in it could not be bound")
         self.path.mkdir(mode=0o711, parents=True, exist_ok=True)
-        _own(self.path, account)
-        for path in (self.path / part for part in PARTS):
+        _own(self.path, account, DirectoryAccess("root", "root", 0o711))
+        # A directory comes before those below it.
+        for name, part in sorted(PARTS.items()):
+            path = self.path / name
             # An earlier desktop's user may have left a link to a file of root here.
             if path.is_symlink():
                 path.unlink()
             path.mkdir(exist_ok=True)
-            _own(path, account, os.O_NOFOLLOW)
-        if os.geteuid() == 0:
-            self._change_owner(account)
+            if os.geteuid() == 0 and part.owner != "root":
+                self._change_owner(path, account, part)
+            _own(path, account, part, os.O_NOFOLLOW)
         if os.geteuid() == 0 and not X_SOCKETS.exists():
             X_SOCKETS.mkdir()
             X_SOCKETS.chmod(WORLD_WRITABLE_STICKY)
 
-    def _change_owner(self, account: Account) -> None:
+    def _change_owner(self, path: Path, account: Account, part: DirectoryAccess) -> None:
         """Change the owner of files that an earlier desktop left here as another user."""
-        owner = (account.uid, account.gid)
+        owner = (_uid(account, part.owner), _gid(account, part.group))
         # A process of the earlier user may replace a name by a link at any time, so files are
         # addressed by the descriptor of their directory.
-        for _, _, names, folder in os.fwalk(self.path):
+        for _, _, names, folder in os.fwalk(path):
             os.fchown(folder, *owner)
             for name in names:
                 status = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -99,7 +139,8 @@ class DesktopDirectory:
         """
         kept = {self.recordings}
         if keep_calls:
-            kept |= {path for path in (self.action_journal, self.detached_journal) if _full(path)}
+            journals = (self.action_journal, self.detached_journal)
+            kept |= {self.journals} if any(map(_full, journals)) else set()
         for path in self.path.iterdir() if self.path.exists() else ():
             if path in kept:
                 continue
@@ -120,15 +161,32 @@ def _full(path: Path) -> bool:
     return not path.is_symlink() and path.is_file() and path.stat().st_size > 0
 
 
-def _own(folder: Path, account: Account, flags: int = 0) -> None:
-    """Make a directory accessible to the account alone."""
+def _own(folder: Path, account: Account, part: DirectoryAccess, flags: int = 0) -> None:
+    """Give a directory its owner and its mode."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | flags)
     try:
-        os.fchmod(descriptor, 0o700)
         if os.geteuid() == 0:
-            os.fchown(descriptor, account.uid, account.gid)
+            os.fchown(descriptor, _uid(account, part.owner), _gid(account, part.group))
+        # After the owner: fchown(2) may clear the set-group-ID bit.
+        os.fchmod(descriptor, part.mode if account.separated else 0o700)
     finally:
         os.close(descriptor)
+
+
+def _uid(account: Account, owner: Owner) -> int:
+    if owner == "root":
+        return 0 if account.separated else account.agent.uid
+    return _user(account, owner).uid
+
+
+def _gid(account: Account, owner: Owner) -> int:
+    if owner == "root":
+        return 0 if account.separated else account.agent.gid
+    return _user(account, owner).gid
+
+
+def _user(account: Account, owner: Owner) -> DesktopUser:
+    return {"agent": account.agent, "browser": account.browser}.get(owner, account.service)
 
 
 def run_root(uid: int, environment: Mapping[str, str]) -> Path:

@@ -35,7 +35,7 @@ def built(
         "LC_CTYPE": utf8_locale(script),
         "TERM": "xterm-256color",
         "TMPDIR": str(folder / "tmp"),
-        "XDG_RUNTIME_DIR": str(folder / "run"),
+        "XDG_RUNTIME_DIR": str(folder / "run" / "agent"),
         "XDG_CONFIG_HOME": f"{home}/.config",
         "XDG_CACHE_HOME": f"{home}/.cache",
         "XDG_DATA_HOME": f"{home}/.local/share",

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .account import user_numbers
+from deskhand.desktop.uid_base import DEFAULT_UID_BASE
+
+from .claims import user_numbers
 from .data_dir import DesktopDirectory, run_root
 
 
@@ -20,9 +22,13 @@ class DesktopIdentity:
     directory: DesktopDirectory
     numbers: range
     """Of the users ``deskhand-NN`` that it may run as."""
+    uid_base: int = DEFAULT_UID_BASE
+    """Base of their ids."""
 
 
-def new_identity(folder: Path | None, environment: Mapping[str, str]) -> DesktopIdentity:
+def new_identity(
+    folder: Path | None, environment: Mapping[str, str], uid_base: int = DEFAULT_UID_BASE
+) -> DesktopIdentity:
     """Return the identity of a new desktop; ``folder`` is the directory that was chosen for it.
 
     Raises:
@@ -31,4 +37,4 @@ def new_identity(folder: Path | None, environment: Mapping[str, str]) -> Desktop
     instance = secrets.token_hex(8)
     root = run_root(os.geteuid(), environment)
     directory = DesktopDirectory((folder or root / instance[:8]).absolute())
-    return DesktopIdentity(instance, root, directory, user_numbers(environment))
+    return DesktopIdentity(instance, root, directory, user_numbers(environment), uid_base)

@@ -1,4 +1,4 @@
-"""Kill all processes of a user that one desktop uses at a time.
+"""Kill all processes of users that one desktop has at a time.
 
 A command can clear its environment and leave its session. Once the keeper is gone as well, neither
 a marker nor a parent connects it with its desktop; only its user does.
@@ -17,17 +17,17 @@ _FACTS = re.compile(rb"\nState:\t(?P<state>.).*\nUid:\t(?P<uid>[0-9]+)", re.DOTA
 """In /proc/PID/status, proc(5); a line break in the process name is escaped there."""
 
 
-def kill_user_processes(uid: int) -> None:
-    """Kill every other process of a user, including those that start meanwhile."""
+def kill_user_processes(*uids: int) -> None:
+    """Kill every other process of the users, including those that start meanwhile."""
     deadline = time.monotonic() + PATIENCE
-    while (found := user_pids(uid)) and time.monotonic() < deadline:
+    while (found := user_pids(*uids)) and time.monotonic() < deadline:
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
 
-def user_pids(uid: int) -> list[int]:
-    """Return the processes of a user, without this one, zombies and dead ones."""
+def user_pids(*uids: int) -> list[int]:
+    """Return the processes of the users, without this one, zombies and dead ones."""
     found = []
     for name in os.listdir("/proc"):  # noqa: PTH208 -- Path objects would delay every start
         if name.isdigit() and int(name) != os.getpid():
@@ -39,6 +39,6 @@ def user_pids(uid: int) -> list[int]:
                     facts = _FACTS.search(os.read(descriptor, 4096))
                 finally:
                     os.close(descriptor)
-                if facts and int(facts["uid"]) == uid and facts["state"] not in b"ZX":
+                if facts and int(facts["uid"]) in uids and facts["state"] not in b"ZX":
                     found.append(int(name))
     return found

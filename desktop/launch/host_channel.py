@@ -20,7 +20,7 @@ class HostChannel:
         self._refused = refused
         self._preparing: Channel | None = None
         self._request: Message = {}
-        self._user: int | None = None
+        self._account: Message = {}
         self._held: list[int] = []
 
     def register(self, poll: select.poll) -> None:
@@ -39,19 +39,20 @@ class HostChannel:
             poll.unregister(descriptor)
 
     def clear(self, *, service_ended: bool) -> int | None:
-        """Remove what the desktop leaves; return its user, None if none was prepared.
+        """Remove what the desktop leaves; return its service's user, None if none was prepared.
 
         ``service_ended`` is False after a crash: then the files are left to be examined, until the
         next desktop starts.
         """
-        if self._user is not None:
+        if self._account:
             host_side = importlib.import_module("deskhand.desktop.launch.host_side")
-            host_side.clear(host_side.parsed(self._request), self._user, files=service_ended)
+            account = host_side.Account.from_json(self._account)
+            host_side.clear(host_side.parsed(self._request), account, files=service_ended)
         # The locks are released last: until then the desktop counts as alive.
         for descriptor in self._held:
             os.close(descriptor)
         self._held.clear()
-        return self._user
+        return int(self._account["service"]["uid"]) if self._account else None
 
     def _serve(self, poll: select.poll) -> None:
         request, descriptors = self._service.receive()
@@ -81,7 +82,7 @@ class HostChannel:
         preparing.close()
         self._preparing = None
         if "account" in prepared:
-            self._user = int(prepared["account"]["uid"])
+            self._account = prepared["account"]
         facts = {"keeper": os.getpid(), "refused": self._refused}
         # The service holds the locks too: they must not become free before it has ended.
         self._service.send(prepared | facts, self._held)
@@ -95,7 +96,7 @@ def _prepare(request: Message, result: Channel) -> None:
     except (host_side.DesktopError, OSError) as error:
         result.send({"error": str(error)})
         return
-    message = {"account": vars(prepared.account), "display": prepared.display}
+    message = {"account": prepared.account.to_json(), "display": prepared.display}
     result.send(message, prepared.held)
 
 

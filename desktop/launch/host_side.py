@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TextIO
 
 from deskhand.desktop.errors import DesktopError as DesktopError
-from deskhand.desktop.isolation.account import USER_LOCKS, Account, lock_numbered
+from deskhand.desktop.isolation.account import Account, UserFiles, user_files
+from deskhand.desktop.isolation.claims import USER_LOCKS, lock_numbered
 from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root
 from deskhand.desktop.isolation.user_processes import kill_user_processes
 
@@ -20,6 +21,7 @@ from .channel import Message
 from .desktop_group import DesktopGroup
 from .display_number import reserve_display
 from .leftovers import clean_leftovers, lock_instance
+from .mount_plan import USER_FILES
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,10 @@ class HostRequest:
     instance: str
     root: Path
     folder: Path
-    numbers: tuple[int, ...]
+    numbers: range
     """Of the users that it may run as."""
+    uid_base: int
+    """Base of their ids."""
     separated: bool
     """True if it has namespaces of its own."""
 
@@ -52,7 +56,8 @@ def parsed(message: Message) -> HostRequest:
         instance=message["instance"],
         root=Path(message["root"]),
         folder=Path(message["folder"]),
-        numbers=tuple(message["numbers"]),
+        numbers=range(*message["numbers"]),
+        uid_base=message["uid_base"],
         separated=message["separated"],
     )
 
@@ -66,13 +71,14 @@ def prepare(request: HostRequest) -> Preparation:
     """
     folder = DesktopDirectory(request.folder)
     open_root(request.root)
-    clean_leftovers(request.root, request.numbers)
+    clean_leftovers(request.root, request.numbers, request.uid_base)
     alive = lock_instance(request.root, request.instance, folder)
-    account, claim = lock_numbered(USER_LOCKS, request.numbers)
+    account, claim = lock_numbered(USER_LOCKS, request.numbers, request.uid_base)
+    # The users are this desktop's alone: a process of one is left from an earlier desktop, and
+    # could read this one's memory.
+    kill_user_processes(*account.uids)
     folder.make(account)
-    # The user is this desktop's alone: a process of it is left from an earlier desktop, and could
-    # read this one's memory.
-    kill_user_processes(account.uid)
+    _write_user_files(folder, account)
     held = [_detached(alive), _detached(claim)]
     if not request.separated:
         return Preparation(account, None, tuple(held))
@@ -80,14 +86,24 @@ def prepare(request: HostRequest) -> Preparation:
     return Preparation(account, display, (*held, name.detach()))
 
 
-def clear(request: HostRequest, user: int, *, files: bool) -> None:
+def clear(request: HostRequest, account: Account, *, files: bool) -> None:
     """End the processes of an ended desktop and, with ``files``, remove all but its recordings."""
-    kill_user_processes(user)
+    kill_user_processes(*account.uids)
     DesktopGroup(request.instance).remove()
     folder = DesktopDirectory(request.folder)
     if files:
         with suppress(OSError):
             folder.clear(keep_calls=not folder.is_in(request.root))
+
+
+def _write_user_files(folder: DesktopDirectory, account: Account) -> None:
+    host = UserFiles(*(Path(path).read_text() for _, path in USER_FILES))
+    files = user_files(account, str(folder.path / "home"), host)
+    for (name, _), text in zip(USER_FILES, (files.passwd, files.group), strict=True):
+        path = folder.path / name
+        path.unlink(missing_ok=True)
+        path.write_text(text)
+        path.chmod(0o644)
 
 
 def _detached(file: TextIO) -> int:

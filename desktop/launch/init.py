@@ -145,8 +145,8 @@ class Init:
         members = (os.getpid(), self._service)
         refused = DesktopGroup(str(request["instance"])).make(limits, members)
         if refused:
-            user = int(request["user"])
-            listed = namespace_pids if self._separated else lambda: user_pids(user)
+            users = tuple(map(int, request["users"]))
+            listed = namespace_pids if self._separated else lambda: user_pids(*users)
             self._memory = MemoryWatch(limits.memory_bytes, listed, self._service)
         return {"refused": refused}
 

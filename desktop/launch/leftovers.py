@@ -12,13 +12,15 @@ import os
 import re
 import select
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-from deskhand.desktop.isolation.account import NUMBERS, desktop_users
+from deskhand.desktop.isolation.account import NUMBERS
+from deskhand.desktop.isolation.claims import desktop_users
 from deskhand.desktop.isolation.data_dir import LOCKS, DesktopDirectory
+from deskhand.desktop.uid_base import DEFAULT_UID_BASE
 from deskhand.desktop.x11.server_files import clear_stale
 
 CLEANING_LOCK = "sweep.lock"
@@ -61,14 +63,14 @@ def _locked(path: Path) -> TextIO:
         lock.close()
 
 
-def clean_leftovers(root: Path, numbers: Sequence[int] = NUMBERS) -> None:
+def clean_leftovers(root: Path, numbers: range = NUMBERS, uid_base: int = DEFAULT_UID_BASE) -> None:
     """Kill the processes and remove the files of dead desktops; their recordings are kept.
 
     A call waits for another one of the same root: while that one holds the lock of a dead desktop,
     the desktop looks alive. ``numbers`` are those of the users that desktops of the root run as.
     """
     with _exclusive(root):
-        _clean(root, numbers)
+        _clean(root, numbers, uid_base)
 
 
 @contextmanager
@@ -82,7 +84,7 @@ def _exclusive(root: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _clean(root: Path, numbers: Sequence[int]) -> None:
+def _clean(root: Path, numbers: range, uid_base: int) -> None:
     # Directories are listed before locks: a desktop acquires its lock before it creates its
     # directory, so a living desktop of this list is among the locks.
     folders = [path for path in sorted(root.glob("*")) if _FOLDER.fullmatch(path.name)]
@@ -106,7 +108,7 @@ def _clean(root: Path, numbers: Sequence[int]) -> None:
                 _clear(DesktopDirectory(path))
     # An earlier call left locks of X servers that were too new to be distinguished from starting
     # servers.
-    clear_stale(desktop_users(numbers))
+    clear_stale(desktop_users(numbers, uid_base))
 
 
 def _is_at(lock: TextIO, path: Path) -> bool:

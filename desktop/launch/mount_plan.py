@@ -21,7 +21,10 @@ ENTER_ONLY = 0o711
 HIDDEN_BYTES = 1 << 20
 """Size of an empty file system: room for the directories on which others are mounted."""
 
-Kind = Literal["empty", "shown"]
+Kind = Literal["empty", "shown", "file"]
+
+USER_FILES = (("run/passwd", "/etc/passwd"), ("run/group", "/etc/group"))
+"""Files below a desktop's directory, with the places where the desktop sees them."""
 
 
 class DesktopView(NamedTuple):
@@ -35,10 +38,12 @@ class DesktopView(NamedTuple):
     """Other directories that stay as they are, such as the working directory of commands."""
     temporary_bytes: int = 1 << 30
     """Size of ``/tmp``, and of ``/dev/shm``."""
+    files: tuple[tuple[str, str], ...] = ()
+    """Files, each with the place where the desktop sees it."""
 
 
 class Mount(NamedTuple):
-    """One mount: an empty file system, or a tree of the machine at its own place."""
+    """One mount: an empty file system, a tree of the machine at its own place, or a file."""
 
     kind: Kind
     path: str
@@ -46,6 +51,8 @@ class Mount(NamedTuple):
     bytes: int = 0
     sealed: bool = False
     """True to make it read-only at the end."""
+    source: str = ""
+    """The file to show at the path."""
 
 
 def mounts(view: DesktopView) -> tuple[Mount, ...]:
@@ -56,12 +63,13 @@ def mounts(view: DesktopView) -> tuple[Mount, ...]:
         for path in (TEMPORARY, SHARED_MEMORY)
     }
     places |= {path: Mount("shown", path) for path in (*view.writable, view.folder) if path != "/"}
+    places |= {path: Mount("file", path, sealed=True, source=source) for source, path in view.files}
     ordered = sorted(places.values(), key=lambda one: PurePosixPath(one.path).parts)
     chosen: list[Mount] = []
     for one in ordered:
         above = _nearest(one.path, chosen)
         # What lies below an empty file system is hidden already.
-        if one.kind == "shown" or above is None or above.kind == "shown":
+        if one.kind != "empty" or above is None or above.kind == "shown":
             chosen.append(one)
     return tuple(chosen)
 

@@ -87,7 +87,7 @@ def perform(plan: Iterable[Mount]) -> None:
     plan = tuple(plan)
     with ExitStack() as opened:
         # The trees are taken before anything covers them, with their own flags.
-        trees = {one.path: _tree(one.path) for one in plan if one.kind == "shown"}
+        trees = {one.path: _tree(one.source or one.path) for one in plan if one.kind != "empty"}
         for tree in trees.values():
             if tree >= 0:
                 opened.callback(os.close, tree)
@@ -99,7 +99,8 @@ def perform(plan: Iterable[Mount]) -> None:
             if one.kind == "empty":
                 _mount_empty(one)
             elif trees[one.path] >= 0:
-                Path(one.path).mkdir(parents=True, exist_ok=True)
+                if one.kind == "shown":
+                    Path(one.path).mkdir(parents=True, exist_ok=True)
                 _move(trees[one.path], one.path)
         for one in plan:
             if one.sealed:

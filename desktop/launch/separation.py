@@ -5,7 +5,7 @@ from collections.abc import Sequence
 SERVICE = "deskhand.desktop"
 """Module that runs as the service."""
 
-_OWN_USER_ONLY = ("--u", "--at")
+_OWN_USER_ONLY = ("--us", "--at")
 """Beginnings of ``--user`` and ``--attach``; argparse accepts every unambiguous one."""
 
 

@@ -1,7 +1,7 @@
 """The service's requests to its keeper and to init; see `host_channel` and `init`."""
 
 import os
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
@@ -44,7 +44,8 @@ class ServiceSide:
             "instance": identity.instance,
             "root": str(identity.root),
             "folder": str(identity.directory.path),
-            "numbers": list(identity.numbers),
+            "numbers": [identity.numbers.start, identity.numbers.stop],
+            "uid_base": identity.uid_base,
         }
         self._keeper.send(message)
 
@@ -57,13 +58,13 @@ class ServiceSide:
         answer, held = self._keeper.receive()
         if "error" in answer:
             raise AccountUnavailable(str(answer["error"]))
-        account = Account(**answer["account"])
+        account = Account.from_json(answer["account"])
         facts = answer["display"], int(answer["keeper"]), str(answer["refused"])
         return Prepared(account, *facts, tuple(held))
 
-    def limit(self, identity: DesktopIdentity, user: int, limits: DesktopLimits) -> str:
+    def limit(self, identity: DesktopIdentity, users: Sequence[int], limits: DesktopLimits) -> str:
         """Have init limit the desktop; return why no control group does it, or an empty text."""
-        message = {"do": "limit", "instance": identity.instance, "user": user}
+        message = {"do": "limit", "instance": identity.instance, "users": list(users)}
         with self._asking:
             self._init.send({**message, "limits": limits._asdict()})
             answer, _ = self._init.receive()

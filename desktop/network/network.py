@@ -102,7 +102,7 @@ def joined(
 def _not_isolated(account: Account) -> str:
     if os.geteuid() != 0:
         return "only root can make a network namespace"
-    return "" if account.numbered else f"the desktop works as the user {account.name}"
+    return "" if account.numbered else f"the desktop works as the user {account.agent.name}"
 
 
 def _join(

@@ -23,7 +23,7 @@ def origins(
     pids = {} if instance is None else instance.session.pids()
     launchers = frozenset(pids[name] for name in _LAUNCHERS if name in pids)
     return Origins(
-        uid=common.context.account.uid,
+        uid=common.context.account.agent.uid,
         fork_servers=common.fork_servers,
         service=spawner.pids(),
         bus=frozenset({pids["dbus-daemon"]} if "dbus-daemon" in pids else ()),

@@ -132,7 +132,7 @@ def command_environment(
     """Return the environment that the programs of one desktop start with."""
     return built(
         folder,
-        account.name,
+        account.agent.name,
         instance,
         inherited=os.environ,
         inherit=(*inherit, *settings.inherit_env),
@@ -150,12 +150,12 @@ class CommonParts:
         # Only a numbered user is this desktop's alone: of any other user, processes are stopped
         # that have nothing to do with this desktop.
         self.freezer = (
-            Freezer(UserProcesses(context.account.uid), lambda: self.origins())
+            Freezer(UserProcesses(context.account.agent.uid), lambda: self.origins())
             if context.account.numbered
             else None
         )
         self.fork_servers = frozenset[int]()
-        self.origins: Callable[[], Origins] = lambda: Origins(context.account.uid)
+        self.origins: Callable[[], Origins] = lambda: Origins(context.account.agent.uid)
         """Origins of the processes; the screen that is served replaces it."""
         self.lease = LeaseRuntime(freezer=self.freezer)
         self.privacy = PrivacyMode()
@@ -324,7 +324,7 @@ class CommonParts:
                 settings.command_memory_bytes, settings.command_cpus
             ),
             level=account.level,
-            user=account.name,
+            user=account.agent.name,
             protections=self.context.protections.to_json(),
             limits=None if self.context.limits is None else self.context.limits._asdict(),
             version=VERSION,

@@ -7,21 +7,16 @@ import os
 import pwd
 import sys
 from contextlib import ExitStack, redirect_stdout
-from dataclasses import replace
 from pathlib import Path
 
 from deskhand.desktop.agent_helper.launch import HelperForks, HelperLaunch, StartHelper
 from deskhand.desktop.agent_helper.wire.start_message import HelperStart
 from deskhand.desktop.errors import DesktopError
-from deskhand.desktop.isolation.account import (
-    USER_LOCKS,
-    Account,
-    become,
-    claimed,
-    end_with_parent,
-)
+from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.claims import USER_LOCKS, claimed
 from deskhand.desktop.isolation.data_dir import open_root
 from deskhand.desktop.isolation.identity import DesktopIdentity
+from deskhand.desktop.isolation.privileges import become, end_with_parent
 from deskhand.desktop.isolation.protections import (
     Protections,
     limited,
@@ -35,7 +30,7 @@ from deskhand.desktop.isolation.user_processes import kill_user_processes
 from deskhand.desktop.launch.keeper import KEEPER
 from deskhand.desktop.launch.leftovers import alive, clean_leftovers
 from deskhand.desktop.launch.limits import DesktopLimits, GivenLimits, desktop_limits
-from deskhand.desktop.launch.mount_plan import HIDDEN, DesktopView
+from deskhand.desktop.launch.mount_plan import HIDDEN, USER_FILES, DesktopView
 from deskhand.desktop.launch.service_side import ServiceSide
 from deskhand.desktop.network.network import DesktopNetwork, joined
 from deskhand.desktop.settings import DesktopSettings
@@ -90,8 +85,8 @@ def _serve_separated(
             stack.enter_context(helpers)
         preloaded = preload()
         limits = _limits(settings)
-        unlimited = launch.limit(identity, prepared.account.uid, limits)
-        account = _joined(prepared.account, settings)
+        unlimited = launch.limit(identity, prepared.account.uids, limits)
+        account = prepared.account.joining(settings.workdir_group)
         helpers.prepare(_helper_start(settings, identity, account, network))
         # Last, because the files of the package may lie where the desktop sees nothing.
         launch.enter_view(_view(settings, identity, limits))
@@ -126,22 +121,18 @@ def _limits(settings: DesktopSettings) -> DesktopLimits:
     return desktop_limits(machine, GivenLimits(*sizes, settings.desktop_cpu_weight))
 
 
-def _joined(account: Account, settings: DesktopSettings) -> Account:
-    """Return the account with the group of the working directory."""
-    group = settings.workdir_group
-    return account if group is None else replace(account, groups=(group,))
-
-
 def _view(
     settings: DesktopSettings, identity: DesktopIdentity, limits: DesktopLimits
 ) -> DesktopView:
     more = [name for name in os.environ.get(HIDDEN, "").split(os.pathsep) if name]
     named = (settings.workdir, *settings.file_roots, settings.command_cgroup)
+    folder = os.path.realpath(identity.directory.path)
     return DesktopView(
-        folder=os.path.realpath(identity.directory.path),
+        folder=folder,
         hidden=tuple(os.path.realpath(path) for path in (str(identity.root), *more)),
         writable=tuple(os.path.realpath(path) for path in named if path is not None),
         temporary_bytes=limits.temporary_bytes,
+        files=tuple((f"{folder}/{name}", path) for name, path in USER_FILES),
     )
 
 
@@ -150,17 +141,17 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
     folder, root, numbers = identity.directory, identity.root, identity.numbers
     with ExitStack() as stack:
         open_root(root)
-        clean_leftovers(root, numbers)
+        clean_leftovers(root, numbers, identity.uid_base)
         stack.enter_context(alive(root, identity.instance, folder))
-        claim = claimed(settings.user, USER_LOCKS, numbers)
-        account = _joined(stack.enter_context(claim), settings)
+        claim = claimed(settings.user, USER_LOCKS, numbers, identity.uid_base)
+        account = stack.enter_context(claim).joining(settings.workdir_group)
         folder.make(account)
         stack.callback(folder.clear, keep_calls=not folder.is_in(root))
         if account.numbered:
-            # The user is this desktop's alone: a process of it is left from an earlier desktop,
+            # The users are this desktop's alone: a process of one is left from an earlier desktop,
             # and could read this one's memory.
-            kill_user_processes(account.uid)
-            stack.callback(kill_user_processes, account.uid)
+            kill_user_processes(*account.uids)
+            stack.callback(kill_user_processes, *account.uids)
         # Before `become`: the socket's directory, a port below 1024 and the token's file may need
         # the rights of the user who starts the service.
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))
@@ -194,7 +185,7 @@ def _attach(settings: DesktopSettings, identity: DesktopIdentity, display: str, 
     folder, root = identity.directory, identity.root
     with ExitStack() as stack:
         open_root(root)
-        clean_leftovers(root, identity.numbers)
+        clean_leftovers(root, identity.numbers, identity.uid_base)
         stack.enter_context(alive(root, identity.instance, folder))
         own = pwd.getpwuid(os.geteuid()).pw_name
         account = stack.enter_context(claimed(own, USER_LOCKS))
@@ -241,9 +232,9 @@ def _helper_start(
     return HelperStart(
         {**network.environment, **environment},
         tuple(map(str, settings.file_roots)),
-        user=(account.uid, account.gid) if account.dropped else None,
+        user=(account.agent.uid, account.agent.gid) if account.dropped else None,
         umask=None if settings.attach is not None else PRIVATE,
-        groups=account.groups,
+        groups=account.agent.groups,
     )
 
 

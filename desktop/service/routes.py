@@ -94,7 +94,7 @@ def application(
                   redoc_url=None, redirect_slashes=False)  # fmt: skip
     context, recording = common.context, parts.recording
     widgets = AccessibilityService(
-        *(screen.environment, screen.size, context.directory.path / "run", common.buses)
+        *(screen.environment, screen.size, context.directory.path / "share", common.buses)
     )
     computer = computer_router(
         *(parts.computer, screen.status, common.once, widgets.pointed), closing=common.closing

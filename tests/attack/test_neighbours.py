@@ -134,7 +134,8 @@ def test_the_socket_of_its_service_cannot_be_replaced(
             assert found.run(f"{attempt} > /dev/null && echo done") != "done", attempt
     # Every socket that the agent finds below its own directory can be replaced, and is by the
     # agent's own rights.
-    assert separated.run("mv $HOME/../rfb.sock $HOME/../x && mv $HOME/../x $HOME/../rfb.sock") == ""
+    socket = "$HOME/../run/service/rfb.sock"
+    assert separated.run(f"mv {socket} $HOME/../x && mv $HOME/../x {socket}") == ""
 
 
 def test_its_temporary_files_are_its_own(separated: Neighbours) -> None:

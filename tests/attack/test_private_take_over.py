@@ -304,7 +304,9 @@ def test_the_trusted_cookie_is_nowhere_that_the_agent_can_read(desktop: Service)
     until(lambda: "Chromium" in focused(desktop), "the browser")
     trusted = cookie_in(folder_of(desktop) / "run" / "service" / "Xauthority")
     # The control: the same search finds the cookie that the agent has.
-    assert readable_cookies(desktop, cookie_in(folder_of(desktop) / "Xauthority"))
+    assert readable_cookies(
+        desktop, cookie_in(folder_of(desktop) / "run" / "display" / "Xauthority")
+    )
     assert readable_cookies(desktop, trusted) == []
 
 

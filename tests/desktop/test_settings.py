@@ -122,3 +122,11 @@ def test_the_browser_and_its_sandbox_are_chosen(capsys: pytest.CaptureFixture[st
         with pytest.raises(SystemExit):
             parse(wrong)
         assert "--browser" in capsys.readouterr().err
+
+
+def test_ids_of_users_have_a_base() -> None:
+    assert parse([]).uid_base == 2_000_000_000
+    assert parse(["--uid-base", "300000"]).uid_base == 300_000
+    for wrong in ("0", "-1", "1000", "many", "4000000000"):
+        with pytest.raises(SystemExit):
+            parse(["--uid-base", wrong])

@@ -103,7 +103,7 @@ def painting(colour: str) -> dict[str, Any]:
     Only trusted X clients may paint the root window. As long as commands and service have one
     user, the command can read the service's cookie.
     """
-    cookie = "${XAUTHORITY%/*}/run/service/Xauthority"
+    cookie = "${XAUTHORITY%/*/*}/service/Xauthority"
     command = f"XAUTHORITY={cookie} xsetroot -solid '{colour}' && echo painted"
     return {"calls": [{"execute": {"command": command}}]}
 

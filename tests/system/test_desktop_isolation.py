@@ -1,6 +1,7 @@
 """Limits of a command on a desktop, when each desktop has a user of its own."""
 
 import os
+import pwd
 import stat
 import sys
 from collections.abc import Iterator
@@ -94,6 +95,18 @@ def test_each_desktop_has_a_user_of_its_own(neighbours: Neighbours) -> None:
     assert "0" not in users
 
 
+def test_a_desktop_knows_the_names_of_its_users(neighbours: Neighbours) -> None:
+    uid = uid_of(neighbours.one)
+    name = output(neighbours.one, "whoami")
+    assert name.startswith("deskhand-")
+    assert output(neighbours.one, "id -gn") == name
+    home = output(neighbours.one, "echo $HOME")
+    assert output(neighbours.one, f"getent passwd {uid} | cut -d: -f1,6") == f"{name}:{home}"
+    # The machine itself has no such user.
+    assert not any(str(user.pw_uid) == uid for user in pwd.getpwall())
+    refused(neighbours.one, "echo more >> /etc/passwd")
+
+
 def test_its_own_token_cannot_be_read(neighbours: Neighbours) -> None:
     absent(neighbours.one, f"cat {neighbours.token}")
     assert "dh_of-the-first" not in output(neighbours.one, "env; cat /proc/*/cmdline")
@@ -124,12 +137,12 @@ def test_the_other_desktops_folder_is_closed(neighbours: Neighbours) -> None:
     folder = output(neighbours.other, "dirname $HOME")
     for path in (
         "",
-        "/rfb.sock",
-        "/Xauthority",
+        "/run/service/rfb.sock",
+        "/run/display/Xauthority",
         "/home",
-        "/run/bus",
+        "/run/agent/bus",
         "/recordings",
-        "/calls.jsonl",
+        "/journals/calls.jsonl",
     ):
         absent(neighbours.one, f"stat {folder}{path}/." if not path else f"cat {folder}{path}")
     refused(neighbours.one, f"ls {Path(folder).parent}")

@@ -12,7 +12,7 @@ from deskhand.desktop.display.child_processes import ChildProcessSpawner
 from deskhand.desktop.display.instance import DisplayInstance, InstanceOptions
 from deskhand.desktop.display.session_files import SessionFiles
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.isolation.account import user_numbers
+from deskhand.desktop.isolation.claims import user_numbers
 from deskhand.desktop.isolation.environment import built
 from deskhand.desktop.launch.leftovers import clean_leftovers
 

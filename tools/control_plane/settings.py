@@ -13,6 +13,7 @@ from typing import Any
 from deskhand.desktop.network.egress import EgressPolicy, parse_egress
 from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.desktop.settings import CPU_WEIGHTS, SANDBOX_MODES
+from deskhand.desktop.uid_base import DEFAULT_UID_BASE, uid_base_problem
 
 PREFIX = "DESKHAND_"
 _KINDS = {bool: "true or false", int: "a whole number", str: "a text"}
@@ -54,6 +55,8 @@ class Settings:
     desktop_tmp_mib: int = 0
     desktop_cpu_weight: int = 0
     """Share of the processors beside other desktops, 1 to 10,000."""
+    uid_base: int = DEFAULT_UID_BASE
+    """Base of the ids of the users that desktops have of their own, if root starts them."""
     workdirs: str = ""
     """Folder of the chats' working directories; by default beside those of the desktops."""
     store: str = ""
@@ -103,6 +106,9 @@ def load(
     weight = values.get("desktop_cpu_weight", 0)
     if weight and weight not in CPU_WEIGHTS:
         raise BadSetting("desktop_cpu_weight", f"{weight} is not a weight of 1 to 10000")
+    problem = uid_base_problem(values.get("uid_base", DEFAULT_UID_BASE))
+    if problem:
+        raise BadSetting("uid_base", problem)
     settings = Settings(**values)
     try:
         egress_policy(settings, root=True)

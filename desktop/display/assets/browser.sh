@@ -9,6 +9,11 @@ fi
 
 export XAUTHORITY='@FOLDER@/run/browser/Xauthority'
 
+profile='@FOLDER@/browser'
+[ -e "$profile/Default/Preferences" ] || {
+    mkdir -p "$profile/Default" && cp '@FOLDER@/share/preferences.json' "$profile/Default/Preferences"
+}
+
 # Chromium binds a socket some 50 characters below TMPDIR, and a socket's path has 107 at most.
 [ ${#TMPDIR} -le 55 ] || export TMPDIR=/tmp
 
@@ -16,11 +21,11 @@ export XAUTHORITY='@FOLDER@/run/browser/Xauthority'
 # only to whoever has asked for a tree, since that costs time.
 export ACCESSIBILITY_ENABLED=1
 fields=form-controls
-[ ! -e '@FOLDER@/run/accessibility' ] || fields=complete
+[ ! -e '@FOLDER@/share/accessibility' ] || fields=complete
 set -- --force-renderer-accessibility=$fields "$@"
 
 exec @BROWSER@ \
-    --user-data-dir='@FOLDER@/browser' \
+    --user-data-dir="$profile" \
     --no-first-run --no-default-browser-check --disable-default-apps \
     --disable-search-engine-choice-screen \
     --disable-sync --password-store=basic \

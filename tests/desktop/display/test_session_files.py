@@ -12,7 +12,7 @@ def test_commands_find_the_scripts_before_the_session_is_started(tmp_path: Path)
         SessionFiles.read().write(tmp_path, {"HOME": str(home)}, launch)
     script = tmp_path / "bin" / "browser"
     assert "'/opt/my browser'" in script.read_text()
-    assert stat.S_IMODE(script.stat().st_mode) == 0o700
+    assert stat.S_IMODE(script.stat().st_mode) == 0o755
     # The agent helper makes the directories of the agent.
     assert not home.exists()
     assert (tmp_path / "share" / "icons" / "browser.png").stat().st_size > 0
@@ -32,5 +32,5 @@ def test_applications_find_display_cookie_and_bus(tmp_path: Path) -> None:
         "LANG": "C",
         "DISPLAY": ":7",
         "XAUTHORITY": str(tmp_path / "Xauthority"),
-        "DBUS_SESSION_BUS_ADDRESS": f"unix:path={tmp_path}/run/bus",
+        "DBUS_SESSION_BUS_ADDRESS": f"unix:path={tmp_path}/run/agent/bus",
     }

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.account import Account, DesktopUser
 from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root, run_root
 
-ME = Account("me", os.getuid(), os.getgid(), "shared")
+ME = Account.of_one_user(DesktopUser("me", os.getuid(), os.getgid()), "shared")
+OTHER = Account.of_one_user(DesktopUser("other", 12345, 12345), "user")
 
 
 def test_it_is_private_and_whole(tmp_path: Path) -> None:
@@ -37,17 +38,17 @@ def test_files_of_an_earlier_user_change_owner(tmp_path: Path) -> None:
     folder.make(ME)
     (folder.recordings / "a").mkdir()
     (folder.recordings / "a" / "1.mp4").write_bytes(b"film")
-    (folder.path / "calls.jsonl").write_text("{}")
+    folder.action_journal.write_text("{}")
     foreign = tmp_path / "foreign"
     foreign.write_bytes(b"not ours")
     os.link(foreign, folder.recordings / "a" / "2.mp4")
     # Only root can, and must.
-    other = Account("other", 12345, 12345, "user") if os.geteuid() == 0 else ME
+    other = OTHER if os.geteuid() == 0 else ME
     folder.make(other)
-    assert (folder.recordings / "a").stat().st_uid == other.uid
-    assert (folder.recordings / "a" / "1.mp4").stat().st_uid == other.uid
-    assert (folder.path / "calls.jsonl").stat().st_uid == other.uid
-    assert foreign.stat().st_uid == ME.uid
+    assert (folder.recordings / "a").stat().st_uid == other.agent.uid
+    assert (folder.recordings / "a" / "1.mp4").stat().st_uid == other.agent.uid
+    assert folder.action_journal.stat().st_uid == other.agent.uid
+    assert foreign.stat().st_uid == ME.agent.uid
 
 
 def test_a_link_in_the_place_of_a_part_is_replaced_and_its_target_kept(
@@ -60,11 +61,11 @@ def test_a_link_in_the_place_of_a_part_is_replaced_and_its_target_kept(
     for part in (folder.recordings, folder.work):
         part.rmdir()
         part.symlink_to(outside)
-    folder.make(Account("other", 12345, 12345, "user") if os.geteuid() == 0 else ME)
+    folder.make(OTHER if os.geteuid() == 0 else ME)
     assert folder.work.is_dir()
     assert not folder.work.is_symlink()
     facts = outside.stat()
-    assert (stat.S_IMODE(facts.st_mode), facts.st_uid) == (0o755, ME.uid)
+    assert (stat.S_IMODE(facts.st_mode), facts.st_uid) == (0o755, ME.agent.uid)
 
 
 def test_clearing_keeps_recordings_only(tmp_path: Path) -> None:
@@ -83,11 +84,12 @@ def test_clearing_keeps_the_journals_that_hold_a_call_if_asked_to(tmp_path: Path
         folder.action_journal.write_text("a call")
         folder.detached_journal.write_text("")
         folder.clear(keep_calls=True)
-        assert list(folder.path.iterdir()) == [folder.action_journal]
+        assert list(folder.path.iterdir()) == [folder.journals]
     (folder.path / "secret").write_text("of another user")
+    folder.detached_journal.unlink()
     folder.detached_journal.symlink_to(folder.path / "secret")
     folder.clear(keep_calls=True)
-    assert list(folder.path.iterdir()) == [folder.action_journal]
+    assert list(folder.path.iterdir()) == [folder.journals]
     folder.clear()
     assert not folder.path.exists()
 

@@ -19,7 +19,7 @@ def test_it_is_whole_and_private() -> None:
     found = built(FOLDER, "deskhand-01", "0123", inherited={})
     assert found["HOME"] == f"{FOLDER}/home"
     assert found["PATH"].startswith(f"{FOLDER}/bin:")
-    assert found["XDG_RUNTIME_DIR"] == f"{FOLDER}/run"
+    assert found["XDG_RUNTIME_DIR"] == f"{FOLDER}/run/agent"
     assert found["USER"] == found["LOGNAME"] == "deskhand-01"
     assert found["DESKHAND_INSTANCE"] == "0123"
     assert found["LANG"] == "C.UTF-8"

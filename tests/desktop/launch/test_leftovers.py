@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-from deskhand.desktop.isolation.account import user_numbers
+from deskhand.desktop.isolation.claims import user_numbers
 from deskhand.desktop.isolation.data_dir import LOCKS, DesktopDirectory
 from deskhand.desktop.launch import leftovers
 from deskhand.desktop.launch.leftovers import CLEANING_LOCK, MARK, alive

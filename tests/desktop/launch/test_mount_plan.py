@@ -40,3 +40,9 @@ def test_a_directory_that_is_writable_and_hidden_is_shown_on_top() -> None:
 
 def test_the_root_of_the_machine_never_becomes_writable() -> None:
     assert "/" not in planned(writable=("/",))
+
+
+def test_a_file_is_shown_read_only_at_its_place() -> None:
+    found = planned(files=((f"{FOLDER}/run/passwd", "/etc/passwd"),))
+    source = f"{FOLDER}/run/passwd"
+    assert found["/etc/passwd"] == Mount("file", "/etc/passwd", sealed=True, source=source)

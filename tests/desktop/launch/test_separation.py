@@ -7,6 +7,7 @@ SERVICE = ("/usr/bin/python3", "-P", "-m", "deskhand.desktop")
 
 def test_root_separates_a_desktop_with_a_user_of_its_own() -> None:
     assert is_separated((*SERVICE, "--json", "--folder", "/x"), user=0)
+    assert is_separated((*SERVICE, "--uid-base", "100000"), user=0)
 
 
 def test_others_do_not() -> None:

@@ -1,11 +1,11 @@
 import pytest
 
-from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.account import Account, DesktopUser
 from deskhand.desktop.network.egress import Egress, parse_egress
 from deskhand.desktop.network.errors import EgressUnavailable
 from deskhand.desktop.network.network import joined
 
-NAMED = Account("alice", 1000, 1000, "user")
+NAMED = Account.of_one_user(DesktopUser("alice", 1000, 1000), "user")
 
 
 def test_open_changes_nothing() -> None:

@@ -118,3 +118,9 @@ def test_a_weight_that_the_kernel_refuses_is_refused() -> None:
         load({}, {}, "desktop_cpu_weight = 10001", HOME)
     with pytest.raises(BadSetting, match="'-1' is not a whole number"):
         load({}, {"DESKHAND_DESKTOP_MEMORY_MIB": "-1"}, "", HOME)
+
+
+def test_ids_of_users_have_a_base() -> None:
+    assert load({}, {}, "uid_base = 300000", HOME).uid_base == 300_000
+    with pytest.raises(BadSetting, match="uid_base: must be a multiple of 100000"):
+        load({}, {"DESKHAND_UID_BASE": "1000"}, "", HOME)

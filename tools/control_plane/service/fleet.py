@@ -54,6 +54,7 @@ async def open_fleet(
         (
             *("--browser", settings.browser, "--browser-sandbox", settings.browser_sandbox),
             *limit_options(given_limits(settings)),
+            *("--uid-base", str(settings.uid_base)),
         ),
         hidden=(settings.data_dir.absolute(), workdirs.folder),
         egress=egress_policy(settings, root=os.geteuid() == 0).base,
