@@ -22,6 +22,7 @@ desktop/agent_helper: desktop/agent_helper/wire desktop/applications desktop/fil
 desktop/agent_helper/wire: desktop/files desktop/files/editing
 desktop/agent_helper/worker: desktop/agent_helper desktop/agent_helper/wire desktop/events
   desktop/files desktop/git desktop/processes
+desktop/agent_socket: desktop/isolation desktop/tool_calls
 desktop/applications: desktop/actions desktop/http_errors.py desktop/lease desktop/processes
   desktop/tool_calls
 desktop/attach: desktop/actions desktop/capture desktop/input

@@ -1,20 +1,33 @@
 """Starts applications as processes that appear in the process list."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 from deskhand.desktop.errors import ActionFailed, InvalidAction
 from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.processes.requests import LaunchRequest, start_request
-from deskhand.desktop.tool_calls.caller import chat_of
+from deskhand.desktop.tool_calls.caller import CallingChat, chat_of
 from deskhand.desktop.tool_calls.errors import ToolCallError
 
 
 class ProcessLauncher:
-    """Adapter from the process registry of one desktop to the port of `api`."""
+    """Adapter from the process registry of one desktop to the port of `api`.
 
-    def __init__(self, registry: Registry) -> None:
+    ``programs`` is the folder of the scripts that start the desktop's own browser and terminal, if
+    the scripts on the PATH only ask for that; ``path`` returns the PATH of commands.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        programs: Path | None = None,
+        path: Callable[[], str] = lambda: "",
+    ) -> None:
         self._registry = registry
+        self._programs = programs
+        self._path = path
 
     async def start(
         self, command: str, name: str, headers: Mapping[str, str], *, application: bool = False
@@ -28,14 +41,37 @@ class ProcessLauncher:
             InvalidAction: If the chat id in the headers is malformed.
             ActionFailed: If the command cannot be started.
         """
-        body = {"command": command, "background": True, "name": name}
+        try:
+            chat = chat_of(headers)
+        except ToolCallError as error:
+            raise InvalidAction("Cannot launch that.", str(error)) from error
+        if application:
+            return await self.launch(command, name, chat, application=True)
+        return await self._started({"command": command, "name": name}, chat, application=False)
+
+    async def launch(
+        self, command: str, name: str, chat: CallingChat | None, *, application: bool
+    ) -> str:
+        """Start the desktop's own browser or terminal, or another program, for a chat.
+
+        Raises:
+            InvalidAction: If the command line is no text.
+            ActionFailed: If it cannot be started.
+        """
+        body: dict[str, Any] = {"command": command, "name": name}
+        if self._programs is not None:
+            body["env"] = {"PATH": f"{self._programs}:{self._path()}"}
+        return await self._started(body, chat, application=application)
+
+    async def _started(
+        self, body: dict[str, Any], chat: CallingChat | None, *, application: bool
+    ) -> str:
         try:
             # Through the parser of the process route, so that both routes apply the same checks and
             # defaults.
-            request = start_request(json.dumps(body).encode())
+            request = start_request(json.dumps({**body, "background": True}).encode())
             if application:
                 request = LaunchRequest(**vars(request))
-            chat = chat_of(headers)
         except ToolCallError as error:
             raise InvalidAction("Cannot launch that.", str(error)) from error
         try:

@@ -23,7 +23,7 @@ _TEXTS = {
     "deskhand-terminal.desktop": "share/applications/deskhand-terminal.desktop",
     "preferences.json": "share/preferences.json",
 }
-_SCRIPTS = {"browser.sh": "bin/browser", "terminal.sh": "bin/terminal"}
+_SCRIPTS = {"browser.sh": "browser", "terminal.sh": "terminal"}
 _IMAGES = {"browser.png": "share/icons/browser.png", "terminal.png": "share/icons/terminal.png"}
 
 
@@ -33,6 +33,8 @@ class SessionFiles:
 
     texts: Mapping[str, str]
     images: Mapping[str, bytes]
+    programs: str = "bin"
+    """Folder of the scripts that start the browser and the terminal."""
 
     @classmethod
     def read(cls) -> Self:
@@ -46,8 +48,10 @@ class SessionFiles:
     def write(self, folder: Path, environment: Mapping[str, str], browser: BrowserLaunch) -> None:
         """Write the files into a desktop's directory; ``environment`` is that of applications."""
         downloads = environment.get("HOME", str(folder)) + "/Downloads"
-        for asset, place in {**_TEXTS, **_SCRIPTS}.items():
+        scripts = {asset: f"{self.programs}/{name}" for asset, name in _SCRIPTS.items()}
+        for asset, place in {**_TEXTS, **scripts}.items():
             text = self.texts[asset].replace("@FOLDER@", str(folder))
+            text = text.replace("@PROGRAMS@", str(folder / self.programs))
             text = text.replace("@DOWNLOADS@", downloads)
             for mark, value in _browser_values(browser).items():
                 text = text.replace(mark, value)

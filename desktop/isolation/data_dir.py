@@ -36,7 +36,7 @@ PARTS = {
         ("etc", "journals", "logs", "recordings", "run/service"),
         DirectoryAccess("service", "service", 0o700),
     ),
-    **dict.fromkeys(("bin", "share"), DirectoryAccess("service", "service", 0o755)),
+    **dict.fromkeys(("bin", "libexec", "share"), DirectoryAccess("service", "service", 0o755)),
     **dict.fromkeys(("processes", "run/display"), _OF_SERVICE_FOR_AGENT),
     "browser": DirectoryAccess("browser", "browser", 0o700),
     "run": DirectoryAccess("root", "root", 0o711),

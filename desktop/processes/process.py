@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from .errors import NotRunning
 from .fair_turns import FairScheduler
 from .head_tail import HeadTailBuffer
+from .process_tree import start_ticks
 from .requests import Terminal
 from .spawn import Spawned
 
@@ -54,6 +55,8 @@ class Process:
     ) -> None:
         self._scheduler = scheduler or FairScheduler()
         self._child = spawned.child
+        self.start_ticks = start_ticks(spawned.child.pid)
+        """Start time of the shell in clock ticks since boot; None if it is unknown."""
         self._pidfd = spawned.pidfd
         self._output: int | None = spawned.output
         self._input = spawned.input

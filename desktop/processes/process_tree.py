@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
+# Field of /proc/PID/stat, counted from the one after the name (proc(5)).
+_STARTED = 19
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,15 @@ class Family:
     """Prefixes of environment entries, such as ``NAME=value``."""
     spared: frozenset[int] = frozenset()
     """Groups whose members are excluded in any case."""
+
+
+def start_ticks(pid: int) -> int | None:
+    """Return the start time of a process in clock ticks since boot; None if there is none."""
+    try:
+        stat = (PROC / str(pid) / "stat").read_bytes()
+    except OSError:
+        return None
+    return int(stat[stat.rindex(b")") + 2 :].split()[_STARTED])
 
 
 def send(family: Family, number: signal.Signals) -> int:

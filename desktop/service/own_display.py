@@ -19,6 +19,8 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 
 from deskhand.desktop.agent_helper.downloads import DownloadEvents
+from deskhand.desktop.agent_socket.client_files import ASKPASS, ClientFiles
+from deskhand.desktop.agent_socket.server import AgentSocketServer
 from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.computer.computer import Computer
@@ -57,9 +59,10 @@ from deskhand.vncbridge.rfb.viewers import Viewers
 from deskhand.vncbridge.server.server import Address, Serving
 from deskhand.vncbridge.viewer.pages import router as pages_router
 
+from .agent_requests import AgentRequests
 from .origins import origins
-from .parts import CommonParts, GitParts, OpenParts, ServiceContext, announce
-from .routes import LiveView, ScreenAccess, application
+from .parts import PROGRAMS, CommonParts, GitParts, OpenParts, ServiceContext, announce
+from .routes import LiveView, ScreenAccess, application, launching
 from .status import XServerFacts, own_display_status
 from .warm_up import warm_up
 
@@ -74,6 +77,7 @@ class Preloaded:
 
     pages: APIRouter
     files: SessionFiles
+    clients: ClientFiles
 
 
 def preload() -> Preloaded:
@@ -85,7 +89,7 @@ def preload() -> Preloaded:
     load_font()
     Serving(FastAPI())
     asyncio.run(warm_up())
-    return Preloaded(pages_router(), SessionFiles.read())
+    return Preloaded(pages_router(), SessionFiles.read(), ClientFiles.read())
 
 
 class DesktopService:
@@ -107,6 +111,7 @@ class DesktopService:
             display, options, parts = await self._open(stack)
             screen = self._screen(display, options, parts)
             app = application(self._common, parts, screen, self._git)
+            await self._serve_agent(stack, display, options, parts, screen)
             guarded = HangGuard(app, lambda: _xserver(display))
             stack.push_async_callback(guarded.close)
             await self._common.serve(
@@ -120,17 +125,49 @@ class DesktopService:
         display, options = self._opened
         instance = display.latest
         found = options.before_start() if instance is None else instance.session.environment
-        return found | self._git.askpass.environment
+        return found | self._askpass()
 
     def workdir(self) -> Path | None:
         """Return the directory in which commands run that name none."""
         return self._common.workdir
+
+    def _askpass(self) -> dict[str, str]:
+        """Return the variables that name the program by which git and ssh ask for credentials."""
+        if self._common.programs is None:
+            return self._git.askpass.environment
+        path = str(self._context.directory.path / ASKPASS)
+        return {"GIT_ASKPASS": path, "SSH_ASKPASS": path}
+
+    async def _serve_agent(
+        self,
+        stack: AsyncExitStack,
+        display: Display,
+        options: InstanceOptions,
+        parts: OpenParts,
+        screen: ScreenAccess,
+    ) -> None:
+        """Serve the agent's programs, if they have a socket."""
+        bound, common = self._context.agent_socket, self._common
+        if bound is None:
+            return
+        applications, launcher = launching(common, parts, screen)
+        services = AgentRequests(
+            *(parts.registry, applications, launcher, parts.computer, common.once),
+            status=lambda: self._status(display, options, parts),
+            check_start=common.check_start,
+            credential=self._git.attribution.answer,
+            browser_refusal=options.browser.refusal,
+            panel=lambda: common.origins().launchers,
+        )
+        await stack.enter_async_context(AgentSocketServer(bound, services))
 
     async def _open(self, stack: AsyncExitStack) -> tuple[Display, InstanceOptions, OpenParts]:
         common, home = self._common, self._context.directory.path / "home"
         cgroup = common.open_cgroup(stack)
         await stack.enter_async_context(common.helper)
         spawner = stack.enter_context(self._spawner())
+        if common.programs is not None:
+            self._preloaded.clients.write(self._context.directory.path)
         # The display starts before the recorder, and gets its first input after it.
         browser = await asyncio.to_thread(self._prepare_browser)
         deferred = self._defer(stack, browser, lambda: display.want())
@@ -150,7 +187,8 @@ class DesktopService:
         focus = Focus(lambda: (display.newest.xserver.display, display.newest.xserver.xauthority))
         stack.callback(focus.close)
         recording = await common.open_recording(stack, devices[0], self.environment)
-        stack.enter_context(self._git.askpass)
+        if common.programs is None:
+            stack.enter_context(self._git.askpass)
         registry = await common.open_registry(stack, self, cgroup, self._git)
         common.origins = lambda: origins(common, spawner, display.latest, registry)
         computer = await common.open_computer(stack, Computer, devices, focus, recording)
@@ -172,7 +210,7 @@ class DesktopService:
             number, name = reserve_display()
             stack.enter_context(name)
         folder = self._context.directory.path
-        self._preloaded.files.write(folder, self._common.environment, browser)
+        self._session_files().write(folder, self._common.environment, browser)
         # A browser may start before the X server, and reads its cookie then.
         write_cookie(folder / BROWSER_AUTHORITY, self._cookie)
         return stack.enter_context(DeferredSocket(socket_of(number), used, os.geteuid()))
@@ -182,6 +220,10 @@ class DesktopService:
         return ChildProcessSpawner(
             self._context.host_pid, None if limits is None else limits.processes
         )
+
+    def _session_files(self) -> SessionFiles:
+        files = self._preloaded.files
+        return files if self._common.programs is None else replace(files, programs=PROGRAMS)
 
     def _prepare_browser(self) -> BrowserLaunch:
         settings = self._context.settings
@@ -200,7 +242,7 @@ class DesktopService:
             size=settings.size,
             environment=common.environment,
             spawner=spawner,
-            files=self._preloaded.files,
+            files=self._session_files(),
             browser=browser,
             acted=acted,
             publish=WindowEventPublisher(common.lease, common.events.publish),

@@ -77,6 +77,7 @@ from .ready_message import ReadyMessage
 from .status import StatusFacts
 
 VERSION = version("deskhand")
+PROGRAMS = "libexec"  # Scripts that start browser and terminal.
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,8 @@ class ServiceContext:
     host_pid: Callable[[int], int] = int
     """Returns the pid on the host for a pid that this process sees."""
     network: DesktopNetwork = field(default_factory=DesktopNetwork)
+    agent_socket: socket | None = None
+    """Listening socket for commands; None if they are the service's equals."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,12 @@ class CommonParts:
         self.buses = HelperBuses(self.helper)
         self._started = time.monotonic()
         self._last_action: float | None = None
+
+    @property
+    def programs(self) -> Path | None:
+        """Folder of the programs that the service alone launches; None if commands do so too."""
+        folder = self.context.directory.path
+        return None if self.context.agent_socket is None else folder / PROGRAMS
 
     @property
     def workdir(self) -> Path:

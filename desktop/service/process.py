@@ -11,6 +11,7 @@ from pathlib import Path
 
 from deskhand.desktop.agent_helper.launch import HelperForks, HelperLaunch, StartHelper
 from deskhand.desktop.agent_helper.wire.start_message import HelperStart
+from deskhand.desktop.agent_socket.binding import agent_socket
 from deskhand.desktop.errors import DesktopError
 from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.claims import USER_LOCKS, claimed
@@ -88,6 +89,7 @@ def _serve_separated(
         unlimited = launch.limit(identity, prepared.account.uids, limits)
         account = prepared.account.joining(settings.workdir_group)
         helpers.prepare(_helper_start(settings, identity, account, network))
+        requests = stack.enter_context(agent_socket(folder.path, account))
         # Last, because the files of the package may lie where the desktop sees nothing.
         launch.enter_view(_view(settings, identity, limits))
         become(account)
@@ -110,6 +112,7 @@ def _serve_separated(
             network=network,
             display=prepared.display,
             host_pid=launch.host_pid,
+            agent_socket=requests,
         )
         asyncio.run(DesktopService(context, preloaded).run(bound, address))
     return 0

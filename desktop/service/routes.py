@@ -103,8 +103,7 @@ def application(
     # need it. The bus of the widgets belongs to the session on the display.
     waiting = [] if screen.wait_ready is None else [Depends(screen.wait_ready)]
     app.include_router(computer, dependencies=waiting)
-    applications = InstalledApplications(screen.environment, HelperPaths(common.helper).kind_of)
-    launcher = ProcessLauncher(parts.registry)
+    applications, launcher = launching(common, parts, screen)
     for router in (
         events_router(common.events),
         windows_router(screen.windows, screen.size, common.lease),
@@ -138,6 +137,18 @@ def application(
     policy = AccessPolicy(frozenset(context.settings.allowed_hosts), desktop=context.instance)
     install_auth(app, policy, common.credentials)
     return app
+
+
+def launching(
+    common: CommonParts, parts: OpenParts, screen: ScreenAccess
+) -> tuple[InstalledApplications, ProcessLauncher]:
+    """Return what finds and what starts applications."""
+    applications = InstalledApplications(screen.environment, HelperPaths(common.helper).kind_of)
+    programs = common.programs
+    launcher = ProcessLauncher(
+        parts.registry, programs, lambda: screen.environment().get("PATH", "")
+    )
+    return applications, launcher
 
 
 def _after(wait_ready: Callable[[Request], Awaitable[None]] | None, router: APIRouter) -> APIRouter:

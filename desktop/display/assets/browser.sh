@@ -8,6 +8,8 @@ if [ -n "$refusal" ]; then
 fi
 
 export XAUTHORITY='@FOLDER@/run/browser/Xauthority'
+# Its children find the scripts of commands, not this one.
+export PATH="${PATH#'@PROGRAMS@:'}"
 
 profile='@FOLDER@/browser'
 [ -e "$profile/Default/Preferences" ] || {

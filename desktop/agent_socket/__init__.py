@@ -1,0 +1,1 @@
+"""The socket by which programs of an agent ask their desktop's service."""
