@@ -36,6 +36,7 @@ from deskhand.desktop.windows.api import router as windows_router
 from deskhand.vncbridge.auth.api import tickets_router, tokens_router
 from deskhand.vncbridge.auth.middleware import install_auth
 from deskhand.vncbridge.auth.policy import AccessPolicy
+from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.rfb.no_live_view import router as no_live_view_router
 from deskhand.vncbridge.rfb.proxy import Upstream
 from deskhand.vncbridge.rfb.proxy import router as live_view_router
@@ -104,7 +105,8 @@ def application(
     waiting = [] if screen.wait_ready is None else [Depends(screen.wait_ready)]
     app.include_router(computer, dependencies=waiting)
     applications, launcher = launching(common, parts, screen)
-    for router in (
+    add_routes(
+        app,
         events_router(common.events),
         windows_router(screen.windows, screen.size, common.lease),
         _after(
@@ -132,8 +134,7 @@ def application(
         metrics_router(screen.status, common.tally),
         screen.pages,
         _health(screen.readiness),
-    ):
-        app.include_router(router)
+    )
     policy = AccessPolicy(frozenset(context.settings.allowed_hosts), desktop=context.instance)
     install_auth(app, policy, common.credentials)
     return app

@@ -14,6 +14,7 @@ from deskhand.desktop.actions.catalog import ActionRecord
 from deskhand.desktop.computer.api import router
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.tool_calls.once import OncePerCall
+from deskhand.vncbridge.http.add_routes import add_routes
 from tests.desktop.fakes import FakeClock, FakeInput, FakePictures, FakeScreen
 
 
@@ -41,11 +42,12 @@ class Service:
         self.once = OncePerCall(calls)
         self.app = FastAPI()
         self.closing = asyncio.Event()
-        self.app.include_router(
+        add_routes(
+            self.app,
             router(
                 *(self.computer, lambda: {"display": ":7"}, self.once),
                 closing=self.closing,
-            )
+            ),
         )
         self.app.add_exception_handler(HTTPException, _error)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import APIRouter, FastAPI
 
+from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.server.websocket_protocol import StreamProtocol
 
 LIMIT = 20.0
@@ -63,8 +64,7 @@ class Service:
         protocol: type[StreamProtocol] = StreamProtocol,
     ) -> None:
         app = FastAPI()
-        for router in routers:
-            app.include_router(router)
+        add_routes(app, *routers)
         self._socket = socket.create_server(("127.0.0.1", port))
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
+from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.viewer.pages import FOLDER as VIEWER
 from deskhand.vncbridge.viewer.pages import METHODS, Assets, shared_router
 
@@ -19,8 +20,7 @@ def router(embedders: Sequence[str] = ()) -> APIRouter:
     """
     assets = Assets(FOLDER, embedders)
     routes = APIRouter(include_in_schema=False)
-    routes.include_router(shared_router(Assets(VIEWER)))
-    routes.include_router(assets.router("/assets"))
+    add_routes(routes, shared_router(Assets(VIEWER)), assets.router("/assets"))
 
     @routes.api_route("/", methods=METHODS)
     async def home(request: Request) -> Response:

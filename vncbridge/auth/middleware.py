@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deskhand.vncbridge.http import caller_headers
+from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.server.http_protocol import mark_proven
 
 from .credentials import SESSION_SECONDS, Credentials
@@ -348,7 +349,7 @@ def install_auth(
 
     The OpenAPI document of the application then lists all of its routes.
     """
-    app.include_router(login_router(credentials, secure))
+    add_routes(app, login_router(credentials, secure))
     complete_openapi(app)
     app.add_exception_handler(StarletteHTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)

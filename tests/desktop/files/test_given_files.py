@@ -17,6 +17,7 @@ from deskhand.desktop.files import api
 from deskhand.desktop.files.editing.indentation import level_of, translated, unit_of
 from deskhand.desktop.files.editing.line_endings import lines_of
 from deskhand.desktop.files.editing.matching import PASSES, windows
+from deskhand.vncbridge.http.add_routes import add_routes
 from tests.desktop.agent_helper.threaded import agent_files
 from tests.desktop.files.rights import without_rights
 from tests.desktop.files.unprivileged import refused
@@ -250,7 +251,7 @@ def test_a_write_whose_body_breaks_off_keeps_the_original(tmp: Path) -> None:
             agent_files() as files,
             httpx2.AsyncClient(transport=transport, base_url="http://core") as client,
         ):
-            app.include_router(api.router(lambda: tmp, files))
+            add_routes(app, api.router(lambda: tmp, files))
             return await client.post(request["route"], params=request["query"], content=body())
 
     check_answer(asyncio.run(scenario()), expect)

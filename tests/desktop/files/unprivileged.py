@@ -14,6 +14,7 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
 from deskhand.desktop.files import api
+from deskhand.vncbridge.http.add_routes import add_routes
 from tests.desktop.agent_helper.threaded import agent_files
 
 
@@ -31,7 +32,7 @@ async def main() -> None:
         agent_files() as files,
         httpx2.AsyncClient(transport=transport, base_url="http://core") as client,
     ):
-        app.include_router(api.router(lambda: Path("/"), files))
+        add_routes(app, api.router(lambda: Path("/"), files))
         answers = [
             await client.request(one["method"], one["path"], params=one["params"], json=one["json"])
             for one in asked

@@ -22,6 +22,7 @@ from deskhand.desktop.files import api as files_api
 from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.processes import api as processes_api
 from deskhand.desktop.processes.registry import ProcessSettings, Registry
+from deskhand.vncbridge.http.add_routes import add_routes
 from tests.desktop.agent_helper.threaded import Threaded
 
 LIMIT = 20.0
@@ -91,10 +92,10 @@ def application(
     registry: Registry, home: Path, paths: PathStore, files: files_api.AgentFiles
 ) -> FastAPI:
     app = FastAPI()
-    app.include_router(processes_api.router(registry))
+    add_routes(app, processes_api.router(registry))
     touched = processes_api.touched(paths.note)
     once = processes_api.once(registry)
-    app.include_router(files_api.router(lambda: home, files, once, touched=touched))
+    add_routes(app, files_api.router(lambda: home, files, once, touched=touched))
 
     async def refused(_: Request, error: Exception) -> Response:
         refusal = cast(HTTPException, error)

@@ -13,6 +13,7 @@ from deskhand.desktop.recordings.api import router
 from deskhand.recording.library.catalog import Catalog, Clip
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.settings import RecordingSettings
+from deskhand.vncbridge.http.add_routes import add_routes
 from tests.recording.fakes import WAIT, FakeSource, decoded, marked
 
 A, B, C, D, E, F = (f"{digit}1111111-2222-3333-4444-555555555555" for digit in "abcdef")
@@ -62,7 +63,7 @@ async def service(
             transport=transport, base_url=f"http://desktop{DESKTOP}"
         ) as client:
             running = Service(client, source, folder)
-            app.include_router(router(recorder, catalog(folder), lambda: running.closing))
+            add_routes(app, router(recorder, catalog(folder), lambda: running.closing))
             yield running
 
 

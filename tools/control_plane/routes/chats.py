@@ -13,6 +13,7 @@ from deskhand.tools.control_plane.json_body import Json, flag, json_object, need
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.conversation.waiting import TEXTS
+from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.http.sse import EventStreams
 
 from .events import CONVERSATION_EVENTS, EVENTS, event_response
@@ -82,8 +83,7 @@ _NEW_MESSAGE = {
 def router(chats: Chats, streams: EventStreams) -> APIRouter:
     """Return the routes under ``/api/v0/chats``."""
     routes = APIRouter(tags=["chats"])
-    routes.include_router(_reading_routes(chats, streams))
-    routes.include_router(_changing_routes(chats))
+    add_routes(routes, _reading_routes(chats, streams), _changing_routes(chats))
 
     @routes.post("/api/v0/stop-all")
     async def stop_all() -> JSONResponse:
@@ -94,7 +94,7 @@ def router(chats: Chats, streams: EventStreams) -> APIRouter:
 
 
 def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
-    routes = APIRouter(prefix="/api/v0/chats")
+    routes = APIRouter(prefix="/api/v0/chats", tags=["chats"])
 
     @routes.get("")
     async def listing(
@@ -143,7 +143,7 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
 
 
 def _changing_routes(chats: Chats) -> APIRouter:
-    routes = APIRouter(prefix="/api/v0/chats")
+    routes = APIRouter(prefix="/api/v0/chats", tags=["chats"])
 
     @routes.post("", status_code=201, openapi_extra=body_of(_NEW_CHAT))
     async def create(request: Request) -> JSONResponse:

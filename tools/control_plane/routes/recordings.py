@@ -20,6 +20,7 @@ from deskhand.tools.control_plane.run_video.playlist import (
 )
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.store.errors import UnknownRow
+from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.http.file_response import (
     bytes_response,
     open_file_response,
@@ -42,14 +43,13 @@ Part = Annotated[int | None, Query(description="Number of the file.")]
 
 def router(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     """Return the routes under ``/api/v0/recordings/{chat_id}``."""
-    routes = APIRouter(tags=["recordings"])
-    routes.include_router(_whole(chats, files))
-    routes.include_router(_cut(chats, files, editor))
+    routes = APIRouter()
+    add_routes(routes, _whole(chats, files), _cut(chats, files, editor))
     return routes
 
 
 def _whole(chats: Chats, files: Files) -> APIRouter:
-    routes = APIRouter(prefix=PREFIX)
+    routes = APIRouter(prefix=PREFIX, tags=["recordings"])
 
     @routes.get("")
     async def recording(chat_id: str) -> JSONResponse:
@@ -91,7 +91,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
 
 
 def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
-    routes = APIRouter(prefix=PREFIX)
+    routes = APIRouter(prefix=PREFIX, tags=["recordings"])
     cutter = VideoCutter(files, editor)
 
     @routes.head("/clip", include_in_schema=False)

@@ -19,6 +19,7 @@ from deskhand.tools.control_plane.routes import runs as runs_api
 from deskhand.tools.control_plane.routes import status as status_api
 from deskhand.tools.control_plane.routes import tools as tools_api
 from deskhand.tools.control_plane.routes.status import ServiceFacts
+from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.http.sse import EventStreams
 from deskhand.vncbridge.server.docs_page import router as docs
 
@@ -55,7 +56,8 @@ def create_app(
         lifespan=lifespan,
     )
     streams = EventStreams(closing)
-    for router in (
+    add_routes(
+        app,
         status_api.router(about, ready, chats, desktops, streams),
         chats_api.router(chats, streams),
         tools_api.router(chats),
@@ -65,12 +67,11 @@ def create_app(
         recordings_api.router(chats, files, editor),
         events_api.router(chats, streams),
         *pages,
-    ):
-        app.include_router(router)
+    )
     # The first matching route answers: the proxy's path covers all that is below a desktop's id,
     # also the tickets route of ``pages``, so that it must come after these.
     app.router.routes.extend(proxy.routes(chats, desktops))
-    app.include_router(docs(_BELOW_DESKTOPS))
+    add_routes(app, docs(_BELOW_DESKTOPS))
     for family in FAMILIES:
         # Starlette finds a handler by the classes of the error's MRO, so subclasses need none of
         # their own.
