@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import fcntl
+import gc
 import os
 import shutil
 import signal
@@ -26,6 +27,9 @@ RUNS = {1: "20-39", 2: "40-59", 3: "60-79", 4: "80-99"}
 """Test runs at once on one machine, with the users of the desktops of each."""
 
 _run = ExitStack()
+
+# Collecting makes millions of objects that all stay, so looking for garbage among them is in vain.
+gc.disable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -68,6 +72,13 @@ def _run_folder() -> Iterator[Path]:
         yield folder / "desktops"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but only among what the tests make."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 SLOW_SECONDS = 5.0 * float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
