@@ -66,9 +66,9 @@ tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/scripted: tools/kit/support vncbridge/server
 tools/audit: tools/store
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
-  desktop/network desktop/remote.py tools/control_plane tools/control_plane/service tools/decoder
-  tools/demo
-  tools/secrets tools/store vncbridge vncbridge/server
+  desktop/network desktop/remote.py recording recording/disk tools/control_plane
+  tools/control_plane/service tools/decoder tools/demo tools/secrets tools/store vncbridge
+  vncbridge/server
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
 tools/control_plane/routes: recording/library tools/audit tools/control_plane
@@ -87,6 +87,7 @@ tools/recovery: recording/library tools/conversation tools/store tools/store/fau
 tools/store/migrations: tools/store
 tools/secrets: desktop desktop/secrets tools/store
 tools/store: tools/conversation tools/store/faults
+tools/store/faults: recording/disk
 vncbridge/auth: vncbridge/http vncbridge/server
 vncbridge/rfb: vncbridge/auth vncbridge/websocket
 vncbridge/server: vncbridge/http

@@ -24,13 +24,16 @@ class DiskReserve:
     @property
     def held(self) -> bool:
         """True if the space is reserved now."""
-        return self._path.exists()
+        with suppress(OSError):
+            return self._path.stat().st_size == self._size
+        return False
 
     def take(self) -> None:
         """Reserve the space; on a disk that is too full nothing is reserved."""
         try:
             # Not truncate(): a sparse file occupies no blocks.
             with self._path.open("wb") as file:
+                self._path.chmod(0o600)
                 os.posix_fallocate(file.fileno(), 0, self._size)
         except OSError:
             # To go on without a reserve is better than not to go on.

@@ -92,7 +92,6 @@ def test_a_desktop_on_a_disk_that_is_almost_full_finishes_what_runs(tmp_path: Pa
 
 
 @pytest.mark.slow("a control plane and an agent with its desktop")
-@pytest.mark.xfail(strict=True, reason="the store has no reserve")
 def test_an_agent_finishes_on_a_full_disk_by_the_reserve(tmp_path: Path) -> None:
     with (
         small_disk(tmp_path / "disk", 160) as disk,

@@ -23,6 +23,8 @@ from deskhand.desktop.isolation.protections import (
 from deskhand.desktop.launch.probe import namespaces_refused
 from deskhand.desktop.network.programs import missing
 from deskhand.desktop.settings import SANDBOX_MODES, SandboxMode
+from deskhand.recording.disk.meter import space_of
+from deskhand.recording.free_space import GIB, MIB, DiskSpace
 from deskhand.tools.control_plane.permissions import open_to_others
 from deskhand.tools.control_plane.settings import BadSetting, Settings, egress_policy
 from deskhand.tools.decoder.decoder import Decoder
@@ -46,8 +48,6 @@ FONTS = {"DejaVu": "fonts-dejavu-core", "WenQuanYi": "fonts-wqy-zenhei",
          "Noto Color Emoji": "fonts-noto-color-emoji"}  # fmt: skip
 NOBODY = 65534
 """Number of the user nobody, which has no rights."""
-LEAST_FREE = 1 << 30
-"""Bytes below which no recording starts (``free_to_start`` of the recording settings)."""
 LIBRARIES = ("av", "numpy", "PIL", "xcffib", "anthropic", "sqlalchemy", "websockets")
 
 
@@ -213,14 +213,16 @@ def _data(settings: Settings) -> Finding:
     except BadDataDir as error:
         return Finding("data directory", "fail", f"{error.path}: {error.reason}",
                        "give another with --data-dir")  # fmt: skip
-    return room_finding(settings.data_dir, shutil.disk_usage(settings.data_dir).free)
+    return room_finding(settings.data_dir, space_of(settings.data_dir))
 
 
-def room_finding(folder: Path, free: int) -> Finding:
-    """Return the finding about the free bytes of the disk that holds a data directory."""
-    detail = f"{folder}, {free / LEAST_FREE:.1f} GiB free"
-    if free < LEAST_FREE:
-        return Finding("data directory", "warn", detail, "below 1 GiB no recording starts")
+def room_finding(folder: Path, space: DiskSpace) -> Finding:
+    """Return the finding about the space of the disk that holds a data directory."""
+    detail = f"{folder}, {space.free / GIB:.1f} GiB free"
+    if space.low:
+        needed = f"{round(space.needed / MIB)} MiB"
+        mend = f"below {needed} no recording starts, and uploads and writes are refused"
+        return Finding("data directory", "warn", detail, mend)
     return Finding("data directory", "ok", detail)
 
 

@@ -10,6 +10,7 @@ from deskhand.tools.store.errors import (
     BadSecret,
     BucketUnavailable,
     BytesMissing,
+    DiskLow,
     StoreUnavailable,
     UnknownRow,
 )
@@ -56,6 +57,7 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (DesktopNotStarted, 503, "The desktop could not be started."),
     (BadSecret, 400, "This secret cannot be kept."),
     (StoreUnavailable, 503, "The database cannot be used."),
+    (DiskLow, 507, "The disk is almost full."),
     (BucketUnavailable, 503, "The file store cannot be used."),
     (BytesMissing, 404, "File not found."),
     (DesktopRefused, 502, "The desktop refused."),

@@ -9,6 +9,8 @@
 - A transaction that has begun runs to its end, even if its caller is cancelled. Cancelling a call
   into the driver would leave its connection in an unknown state.
 - Alembic applies missing migrations when the database is opened. One of a newer version is refused.
+- A transaction or a file that finds the disk full is tried again at once, after the reserve was
+  released (:mod:`~.faults.reserve`).
 - A transaction that fails because of a lock, a full disk or an I/O error is retried with a growing
   delay where its caller has :class:`~.faults.health.Patience`, as the turns of chats have. It
   fails at once for all others, such as HTTP requests. While a fault lasts, :meth:`Store.watch`
@@ -34,17 +36,19 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
-from .errors import StoreUnavailable
+from .errors import DiskLow, StoreUnavailable
 from .faults.health import DatabaseHealth, current_patience
 from .faults.policy import (
     FIRST_DELAY,
     LONGEST_DELAY,
     is_disk_error,
+    is_disk_fault,
     is_lock,
     is_log_due,
     may_pass,
     retry_delay,
 )
+from .faults.reserve import StoreReserve
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -80,17 +84,31 @@ class Store:
     caller has patience.
     """
 
-    def __init__(self, engine: AsyncEngine, path: Path, timing: FaultTiming) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        path: Path,
+        timing: FaultTiming,
+        reserve: StoreReserve | None = None,
+    ) -> None:
         self._engine = engine
         self._path = path
         self._timing = timing
+        self._reserve = reserve
         self._writing = asyncio.Lock()
         self._committed_at = time.monotonic()
         self.health = DatabaseHealth()
 
     @classmethod
-    async def open(cls, path: Path, timing: FaultTiming | None = None) -> Self:
+    async def open(
+        cls,
+        path: Path,
+        timing: FaultTiming | None = None,
+        reserve: StoreReserve | None = None,
+    ) -> Self:
         """Open the database file; create it if needed, and migrate it.
+
+        ``reserve`` is released when the disk is full.
 
         Raises:
             StoreUnavailable: If it cannot be opened, or is of a newer version.
@@ -106,7 +124,7 @@ class Store:
         except (SQLAlchemyError, sqlite3.Error, OSError, CommandError) as error:
             await engine.dispose()
             raise _unavailable(path, error) from error
-        return cls(engine, path, timing)
+        return cls(engine, path, timing, reserve)
 
     async def close(self) -> None:
         """Close the connections; closing twice is fine."""
@@ -137,7 +155,7 @@ class Store:
         Also for writes to the disk of the database, which fill up with it.
         """
         try:
-            return await attempt()
+            return await self._with_reserve(attempt)
         except (StoreUnavailable, OSError) as error:
             patience = current_patience()
             if patience is None or not self._is_worth_waiting(error):
@@ -147,12 +165,42 @@ class Store:
             for attempts in count(1):
                 await self._pause(attempts, newest)
                 try:
-                    return await attempt()
+                    return await self._with_reserve(attempt)
                 except (StoreUnavailable, OSError) as error:
                     if not self._is_worth_waiting(error):
                         raise
                     newest = error
         raise AssertionError("the attempts do not end")
+
+    async def _with_reserve(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Await ``attempt()``; where the disk is full, once more without the reserve on it."""
+        try:
+            return await attempt()
+        except (StoreUnavailable, OSError) as error:
+            if not await self._is_released(error):
+                raise
+        return await attempt()
+
+    async def _is_released(self, error: StoreUnavailable | OSError) -> bool:
+        if isinstance(error, StoreUnavailable):
+            by_disk = error.by_disk
+        else:
+            by_disk = is_disk_error(error.errno)
+        if self._reserve is None or not by_disk:
+            return False
+        return await asyncio.to_thread(self._reserve.release)
+
+    async def check_room(self) -> None:
+        """Check that something new may be stored beside the database.
+
+        Raises:
+            DiskLow: If the disk has too little room.
+        """
+        if self._reserve is None:
+            return
+        # In a thread: statvfs(2) blocks while a network file system does not respond.
+        if refusal := await asyncio.to_thread(lambda reserve: reserve.refusal, self._reserve):
+            raise DiskLow(refusal)
 
     def end_waits(self) -> None:
         """Let all transactions fail at once from now on, because the program ends."""
@@ -277,7 +325,7 @@ def migrate(connection: Connection) -> None:
 def _unavailable(path: Path, error: Exception) -> StoreUnavailable:
     reason = str(getattr(error, "orig", None) or error)
     passing = isinstance(error, PoolTimeout) or may_pass(_code(error))
-    return StoreUnavailable(path, reason, may_pass=passing)
+    return StoreUnavailable(path, reason, may_pass=passing, by_disk=is_disk_fault(_code(error)))
 
 
 def _code(error: Exception) -> int | None:

@@ -2,6 +2,7 @@
 
 StoreError
 ├── StoreUnavailable   the database cannot be opened, migrated, read or written
+├── DiskLow            the disk has too little room for something new
 ├── BucketUnavailable  the bucket refuses or does not answer
 ├── BytesMissing       the bytes of a file are neither on the disk nor in the bucket
 ├── BadSecret          a secret cannot be stored under that name, or cannot be redacted
@@ -18,11 +19,15 @@ class StoreError(Exception):
 class StoreUnavailable(StoreError):
     """The database cannot be opened, migrated, read or written.
 
-    ``may_pass`` if the cause may be gone at a later attempt: a lock, a full disk, an I/O error.
+    ``may_pass`` if the cause may be gone at a later attempt: a lock, a full disk, an I/O error;
+    ``by_disk`` if the cause is the disk.
     """
 
-    def __init__(self, path: Path, reason: str, *, may_pass: bool = False) -> None:
+    def __init__(
+        self, path: Path, reason: str, *, may_pass: bool = False, by_disk: bool = False
+    ) -> None:
         super().__init__(path, reason)
+        self.by_disk = by_disk
         self.path = path
         self.reason = reason
         self.may_pass = may_pass
@@ -33,6 +38,10 @@ class StoreUnavailable(StoreError):
             "check that its folder exists, is writable and has room, or choose another with "
             "--data-dir"
         )
+
+
+class DiskLow(StoreError):
+    """The disk has too little room for something new; the text has the sizes."""
 
 
 class BucketUnavailable(StoreError):

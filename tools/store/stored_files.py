@@ -72,6 +72,14 @@ class StoredFiles:
         """Return a new path for a file that :meth:`adopt` will take over."""
         return self._disk.incoming()
 
+    async def check_room(self) -> None:
+        """Check that something new may be stored, which is not needed to finish what runs.
+
+        Raises:
+            DiskLow: If the disk has too little room.
+        """
+        await self._store.check_room()
+
     async def sweep(self) -> None:
         """Remove files that a killed program left half downloaded."""
         await asyncio.to_thread(self._disk.sweep)

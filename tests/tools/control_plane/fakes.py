@@ -386,6 +386,7 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
         files=files,
         editor=lambda: editor,
         about=lambda: about,
+        disk=lambda: {"free_bytes": 5, "low": False},
         closing=closing,
         **changes,
     )

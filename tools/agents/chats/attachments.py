@@ -37,10 +37,12 @@ class Attachments:
 
         Raises:
             BadChatRequest: If the path is not absolute.
+            DiskLow: If the disk of the store has too little room.
             MachineRefused: If the file does not exist or cannot be read.
         """
         if not path.startswith("/"):
             raise BadChatRequest(f"path must be absolute, as /home/…, not {path[:80]!r}")
+        await self._files.check_room()
         lists = (await self._repository.view(chat_id)).parent_id or chat_id
         machine = await self._machine(chat_id)
         name = PurePosixPath(path).name[:LONGEST_NAME] or "file"

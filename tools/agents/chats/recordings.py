@@ -33,7 +33,7 @@ from deskhand.tools.conversation.run_recording import (
 from deskhand.tools.conversation.views import FileView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable
 from deskhand.tools.secrets.masking import masked_json
-from deskhand.tools.store.errors import StoreError
+from deskhand.tools.store.errors import DiskLow, StoreError
 from deskhand.tools.store.files import FileFacts
 from deskhand.tools.store.stored_files import StoredFiles
 
@@ -137,11 +137,13 @@ class TurnRecording:
             if self._started or self._closed:
                 return
             try:
+                # The video is stored here in the end.
+                await self._files.check_room()
                 if values := self._secrets.values((self._chat_id, self._listed_with)):
                     # The recorder's steps contain what is typed: it must know what to redact.
                     await self._post("secrets", {"values": list(values)})
                 await self._post("recording/start", {"recording_id": self._chat_id})
-            except (MachineRefused, MachineUnavailable) as error:
+            except (DiskLow, MachineRefused, MachineUnavailable) as error:
                 self._warning = f"not recorded: {error}"
             else:
                 self._started, self._warning = True, None

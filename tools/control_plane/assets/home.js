@@ -138,11 +138,19 @@ async function readSecrets() {
   );
 }
 
+function diskText(disk) {
+  const [free, needed] = [disk.free_bytes, disk.needed_bytes].map((bytes) => Math.round(bytes / 2 ** 20));
+  const used = disk.reserve === "released" ? " What runs is finished on reserved space." : "";
+  return `The disk is almost full: ${free} MiB free, ${needed} MiB are needed. No recording starts, and no files are taken.${used}`;
+}
+
 async function readStatus() {
   await troubled(async () => {
     const status = await get("api/v0/status");
     byId("model").replaceChildren("Model: ", element("strong", {}, status.model || "none"));
     byId("key-hint").hidden = Boolean(status.key_set);
+    byId("disk-low").hidden = !status.disk.low;
+    setText(byId("disk-low"), diskText(status.disk));
   });
 }
 
@@ -214,5 +222,6 @@ setInterval(() => {
   if (!document.hidden) {
     again();
     readSecrets();
+    readStatus();
   }
 }, 10000);

@@ -1,7 +1,6 @@
 """Routes of the control plane's own state: liveness, readiness and status."""
 
 import asyncio
-import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from deskhand.tools.control_plane.caller import is_administrator
-from deskhand.tools.control_plane.ports import Chats, Desktops
+from deskhand.tools.control_plane.ports import Chats, Desktops, Json
 from deskhand.vncbridge.http.sse import EventStreams
 
 COUNTED = ("queued", "running", "interrupting", "requires_action")
@@ -41,8 +40,12 @@ def router(
     chats: Chats,
     desktops: Desktops,
     streams: EventStreams,
+    disk: Callable[[], Json],
 ) -> APIRouter:
-    """Return the routes ``/healthz``, ``/readyz`` and ``/api/v0/status``."""
+    """Return the routes ``/healthz``, ``/readyz`` and ``/api/v0/status``.
+
+    ``disk`` measures the disk of the data directory; it may block.
+    """
     routes = APIRouter(tags=["status"])
 
     @routes.get("/healthz")
@@ -69,14 +72,15 @@ def router(
         if not is_administrator(request.scope):
             return JSONResponse({"version": now.version})
         # statvfs(2) blocks while a network file system does not respond.
-        usage = await asyncio.to_thread(shutil.disk_usage, now.data_dir)
+        space = await asyncio.to_thread(disk)
         return JSONResponse(
             {
                 "version": now.version,
                 "model": now.model,
                 "key_set": now.key_set,
                 "data_dir": str(now.data_dir),
-                "free_bytes": usage.free,
+                "free_bytes": space["free_bytes"],
+                "disk": space,
                 "chats": {state: await _count(chats, state) for state in COUNTED},
                 "desktops": Counter(desktop.status for desktop in await desktops.list()),
                 "desktop_limits": now.desktop_limits,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
 from deskhand.tools.control_plane.http_errors import FAMILIES, answer
-from deskhand.tools.control_plane.ports import Chats, Desktops, Editor, Files
+from deskhand.tools.control_plane.ports import Chats, Desktops, Editor, Files, Json
 from deskhand.tools.control_plane.proxy import proxy
 from deskhand.tools.control_plane.routes import chats as chats_api
 from deskhand.tools.control_plane.routes import desktops as desktops_api
@@ -36,6 +36,7 @@ def create_app(
     editor: Callable[[], Editor],
     about: Callable[[], ServiceFacts],
     closing: asyncio.Event,
+    disk: Callable[[], Json],
     ready: Callable[[], bool] = lambda: True,
     pages: Sequence[APIRouter] = (),
     lifespan: Any = None,
@@ -58,7 +59,7 @@ def create_app(
     streams = EventStreams(closing)
     add_routes(
         app,
-        status_api.router(about, ready, chats, desktops, streams),
+        status_api.router(about, ready, chats, desktops, streams, disk),
         chats_api.router(chats, streams),
         tools_api.router(chats),
         files_api.router(chats, files),

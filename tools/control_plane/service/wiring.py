@@ -52,6 +52,7 @@ from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store.bucket import Bucket
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
+from deskhand.tools.store.faults.reserve import StoreReserve
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.maintenance import StorageMaintenance
 from deskhand.tools.store.ownership import ChatOwnership
@@ -124,8 +125,7 @@ async def control_plane(
         secret_store = SecretStore(data, keys_of(data, environment))
         stack.enter_context(logged(data / "logs", secret_store.hide))
         scripted = await _scripted(data, decoder, stack)
-        store = await Store.open(data / "deskhand.db")
-        stack.push_async_callback(store.close)
+        store, reserve = await _store(data, stack)
         disk = FileStore(data / "files")
         upload_queue = await _upload_queue(settings, disk, environment, stack)
         files = StoredFiles(store, disk, time.time, upload_queue)
@@ -155,6 +155,7 @@ async def control_plane(
             editor=lambda: decoder,
             about=lambda: _facts(settings, models, chats.supervisor),
             closing=closing,
+            disk=reserve.to_json,
             ready=lambda: _is_writable(store),
             pages=[
                 pages_router(settings.allowed_origins),
@@ -169,6 +170,15 @@ async def control_plane(
         maintenance = StorageMaintenance(store, disk.root, time.time, upload_queue=upload_queue)
         _start_tidying(stack, chats, maintenance, recovery, audit)
         yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
+
+
+async def _store(data: Path, stack: AsyncExitStack) -> tuple[Store, StoreReserve]:
+    reserve = StoreReserve(data)
+    store = await Store.open(data / "deskhand.db", reserve=reserve)
+    stack.push_async_callback(store.close)
+    keeping = asyncio.create_task(reserve.run(), name="keep the reserve")
+    stack.push_async_callback(_ended, keeping)
+    return store, reserve
 
 
 async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> ScriptedModelServer:

@@ -33,6 +33,11 @@ def is_lock(code: int | None) -> bool:
     return code is not None and code & PRIMARY in {BUSY, LOCKED}
 
 
+def is_disk_fault(code: int | None) -> bool:
+    """Return whether an error of SQLite comes from the disk, for which more room may help."""
+    return code is not None and code & PRIMARY in {IOERR, FULL, CANTOPEN}
+
+
 def is_disk_error(number: int | None) -> bool:
     """Return whether an ``errno`` reports a fault of the disk that may pass."""
     return number in DISK_ERRORS

@@ -10,11 +10,22 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.agents.chats.recordings import ChatRecordings, Recorded, TurnRecording
 from deskhand.tools.kit.support.spec import MachineRefused
 from deskhand.tools.store.database import FaultTiming, Store
+from deskhand.tools.store.errors import DiskLow
 from deskhand.tools.store.faults.health import patience
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.agents.chats.fakes import LIMIT, FakeDesktop, FakeMachine
 from tests.tools.store.fakes import chat_row, database
+
+
+class DiskFiles(StoredFiles):
+    """Files on a disk that can be low."""
+
+    low = False
+
+    async def check_room(self) -> None:
+        if self.low:
+            raise DiskLow("the disk is almost full")
 
 
 class Bench:
@@ -23,7 +34,7 @@ class Bench:
     def __init__(self, store: Store, folder: Path) -> None:
         self.desktop = FakeDesktop()
         self.begun: list[str] = []
-        self.files = StoredFiles(store, FileStore(folder / "files"), lambda: 1.0)
+        self.files = DiskFiles(store, FileStore(folder / "files"), lambda: 1.0)
         self.recordings = ChatRecordings(self.files, self._begun)
 
     def open(self, *, started: bool = False) -> TurnRecording:
@@ -56,6 +67,20 @@ def test_beginning_twice_at_once_begins_once(tmp_path: Path) -> None:
             assert b.desktop.posted("recording/start") == [{"recording_id": "child"}]
             assert b.begun == ["child"]
             assert recording.started
+
+    asyncio.run(scenario())
+
+
+def test_a_disk_that_is_almost_full_is_the_warning_of_a_turn(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            b.files.low = True
+            await b.open().ensure()
+            assert b.desktop.requests == []
+            assert (await b.finish()).warning == "not recorded: the disk is almost full"
+            b.files.low = False
+            await b.open().ensure()
+            assert b.begun == ["child"]
 
     asyncio.run(scenario())
 
