@@ -35,17 +35,19 @@ desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/
   desktop/input desktop/lease desktop/screenshots desktop/tool_calls desktop/windows vncbridge
   vncbridge/http
 desktop/__main__.py: desktop/isolation desktop/launch
-desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input desktop/windows
-  desktop/x11
+desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input
+  desktop/programs desktop/windows desktop/x11
 desktop/events: vncbridge/http
 desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
 desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
-desktop/launch: desktop/isolation desktop/x11
+desktop/launch: desktop/isolation desktop/programs desktop/x11
+desktop/launch/inside: desktop/isolation desktop/launch desktop/programs
 desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
 desktop/metrics: desktop/actions
 desktop/network: desktop/isolation
-desktop/processes: desktop/http_errors.py desktop/tool_calls vncbridge vncbridge/http
+desktop/processes: desktop/http_errors.py desktop/programs desktop/tool_calls vncbridge
+  vncbridge/http
 desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease
   desktop/screenshots recording recording/library recording/pipeline vncbridge/http
 desktop/remote.py: desktop/client desktop/screenshots

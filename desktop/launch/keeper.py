@@ -157,7 +157,7 @@ def _fork_init(
             started.close()
             host.close()
             # Loaded late: the keeper does not need it.
-            init = importlib.import_module("deskhand.desktop.launch.init")
+            init = importlib.import_module("deskhand.desktop.launch.inside.init")
             status = init.run(command, environment, report, passed, separated=separated)
         finally:
             os._exit(status)

@@ -76,6 +76,15 @@ def separate() -> None:
     _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
 
 
+def enter(namespace: int) -> None:
+    """Enter the namespace of this descriptor.
+
+    Raises:
+        OSError: If the kernel refuses.
+    """
+    _checked("setns", _libc.setns(namespace, 0))
+
+
 def perform(plan: Iterable[Mount]) -> None:
     """Mount what a desktop sees; everything else of the machine becomes read-only.
 
@@ -93,6 +102,9 @@ def perform(plan: Iterable[Mount]) -> None:
                 opened.callback(os.close, tree)
         _read_only("/", recursive=True)
         _writable("/proc")
+        # A new terminal is given to the user of the program that gets it.
+        with suppress(OSError):
+            _writable("/dev/pts")
         # For the directories that are made on the way to a mount point: mode 0711.
         opened.callback(os.umask, os.umask(0o066))
         for one in plan:

@@ -10,6 +10,7 @@ from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.identity import DesktopIdentity
 
 from .channel import CHANNELS, Channel, ChannelClosed, adopted
+from .init_launcher import InitLauncher
 from .limits import DesktopLimits
 from .mount_plan import DesktopView
 
@@ -36,6 +37,8 @@ class ServiceSide:
         self._keeper = keeper
         self._init = init
         self._asking = Lock()
+        self.programs = InitLauncher(init, self._asking)
+        """Starts programs, after the users have been fixed."""
 
     def ask_to_prepare(self, identity: DesktopIdentity) -> None:
         """Have the keeper prepare the desktop, while this process goes on loading."""

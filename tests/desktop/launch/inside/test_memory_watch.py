@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from deskhand.desktop.launch.memory_watch import MemoryWatch, namespace_pids
+from deskhand.desktop.launch.inside.memory_watch import MemoryWatch, namespace_pids
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 MIB = 1 << 20

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from .limits import ProcessMemory, exceeded, victim
+from deskhand.desktop.launch.limits import ProcessMemory, exceeded, victim
 
 PROC = Path("/proc")
 INTERVAL = 0.5

@@ -9,18 +9,19 @@ process, and with it the namespace.
 import os
 import select
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from deskhand.desktop.isolation.user_processes import user_pids
+from deskhand.desktop.launch.channel import CHANNELS, Channel, ChannelClosed, Message, pair
+from deskhand.desktop.launch.desktop_group import DesktopGroup
+from deskhand.desktop.launch.limits import DesktopLimits
+from deskhand.desktop.launch.mount_plan import DesktopView, mounts
+from deskhand.desktop.launch.namespaces import end_with_parent, perform, separate
+from deskhand.desktop.launch.separation import listening_descriptors
+from deskhand.desktop.launch.signals import SignalPipe
 
-from .channel import CHANNELS, Channel, ChannelClosed, Message, pair
-from .desktop_group import DesktopGroup
-from .limits import DesktopLimits
 from .memory_watch import INTERVAL, MemoryWatch, namespace_pids
-from .mount_plan import DesktopView, mounts
-from .namespaces import end_with_parent, perform, separate
-from .separation import listening_descriptors
-from .signals import SignalPipe
+from .programs import Programs
 
 
 def run(
@@ -74,7 +75,12 @@ def _separated() -> str:
 
 
 class Init:
-    """Waits for the service, and does what needs root's rights inside the desktop."""
+    """Waits for the service, and does what needs root's rights inside the desktop.
+
+    A request is answered with one message, or with none if it is a signal. The service sends
+    ``users`` as the last request that needs its own root's rights; from then on only programs of
+    these users can be started, and nothing of the desktop can be changed.
+    """
 
     def __init__(
         self, service: int, signals: SignalPipe, channel: Channel, *, separated: bool
@@ -84,9 +90,11 @@ class Init:
         self._channel = channel
         self._separated = separated
         self._memory: MemoryWatch | None = None
-        self._requests: Mapping[str, Callable[[Message], Message]] = {
+        self._programs = Programs()
+        self._requests: Mapping[str, Callable[[Message, Sequence[int]], Message | None]] = {
             "limit": self._limit,
             "view": self._view,
+            "users": self._users,
         }
 
     def wait(self) -> int:
@@ -115,28 +123,38 @@ class Init:
         found = None
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                # WNOWAIT leaves the process a zombie: its pid and its group are not reused yet.
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
                 return found
-            if pid == 0:
+            if ended is None:
                 return found
+            self._programs.ending(ended.si_pid)
+            pid, status = os.waitpid(ended.si_pid, 0)
+            code = os.waitstatus_to_exitcode(status)
+            self._programs.ended(pid, code)
             if pid == self._service:
-                code = os.waitstatus_to_exitcode(status)
                 found = 128 - code if code < 0 else code
 
     def _answer(self) -> bool:
         try:
-            request, _ = self._channel.receive()
+            request, descriptors = self._channel.receive()
             try:
-                answer = self._requests[str(request["do"])](request)
+                answer = self._requests[str(request["do"])](request, descriptors)
             except OSError as error:
-                answer = {"error": str(error)}
-            self._channel.send(answer)
+                answer = {"error": str(error), "errno": error.errno}
+            except KeyError as error:
+                answer = {"error": f"init does not know {error}"}
+            finally:
+                for descriptor in descriptors:
+                    os.close(descriptor)
+            if answer is not None:
+                self._channel.send(answer)
         except ChannelClosed:
             return False
         return True
 
-    def _limit(self, request: Message) -> Message:
+    def _limit(self, request: Message, _: Sequence[int]) -> Message:
         """Limit the desktop by a control group, or by watching its memory; return why not by one.
 
         The number of processes is limited by RLIMIT_NPROC then, which the service sets.
@@ -150,8 +168,14 @@ class Init:
             self._memory = MemoryWatch(limits.memory_bytes, listed, self._service)
         return {"refused": refused}
 
-    def _view(self, request: Message) -> Message:
+    def _view(self, request: Message, _: Sequence[int]) -> Message:
         if self._separated:
             view = {name: value for name, value in request.items() if name != "do"}
             perform(mounts(DesktopView(**view)))
+        return {}
+
+    def _users(self, request: Message, _: Sequence[int]) -> Message:
+        """Fix the users of programs, which are started in the namespaces of the service."""
+        self._programs.fix_users(request["users"], self._service)
+        self._requests = {"start": self._programs.start, "signal": self._programs.signal}
         return {}

@@ -1,0 +1,1 @@
+"""Init, the first process inside a desktop, which starts programs; standard library only."""

@@ -1,0 +1,117 @@
+"""The programs that init has started: their starts, ends and signals.
+
+Each has a number that is never used again, because a pid is. A number is known from the fork until
+its process is reaped, so a signal to it cannot reach another process.
+"""
+
+import os
+import resource
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from deskhand.desktop.launch.channel import Message
+from deskhand.desktop.programs.program import Program, ProgramUser
+
+from .execution import Execution
+
+NAMESPACES = ("net", "mnt")
+"""Namespaces that the service may have entered after it was started."""
+
+ALL_SIGNALS = signal.valid_signals()
+
+
+class _Started(NamedTuple):
+    pid: int
+    exits: int
+    """Descriptor that gets the exit code; its end is init's end."""
+
+
+class Programs:
+    """Starts programs with root's rights, on behalf of the service."""
+
+    def __init__(self) -> None:
+        self._users: dict[str, ProgramUser | None] = {}
+        self._namespaces: tuple[int, ...] = ()
+        self._numbers = count(1)
+        self._started: dict[int, _Started] = {}
+        self._by_pid: dict[int, int] = {}
+        self._last: set[int] = set()
+        """Numbers of the programs that were asked to end."""
+        self._open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def fix_users(self, users: Mapping[str, Any], service: int) -> None:
+        """Fix the ids of the users, and the namespaces in which all programs are started."""
+        self._users = {
+            name: None if ids is None else ProgramUser.parse(ids) for name, ids in users.items()
+        }
+        self._namespaces = tuple(
+            os.open(f"/proc/{service}/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
+            for kind in NAMESPACES
+            if _differs(kind, service)
+        )
+        # One descriptor is open for each program. They get the present limit themselves.
+        _, most = self._open_files
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+    def start(self, request: Message, descriptors: Sequence[int]) -> Message:
+        """Fork the program of a request, which then reports its own start.
+
+        ``descriptors`` are a pipe for that report, one for the exit code, and those to pass on.
+        """
+        program = Program.parse(request)
+        report, exits, *passed = descriptors
+        execution = Execution(
+            *(program, self._users[program.user], passed, report),
+            namespaces=self._namespaces,
+            open_files=self._open_files,
+        )
+        # Until its own handlers are gone, a signal to the new process would count as one to init.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ALL_SIGNALS)
+        try:
+            pid = os.fork()
+            if pid == 0:
+                execution.run()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        number = next(self._numbers)
+        self._started[number] = _Started(pid, os.dup(exits))
+        self._by_pid[pid] = number
+        return {"pid": pid, "program": number}
+
+    def signal(self, request: Message, _: Sequence[int]) -> None:
+        """Signal the process group of a program that has not been reaped; nothing is answered."""
+        number = int(request["program"])
+        started = self._started.get(number)
+        if started is None:
+            return
+        if request["last"]:
+            self._last.add(number)
+        with suppress(OSError):
+            os.killpg(started.pid, int(request["number"]))
+
+    def ending(self, pid: int) -> None:
+        """Kill what is left of the group of a zombie that was asked to end."""
+        if self._by_pid.get(pid) in self._last:
+            with suppress(OSError):
+                os.killpg(pid, signal.SIGKILL)
+
+    def ended(self, pid: int, code: int) -> None:
+        """Report the exit code of a process that was reaped, if it is a program."""
+        number = self._by_pid.pop(pid, None)
+        if number is None:
+            return
+        self._last.discard(number)
+        exits = self._started.pop(number).exits
+        # A closed pipe: nothing waits for this program.
+        with suppress(OSError):
+            os.write(exits, f"{code}\n".encode())
+        os.close(exits)
+
+
+def _differs(kind: str, service: int) -> bool:
+    own, other = (Path(f"/proc/{pid}/ns/{kind}").stat() for pid in ("self", service))
+    return own.st_ino != other.st_ino

@@ -1,0 +1,278 @@
+"""Programs that a real init starts, without namespaces and with the rights of the tests."""
+
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+
+import pytest
+
+from deskhand.desktop.launch.channel import pair
+from deskhand.desktop.launch.init_launcher import InitLauncher, InitProgram
+from deskhand.desktop.programs.program import Program, ProgramLimits, ProgramNotFound
+
+LIMIT = 20.0
+ROOT = Path(__file__).parents[3]
+ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
+
+
+class InitHost:
+    """A running init and the service's end of its channel."""
+
+    def __init__(self) -> None:
+        own, there = pair()
+        os.set_inheritable(there.fileno(), True)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.desktop.launch.init_host", str(there.fileno())],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            pass_fds=(there.fileno(),),
+        )
+        there.close()
+        self.channel = own
+        self.launcher = InitLauncher(own, Lock())
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait(LIMIT)
+        self.channel.close()
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[InitHost]:
+    host = InitHost()
+    host.launcher.fix_users({"agent": None})
+    yield host
+    host.close()
+
+
+@pytest.fixture
+def launcher(host: InitHost) -> InitLauncher:
+    return host.launcher
+
+
+def shell(script: str, **more: object) -> Program:
+    return Program(("sh", "-c", script), ENVIRONMENT, **more)  # type: ignore[arg-type]
+
+
+def output(launcher: InitLauncher, program: Program) -> str:
+    """Return what a program writes until it ends."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as file:
+        try:
+            running = launcher.start(program, (writing,))
+        finally:
+            os.close(writing)
+        text = file.read()
+    code(running)
+    return text
+
+
+def code(running: InitProgram) -> int:
+    """Wait for the end of a program."""
+    assert select.select([running], [], [], LIMIT)[0]
+    found = running.poll()
+    assert found is not None
+    running.close()
+    running.close()
+    return found
+
+
+def test_a_program_leads_its_session_in_its_directory(
+    launcher: InitLauncher, tmp_path: Path
+) -> None:
+    script = "pwd; ps -o sid= -p $$; echo $$; umask; ls /proc/$$/fd; echo $GREETING"
+    program = shell(script, directories=(str(tmp_path),), descriptors=(1,))
+    program = program._replace(environment={**ENVIRONMENT, "GREETING": "hello"})
+    place, session, pid, umask, *numbers, greeting = output(launcher, program).split()
+    assert (place, session, umask, greeting) == (str(tmp_path), pid, "0077", "hello")
+    assert numbers == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [("exit 0", 0), ("exit 7", 7), ("kill -KILL $$", -9), ("kill -TERM $$", -15)],
+)
+def test_its_exit_is_reported(launcher: InitLauncher, script: str, expected: int) -> None:
+    assert code(launcher.start(shell(script, descriptors=()))) == expected
+
+
+def test_signals_have_their_default_effect(launcher: InitLauncher) -> None:
+    text = output(launcher, shell("cat /proc/self/status", descriptors=(1,)))
+    masks = {line.split()[0]: line.split()[1] for line in text.splitlines() if "Sig" in line}
+    assert {masks[name] for name in ("SigBlk:", "SigIgn:", "SigCgt:")} == {"0" * 16}
+
+
+def test_descriptors_get_their_numbers(launcher: InitLauncher) -> None:
+    with Path("/dev/null").open("w") as null:
+        passed = [*os.pipe(), null.fileno()]
+        # A number that is also one of the passed descriptors there.
+        program = shell("echo to_five >&5; echo to_one", descriptors=(3, 5, 1))
+        running = launcher.start(program, passed)
+    assert code(running) == 0
+    os.close(passed[1])
+    with os.fdopen(passed[0]) as file:
+        assert file.read() == "to_five\n"
+
+
+def test_the_first_directory_that_exists_is_taken(launcher: InitLauncher, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    places = (str(tmp_path / "absent"), str(tmp_path / "file"), str(tmp_path))
+    running = launcher.start(shell("true", directories=places, descriptors=()))
+    assert running.directory == str(tmp_path)
+    assert code(running) == 0
+    anywhere = launcher.start(shell("true", descriptors=()))
+    assert anywhere.directory == "/"
+    assert code(anywhere) == 0
+
+
+def test_what_prevents_a_start_is_reported(launcher: InitLauncher, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "text").write_text("no program")
+    (tmp_path / "text").chmod(0o700)
+    with pytest.raises(FileNotFoundError, match="No such file or directory: '/absent'"):
+        launcher.start(shell("true", directories=("/absent",), descriptors=()))
+    with pytest.raises(NotADirectoryError, match="file"):
+        launcher.start(shell("true", directories=(str(tmp_path / "file"),), descriptors=()))
+    for name in ("no-such-program", "./absent"):
+        with pytest.raises(ProgramNotFound, match=name):
+            launcher.start(Program((name,), ENVIRONMENT, descriptors=()))
+    with pytest.raises(ProgramNotFound):
+        launcher.start(Program(("sh",), {"PATH": ""}, descriptors=()))
+    with pytest.raises(OSError, match=r"Exec format error: .*text"):
+        launcher.start(Program((str(tmp_path / "text"),), ENVIRONMENT, descriptors=()))
+    with pytest.raises(OSError, match="Invalid argument: 'sh'"):
+        launcher.start(shell("nul \0 inside", descriptors=()))
+    with pytest.raises(OSError, match="terminal"):
+        launcher.start(shell("true", descriptors=(), terminal=0))
+
+
+def test_an_unknown_user_is_refused(launcher: InitLauncher) -> None:
+    with pytest.raises(OSError, match="browser"):
+        launcher.start(shell("true", user="browser"))
+
+
+@pytest.mark.parametrize("request_name", ["view", "limit", "users"])
+def test_the_desktop_cannot_be_changed_once_its_users_are_fixed(
+    launcher: InitLauncher, request_name: str
+) -> None:
+    with pytest.raises(OSError, match=request_name):
+        launcher._ask({"do": request_name})
+
+
+def test_a_terminal_controls_its_program(launcher: InitLauncher) -> None:
+    controller, terminal = os.openpty()
+    program = shell("tty; echo here > /dev/tty; stty size; read line; echo $line", terminal=0)
+    running = launcher.start(program, (terminal,) * 3)
+    os.close(terminal)
+    os.write(controller, b"typed\n")
+    assert code(running) == 0
+    text = b""
+    while (
+        not text.endswith(b"typed\r\n0 0\r\ntyped\r\n") and select.select([controller], [], [])[0]
+    ):
+        try:
+            text += os.read(controller, 4096)
+        except OSError:
+            break
+    os.close(controller)
+    assert b"/dev/pts/" in text
+    assert b"here" in text
+
+
+def test_limits_are_those_of_the_program(launcher: InitLauncher) -> None:
+    limits = ProgramLimits(700, 3, 1 << 30, 60, 77, 4000)
+    script = "cat /proc/$$/oom_score_adj; nice; ulimit -v; ulimit -t; ulimit -n; ulimit -p || :"
+    found = output(launcher, shell(script, descriptors=(1,), limits=limits)).split()
+    assert found[:5] == ["700", "3", str(1 << 20), "60", "77"]
+    assert output(launcher, shell("ulimit -n", descriptors=(1,))).split() == [
+        str(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    ]
+
+
+@pytest.mark.parametrize(("bounds", "expected"), [(True, "unlimited"), (False, str(1 << 20))])
+def test_a_control_group_is_entered(
+    launcher: InitLauncher, tmp_path: Path, bounds: bool, expected: str
+) -> None:
+    (tmp_path / "cgroup.procs").touch()
+    limits = ProgramLimits(memory_bytes=1 << 30, cgroup=str(tmp_path), cgroup_bounds_memory=bounds)
+    assert output(launcher, shell("ulimit -v", descriptors=(1,), limits=limits)).strip() == expected
+    assert (tmp_path / "cgroup.procs").read_text() == "0"
+
+
+def test_a_signal_reaches_the_group_of_a_program(launcher: InitLauncher) -> None:
+    reading, writing = os.pipe()
+    running = launcher.start(shell("sleep 600 & echo; wait", descriptors=(1,)), (writing,))
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        assert file.readline() == "\n"
+        assert running.poll() is None
+        running.signal(signal.SIGTERM)
+        assert code(running) == -signal.SIGTERM
+        # The sleeping one held the pipe too.
+        assert file.read() == ""
+    running.signal(signal.SIGTERM)
+    launcher.signal(running._number, signal.SIGTERM, last=True)
+
+
+def test_the_rest_of_a_group_ends_with_a_program_that_was_asked_to(launcher: InitLauncher) -> None:
+    reading, writing = os.pipe()
+    script = "(trap '' TERM; echo; sleep 600) & wait"
+    running = launcher.start(shell(script, descriptors=(1,)), (writing,))
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        assert file.readline() == "\n"
+        running.signal(signal.SIGTERM, last=True)
+        assert code(running) == -signal.SIGTERM
+        assert file.read() == ""
+
+
+def test_programs_are_started_by_many_threads_at_once(launcher: InitLauncher) -> None:
+    codes: list[int] = []
+
+    def start() -> None:
+        codes.extend(
+            code(launcher.start(shell(f"exit {number}", descriptors=()))) for number in range(8)
+        )
+
+    threads = [threading.Thread(target=start) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT)
+    assert sorted(codes) == sorted([*range(8)] * 4)
+
+
+def test_a_program_whose_service_does_not_wait_is_reaped(
+    host: InitHost, launcher: InitLauncher
+) -> None:
+    forgotten = launcher.start(shell("read line", descriptors=()))
+    forgotten.close()
+    pidfd = os.pidfd_open(forgotten.pid) if Path(f"/proc/{forgotten.pid}").exists() else -1
+    if pidfd >= 0:
+        assert select.select([pidfd], [], [], LIMIT)[0]
+        os.close(pidfd)
+    assert code(launcher.start(shell("exit 3", descriptors=()))) == 3
+
+
+def test_the_end_of_init_is_the_end_of_its_programs() -> None:
+    host = InitHost()
+    host.launcher.fix_users({"agent": None})
+    running = host.launcher.start(shell("sleep 600", descriptors=()))
+    host.process.kill()
+    host.process.wait(LIMIT)
+    assert select.select([running], [], [], LIMIT)[0]
+    assert running.poll() == -signal.SIGKILL
+    running.close()
+    with pytest.raises(OSError, match="init has ended"):
+        host.launcher.start(shell("true", descriptors=()))
+    host.launcher.signal(1, signal.SIGTERM, last=False)
+    os.killpg(running.pid, signal.SIGKILL)
+    host.close()
